@@ -1,0 +1,103 @@
+import { isIP } from 'node:net';
+import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
+import type { FlagKind } from './flag.ts';
+
+/** Any text. */
+export const text: FlagKind<string> = { placeholder: 'string', parse: (value) => value, format: quote };
+
+/** Whether something is so; as in Go `1`, `t`, `true` and their opposites, in small, capital or title letters. */
+export const boolean: FlagKind<boolean> = {
+  placeholder: '',
+  parse(value) {
+    if (/^(1|t|T|true|TRUE|True)$/.test(value)) return true;
+    if (/^(0|f|F|false|FALSE|False)$/.test(value)) return false;
+    throw new Error('must be true or false');
+  },
+  format: String,
+};
+
+/** A whole number that a double holds exactly. */
+export const integer: FlagKind<number> = {
+  placeholder: 'int',
+  parse(value) {
+    const number = /^[+-]?\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (!Number.isSafeInteger(number)) throw new Error('must be a whole number');
+    return number;
+  },
+  format: String,
+};
+
+/** A number. */
+export const decimal: FlagKind<number> = {
+  placeholder: 'float',
+  parse(value) {
+    const number = /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : Number.NaN;
+    if (!Number.isFinite(number)) throw new Error('must be a number');
+    return number;
+  },
+  format: String,
+};
+
+/** A duration as Go writes it, in milliseconds. */
+export const duration: FlagKind<number> = {
+  placeholder: 'duration',
+  parse(value) {
+    const durationMs = parseDurationMs(value);
+    if (durationMs === undefined) throw new Error('must be a duration with units, like 90s or 1m30s');
+    return durationMs;
+  },
+  format: formatDuration,
+};
+
+/** A value that may be left out, where leaving it out says something that no value says. */
+export function optional<T>(kind: FlagKind<T>): FlagKind<T | undefined> {
+  return {
+    placeholder: kind.placeholder,
+    parse: (value) => kind.parse(value),
+    format: (value) => (value === undefined ? '' : kind.format(value)),
+  };
+}
+
+/** An IP address; empty for none in particular. */
+export const ipAddress: FlagKind<string> = {
+  placeholder: 'ip',
+  parse(value) {
+    const address = value.trim();
+    if (address !== '' && isIP(address) === 0) throw new Error('must be an IP address');
+    return address;
+  },
+  format: (value) => value,
+};
+
+/** Texts with commas between them; given more than once, the lists are joined. */
+export const texts: FlagKind<readonly string[]> = {
+  placeholder: 'strings',
+  parse: (value) => (value === '' ? [] : value.split(',')),
+  format: (values) => `[${values.join(',')}]`,
+  join: (earlier, later) => [...earlier, ...later],
+};
+
+/** Texts, one for each time that the flag is given. */
+export const repeatedText: FlagKind<readonly string[]> = {
+  placeholder: 'string',
+  parse: (value) => [value],
+  format: (values) => `[${values.join(' ')}]`,
+  join: (earlier, later) => [...earlier, ...later],
+};
+
+/** One of a few words. */
+export function oneOf<const T extends string>(...words: readonly T[]): FlagKind<T> {
+  return {
+    placeholder: 'string',
+    parse(value) {
+      const word = words.find((known) => known === value);
+      if (word === undefined) throw new Error(`must be one of ${words.join(', ')}`);
+      return word;
+    },
+    format: quote,
+  };
+}
+
+function quote(value: string): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,75 @@
+import type { Flag, FlagSection } from './flag.ts';
+
+const MAX_WIDTH = 110;
+
+/**
+ * Writes the help: every section with its flags, their defaults and what they do, and last the names of those that are
+ * accepted without effect.
+ */
+export function formatHelp(usage: string, sections: readonly FlagSection[]): string {
+  const effective = sections.map(({ title, flags }) => ({
+    title,
+    flags: Object.values(flags).filter(hasEffect),
+  }));
+  const width = Math.max(...effective.flatMap(({ flags }) => flags.map((flag) => headOf(flag).length))) + 3;
+  const parts = [
+    `Usage: ${usage}`,
+    ...effective
+      .filter(({ flags }) => flags.length > 0)
+      .map(({ title, flags }) => `${title}:\n\n${flags.map((flag) => entryOf(flag, width)).join('\n')}`),
+    ...ignoredByReason(sections).map(
+      ([reason, flags]) =>
+        `Accepted without effect (${reason}):\n\n${wrap(
+          flags.map(({ name }) => `--${name}`).join(', '),
+          MAX_WIDTH - 6,
+        )
+          .map((line) => `      ${line}`)
+          .join('\n')}`,
+    ),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** Whether a flag does anything. */
+export function hasEffect({ ignoredBecause }: Flag<unknown>): boolean {
+  return ignoredBecause === undefined;
+}
+
+/** The flags that have no effect, by the reason. */
+export function ignoredByReason(sections: readonly FlagSection[]): [string, Flag<unknown>[]][] {
+  const ignored = sections.flatMap(({ flags }) => Object.values(flags)).filter((flag) => !hasEffect(flag));
+  return [...Map.groupBy(ignored, ({ ignoredBecause }) => ignoredBecause ?? '')];
+}
+
+/** The default as one would write it; empty where leaving the flag out says it better. */
+export function formatDefault({ kind, default: value }: Flag<unknown>): string {
+  const isEmpty =
+    value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0);
+  return isEmpty ? '' : kind.format(value);
+}
+
+function headOf({ name, shorthand, kind }: Flag<unknown>): string {
+  const short = shorthand === undefined ? '    ' : `-${shorthand}, `;
+  return `  ${short}--${name} ${kind.placeholder}`.trimEnd();
+}
+
+function entryOf(flag: Flag<unknown>, width: number): string {
+  const fallback = formatDefault(flag);
+  const said = `${flag.description}${fallback === '' ? '' : ` (default ${fallback})`}`;
+  const [first = '', ...others] = wrap(said, MAX_WIDTH - width);
+  return [headOf(flag).padEnd(width) + first, ...others.map((line) => ' '.repeat(width) + line)].join('\n');
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,121 @@
+import type { Flag, FlagSet, FlagValues } from './flag.ts';
+import { FlagError } from './flag-error.ts';
+
+/** What a command line says. */
+export interface ParsedFlags<F extends FlagSet> {
+  /** Of every flag; its default where it was not given. */
+  readonly values: FlagValues<F>;
+  /** The flags that were given, in the order of their first appearance. */
+  readonly given: readonly Flag<unknown>[];
+  /** What is no flag and no flag's value. */
+  readonly arguments: readonly string[];
+}
+
+/**
+ * Reads a command line as Go's pflag does: `--flag=value`, `--flag value`, `--switch`, `--switch=false`, `-v=2`,
+ * `-v 2`, `-v2`, with `_` for `-` in names if one likes, and `--` before arguments that look like flags.
+ *
+ * @throws {FlagError} for an unknown flag, a missing value, and a value that breaks the rule of its flag
+ */
+export function parseFlags<F extends FlagSet>(flags: F, argv: readonly string[]): ParsedFlags<F> {
+  const reader = new Reader(Object.values(flags));
+  reader.read(argv);
+  const values = Object.entries(flags).map(([property, { name, default: fallback }]) => [
+    property,
+    reader.values.has(name) ? reader.values.get(name) : fallback,
+  ]);
+  return {
+    values: Object.fromEntries(values) as FlagValues<F>,
+    given: [...reader.values.keys()].flatMap((name) => reader.byName.get(name) ?? []),
+    arguments: reader.arguments,
+  };
+}
+
+class Reader {
+  readonly values = new Map<string, unknown>();
+  readonly arguments: string[] = [];
+  readonly byName: ReadonlyMap<string, Flag<unknown>>;
+  readonly #byShorthand: ReadonlyMap<string, Flag<unknown>>;
+
+  constructor(flags: readonly Flag<unknown>[]) {
+    this.byName = new Map(flags.map((flag) => [flag.name, flag]));
+    this.#byShorthand = new Map(
+      flags.flatMap((flag) => (flag.shorthand === undefined ? [] : [[flag.shorthand, flag]])),
+    );
+  }
+
+  read(argv: readonly string[]): void {
+    const rest = [...argv];
+    for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+      if (word === '--') this.arguments.push(...rest.splice(0));
+      else if (word.startsWith('--')) this.#readLong(word, rest);
+      else if (word.startsWith('-') && word !== '-') this.#readShort(word.slice(1), rest);
+      else this.arguments.push(word);
+    }
+  }
+
+  #readLong(word: string, rest: string[]): void {
+    const [, written = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
+    const flag = this.byName.get(written.replaceAll('_', '-'));
+    if (!flag) throw new FlagError(`Unknown flag ${onOneLine(`--${written}`)}`);
+    this.#set(flag, `--${flag.name}`, value ?? takeValue(flag, `--${flag.name}`, rest));
+  }
+
+  /** `-v2`, `-v=2`, `-v 2`; switches can be written together. */
+  #readShort(letters: string, rest: string[]): void {
+    const [letter = ''] = letters;
+    const flag = this.#byShorthand.get(letter);
+    if (!flag) {
+      const where = letters.length > 1 ? ` in -${letters}` : '';
+      throw new FlagError(`Unknown flag ${onOneLine(`-${letter}${where}`)}`);
+    }
+    const shown = `-${letter}`;
+    const more = letters.slice(letter.length);
+    if (more.startsWith('=')) {
+      this.#set(flag, shown, more.slice(1));
+    } else if (more === '') {
+      this.#set(flag, shown, takeValue(flag, shown, rest));
+    } else if (isSwitch(flag)) {
+      this.#set(flag, shown, 'true');
+      this.#readShort(more, rest);
+    } else {
+      this.#set(flag, shown, more);
+    }
+  }
+
+  #set(flag: Flag<unknown>, shown: string, text: string): void {
+    const value = parseValue(flag, shown, text);
+    const { kind, name } = flag;
+    const joined = kind.join && this.values.has(name) ? kind.join(this.values.get(name), value) : value;
+    this.values.set(name, joined);
+  }
+}
+
+/** Escapes line breaks and the like. */
+function onOneLine(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function isSwitch({ kind }: Flag<unknown>): boolean {
+  return kind.placeholder === '';
+}
+
+function takeValue(flag: Flag<unknown>, shown: string, rest: string[]): string {
+  if (isSwitch(flag)) return 'true';
+  const next = rest.shift();
+  if (next === undefined) throw new FlagError(`${shown} needs a value`);
+  return next;
+}
+
+function parseValue(flag: Flag<unknown>, shown: string, text: string): unknown {
+  let value: unknown;
+  let rule: string | undefined;
+  try {
+    value = flag.kind.parse(text);
+    rule = flag.ruleBrokenBy?.(value);
+  } catch (error) {
+    rule = error instanceof Error ? error.message : String(error);
+  }
+  if (rule !== undefined) throw new FlagError(`Invalid value ${JSON.stringify(text)} for ${shown}: ${rule}`);
+  return value;
+}
