@@ -1,0 +1,82 @@
+import { getCallSites } from 'node:util';
+import type { Clock } from '#lib/time/clock.ts';
+import { describeError, type LogFields, type Logger } from './logger.ts';
+
+/** How lines look: klog's text, or the JSON of Kubernetes' components. */
+export type LoggingFormat = 'text' | 'json';
+
+/** What a logger needs from outside. */
+export interface KlogLoggerOptions {
+  readonly clock: Clock;
+  readonly format: LoggingFormat;
+  /** Lines of a higher verbosity are left out. */
+  readonly verbosity: number;
+  readonly processId: number;
+  /** Takes one line, its line feed included. */
+  readonly write: (line: string) => void;
+}
+
+type Severity = 'I' | 'W' | 'E';
+
+interface Line {
+  readonly severity: Severity;
+  readonly message: string;
+  readonly fields: LogFields;
+  readonly verbosity?: number;
+}
+
+/**
+ * Writes lines that pipelines made for Kubernetes' components read: klog's text
+ * (`I1121 08:46:53.741746    1432 file.ts:205] "Message" key="value"`) or component-base's JSON.
+ */
+export class KlogLogger implements Logger {
+  readonly #options: KlogLoggerOptions;
+
+  constructor(options: KlogLoggerOptions) {
+    this.#options = options;
+  }
+
+  info(message: string, fields: LogFields = {}, verbosity = 0): void {
+    if (verbosity <= this.#options.verbosity) this.#write({ severity: 'I', message, fields, verbosity });
+  }
+
+  warning(message: string, fields: LogFields = {}): void {
+    this.#write({ severity: 'W', message, fields });
+  }
+
+  error(message: string, error?: unknown, fields: LogFields = {}): void {
+    const err = error === undefined ? {} : { err: describeError(error) };
+    this.#write({ severity: 'E', message, fields: { ...err, ...fields } });
+  }
+
+  #write(line: Line): void {
+    const caller = callerOf();
+    this.#options.write(
+      `${this.#options.format === 'json' ? this.#json(line, caller) : this.#text(line, caller)}\n`,
+    );
+  }
+
+  #text({ severity, message, fields }: Line, caller: string): string {
+    const stamp = new Date(this.#options.clock.nowMs()).toISOString();
+    const [, month, day, time] = /^.*?-(\d\d)-(\d\d)T(.*)Z$/.exec(stamp) ?? [];
+    const processId = String(this.#options.processId).padStart(7);
+    const pairs = Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+    return `${severity}${month}${day} ${time}000 ${processId} ${caller}] ${JSON.stringify(message)}${pairs.join('')}`;
+  }
+
+  #json({ severity, message, fields, verbosity }: Line, caller: string): string {
+    const level = severity === 'I' ? { v: verbosity ?? 0 } : severity === 'W' ? { level: 'warning' } : {};
+    return JSON.stringify({ ts: this.#options.clock.nowMs(), caller, msg: message, ...level, ...fields });
+  }
+}
+
+/** This function, `#write` and the method called stand between here and the caller. */
+const CALL_DEPTH = 4;
+
+/** `file:line` of who called the logger. */
+function callerOf(): string {
+  const site = getCallSites(CALL_DEPTH).at(-1);
+  return site ? `${site.scriptName.replace(/^.*\//, '')}:${site.lineNumber}` : 'unknown:0';
+}
