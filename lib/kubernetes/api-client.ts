@@ -1,0 +1,191 @@
+import type { Dispatcher } from 'undici';
+import type { Clock } from '#lib/time/clock.ts';
+import { type Deadline, startDeadline } from '#lib/time/deadline.ts';
+import { formatDuration } from '#lib/time/duration.ts';
+import { ApiConnections } from './api-connections.ts';
+import { ApiError, apiErrorOf } from './api-error.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+import { MalformedAnswer } from './malformed-answer.ts';
+import { splitLines } from './split-lines.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+/** What an API client needs from outside. */
+export interface ApiClientOptions {
+  readonly access: ClusterAccess;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  /** Bounds a request with its answer, and a stream until its answer begins; 30 s by default. */
+  readonly requestTimeoutMs?: number;
+  /** A longer answer is an error; 128 MiB by default: 500 objects of etcd's greatest size are fewer. */
+  readonly maxAnswerBytes?: number;
+}
+
+/** How one request differs from the usual. */
+export interface RequestOptions {
+  /** By default `application/json`. */
+  readonly accept?: string;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+
+/** An object takes at most 1.5 MiB in etcd, and about twice that as JSON. */
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
+
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+}
+
+/**
+ * Talks JSON with the API server, over kept-alive connections and with credentials that are current.
+ *
+ * Every method throws an {@link ApiError} when the server refuses, a {@link MalformedAnswer} when it says too much or
+ * no JSON, an Error with the cause when it cannot be reached or is late, and the signal's reason when that aborts.
+ */
+export class ApiClient {
+  readonly #options: ApiClientOptions;
+  readonly #connections: ApiConnections;
+
+  constructor(options: ApiClientOptions) {
+    this.#options = options;
+    this.#connections = new ApiConnections(options.access);
+  }
+
+  /** @param path with its query, as in `/api/v1/nodes?limit=500` */
+  async getJson(path: string, options: RequestOptions = {}): Promise<unknown> {
+    return await this.#exchange({ method: 'GET', path }, options);
+  }
+
+  async postJson(path: string, body: unknown, options: RequestOptions = {}): Promise<unknown> {
+    return await this.#exchange({ method: 'POST', path, body: JSON.stringify(body) }, options);
+  }
+
+  /**
+   * Reads an answer without end line by line, as a watch gives its events; comes back once the server has begun.
+   *
+   * @returns the lines, until the server ends; leaving the loop over them closes the connection
+   */
+  async streamLines(path: string, options: RequestOptions = {}): Promise<AsyncGenerator<string, void, void>> {
+    const call: Call = { method: 'GET', path };
+    const left = new AbortController();
+    const signal = options.signal ? AbortSignal.any([left.signal, options.signal]) : left.signal;
+    try {
+      using deadline = this.#startDeadline({ ...options, signal });
+      const { body } = await this.#send(call, options, deadline.signal); // which goes on following `signal`
+      return this.#linesOf(call, { body, left, signal: options.signal });
+    } catch (error) {
+      throw this.#explain(call, error, options.signal);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connections[Symbol.asyncDispose]();
+  }
+
+  async #exchange(call: Call, options: RequestOptions): Promise<unknown> {
+    using deadline = this.#startDeadline(options);
+    try {
+      const { body } = await this.#send(call, options, deadline.signal);
+      return parseJson(await readText(body, this.#options.maxAnswerBytes ?? MAX_ANSWER_BYTES));
+    } catch (error) {
+      throw this.#explain(call, error, options.signal);
+    }
+  }
+
+  async *#linesOf(
+    call: Call,
+    stream: {
+      readonly body: Dispatcher.ResponseData['body'];
+      readonly left: AbortController;
+      readonly signal: AbortSignal | undefined;
+    },
+  ): AsyncGenerator<string, void, void> {
+    try {
+      yield* splitLines(stream.body, MAX_LINE_BYTES);
+    } catch (error) {
+      throw this.#explain(call, error, stream.signal);
+    } finally {
+      stream.left.abort();
+    }
+  }
+
+  async #send(call: Call, { accept }: RequestOptions, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { access, userAgent } = this.#options;
+    const authorization = await unlessAborted(access.authorization(), signal);
+    const { method, path, body } = call;
+    const request = this.#connections.current.request({
+      origin: access.server.origin,
+      path: access.server.pathname.replace(/\/$/, '') + path,
+      method,
+      headers: {
+        accept: accept ?? 'application/json',
+        'user-agent': userAgent,
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body ?? null,
+      signal,
+    });
+    // undici heeds the signal only once it has a connection, which a silent server gives it late or never.
+    const response = await unlessAborted(request, signal);
+    const { statusCode, headers } = response;
+    if (statusCode >= 200 && statusCode < 300) return response;
+    const retryAfter = headers['retry-after'];
+    throw apiErrorOf(describe(call), {
+      statusCode,
+      body: (await readBytes(response.body, MAX_REFUSAL_BYTES)).toString('utf8'),
+      retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+    });
+  }
+
+  #startDeadline({ timeoutMs, signal }: RequestOptions): Deadline {
+    const { clock, requestTimeoutMs } = this.#options;
+    const durationMs = timeoutMs ?? requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+    const expired = () => new Error(`no answer within ${formatDuration(durationMs)}`);
+    return startDeadline(clock, durationMs, signal ? { signal, expired } : { expired });
+  }
+
+  #explain(call: Call, error: unknown, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted) return signal.reason;
+    if (error instanceof ApiError) return error;
+    if (error instanceof MalformedAnswer) return new MalformedAnswer(describe(call), { cause: error });
+    const cause = error instanceof AggregateError ? error.errors[0] : error; // one for each address tried
+    return new Error(`${describe(call)} at ${this.#options.access.server.origin}`, { cause });
+  }
+}
+
+function describe({ method, path }: Call): string {
+  return `Cannot ${method.toLowerCase()} ${path.split('?', 1)[0]}`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new MalformedAnswer('the answer is no JSON', { cause: error });
+  }
+}
+
+async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
+  const bytes = await readBytes(body, maxBytes);
+  if (bytes.length > maxBytes) throw new MalformedAnswer(`the answer is longer than ${maxBytes} bytes`);
+  return bytes.toString('utf8');
+}
+
+/** Reads at least as many bytes as asked for, or all; leaving the rest unread breaks the connection. */
+async function readBytes(body: Dispatcher.ResponseData['body'], minBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > minBytes) break;
+  }
+  return Buffer.concat(chunks, bytes);
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+
+/** The API server's refusal: an HTTP status other than 2xx, or the Status that ends a watch. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly statusCode: number;
+  /** Kubernetes' own word, like `Forbidden`, `Expired` or `NotFound`; `undefined` where it gave no Status. */
+  readonly reason: string | undefined;
+  /** How long the server asks to be left alone. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    facts: {
+      readonly statusCode: number;
+      readonly reason: string | undefined;
+      readonly retryAfterMs: number | undefined;
+    },
+  ) {
+    super(message);
+    this.statusCode = facts.statusCode;
+    this.reason = facts.reason;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** Whether the API server no longer knows the resource version or the page that was asked for. */
+export function isExpired(error: unknown): boolean {
+  return error instanceof ApiError && (error.statusCode === 410 || error.reason === 'Expired');
+}
+
+const STATUS = z.object({
+  kind: z.literal('Status'),
+  message: z.string().optional(),
+  reason: z.string().optional(),
+  code: z.number().optional(),
+  details: z.object({ retryAfterSeconds: z.number().nonnegative().optional() }).optional(),
+});
+
+/** A longer answer that is no Status is cut in the message. */
+const MAX_TEXT_LENGTH = 200;
+
+/**
+ * Makes an error of an answer.
+ *
+ * @param what the beginning of the message: what could not be done
+ * @param retryAfter the Retry-After header, in seconds
+ */
+export function apiErrorOf(
+  what: string,
+  answer: { readonly statusCode: number; readonly body: string; readonly retryAfter?: string | undefined },
+): ApiError {
+  const { statusCode, body, retryAfter } = answer;
+  const status = STATUS.safeParse(parseJson(body)).data;
+  const text = status?.message ?? body.trim().slice(0, MAX_TEXT_LENGTH);
+  return new ApiError(`${what}: ${text === '' ? 'no reason given' : text} (status ${statusCode})`, {
+    statusCode,
+    reason: status?.reason,
+    retryAfterMs: secondsToMs(retryAfter) ?? secondsToMs(status?.details?.retryAfterSeconds),
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function secondsToMs(seconds: string | number | undefined): number | undefined {
+  return seconds !== undefined && /^\d+$/.test(`${seconds}`) ? Number(seconds) * 1000 : undefined;
+}

@@ -1,0 +1,105 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/** What TLS connections to the API server, and to kubelets that trust the same authorities, are made with. */
+export interface ClusterTls {
+  /** PEM; `undefined` trusts the system's authorities. */
+  readonly ca: string | undefined;
+  /** PEM of a client certificate and its key. */
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  /** The name to verify instead of the dialled one. */
+  readonly servername: string | undefined;
+  readonly rejectUnauthorized: boolean;
+}
+
+/** Everything that proves who speaks, as of one moment. */
+export interface ClusterCredentials {
+  readonly tls: ClusterTls;
+  /** The value of the Authorization header. */
+  readonly authorization: string | undefined;
+}
+
+/** Where credentials come from. */
+export interface ClusterSource {
+  /** The API server's base URL; may have a path. */
+  readonly server: URL;
+  /** An HTTP proxy on the way to it. */
+  readonly proxy: URL | undefined;
+  /** Reads the credentials from their files or their plugin. */
+  load(): Promise<ClusterCredentials>;
+}
+
+/** Credentials are read again at most this often. */
+const REFRESH_INTERVAL_MS = 10_000;
+
+/**
+ * How to reach the API server.
+ *
+ * Tokens and certificates rotate under a running program, so they are read again as they are used. When that
+ * fails, the last good ones go on being used.
+ */
+export class ClusterAccess {
+  readonly server: URL;
+  readonly proxy: URL | undefined;
+  readonly #source: ClusterSource;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #credentials: ClusterCredentials;
+  #loadedAtMs: number;
+  #loading: Promise<void> | undefined;
+  #isFailing = false;
+
+  private constructor(
+    source: ClusterSource,
+    credentials: ClusterCredentials,
+    { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+  ) {
+    this.server = source.server;
+    this.proxy = source.proxy;
+    this.#source = source;
+    this.#credentials = credentials;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#loadedAtMs = clock.monotonicMs();
+  }
+
+  /** @throws what the source throws when it cannot be read at all */
+  static async open(
+    source: ClusterSource,
+    options: { readonly clock: Clock; readonly logger: Logger },
+  ): Promise<ClusterAccess> {
+    return new ClusterAccess(source, await source.load(), options);
+  }
+
+  /** As last read; the same object for as long as none of it changes. */
+  get tls(): ClusterTls {
+    return this.#credentials.tls;
+  }
+
+  /** The value of the Authorization header of a request that is made now; {@link tls} is brought up to date too. */
+  async authorization(): Promise<string | undefined> {
+    if (this.#clock.monotonicMs() - this.#loadedAtMs >= REFRESH_INTERVAL_MS) {
+      this.#loading ??= this.#reload().finally(() => {
+        this.#loading = undefined;
+      });
+      await this.#loading;
+    }
+    return this.#credentials.authorization;
+  }
+
+  async #reload(): Promise<void> {
+    try {
+      const { tls, authorization } = await this.#source.load();
+      const isSame = isDeepStrictEqual(tls, this.#credentials.tls);
+      this.#credentials = { tls: isSame ? this.#credentials.tls : tls, authorization };
+      if (this.#isFailing) this.#logger.info('Credentials for the API server can be read again');
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#logger.error('Keeping the last credentials for the API server', error);
+      this.#isFailing = true;
+    }
+    this.#loadedAtMs = this.#clock.monotonicMs();
+  }
+}

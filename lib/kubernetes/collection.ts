@@ -1,0 +1,116 @@
+import type { ApiClient, RequestOptions } from './api-client.ts';
+import { apiErrorOf } from './api-error.ts';
+import { MalformedAnswer } from './malformed-answer.ts';
+import { propertyOf, resourceVersionOf } from './object-metadata.ts';
+
+/** Which objects of the API server are meant, and how much of each. */
+export interface Collection {
+  /** As in `/api/v1/pods`. */
+  readonly path: string;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** Whether the objects' metadata is all that is asked for. */
+  readonly metadataOnly?: boolean;
+}
+
+/** One event of a watch. */
+export interface WatchEvent {
+  /** ADDED, MODIFIED, DELETED or BOOKMARK, and whatever a later Kubernetes may bring. */
+  readonly type: string;
+  readonly object: unknown;
+}
+
+const PAGE_LIMIT = 500;
+
+/**
+ * Lists a collection page by page, so that at most one page is held as it came.
+ *
+ * @returns the resource version that the whole list is of
+ * @throws an {@link ApiError} that is expired when the pages outlived the list
+ */
+export async function listCollection(
+  client: ApiClient,
+  collection: Collection,
+  { visit, ...options }: RequestOptions & { readonly visit: (object: unknown) => void },
+): Promise<string> {
+  const accept = acceptOf(collection, 'PartialObjectMetadataList');
+  let continueAt: string | undefined;
+  for (;;) {
+    const page = await client.getJson(pathOf(collection, { limit: `${PAGE_LIMIT}`, continue: continueAt }), {
+      ...options,
+      accept,
+    });
+    const items = propertyOf(page, 'items') ?? []; // Go writes an empty list as null
+    const resourceVersion = resourceVersionOf(page);
+    if (!Array.isArray(items) || resourceVersion === undefined) {
+      throw new MalformedAnswer(`Cannot list ${collection.path}: the answer is no list`);
+    }
+    for (const item of items) visit(item);
+    const token = propertyOf(propertyOf(page, 'metadata'), 'continue');
+    if (typeof token !== 'string' || token === '') return resourceVersion;
+    continueAt = token;
+  }
+}
+
+/**
+ * Watches a collection from a resource version on; comes back once the server has begun to answer.
+ *
+ * @param timeoutSeconds when the server is to end the watch
+ * @returns the events, until the server ends them; they throw the {@link ApiError} that the server may send as one
+ */
+export async function watchCollection(
+  client: ApiClient,
+  collection: Collection,
+  options: RequestOptions & { readonly resourceVersion: string; readonly timeoutSeconds: number },
+): Promise<AsyncGenerator<WatchEvent, void, void>> {
+  const { resourceVersion, timeoutSeconds, ...rest } = options;
+  const path = pathOf(collection, {
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    resourceVersion,
+    timeoutSeconds: `${timeoutSeconds}`,
+  });
+  const accept = acceptOf(collection, 'PartialObjectMetadata');
+  return eventsOf(collection, await client.streamLines(path, { ...rest, accept }));
+}
+
+async function* eventsOf(
+  { path }: Collection,
+  lines: AsyncIterable<string>,
+): AsyncGenerator<WatchEvent, void, void> {
+  for await (const line of lines) {
+    const event = parseJson(line);
+    const type = propertyOf(event, 'type');
+    const object = propertyOf(event, 'object');
+    if (typeof type !== 'string') throw new MalformedAnswer(`Cannot watch ${path}: a line is no event`);
+    if (type === 'ERROR') {
+      const code = propertyOf(object, 'code');
+      const statusCode = typeof code === 'number' ? code : 500;
+      throw apiErrorOf(`Cannot watch ${path}`, { statusCode, body: JSON.stringify(object) });
+    }
+    yield { type, object };
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function pathOf(collection: Collection, query: Readonly<Record<string, string | undefined>>): string {
+  const { path, labelSelector, fieldSelector } = collection;
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries({ labelSelector, fieldSelector, ...query })) {
+    if (value) parameters.set(name, value);
+  }
+  return `${path}?${parameters}`;
+}
+
+function acceptOf({ metadataOnly }: Collection, kind: string): string {
+  return metadataOnly
+    ? `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`
+    : 'application/json';
+}

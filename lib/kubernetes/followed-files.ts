@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/** Which files to follow, and what they are. */
+export interface FollowedFilesOptions<T> {
+  readonly paths: readonly string[];
+  /** What they are together, as messages name it: `the serving certificate`. */
+  readonly what: string;
+  /** Makes of the files' texts what is used; throws when they are no good, or do not belong together. */
+  readonly read: (texts: readonly string[]) => T;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** By default 5 s. */
+  readonly intervalMs?: number;
+}
+
+/** A kubelet takes a minute to bring a new secret into a pod; this adds little to that and costs nearly nothing. */
+const INTERVAL_MS = 5_000;
+
+/**
+ * Files that are replaced under a running program, as those of mounted secrets and config maps are.
+ *
+ * They are looked at by their text, for what is mounted is a link to a link and keeps its own time. What cannot be
+ * used, be it that just one of two files that belong together has been replaced, leaves the last good one in use.
+ */
+export class FollowedFiles<T> implements AsyncDisposable {
+  readonly #options: FollowedFilesOptions<T>;
+  readonly #listeners = new Set<(current: T) => void>();
+  readonly #disposal = new AbortController();
+  #current: T;
+  #texts: readonly string[];
+  #isFailing = false;
+  readonly #following: Promise<void>;
+
+  private constructor(options: FollowedFilesOptions<T>, texts: readonly string[]) {
+    this.#options = options;
+    this.#texts = texts;
+    this.#current = options.read(texts);
+    this.#following = this.#follow();
+  }
+
+  /** @throws when the files cannot be read or used, naming them */
+  static async open<T>(options: FollowedFilesOptions<T>): Promise<FollowedFiles<T>> {
+    try {
+      return new FollowedFiles(options, await readAll(options.paths));
+    } catch (cause) {
+      throw new Error(`Cannot use ${options.what} in ${options.paths.join(' and ')}`, { cause });
+    }
+  }
+
+  /** The latest that could be used; the same object until the files change. */
+  get current(): T {
+    return this.#current;
+  }
+
+  /** Calls a listener with every later version. */
+  onChange(listener: (current: T) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposal.abort(new Error('the files are not followed any more'));
+    await this.#following;
+  }
+
+  async #follow(): Promise<void> {
+    const { clock, intervalMs = INTERVAL_MS } = this.#options;
+    const { signal } = this.#disposal;
+    while (!signal.aborted) {
+      await clock.sleep(intervalMs, { signal }).then(
+        () => this.#refresh(),
+        () => {}, // disposed
+      );
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    const { paths, read, logger, what } = this.#options;
+    const files = paths.join(', ');
+    try {
+      const texts = await readAll(paths);
+      const isSame = texts.every((text, index) => text === this.#texts[index]);
+      if (isSame && !this.#isFailing) return;
+      if (!isSame) {
+        const next = read(texts);
+        this.#texts = texts;
+        this.#current = next;
+        for (const listener of this.#listeners) listener(next);
+      }
+      this.#isFailing = false;
+      logger.info(`Using ${what} as it is now`, { files });
+    } catch (error) {
+      if (!this.#isFailing) logger.error(`Keeping ${what} as it was`, error, { files });
+      this.#isFailing = true;
+    }
+  }
+}
+
+function readAll(paths: readonly string[]): Promise<string[]> {
+  return Promise.all(paths.map((path) => readFile(path, 'utf8')));
+}

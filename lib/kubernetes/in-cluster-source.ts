@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import type { ClusterCredentials, ClusterSource } from './cluster-access.ts';
+
+/** Where the kubelet mounts a pod's service account. */
+export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** What a pod is told of its API server. */
+export interface InClusterEnvironment {
+  /** `KUBERNETES_SERVICE_HOST`: a name or an address, IPv6 without brackets. */
+  readonly serviceHost: string;
+  /** `KUBERNETES_SERVICE_PORT`. */
+  readonly servicePort: string;
+  /** By default {@link SERVICE_ACCOUNT_DIRECTORY}. */
+  readonly serviceAccountDirectory?: string | undefined;
+}
+
+/** Reaches the API server as a pod's service account does: the mounted token and authorities, read as they rotate. */
+export function inClusterSource(environment: InClusterEnvironment): ClusterSource {
+  const { serviceHost, servicePort, serviceAccountDirectory = SERVICE_ACCOUNT_DIRECTORY } = environment;
+  const host = isIPv6(serviceHost) ? `[${serviceHost}]` : serviceHost;
+  return {
+    server: new URL(`https://${host}:${servicePort}`),
+    proxy: undefined,
+    load: () => loadServiceAccount(serviceAccountDirectory),
+  };
+}
+
+async function loadServiceAccount(directory: string): Promise<ClusterCredentials> {
+  const [ca, token] = await Promise.all([
+    readText(join(directory, 'ca.crt'), 'authorities'),
+    readText(join(directory, 'token'), 'token'),
+  ]);
+  return {
+    tls: { ca, cert: undefined, key: undefined, servername: undefined, rejectUnauthorized: true },
+    authorization: `Bearer ${token.trim()}`,
+  };
+}
+
+async function readText(path: string, what: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new Error(`Cannot read the service account's ${what} from ${path}`, { cause: error });
+  }
+}

@@ -1,0 +1,107 @@
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { ApiClient } from './api-client.ts';
+import type { Collection } from './collection.ts';
+import { type ObjectChange, ObjectStore } from './object-store.ts';
+import { Reflector } from './reflector.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+/** What an object cache works with. */
+export interface ObjectCacheOptions<T> {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly collection: Collection;
+  /** What is kept of an object; `undefined` for one that is of no interest. */
+  readonly reduce: (object: unknown) => T | undefined;
+  /** A number in [0, 1), to spread requests of many clients over time; by default `Math.random`. */
+  readonly random?: () => number;
+}
+
+/**
+ * A collection of the API server, reduced to what its user needs and kept current by list and watch.
+ *
+ * While the API server cannot be reached, the last known objects stay. An object of which nothing changed that is
+ * kept stays the same object.
+ */
+export class ObjectCache<T> {
+  readonly #store: ObjectStore<T>;
+  readonly #reflector: Reflector<T>;
+  readonly #listeners = new Set<(change: ObjectChange<T>) => void>();
+  readonly #firstList = Promise.withResolvers<void>();
+  readonly #disposal = new AbortController();
+  #running: Promise<void> | undefined;
+  #isSynced = false;
+  #revision = 0;
+
+  constructor(options: ObjectCacheOptions<T>) {
+    this.#store = new ObjectStore((change) => {
+      this.#revision++;
+      for (const listener of this.#listeners) listener(change);
+    });
+    this.#reflector = new Reflector({
+      random: Math.random,
+      ...options,
+      store: this.#store,
+      listed: () => {
+        this.#isSynced = true;
+        this.#firstList.resolve();
+      },
+    });
+    this.#firstList.promise.catch(() => {}); // nobody need wait for it
+  }
+
+  /** Begins to list and watch; comes back at once. */
+  start(): void {
+    this.#running ??= this.#reflector.run(this.#disposal.signal);
+  }
+
+  /** Whether the collection has been listed completely, at least once. */
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /**
+   * Waits until {@link isSynced}.
+   *
+   * @throws the signal's reason when it aborts first, and an Error when the cache is disposed first
+   */
+  async synced(signal?: AbortSignal): Promise<void> {
+    await (signal ? unlessAborted(this.#firstList.promise, signal) : this.#firstList.promise);
+  }
+
+  get size(): number {
+    return this.#store.size;
+  }
+
+  /** Rises with every change of what is kept. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** @param key `namespace/name`, or the name alone for objects without a namespace */
+  get(key: string): T | undefined {
+    return this.#store.get(key);
+  }
+
+  values(): Iterable<T> {
+    return this.#store.values();
+  }
+
+  /**
+   * Calls a listener with every change of what is kept, as it happens.
+   *
+   * @returns ends that
+   */
+  onChange(listener: (change: ObjectChange<T>) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const reason = new Error('the cache is closed');
+    this.#disposal.abort(reason);
+    this.#firstList.reject(reason);
+    await this.#running;
+  }
+}

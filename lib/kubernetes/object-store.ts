@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+
+/** One object's change; before it was added, and after it was deleted, it is `undefined`. */
+export interface ObjectChange<T> {
+  readonly key: string;
+  readonly previous: T | undefined;
+  readonly current: T | undefined;
+}
+
+/** An object as of one version. */
+export interface VersionedObject<T> {
+  /** NaN where it is not known: then it counts as the latest. */
+  readonly version: number;
+  readonly value: T;
+}
+
+/** Deletions are remembered this long against events that come after them but happened before. */
+const MAX_DELETIONS = 1024;
+
+/**
+ * Objects by key, each as of its latest version; an older one that comes late changes nothing. An object of
+ * which nothing changed stays the same object.
+ */
+export class ObjectStore<T> {
+  #entries = new Map<string, VersionedObject<T>>();
+  readonly #deletions = new Map<string, number>();
+  readonly #changed: (change: ObjectChange<T>) => void;
+
+  constructor(changed: (change: ObjectChange<T>) => void) {
+    this.#changed = changed;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: string): T | undefined {
+    return this.#entries.get(key)?.value;
+  }
+
+  *values(): Generator<T, void, void> {
+    for (const { value } of this.#entries.values()) yield value;
+  }
+
+  /** The held object if it equals the given one, else the given one. */
+  keep(key: string, value: T): T {
+    const held = this.#entries.get(key);
+    return held && isDeepStrictEqual(held.value, value) ? held.value : value;
+  }
+
+  set(key: string, { version, value }: VersionedObject<T>): void {
+    const held = this.#entries.get(key);
+    if (version <= (held?.version ?? this.#deletions.get(key) ?? Number.NEGATIVE_INFINITY)) return;
+    this.#deletions.delete(key);
+    const current = this.keep(key, value);
+    this.#entries.set(key, { version, value: current });
+    if (current !== held?.value) this.#changed({ key, previous: held?.value, current });
+  }
+
+  delete(key: string, version: number): void {
+    const held = this.#entries.get(key);
+    if (held && version < held.version) return;
+    this.#remember(key, version);
+    if (!held) return;
+    this.#entries.delete(key);
+    this.#changed({ key, previous: held.value, current: undefined });
+  }
+
+  /** Becomes exactly what a list says, which is newer than everything before it. */
+  replace(listed: Map<string, VersionedObject<T>>): void {
+    const before = this.#entries;
+    this.#entries = listed;
+    this.#deletions.clear();
+    for (const [key, { value }] of listed) {
+      const previous = before.get(key)?.value;
+      if (value !== previous) this.#changed({ key, previous, current: value });
+    }
+    for (const [key, { value }] of before) {
+      if (!listed.has(key)) this.#changed({ key, previous: value, current: undefined });
+    }
+  }
+
+  #remember(key: string, version: number): void {
+    if (Number.isNaN(version)) return;
+    const latest = Math.max(version, this.#deletions.get(key) ?? version);
+    this.#deletions.delete(key); // to the end: the oldest go first
+    this.#deletions.set(key, latest);
+    const [oldest] = this.#deletions.keys();
+    if (this.#deletions.size > MAX_DELETIONS && oldest !== undefined) this.#deletions.delete(oldest);
+  }
+}

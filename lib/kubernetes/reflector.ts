@@ -1,0 +1,178 @@
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { listenForSilence } from '#lib/time/silence.ts';
+import type { ApiClient } from './api-client.ts';
+import { ApiError, isExpired } from './api-error.ts';
+import { Backoff } from './backoff.ts';
+import { type Collection, listCollection, type WatchEvent, watchCollection } from './collection.ts';
+import { MalformedAnswer } from './malformed-answer.ts';
+import { objectMetadata, resourceVersionOf } from './object-metadata.ts';
+import type { ObjectStore, VersionedObject } from './object-store.ts';
+
+/** What a reflector works with. */
+export interface ReflectorOptions<T> {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly collection: Collection;
+  /** What is kept of an object; `undefined` for one that is of no interest. */
+  readonly reduce: (object: unknown) => T | undefined;
+  readonly store: ObjectStore<T>;
+  /** Called after every complete list. */
+  readonly listed: () => void;
+  /** A number in [0, 1), to spread requests of many clients over time. */
+  readonly random: () => number;
+}
+
+/** The API server ends a watch after this long, and up to as long again. */
+const WATCH_TIMEOUT_S = 300;
+/** The API server sends a bookmark a minute; one that says nothing for longer may have gone without a word. */
+const LONGEST_SILENCE_MS = 150_000;
+/** A watch that ends sooner is not reopened at once. */
+const MIN_WATCH_MS = 1_000;
+const BACKOFF = { initialMs: 250, maxMs: 8_000 };
+/** No server is believed that asks to be left alone for longer. */
+const MAX_RETRY_AFTER_MS = 300_000;
+
+/**
+ * Keeps a store equal to a collection of the API server: lists it once, then watches it, and lists again only
+ * when the server has forgotten where the watch was.
+ */
+export class Reflector<T> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #name: string;
+  readonly #backoff: Backoff;
+  #resourceVersion: string | undefined;
+  /** Of which kind the last failure was; `undefined` while all is well. */
+  #failure: string | undefined;
+  readonly #oddities = new Set<string>();
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#name = options.collection.path.split('/').at(-1) ?? '';
+    this.#backoff = new Backoff({ ...BACKOFF, random: options.random });
+  }
+
+  /** Goes on until the signal aborts, whatever happens. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        this.#resourceVersion ??= await this.#list(signal);
+        await this.#watch(this.#resourceVersion, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!canResume(error)) this.#resourceVersion = undefined;
+        await this.#pause(error, signal);
+      }
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<string> {
+    const { client, collection, store, listed } = this.#options;
+    const objects = new Map<string, VersionedObject<T>>();
+    const resourceVersion = await listCollection(client, collection, {
+      signal,
+      visit: (object) => {
+        const reduced = this.#reduce(object);
+        if (reduced?.value === undefined) return;
+        const { key, version, value } = reduced;
+        objects.set(key, { version, value: store.keep(key, value) });
+      },
+    });
+    store.replace(objects);
+    listed();
+    return resourceVersion;
+  }
+
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const { client, clock, collection, random } = this.#options;
+    const timeoutSeconds = Math.floor(WATCH_TIMEOUT_S * (1 + random()));
+    const expired = () => new Error(`Cannot watch ${collection.path}: the server fell silent`);
+    using silence = listenForSilence(clock, LONGEST_SILENCE_MS, { signal, expired });
+    const startedAtMs = clock.monotonicMs();
+    const options = { resourceVersion, timeoutSeconds, signal: silence.signal };
+    const events = await watchCollection(client, collection, options);
+    this.#succeed();
+    try {
+      for await (const event of events) {
+        silence.interrupt();
+        this.#apply(event);
+        this.#backoff.reset();
+      }
+    } catch (error) {
+      if (!silence.isTooLong) throw error; // else it is opened anew, and it turns out whether anybody is there
+    }
+    if (clock.monotonicMs() - startedAtMs < MIN_WATCH_MS) await clock.sleep(MIN_WATCH_MS, { signal });
+    else this.#backoff.reset();
+  }
+
+  #apply({ type, object }: WatchEvent): void {
+    const { store } = this.#options;
+    if (type === 'BOOKMARK') {
+      this.#advance(object);
+      return;
+    }
+    if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') {
+      this.#noteOddity(`events of type ${type}`);
+      return;
+    }
+    const reduced = this.#reduce(object);
+    if (!reduced) return;
+    const { key, version, value } = reduced;
+    if (type === 'DELETED' || value === undefined) store.delete(key, version);
+    else store.set(key, { version, value });
+    this.#advance(object);
+  }
+
+  #reduce(object: unknown): { key: string; version: number; value: T | undefined } | undefined {
+    const metadata = objectMetadata(object);
+    if (!metadata) {
+      this.#noteOddity('objects without a name');
+      return undefined;
+    }
+    try {
+      return { ...metadata, value: this.#options.reduce(object) };
+    } catch {
+      this.#noteOddity('objects that cannot be read');
+      return { ...metadata, value: undefined };
+    }
+  }
+
+  /** A later watch goes on behind the latest object; events that come out of order do not set it back. */
+  #advance(object: unknown): void {
+    const next = resourceVersionOf(object);
+    if (next !== undefined && !(Number(next) < Number(this.#resourceVersion))) this.#resourceVersion = next;
+  }
+
+  #noteOddity(oddity: string): void {
+    if (this.#oddities.has(oddity)) return;
+    this.#oddities.add(oddity);
+    this.#options.logger.warning(`Passing over ${oddity}`, { resource: this.#name });
+  }
+
+  #succeed(): void {
+    if (this.#failure === undefined) return;
+    this.#failure = undefined;
+    this.#options.logger.info('Following the API server again', { resource: this.#name });
+  }
+
+  /** Says what is wrong when it begins and when it changes, and waits for the next attempt. */
+  async #pause(error: unknown, signal: AbortSignal): Promise<void> {
+    const { clock, logger, store } = this.#options;
+    const failure = error instanceof ApiError ? `status ${error.statusCode}` : 'no usable answer';
+    if (failure !== this.#failure && !isExpired(error)) {
+      this.#failure = failure;
+      const message = 'Cannot follow the API server; what is known stays, and it is tried again';
+      logger.error(message, error, { resource: this.#name, known: store.size });
+    }
+    const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+    const delayMs = Math.max(this.#backoff.next(), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
+    await clock.sleep(delayMs, { signal }).catch(() => {}); // aborted: the loop ends
+  }
+}
+
+/** Whether the same watch may be tried again: no answer came, or the server is only busy. */
+function canResume(error: unknown): boolean {
+  if (error instanceof ApiError) return error.statusCode === 429 || error.statusCode === 503;
+  return !(error instanceof MalformedAnswer);
+}

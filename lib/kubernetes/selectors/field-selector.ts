@@ -1,0 +1,95 @@
+import { goQuote } from './go-quote.ts';
+import { SelectorError } from './selector-error.ts';
+
+/** One condition of a field selector; all of them must hold. */
+export interface FieldRequirement {
+  /** A path like `metadata.name`. */
+  readonly field: string;
+  readonly operator: '=' | '!=';
+  readonly value: string;
+}
+
+/** Conditions on an object's fields, all of which must hold; one without conditions matches everything. */
+export class FieldSelector {
+  readonly requirements: readonly FieldRequirement[];
+
+  constructor(requirements: readonly FieldRequirement[]) {
+    this.requirements = requirements;
+  }
+
+  /** @param fields the object's fields by path; one that is missing counts as empty */
+  matches(fields: Readonly<Record<string, string>>): boolean {
+    return this.requirements.every(({ field, operator, value }) => {
+      const actual = Object.hasOwn(fields, field) ? fields[field] : '';
+      return (actual === value) === (operator === '=');
+    });
+  }
+
+  /** The one value that the selector admits for a field; `undefined` when it admits several. */
+  exactValue(field: string): string | undefined {
+    return this.requirements.find((one) => one.field === field && one.operator === '=')?.value;
+  }
+
+  /** The canonical text, which parses to an equal selector. */
+  toString(): string {
+    return this.requirements
+      .map(({ field, operator, value }) => field + operator + escapeValue(value))
+      .join(',');
+  }
+}
+
+/** The fields that Kubernetes lets every kind be selected by. */
+const METADATA_FIELDS = ['metadata.name', 'metadata.namespace'];
+
+/**
+ * Reads a field selector by the grammar of Kubernetes (`fields.ParseSelector`): `metadata.name=a,metadata.namespace!=b`,
+ * with `\,`, `\=` and `\\` for those characters in values.
+ *
+ * @param supportedFields what may be selected by; by default name and namespace
+ * @throws {SelectorError} with Kubernetes' message
+ */
+export function parseFieldSelector(
+  text: string,
+  supportedFields: readonly string[] = METADATA_FIELDS,
+): FieldSelector {
+  const requirements = splitTerms(text)
+    .sort()
+    .map((term) => parseTerm(term, text))
+    .filter(({ field, value }) => field !== '' || value !== ''); // Kubernetes ignores a bare operator
+  for (const { field } of requirements) {
+    if (supportedFields.includes(field)) continue;
+    const known = supportedFields.map(goQuote).join(', ');
+    throw new SelectorError(`${goQuote(field)} is not a known field selector: only ${known}`);
+  }
+  return new FieldSelector(requirements);
+}
+
+/** Splits at the commas that no backslash precedes; empty terms count for nothing. */
+function splitTerms(text: string): string[] {
+  return text.match(/(?:\\.|[^,\\]|\\$)+/gsu) ?? [];
+}
+
+function parseTerm(term: string, text: string): FieldRequirement {
+  const match = /^(.*?)(!=|==?)(.*)$/su.exec(term);
+  if (!match) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
+  const [, field = '', operator, value = ''] = match;
+  return { field, operator: operator === '!=' ? '!=' : '=', value: unescapeValue(value) };
+}
+
+function escapeValue(value: string): string {
+  return value.replace(/[\\,=]/g, '\\$&');
+}
+
+function unescapeValue(text: string): string {
+  return text.replace(/\\(.?)|=/gsu, (piece, escaped: string | undefined) => {
+    if (escaped === undefined) {
+      throw new SelectorError(
+        `invalid field selector: unescaped character in value: ${piece.codePointAt(0)}`,
+      );
+    }
+    if (escaped === '' || !'\\,='.includes(escaped)) {
+      throw new SelectorError(`invalid field selector: invalid escape sequence: ${piece}`);
+    }
+    return escaped;
+  });
+}

@@ -1,0 +1,104 @@
+import { goQuote } from './go-quote.ts';
+import { labelKeyFaults, labelValueFaults } from './label-syntax.ts';
+import { SelectorError } from './selector-error.ts';
+
+/** How a requirement relates its key to its values, as Kubernetes' `selection.Operator` names them. */
+export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
+
+/** One condition of a label selector; all of them must hold. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelOperator;
+  /** Distinct and sorted; one for the equalities and comparisons, none for existence. */
+  readonly values: readonly string[];
+}
+
+/**
+ * Makes a requirement of its parsed parts.
+ *
+ * @throws {SelectorError} when a value is no label value, or is compared and is no integer
+ */
+export function labelRequirement(
+  key: string,
+  operator: LabelOperator,
+  values: readonly string[],
+): LabelRequirement {
+  const faults: string[] = [];
+  if (operator === 'gt' || operator === 'lt') {
+    values.forEach((value, index) => {
+      if (toInt64(value) !== undefined) return;
+      faults.push(
+        invalid(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"),
+      );
+    });
+  }
+  values.forEach((value, index) => {
+    const reasons = labelValueFaults(value);
+    if (reasons.length > 0) faults.push(invalid(`values[${index}][${key}]`, value, reasons.join('; ')));
+  });
+  if (faults.length > 0) throw new SelectorError(faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`);
+  return { key, operator, values };
+}
+
+/** @throws {SelectorError} when the key is no label key */
+export function requireLabelKey(key: string): void {
+  const faults = labelKeyFaults(key);
+  if (faults.length > 0) throw new SelectorError(invalid('<nil>', key, faults.join('; ')));
+}
+
+/** Whether labels satisfy a requirement; a label whose key is missing satisfies only the negative ones. */
+export function satisfies(labels: Readonly<Record<string, string>>, requirement: LabelRequirement): boolean {
+  const { key, operator, values } = requirement;
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case 'exists':
+      return value !== undefined;
+    case '!':
+      return value === undefined;
+    case '=':
+    case '==':
+    case 'in':
+      return value !== undefined && values.includes(value);
+    case '!=':
+    case 'notin':
+      return value === undefined || !values.includes(value);
+    default:
+      return value !== undefined && compares(toInt64(value), operator, toInt64(values[0] ?? ''));
+  }
+}
+
+/** Writes a requirement as Kubernetes does, which is what is sent to its API server. */
+export function formatRequirement({ key, operator, values }: LabelRequirement): string {
+  switch (operator) {
+    case 'exists':
+      return key;
+    case '!':
+      return `!${key}`;
+    case 'in':
+    case 'notin':
+      return `${key} ${operator} (${values.join(',')})`;
+    case 'gt':
+      return `${key}>${values[0]}`;
+    case 'lt':
+      return `${key}<${values[0]}`;
+    default:
+      return `${key}${operator}${values[0]}`;
+  }
+}
+
+function compares(value: bigint | undefined, operator: 'gt' | 'lt', bound: bigint | undefined): boolean {
+  if (value === undefined || bound === undefined) return false;
+  return operator === 'gt' ? value > bound : value < bound;
+}
+
+/** Reads an integer as Go's `strconv.ParseInt(text, 10, 64)` does. */
+function toInt64(text: string): bigint | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return undefined;
+  const value = BigInt(text.replace('+', ''));
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+/** One `field.Invalid` of Kubernetes. */
+function invalid(path: string, value: string, reason: string): string {
+  return `${path}: Invalid value: ${goQuote(value)}: ${reason}`;
+}

@@ -1,0 +1,13 @@
+/**
+ * Waits for a promise, but no longer than a signal lets it.
+ *
+ * @throws the signal's reason when it is or becomes aborted first
+ */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
