@@ -1,0 +1,23 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import type { Credentials } from './authenticator.ts';
+
+/** Reads what a request and its connection, whose TLS has asked for a certificate, show of their sender. */
+export function credentialsOf(socket: TLSSocket, headers: IncomingHttpHeaders): Credentials {
+  const bearerToken = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  return { ...certificateOf(socket), ...(bearerToken === undefined ? {} : { bearerToken }) };
+}
+
+function certificateOf(socket: TLSSocket): Credentials {
+  const certificate = socket.getPeerCertificate();
+  if (!certificate?.subject) return {};
+  if (!socket.authorized) return { hasForeignCertificate: true };
+  const { CN, O } = certificate.subject as { CN?: string | string[]; O?: string | string[] };
+  return {
+    certificate: {
+      commonName: [CN].flat().at(-1) ?? '',
+      organizations: O === undefined ? [] : [O].flat(),
+      sha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+    },
+  };
+}

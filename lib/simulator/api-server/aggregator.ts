@@ -1,0 +1,237 @@
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
+import type { KeyedCertificate } from '../pki/certificate-authority.ts';
+import type { ApiRequest } from './api-request.ts';
+import { type Availability, apiServiceObject, withAvailability } from './api-service.ts';
+import { BackendConnection } from './backend-connection.ts';
+import type { AggregatedGroup, AggregatedResource } from './discovery.ts';
+import { forwardedHeaders, returnedHeaders } from './forwarded-headers.ts';
+
+/** A server that serves one version of an API group behind the API server. */
+export interface Backend {
+  readonly group: string;
+  readonly version: string;
+  readonly host: string;
+  readonly port: number;
+  /** The service that its APIService names, and that its certificate must. */
+  readonly service: { readonly namespace: string; readonly name: string };
+  /** PEM to verify it by; without one it is not verified (`insecureSkipTLSVerify`). */
+  readonly caPem?: string;
+}
+
+interface Registration {
+  readonly backend: Backend;
+  readonly connection: BackendConnection;
+  readonly stopped: AbortController;
+  isAvailable: boolean | undefined;
+}
+
+const PROBE_INTERVAL_MS = 30_000;
+const RETRY_INTERVAL_MS = 1_000;
+const PROBE_TIMEOUT_MS = 5_000;
+
+/**
+ * The aggregation layer: APIServices, whether their servers are available, and the proxy to them. Unlike the real
+ * one it tries to reach a server that was unavailable a moment ago, so that nobody waits for a probe.
+ */
+export class Aggregator {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #store: ObjectStore;
+  readonly #identity: KeyedCertificate;
+  readonly #registrations = new Map<string, Registration>();
+
+  /** @param identity the front-proxy client certificate */
+  constructor(options: { clock: Clock; logger: Logger; store: ObjectStore; identity: KeyedCertificate }) {
+    this.#clock = options.clock;
+    this.#logger = options.logger;
+    this.#store = options.store;
+    this.#identity = options.identity;
+  }
+
+  /** Sends a group's requests to a server from now on, in place of one that had it before. */
+  register(backend: Backend): void {
+    this.unregister(backend);
+    const { host, port, service, caPem } = backend;
+    const registration: Registration = {
+      backend,
+      connection: new BackendConnection({
+        host,
+        port,
+        cert: this.#identity.certificatePem,
+        key: this.#identity.privateKeyPem,
+        servername: `${service.name}.${service.namespace}.svc`,
+        ...(caPem === undefined ? { rejectUnauthorized: false } : { ca: caPem }),
+      }),
+      stopped: new AbortController(),
+      isAvailable: undefined,
+    };
+    this.#registrations.set(keyOf(backend), registration);
+    this.#store.create('apiservices', apiServiceObject(backend));
+    void this.#keepProbing(registration);
+  }
+
+  unregister(of: { readonly group: string; readonly version: string }): void {
+    const registration = this.#registrations.get(keyOf(of));
+    if (!registration) return;
+    registration.stopped.abort();
+    registration.connection.close();
+    this.#registrations.delete(keyOf(of));
+    this.#store.delete('apiservices', undefined, `${of.version}.${of.group}`);
+  }
+
+  /** Who serves a path, which may be `/apis/GROUP/VERSION` or anything below. */
+  backendFor(path: string): Backend | undefined {
+    const [prefix, group = '', version = ''] = path.split('/').filter(Boolean);
+    return prefix === 'apis' ? this.#registrations.get(`${group}/${version}`)?.backend : undefined;
+  }
+
+  /** Everybody who is registered. */
+  backends(): readonly Backend[] {
+    return [...this.#registrations.values()].map(({ backend }) => backend);
+  }
+
+  /**
+   * Passes a request on, with who sent it, and the answer back, both as they flow.
+   *
+   * @param as a user of the aggregator's own to ask as, instead of the caller
+   */
+  async proxy(request: ApiRequest, backend: Backend, { as }: { readonly as?: string } = {}): Promise<void> {
+    const registration = this.#registrations.get(keyOf(backend));
+    if (!registration) return;
+    const { response } = request;
+    try {
+      const hasBody = !['GET', 'HEAD'].includes(request.method);
+      const answer = await registration.connection.request({
+        method: request.method,
+        path: request.url,
+        headers: forwardedHeaders(
+          request,
+          backend,
+          as === undefined ? request.caller : { username: as, groups: [] },
+        ),
+        ...(hasBody ? { body: request.raw } : {}),
+        signal: request.signal,
+      });
+      for (const [name, value] of returnedHeaders(answer.headers)) response.setHeader(name, value);
+      response.writeHead(answer.status);
+      response.flushHeaders();
+      await pipeline(answer.body, response);
+    } catch (error) {
+      if (response.headersSent || request.signal.aborted) return void response.destroy();
+      this.#setAvailability(registration, unavailable(backend, error));
+      response.writeHead(503, {
+        'Content-Type': 'text/plain; charset=utf-8',
+        'X-Content-Type-Options': 'nosniff',
+      });
+      response.end(`error trying to reach service: ${reasonOf(error, backend)}\n`);
+    }
+  }
+
+  /** What every registered server says that it serves, asked now. */
+  async groups(signal: AbortSignal): Promise<readonly AggregatedGroup[]> {
+    return Promise.all(
+      [...this.#registrations.values()].map(async (registration) => {
+        const { group, version } = registration.backend;
+        const list = await this.#ask(registration, `/apis/${group}/${version}`, signal).catch(
+          () => undefined,
+        );
+        const resources = (list as { resources?: readonly AggregatedResource[] } | undefined)?.resources;
+        return { group, version, resources };
+      }),
+    );
+  }
+
+  /** The JSON that each registered server answers at a path; those that do not are left out. */
+  async askAll(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
+    const answers = await Promise.allSettled(
+      [...this.#registrations.values()].map((registration) => this.#ask(registration, path, signal)),
+    );
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { stopped, connection } of this.#registrations.values()) {
+      stopped.abort();
+      connection.close();
+    }
+    this.#registrations.clear();
+  }
+
+  async #ask({ backend, connection }: Registration, path: string, signal: AbortSignal): Promise<unknown> {
+    using deadline = startDeadline(this.#clock, PROBE_TIMEOUT_MS, {
+      signal,
+      expired: () => new Error(`no answer within ${PROBE_TIMEOUT_MS} ms`),
+    });
+    const { status, body } = await connection.request({
+      method: 'GET',
+      path,
+      headers: {
+        Accept: 'application/json',
+        'User-Agent': 'Go-http-client/2.0',
+        'X-Remote-Group': ['system:masters'],
+        'X-Remote-User': 'system:kube-aggregator',
+      },
+      signal: deadline.signal,
+    });
+    const answer = await text(body);
+    if (status !== 200) throw new Error(`bad status from ${urlOf(backend, path)}: ${status}`);
+    return JSON.parse(answer);
+  }
+
+  async #keepProbing(registration: Registration): Promise<void> {
+    const { backend, stopped } = registration;
+    const { signal } = stopped;
+    while (!signal.aborted) {
+      try {
+        await this.#ask(registration, `/apis/${backend.group}/${backend.version}`, signal);
+        this.#setAvailability(registration, AVAILABLE);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#setAvailability(registration, unavailable(backend, error));
+      }
+      const intervalMs = registration.isAvailable ? PROBE_INTERVAL_MS : RETRY_INTERVAL_MS;
+      await this.#clock.sleep(intervalMs, { signal }).catch(() => {});
+    }
+  }
+
+  #setAvailability(registration: Registration, availability: Availability): void {
+    if (registration.isAvailable === availability.isAvailable) return;
+    registration.isAvailable = availability.isAvailable;
+    const name = `${registration.backend.version}.${registration.backend.group}`;
+    const object = this.#store.get('apiservices', undefined, name);
+    if (object) this.#store.update('apiservices', withAvailability(object, availability, this.#clock));
+    this.#logger.info(`APIService is ${availability.isAvailable ? 'available' : 'unavailable'}`, {
+      name,
+      reason: availability.message,
+    });
+  }
+}
+
+const AVAILABLE: Availability = { isAvailable: true, reason: 'Passed', message: 'all checks passed' };
+
+function unavailable(backend: Backend, error: unknown): Availability {
+  const url = urlOf(backend, `/apis/${backend.group}/${backend.version}`);
+  return {
+    isAvailable: false,
+    reason: 'FailedDiscoveryCheck',
+    message: `failing or missing response from ${url}: ${reasonOf(error, backend)}`,
+  };
+}
+
+function reasonOf(error: unknown, { host, port }: Backend): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ECONNREFUSED' ? `dial tcp ${host}:${port}: connect: connection refused` : message;
+}
+
+function urlOf({ host, port }: Backend, path: string): string {
+  return `https://${host}:${port}${path}`;
+}
+
+function keyOf({ group, version }: { readonly group: string; readonly version: string }): string {
+  return `${group}/${version}`;
+}

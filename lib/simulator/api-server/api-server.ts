@@ -1,0 +1,170 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { ANONYMOUS, type Authenticator, type Caller } from '../access/authenticator.ts';
+import { credentialsOf } from '../access/credentials.ts';
+import type { Rbac } from '../access/rbac.ts';
+import { type ObjectStore, StoreConflict } from '../objects/object-store.ts';
+import type { ClusterPki } from '../pki/cluster-pki.ts';
+import type { Aggregator } from './aggregator.ts';
+import { type ApiRequest, readRequest } from './api-request.ts';
+import { authorize } from './authorization.ts';
+import type { ApiFault } from './faults/api-fault.ts';
+import { impersonated, mayNotImpersonate } from './impersonation.ts';
+import { apiErrorOf } from './resource-handlers.ts';
+import { sendJson } from './respond.ts';
+import { route } from './routes.ts';
+import { ApiError } from './status.ts';
+
+const IDLE_TIMEOUT_MS = 90_000;
+
+/** What the API server serves from and decides by. */
+export interface ApiServerOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly pki: ClusterPki;
+  readonly store: ObjectStore;
+  readonly authenticator: Authenticator;
+  readonly rbac: Rbac;
+  readonly aggregator: Aggregator;
+}
+
+/** The API server: HTTPS with HTTP/2 and HTTP/1.1 on one port, authentication, authorization and all routes. */
+export class ApiServer {
+  readonly #options: ApiServerOptions;
+  readonly #sockets = new Set<Socket>();
+  #server: Http2SecureServer | undefined;
+  #closing = new AbortController();
+  #endpoint = { address: '', port: 0 };
+  #faults: readonly ApiFault[] = [];
+
+  constructor(options: ApiServerOptions) {
+    this.#options = options;
+  }
+
+  get endpoint(): { readonly address: string; readonly port: number } {
+    return this.#endpoint;
+  }
+
+  /**
+   * Begins to listen; after {@link stop}, again on the same port.
+   *
+   * @param port 0 for any that is free
+   * @throws when the port is taken
+   */
+  async start(address = this.#endpoint.address, port = this.#endpoint.port): Promise<void> {
+    const { pki } = this.#options;
+    this.#closing = new AbortController();
+    const server = createSecureServer({
+      allowHTTP1: true,
+      cert: pki.apiServer.certificatePem,
+      key: pki.apiServer.privateKeyPem,
+      ca: pki.clientCa.certificatePem,
+      requestCert: true,
+      rejectUnauthorized: false, // a foreign certificate is answered with 401, not with an alert
+    });
+    // node's compatibility API gives HTTP/2 requests the methods of HTTP/1.1 ones.
+    server.on('request', ((request: IncomingMessage, response: ServerResponse) => {
+      void this.#serve(request, response);
+    }) as never);
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    server.on('tlsClientError', () => {});
+    server.on('sessionError', () => {});
+    Object.assign(server, { keepAliveTimeout: IDLE_TIMEOUT_MS });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (cause) =>
+        reject(new Error(`Cannot serve the API at ${address}:${port}`, { cause })),
+      );
+      server.listen({ host: address, port }, resolve);
+    });
+    const bound = server.address();
+    this.#endpoint = { address, port: bound && typeof bound === 'object' ? bound.port : port };
+    this.#server = server;
+  }
+
+  /** Replaces the faults that it has; requests under way keep those with which they began. */
+  setFaults(...faults: readonly ApiFault[]): void {
+    this.#faults = faults;
+  }
+
+  /** Breaks every connection; new ones are accepted. */
+  dropConnections(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Stops as if the machine had failed: every connection breaks. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server) return;
+    this.#closing.abort();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    this.dropConnections();
+    await closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #serve(raw: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    response.on('error', () => gone.abort());
+    const signal = AbortSignal.any([gone.signal, this.#closing.signal]);
+    const sender = this.#senderOf(raw);
+    const caller = impersonated(sender ?? ANONYMOUS, raw.headers, this.#options.rbac);
+    const request = readRequest(raw, response, { caller: caller ?? ANONYMOUS, signal });
+    response.setHeader('Audit-Id', request.auditId);
+    response.setHeader('Cache-Control', 'no-cache, private');
+    try {
+      if (!sender) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
+      if (!caller) throw mayNotImpersonate(sender, raw.headers);
+      authorize(request, this.#options.rbac);
+      await this.#answer(request, this.#faults);
+    } catch (error) {
+      if (!signal.aborted) this.#fail(request, error);
+      else response.destroy();
+    }
+  }
+
+  async #answer(request: ApiRequest, [fault, ...others]: readonly ApiFault[]): Promise<void> {
+    if (!fault) return route(request, { ...this.#options, serverAddress: this.#address() });
+    const { clock } = this.#options;
+    await fault.serve(request, { clock, next: () => this.#answer(request, others) });
+  }
+
+  /** @returns `undefined` for credentials that are no good; who shows none is anonymous */
+  #senderOf(request: IncomingMessage): Caller | undefined {
+    const credentials = credentialsOf(request.socket as TLSSocket, request.headers);
+    const caller = this.#options.authenticator.authenticate(credentials);
+    if (caller) return caller;
+    return credentials.bearerToken || credentials.hasForeignCertificate ? undefined : ANONYMOUS;
+  }
+
+  #fail(request: ApiRequest, error: unknown): void {
+    const { response } = request;
+    const apiError =
+      error instanceof ApiError
+        ? error
+        : error instanceof StoreConflict
+          ? apiErrorOf(error, request)
+          : new ApiError(500, 'InternalError', 'Internal error occurred', {});
+    if (apiError.code === 500) {
+      this.#options.logger.error('Cannot answer', error, { method: request.method, path: request.path });
+    }
+    if (response.headersSent) return void response.destroy();
+    if (apiError.code === 403) response.setHeader('X-Content-Type-Options', 'nosniff');
+    sendJson(response, apiError.code, apiError.toStatus(), request.style);
+  }
+
+  #address(): string {
+    return `${this.#endpoint.address}:${this.#endpoint.port}`;
+  }
+}

@@ -1,0 +1,144 @@
+import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
+import { Agent, request as requestHttps } from 'node:https';
+import type { Readable } from 'node:stream';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+
+/** A request to an aggregated server; a header with several values is sent as several. */
+export interface BackendRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: Readable;
+  readonly signal: AbortSignal;
+}
+
+/** The head of an answer, and its body as it comes. */
+export interface BackendAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Readable;
+}
+
+/** How to reach a server and what to show and expect there. */
+export type BackendTls = Pick<
+  ConnectionOptions,
+  'cert' | 'key' | 'ca' | 'servername' | 'rejectUnauthorized'
+> & {
+  readonly host: string;
+  readonly port: number;
+};
+
+/**
+ * Connections to one aggregated server, kept and shared as Go's transport does: one for everything when the
+ * server speaks HTTP/2, one for each request under way when it does not.
+ */
+export class BackendConnection {
+  readonly #tls: BackendTls;
+  readonly #agent: Agent;
+  #session: ClientHttp2Session | undefined;
+  #connecting: Promise<ClientHttp2Session | undefined> | undefined;
+  #speaksHttp2: boolean | undefined;
+
+  constructor(tls: BackendTls) {
+    this.#tls = tls;
+    this.#agent = new Agent({ keepAlive: true, ...tls });
+  }
+
+  /** @throws the network's error when the server can't be reached, or the signal's reason */
+  async request(request: BackendRequest): Promise<BackendAnswer> {
+    request.signal.throwIfAborted();
+    const session = await this.#http2();
+    return session ? requestOverHttp2(session, request, this.#tls) : this.#requestOverHttp1(request);
+  }
+
+  close(): void {
+    this.#session?.destroy();
+    this.#agent.destroy();
+  }
+
+  /** @returns `undefined` when the server speaks HTTP/1.1 alone */
+  async #http2(): Promise<ClientHttp2Session | undefined> {
+    if (this.#session && !this.#session.closed && !this.#session.destroyed) return this.#session;
+    if (this.#speaksHttp2 === false) return undefined;
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  async #connect(): Promise<ClientHttp2Session | undefined> {
+    const socket = await dial(this.#tls);
+    this.#speaksHttp2 = socket.alpnProtocol === 'h2';
+    if (!this.#speaksHttp2) {
+      socket.destroy();
+      return undefined;
+    }
+    const session = connectHttp2(`https://${this.#tls.host}:${this.#tls.port}`, {
+      createConnection: () => socket,
+    });
+    session.on('error', () => {}); // requests under way fail by themselves
+    session.once('close', () => {
+      // A server that was replaced may speak another protocol.
+      this.#speaksHttp2 = undefined;
+    });
+    this.#session = session;
+    return session;
+  }
+
+  async #requestOverHttp1({ method, path, headers, body, signal }: BackendRequest): Promise<BackendAnswer> {
+    const { host, port } = this.#tls;
+    return new Promise((resolve, reject) => {
+      const request = requestHttps({
+        agent: this.#agent,
+        host,
+        port,
+        method,
+        path,
+        signal,
+        headers: { Host: `${host}:${port}`, ...(headers as Record<string, string | string[]>) },
+      });
+      request.once('error', (error) => {
+        this.#speaksHttp2 = undefined;
+        reject(error);
+      });
+      request.once('response', (response) =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response }),
+      );
+      if (body) body.pipe(request);
+      else request.end();
+    });
+  }
+}
+
+function dial(tls: BackendTls): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+    socket.once('error', reject);
+  });
+}
+
+function requestOverHttp2(
+  session: ClientHttp2Session,
+  { method, path, headers, body, signal }: BackendRequest,
+  { host, port }: BackendTls,
+): Promise<BackendAnswer> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request(
+      {
+        ...(headers as Record<string, string | string[]>),
+        ':method': method,
+        ':path': path,
+        ':authority': `${host}:${port}`,
+      },
+      { signal, endStream: !body },
+    );
+    stream.once('error', reject);
+    stream.once('response', (answer) =>
+      resolve({ status: Number(answer[':status']), headers: answer, body: stream }),
+    );
+    body?.pipe(stream);
+  });
+}

@@ -1,0 +1,71 @@
+/** Conditions on labels that an object must meet, all of them. */
+export interface LabelSelector {
+  matches(labels: Readonly<Record<string, string>>): boolean;
+  readonly isEverything: boolean;
+}
+
+type Requirement = LabelSelector['matches'];
+
+type Operator = 'in' | 'notin' | 'exists' | 'absent' | 'gt' | 'lt';
+
+/**
+ * Reads a label selector of any form that Kubernetes knows: `a=b,c!=d,e,!f,g in (h,i),j notin (k),l>1,m<2`.
+ *
+ * @throws Error saying what is wrong with the text
+ */
+export function parseLabelSelector(text: string): LabelSelector {
+  const requirements = splitOutsideParentheses(text).map(parseRequirement);
+  return {
+    matches: (labels) => requirements.every((holds) => holds(labels)),
+    isEverything: requirements.length === 0,
+  };
+}
+
+function splitOutsideParentheses(text: string): string[] {
+  return text.trim() === '' ? [] : text.split(/,(?![^(]*\))/).map((part) => part.trim());
+}
+
+const KEY = `(?:[a-z0-9.-]+/)?[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?`;
+const VALUE = `(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?`;
+const SET = new RegExp(`^(${KEY})\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
+const COMPARISON = new RegExp(`^(${KEY})\\s*(==|=|!=|>|<)\\s*(${VALUE})$`);
+const PRESENCE = new RegExp(`^(!?)\\s*(${KEY})$`);
+
+function parseRequirement(text: string): Requirement {
+  const set = SET.exec(text);
+  if (set)
+    return requirement(set[1] ?? '', set[2] === 'in' ? 'in' : 'notin', (set[3] ?? '').split(',').map(trim));
+  const comparison = COMPARISON.exec(text);
+  if (comparison) {
+    const [, key = '', sign = '', value = ''] = comparison;
+    const operators: Readonly<Record<string, Operator>> = { '!=': 'notin', '>': 'gt', '<': 'lt' };
+    return requirement(key, operators[sign] ?? 'in', [value]);
+  }
+  const presence = PRESENCE.exec(text);
+  if (presence) return requirement(presence[2] ?? '', presence[1] ? 'absent' : 'exists', []);
+  throw new Error(`unable to parse requirement: found '${text}'`);
+}
+
+function trim(text: string): string {
+  return text.trim();
+}
+
+function requirement(key: string, operator: Operator, values: readonly string[]): Requirement {
+  return (labels) => {
+    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+    switch (operator) {
+      case 'in':
+        return value !== undefined && values.includes(value);
+      case 'notin':
+        return value === undefined || !values.includes(value);
+      case 'exists':
+        return value !== undefined;
+      case 'absent':
+        return value === undefined;
+      case 'gt':
+        return value !== undefined && Number(value) > Number(values[0]);
+      case 'lt':
+        return value !== undefined && Number(value) < Number(values[0]);
+    }
+  };
+}

@@ -1,0 +1,22 @@
+import type { NewObject } from './objects/kubernetes-object.ts';
+import { type ClusterPki, FRONT_PROXY_NAME } from './pki/cluster-pki.ts';
+
+/** The config map in kube-system from which aggregated servers learn whom to believe. */
+export const AUTHENTICATION_CONFIG_MAP = 'extension-apiserver-authentication';
+
+/** That config map, as the API server writes it at its start. */
+export function authenticationConfigMap(pki: ClusterPki): NewObject {
+  return {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: AUTHENTICATION_CONFIG_MAP, namespace: 'kube-system' },
+    data: {
+      'client-ca-file': pki.clientCa.certificatePem,
+      'requestheader-allowed-names': JSON.stringify([FRONT_PROXY_NAME]),
+      'requestheader-client-ca-file': pki.frontProxyCa.certificatePem,
+      'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+      'requestheader-group-headers': '["X-Remote-Group"]',
+      'requestheader-username-headers': '["X-Remote-User"]',
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { parseScenario, type ScenarioInput } from './scenario.ts';
+import { SimulatedCluster } from './simulated-cluster.ts';
+
+export type { SimulatedCluster };
+
+/** Where a cluster listens and what it takes its time from. */
+export interface ClusterOptions {
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  /** Of the API server; 127.0.0.1 unless told otherwise. */
+  readonly address?: string;
+  /** Of the API server; 0, the default, for any that is free. */
+  readonly port?: number;
+  /** The one port of all kubelets; 0, the default, for any that is free. */
+  readonly kubeletPort?: number;
+  readonly metricsServer?: MetricsServerAddress;
+}
+
+/** Where the server of metrics.k8s.io listens. */
+export interface MetricsServerAddress {
+  readonly host: string;
+  readonly port: number;
+  /** PEM to verify it by; without one its certificate is not verified. */
+  readonly caPem?: string;
+}
+
+/**
+ * Starts a cluster that consists of an API server and kubelets on loopback addresses, and nothing else.
+ *
+ * @throws Error when the scenario is wrong or a port is taken
+ */
+export async function startCluster(
+  scenario: ScenarioInput = {},
+  options: ClusterOptions = {},
+): Promise<SimulatedCluster> {
+  const cluster = new SimulatedCluster(parseScenario(scenario), options);
+  try {
+    await cluster.start();
+    return cluster;
+  } catch (error) {
+    await cluster[Symbol.asyncDispose]();
+    throw error;
+  }
+}

@@ -1,0 +1,143 @@
+import { parseArgs } from 'node:util';
+import type { MetricsServerAddress } from './cluster.ts';
+import type { ScenarioInput } from './scenario.ts';
+
+/** What `npm run simulate` was told. */
+export interface CommandLine {
+  readonly help: boolean;
+  readonly port: number;
+  readonly kubeletPort: number;
+  readonly kubeconfig: string | undefined;
+  readonly metricsServerKubeconfig: string | undefined;
+  readonly filesDirectory: string | undefined;
+  readonly scenarioFile: string | undefined;
+  /** Flags that stand for a field of the scenario, and win over the file. */
+  readonly scenario: ScenarioInput;
+  readonly metricsServer: MetricsServerAddress;
+}
+
+interface Flag {
+  readonly type: 'string' | 'boolean';
+  readonly value?: string;
+  readonly help: string;
+}
+
+const FLAGS = {
+  nodes: { type: 'string', value: 'N', help: 'how many nodes (3)' },
+  'pods-per-node': { type: 'string', value: 'N', help: 'how many pods on each (10)' },
+  'containers-per-pod': { type: 'string', value: 'N', help: 'how many containers in each (1)' },
+  seed: { type: 'string', value: 'N', help: 'tells names and loads apart from those of another cluster (1)' },
+  scenario: {
+    type: 'string',
+    value: 'FILE',
+    help: 'YAML or JSON with this and much more; flags win over it',
+  },
+  port: {
+    type: 'string',
+    value: 'PORT',
+    help: 'of the API server on 127.0.0.1, 0 for any that is free (6443)',
+  },
+  'kubelet-port': {
+    type: 'string',
+    value: 'PORT',
+    help: 'of all kubelets, each on an address of its own from 127.1.0.1 on, 0 for any that is free (10250)',
+  },
+  'metrics-server': {
+    type: 'string',
+    value: 'HOST:PORT',
+    help: 'where metrics.k8s.io is served, now or later (127.0.0.1:4443)',
+  },
+  kubeconfig: { type: 'string', value: 'FILE', help: "write the administrator's kubeconfig there" },
+  'metrics-server-kubeconfig': {
+    type: 'string',
+    value: 'FILE',
+    help: "write a kubeconfig with metrics-server's service account there",
+  },
+  'files-dir': { type: 'string', value: 'DIR', help: 'write both kubeconfigs and all CA certificates there' },
+  help: { type: 'boolean', help: 'show this' },
+} as const satisfies Record<string, Flag>;
+
+/** A scenario that shows what there is to choose; everything may be left out. */
+export const EXAMPLE_SCENARIO = `nodes: 50
+podsPerNode: 20
+namespaces: [shop, kube-system]
+cpuMillicores: { from: 10, to: 100 }
+nodeOverrides:
+  node-3: { faults: [refuse] }
+  node-4: { faults: [{ delayMs: 2000 }, { status: 500 }] }
+  node-5: { certificate: name-only, clockSkewMs: 60000, labels: { disk: fast } }
+pods:
+  - name: burner
+    namespace: shop
+    node: node-1
+    containers:
+      - { name: burn, cpuMillicores: 60, memoryBytes: 25165824 }
+`;
+
+/** The help text. */
+export const USAGE = [
+  'Simulates a Kubernetes cluster on loopback addresses: an API server, and kubelets whose counters advance.',
+  '',
+  'Usage: npm run -s simulate -- [FLAGS]',
+  '',
+  ...Object.entries<Flag>(FLAGS).map(
+    ([name, { value = '', help }]) => `  ${`--${name} ${value}`.padEnd(34)}${help}`,
+  ),
+  '',
+  'A scenario, for example:',
+  '',
+  ...EXAMPLE_SCENARIO.split('\n').map((line) => `  ${line}`),
+].join('\n');
+
+/** @throws Error on one line that names the flag, the value and the rule */
+export function parseCommandLine(args: readonly string[]): CommandLine {
+  const { values } = parse(args);
+  const scenario = {
+    ...wholeNumber('nodes', values.nodes),
+    ...wholeNumber('podsPerNode', values['pods-per-node'], 'pods-per-node'),
+    ...wholeNumber('containersPerPod', values['containers-per-pod'], 'containers-per-pod'),
+    ...wholeNumber('seed', values.seed),
+  };
+  return {
+    help: values.help ?? false,
+    port: portOf('port', values.port ?? '6443'),
+    kubeletPort: portOf('kubelet-port', values['kubelet-port'] ?? '10250'),
+    kubeconfig: values.kubeconfig,
+    metricsServerKubeconfig: values['metrics-server-kubeconfig'],
+    filesDirectory: values['files-dir'],
+    scenarioFile: values.scenario,
+    scenario,
+    metricsServer: hostAndPort(values['metrics-server'] ?? '127.0.0.1:4443'),
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: FLAGS, allowPositionals: false });
+  } catch (error) {
+    const [message = ''] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
+    throw new Error(`Cannot start: ${message}`, { cause: error });
+  }
+}
+
+function wholeNumber(
+  field: keyof ScenarioInput,
+  text: string | undefined,
+  flag: string = field,
+): ScenarioInput {
+  if (text === undefined) return {};
+  if (!/^\d+$/.test(text)) throw new Error(`Cannot start: --${flag}=${text} is not a whole number`);
+  return { [field]: Number(text) };
+}
+
+function portOf(flag: string, text: string): number {
+  const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new Error(`Cannot start: --${flag}=${text} is not a port from 0 to 65535`);
+  return port;
+}
+
+function hostAndPort(text: string): MetricsServerAddress {
+  const [, host = '', port = ''] = /^(.+):(\d+)$/.exec(text) ?? [];
+  if (host === '') throw new Error(`Cannot start: --metrics-server=${text} is not HOST:PORT`);
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: portOf('metrics-server', port) };
+}

@@ -1,0 +1,154 @@
+import { sampleContainer } from './container-sample.ts';
+import { formatGoFloat } from './go-float.ts';
+import { latestHousekeeping } from './housekeeping.ts';
+import type { NodeMachine } from './node-machine.ts';
+import { podCoreNanoseconds, podMemoryBytes, runningContainers } from './running-pod.ts';
+
+/**
+ * A kubelet's answer to `/metrics/resource` in the Prometheus text format, with the families, order, label order
+ * and millisecond stamps of a kubelet 1.34.
+ */
+export function expositionOf(machine: NodeMachine): string {
+  const nowMs = machine.clock.nowMs();
+  const stamp = (momentMs: number) => Math.floor(machine.clock.stampMs(momentMs));
+  const containers = containerRows(machine, nowMs);
+  const pods = podRows(machine, nowMs);
+  const { takenAtMs: nodeAtMs } = latestHousekeeping(machine.nodeName, machine.bootedAtMs, nowMs);
+  const node = (value: number): Row[] => [{ labels: '', value, stampMs: stamp(nodeAtMs) }];
+  return [
+    family(
+      'container_cpu_usage_seconds_total',
+      'counter',
+      '[STABLE] Cumulative cpu time consumed by the container in core-seconds',
+      containers.map(({ labels, sample }) => ({
+        labels,
+        value: sample.usageCoreNanoSeconds / 1e9,
+        stampMs: stamp(sample.takenAtMs),
+      })),
+    ),
+    family(
+      'container_memory_working_set_bytes',
+      'gauge',
+      '[STABLE] Current working set of the container in bytes',
+      containers.map(({ labels, sample }) => ({
+        labels,
+        value: sample.workingSetBytes,
+        stampMs: stamp(sample.takenAtMs),
+      })),
+    ),
+    family(
+      'container_start_time_seconds',
+      'gauge',
+      '[STABLE] Start time of the container since unix epoch in seconds',
+      containers.map(({ labels, sample }) => ({
+        labels,
+        value: machine.clock.stampMs(sample.startedAtMs) / 1000,
+      })),
+    ),
+    family(
+      'container_swap_limit_bytes',
+      'gauge',
+      '[ALPHA] Current amount of the container swap limit in bytes. Reported only on non-windows systems',
+      containers.map(({ labels }) => ({ labels, value: 0, stampMs: stamp(nowMs) })),
+    ),
+    family(
+      'container_swap_usage_bytes',
+      'gauge',
+      '[ALPHA] Current amount of the container swap usage in bytes. Reported only on non-windows systems',
+      containers.map(({ labels }) => ({ labels, value: 0, stampMs: stamp(nowMs) })),
+    ),
+    family(
+      'node_cpu_usage_seconds_total',
+      'counter',
+      '[STABLE] Cumulative cpu time consumed by the node in core-seconds',
+      node(machine.coreNanoseconds(nodeAtMs) / 1e9),
+    ),
+    family(
+      'node_memory_working_set_bytes',
+      'gauge',
+      '[STABLE] Current working set of the node in bytes',
+      node(machine.workingSetBytes(nodeAtMs)),
+    ),
+    family(
+      'node_swap_usage_bytes',
+      'gauge',
+      '[ALPHA] Current swap usage of the node in bytes. Reported only on non-windows systems',
+      node(0),
+    ),
+    family(
+      'pod_cpu_usage_seconds_total',
+      'counter',
+      '[STABLE] Cumulative cpu time consumed by the pod in core-seconds',
+      pods.map(({ labels, atMs, coreNanoseconds }) => ({
+        labels,
+        value: coreNanoseconds / 1e9,
+        stampMs: stamp(atMs),
+      })),
+    ),
+    family(
+      'pod_memory_working_set_bytes',
+      'gauge',
+      '[STABLE] Current working set of the pod in bytes',
+      pods.map(({ labels, atMs, memoryBytes }) => ({ labels, value: memoryBytes, stampMs: stamp(atMs) })),
+    ),
+    family(
+      'pod_swap_usage_bytes',
+      'gauge',
+      '[ALPHA] Current amount of the pod swap usage in bytes. Reported only on non-windows systems',
+      pods.map(({ labels, atMs }) => ({ labels, value: 0, stampMs: stamp(atMs) })),
+    ),
+    family(
+      'resource_scrape_error',
+      'gauge',
+      '[STABLE] 1 if there was an error while getting container metrics, 0 otherwise',
+      [{ labels: '', value: 0 }],
+    ),
+  ].join('');
+}
+
+interface Row {
+  readonly labels: string;
+  readonly value: number;
+  /** Absent where the kubelet leaves the moment to the scraper. */
+  readonly stampMs?: number;
+}
+
+/** A family without a single row is left out altogether, as by every Prometheus client. */
+function family(name: string, type: string, help: string, rows: readonly Row[]): string {
+  if (rows.length === 0) return '';
+  const lines = rows.map(({ labels, value, stampMs }) => {
+    const stamp = stampMs === undefined ? '' : ` ${stampMs}`;
+    return `${name}${labels} ${formatGoFloat(value)}${stamp}\n`;
+  });
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+/** Sorted by the values of the labels in their order: container, namespace, pod. */
+function containerRows(machine: NodeMachine, nowMs: number) {
+  return [...machine.pods()]
+    .flatMap((pod) =>
+      runningContainers(pod, nowMs).map((container) => ({
+        labels: `{container="${container.name}",namespace="${pod.namespace}",pod="${pod.name}"}`,
+        sample: sampleContainer(pod, container, { nowMs, runtime: machine.runtime, asks: true }),
+      })),
+    )
+    .sort((left, right) => compare(left.labels, right.labels));
+}
+
+function podRows(machine: NodeMachine, nowMs: number) {
+  return [...machine.pods()]
+    .map((pod) => {
+      const { takenAtMs: atMs } = latestHousekeeping(pod.uid, pod.startedAtMs, nowMs);
+      return {
+        labels: `{namespace="${pod.namespace}",pod="${pod.name}"}`,
+        atMs,
+        coreNanoseconds: podCoreNanoseconds(pod, atMs),
+        memoryBytes: podMemoryBytes(pod, atMs),
+      };
+    })
+    .sort((left, right) => compare(left.labels, right.labels));
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

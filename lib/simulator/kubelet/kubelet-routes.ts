@@ -1,0 +1,61 @@
+import { gzipSync } from 'node:zlib';
+import { expositionOf } from './exposition.ts';
+import { type KubeletAnswer, textAnswer } from './kubelet-answer.ts';
+import type { NodeMachine } from './node-machine.ts';
+import { summaryOf } from './summary.ts';
+
+/** What a kubelet is asked, once it has let the caller in. */
+export interface KubeletRequest {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly acceptsGzip: boolean;
+}
+
+/** Where a kubelet finds its answers. */
+export interface KubeletSources {
+  readonly machine: NodeMachine;
+  /** The Pod objects bound to this node, as the API server has them. */
+  pods(): Iterable<unknown>;
+}
+
+/** Answers as a healthy kubelet does. Like a kubelet it does not mind the method. */
+export function kubeletAnswer(request: KubeletRequest, { machine, pods }: KubeletSources): KubeletAnswer {
+  switch (request.path) {
+    case '/healthz':
+      return withHeaders(textAnswer(200, 'ok'), { 'X-Content-Type-Options': 'nosniff' });
+    case '/stats/summary': {
+      const onlyCpuAndMemory = isTrue(request.query.get('only_cpu_and_memory'));
+      return json(summaryOf(machine, { onlyCpuAndMemory }));
+    }
+    case '/pods':
+      return json(JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [...pods()] }));
+    case '/metrics/resource':
+      return exposition(expositionOf(machine), machine, request.acceptsGzip);
+    default:
+      return withHeaders(textAnswer(404, '404 page not found\n'), { 'X-Content-Type-Options': 'nosniff' });
+  }
+}
+
+/** The summary goes uncompressed even to those who would take it compressed. */
+function json(text: string): KubeletAnswer {
+  return { status: 200, headers: { 'Content-Type': 'application/json' }, body: Buffer.from(text) };
+}
+
+function exposition(text: string, machine: NodeMachine, acceptsGzip: boolean): KubeletAnswer {
+  const headers = {
+    'Content-Type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores',
+    'Process-Start-Time-Unix': String(Math.floor(machine.clock.stampMs(machine.bootedAtMs) / 1000)),
+  };
+  if (!acceptsGzip) return { status: 200, headers, body: Buffer.from(text) };
+  const body = gzipSync(text);
+  return { status: 200, headers: { 'Content-Encoding': 'gzip', ...headers }, body };
+}
+
+function withHeaders(answer: KubeletAnswer, headers: Readonly<Record<string, string>>): KubeletAnswer {
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+}
+
+/** What Go's `strconv.ParseBool` takes for true. */
+function isTrue(text: string | null): boolean {
+  return text !== null && ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(text);
+}

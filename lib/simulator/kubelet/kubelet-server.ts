@@ -1,0 +1,57 @@
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttp2Server, type Http2Server } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+
+// A kubelet closes connections that were idle this long (kubelet/pkg/server).
+const IDLE_TIMEOUT_MS = 90_000;
+
+/**
+ * The HTTP side of every kubelet of a cluster: one HTTP/1.1 and one HTTP/2 server take the connections that the
+ * kubelets' own ports have accepted, which costs less than two servers for each of thousands.
+ */
+export class KubeletServer {
+  readonly #http: Server;
+  readonly #http2: Http2Server;
+  readonly #handlers = new Map<string, RequestHandler>();
+
+  constructor() {
+    const handle = (request: IncomingMessage, response: ServerResponse) =>
+      this.#handlers.get(localEndOf(request.socket))?.(request, response);
+    this.#http = createHttpServer({ keepAliveTimeout: IDLE_TIMEOUT_MS, keepAlive: true }, handle);
+    this.#http2 = createHttp2Server();
+    // node's compatibility API gives HTTP/2 requests the methods of HTTP/1.1 ones.
+    this.#http2.on('request', handle as never);
+    this.#http2.on('sessionError', () => {}); // the peer went away or talks nonsense: its own loss
+  }
+
+  /** Sends requests that arrive at an address and port to a handler, until that is disposed. */
+  handle(address: string, port: number, handler: RequestHandler): Disposable {
+    const end = `${address}:${port}`;
+    this.#handlers.set(end, handler);
+    return { [Symbol.dispose]: () => this.#handlers.delete(end) };
+  }
+
+  /** Serves one connection whose TLS handshake is done. */
+  serve(socket: TLSSocket): void {
+    const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http;
+    server.emit('connection', socket);
+  }
+
+  close(): void {
+    this.#http.close();
+    this.#http2.close();
+  }
+}
+
+/** Answers one request; it sees to its own errors. */
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+function localEndOf({ localAddress, localPort }: Socket): string {
+  return `${localAddress}:${localPort}`;
+}

@@ -1,0 +1,223 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
+import type { Clock } from '#lib/time/clock.ts';
+import { credentialsOf } from '../access/credentials.ts';
+import type { KeyedCertificate } from '../pki/certificate-authority.ts';
+import { splitUrl } from '../split-url.ts';
+import type { Fault } from './faults/fault.ts';
+import { type KubeletGate, refusalOf } from './kubelet-access.ts';
+import { type KubeletAnswer, sendAnswer } from './kubelet-answer.ts';
+import { type KubeletSources, kubeletAnswer } from './kubelet-routes.ts';
+import type { KubeletServer } from './kubelet-server.ts';
+
+/** What a kubelet needs of its cluster. */
+export interface KubeletOptions extends KubeletSources {
+  readonly clock: Clock;
+  readonly gate: KubeletGate;
+  readonly server: KubeletServer;
+  /** PEM of the CA whose client certificates it accepts. */
+  readonly clientCaPem: string;
+  /** Called when the first connection comes, and after {@link Kubelet.renewCertificate}. */
+  certificate(): KeyedCertificate;
+}
+
+/**
+ * One kubelet: a port on an address of its own, TLS with a certificate of its own, and the faults that it has at
+ * the moment. Thousands fit into a process, as HTTP is shared and certificates are made when first needed.
+ */
+export class Kubelet {
+  readonly nodeName: string;
+  readonly #options: KubeletOptions;
+  readonly #connections = new Map<string, Connection>();
+  #listener: Server | undefined;
+  #takenPort: AsyncDisposable | undefined;
+  #tls: TlsServer | undefined;
+  #route: Disposable | undefined;
+  #faults: readonly Fault[] = [];
+  #endpoint = { address: '', port: 0 };
+
+  constructor(nodeName: string, options: KubeletOptions) {
+    this.nodeName = nodeName;
+    this.#options = options;
+  }
+
+  /** Where it listens, or would if it were not refusing. */
+  get endpoint(): { readonly address: string; readonly port: number } {
+    return this.#endpoint;
+  }
+
+  /** How many connections are open. */
+  get connectionCount(): number {
+    return this.#connections.size;
+  }
+
+  /**
+   * @param port 0 for any that is free
+   * @throws when the port is taken
+   */
+  async listen(address: string, port: number): Promise<void> {
+    this.#endpoint = { address, port };
+    await this.#open();
+  }
+
+  /** Replaces the faults it has; faults of ports and connections end those connections that are open. */
+  async setFaults(faults: readonly Fault[]): Promise<void> {
+    this.#faults = faults;
+    const portTaker = faults.find((fault) => fault.takePort);
+    if (portTaker || faults.some((fault) => fault.takeConnection)) this.#dropConnections();
+    await this.#takenPort?.[Symbol.asyncDispose]();
+    this.#takenPort = undefined;
+    if (portTaker) {
+      await this.#close();
+      this.#takenPort = await portTaker.takePort?.(this.#endpoint);
+    } else if (!this.#listener) {
+      await this.#open();
+    }
+  }
+
+  /**
+   * Goes to another address or port, as a machine does that comes back elsewhere: every connection breaks.
+   *
+   * @throws when the port is taken
+   */
+  async move(address: string, port: number): Promise<void> {
+    this.#dropConnections();
+    await this.#close();
+    await this.listen(address, port);
+  }
+
+  /** Serves new connections with a certificate that is asked for anew. */
+  renewCertificate(): void {
+    this.#tls = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#route?.[Symbol.dispose]();
+    this.#dropConnections();
+    await this.#takenPort?.[Symbol.asyncDispose]();
+    await this.#close();
+  }
+
+  async #open(): Promise<void> {
+    const listener = createTcpServer({ noDelay: true }, (socket) => this.#accept(socket));
+    const { address, port } = this.#endpoint;
+    await new Promise<void>((resolve, reject) => {
+      listener.once('error', reject);
+      listener.listen({ host: address, port, backlog: 511 }, resolve);
+    });
+    const bound = listener.address();
+    if (bound && typeof bound === 'object') this.#endpoint = { address, port: bound.port };
+    this.#listener = listener;
+    this.#route?.[Symbol.dispose]();
+    this.#route = this.#options.server.handle(address, this.#endpoint.port, (request, response) =>
+      this.#serve(request, response),
+    );
+  }
+
+  async #close(): Promise<void> {
+    const listener = this.#listener;
+    this.#listener = undefined;
+    if (listener) await new Promise<void>((resolve) => listener.close(() => resolve()));
+  }
+
+  #dropConnections(): void {
+    for (const { socket, tls } of this.#connections.values()) {
+      tls?.destroy();
+      socket.destroy();
+    }
+    this.#connections.clear();
+  }
+
+  #accept(socket: Socket): void {
+    const end = remoteEndOf(socket);
+    this.#connections.set(end, { socket });
+    socket.once('close', () => this.#connections.delete(end));
+    socket.on('error', () => {}); // the caller's end of the connection is its own affair
+    const taker = this.#faults.find((fault) => fault.takeConnection);
+    if (taker) taker.takeConnection?.(socket);
+    else this.#tlsServer().emit('connection', socket);
+  }
+
+  #tlsServer(): TlsServer {
+    this.#tls ??= this.#createTlsServer();
+    return this.#tls;
+  }
+
+  #createTlsServer(): TlsServer {
+    const { certificatePem, privateKeyPem } = this.#options.certificate();
+    const server = createTlsServer({
+      cert: certificatePem,
+      key: privateKeyPem,
+      ca: this.#options.clientCaPem,
+      requestCert: true,
+      rejectUnauthorized: false, // a foreign certificate is answered with 401, not with an alert
+      ALPNProtocols: ['h2', 'http/1.1'],
+      minVersion: 'TLSv1.2',
+    });
+    server.on('tlsClientError', () => {});
+    server.on('secureConnection', (tls) => {
+      const connection = this.#connections.get(remoteEndOf(tls));
+      if (connection) connection.tls = tls;
+      this.#options.server.serve(tls);
+    });
+    return server;
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    request.resume();
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    const connection = this.#connections.get(remoteEndOf(request.socket));
+    this.#answer(request)
+      .then((answer) =>
+        this.#deliver(answer, response, {
+          faults: this.#faults.filter((fault) => fault.deliver),
+          signal: gone.signal,
+          resetConnection: () => connection?.socket.resetAndDestroy(),
+        }),
+      )
+      .catch(() => response.destroy()); // the caller left while a fault took its time, or the gate cannot tell
+  }
+
+  async #answer(request: IncomingMessage): Promise<KubeletAnswer> {
+    const { path, query } = splitUrl(request.url ?? '/');
+    const { method = 'GET' } = request;
+    const refusal = await refusalOf(
+      this.#options.gate,
+      credentialsOf(request.socket as TLSSocket, request.headers),
+      {
+        method,
+        path,
+        nodeName: this.nodeName,
+      },
+    );
+    const acceptsGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+    const healthy = refusal ?? kubeletAnswer({ path, query, acceptsGzip }, this.#options);
+    return this.#faults.reduce((answer, fault) => fault.change?.(answer) ?? answer, healthy);
+  }
+
+  async #deliver(
+    answer: KubeletAnswer,
+    response: ServerResponse,
+    context: { faults: readonly Fault[]; signal: AbortSignal; resetConnection: () => void },
+  ): Promise<void> {
+    const [fault, ...faults] = context.faults;
+    if (!fault?.deliver) return sendAnswer(answer, response);
+    await fault.deliver(answer, response, {
+      clock: this.#options.clock,
+      signal: context.signal,
+      resetConnection: context.resetConnection,
+      next: (changed) => this.#deliver(changed, response, { ...context, faults }),
+    });
+  }
+}
+
+interface Connection {
+  readonly socket: Socket;
+  tls?: TLSSocket;
+}
+
+function remoteEndOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress}:${remotePort}`;
+}

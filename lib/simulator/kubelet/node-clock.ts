@@ -1,0 +1,71 @@
+import type { Clock } from '#lib/time/clock.ts';
+
+/** How a node's wall clock was set, and since when: a monotonic moment, minus infinity for how it always was. */
+export interface ClockSetting {
+  readonly sinceMs: number;
+  /** How far it has been ahead of the cluster's since then. */
+  readonly skewMs: number;
+}
+
+/**
+ * Time on one node: counters follow the monotonic clock, stamps the wall clock, which may be wrong on this node and be
+ * stepped. What was stamped before a step keeps its stamp.
+ */
+export class NodeClock {
+  readonly #clock: Clock;
+  readonly #settings: ClockSetting[];
+
+  constructor(clock: Clock, skewMs = 0) {
+    this.#clock = clock;
+    this.#settings = [{ sinceMs: Number.NEGATIVE_INFINITY, skewMs }];
+  }
+
+  /** How far the node's wall clock is ahead of the cluster's now. */
+  get skewMs(): number {
+    return this.#settings.at(-1)?.skewMs ?? 0;
+  }
+
+  /** Steps the wall clock. */
+  set skewMs(skewMs: number) {
+    this.#settings.push({ sinceMs: this.#clock.monotonicMs(), skewMs });
+  }
+
+  /** How the wall clock was set, the earliest setting first. */
+  get settings(): readonly ClockSetting[] {
+    return this.#settings;
+  }
+
+  /** Milliseconds that never step back. */
+  nowMs(): number {
+    return this.#clock.monotonicMs();
+  }
+
+  /** What the node's wall clock showed at a monotonic moment, in milliseconds since the epoch. */
+  stampMs(momentMs: number): number {
+    const setting = this.#settings.findLast(({ sinceMs }) => sinceMs <= momentMs);
+    return momentMs + this.#offsetMs() + (setting?.skewMs ?? 0);
+  }
+
+  /**
+   * The moment that a stamp tells of, and how the wall clock was set then; the latest, where a step back made it show the
+   * same twice.
+   *
+   * @param finenessMs by how much less than the wall clock showed a stamp may be, as it is rounded down
+   * @returns `undefined` where it has never shown that
+   */
+  trace(
+    stampMs: number,
+    finenessMs: number,
+  ): { readonly momentMs: number; readonly setting: ClockSetting } | undefined {
+    const nowMs = this.nowMs();
+    for (const setting of this.#settings.toReversed()) {
+      const momentMs = stampMs - this.#offsetMs() - setting.skewMs;
+      if (momentMs <= nowMs && momentMs + finenessMs > setting.sinceMs) return { momentMs, setting };
+    }
+    return undefined;
+  }
+
+  #offsetMs(): number {
+    return this.#clock.nowMs() - this.#clock.monotonicMs();
+  }
+}

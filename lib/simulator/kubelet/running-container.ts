@@ -1,0 +1,120 @@
+import type { Load } from './load.ts';
+
+/** A stretch of time under one load, or stopped; a restart begins a new life with a counter from zero. */
+interface Stretch {
+  readonly fromMs: number;
+  readonly lifeFromMs: number;
+  readonly load: Load;
+  readonly isStopped: boolean;
+  /** Core-nanoseconds that this life, and all lives, had used when the stretch began. */
+  readonly usedInLife: number;
+  readonly usedInAll: number;
+}
+
+/** What a kubelet fails to learn of a container, and then reports as 0. */
+export type UnknownToKubelet = 'cpu' | 'memory';
+
+/** One container through its lives. Moments are of the node's monotonic clock. */
+export class RunningContainer {
+  readonly name: string;
+  readonly unknown: readonly UnknownToKubelet[];
+  readonly #stretches: Stretch[];
+  #lastAsked: { readonly atMs: number; readonly coreNanoseconds: number } | undefined;
+
+  constructor(
+    name: string,
+    load: Load,
+    { startedAtMs, unknown = [] }: { startedAtMs: number; unknown?: readonly UnknownToKubelet[] },
+  ) {
+    this.name = name;
+    this.unknown = unknown;
+    this.#stretches = [
+      {
+        fromMs: startedAtMs,
+        lifeFromMs: startedAtMs,
+        load,
+        isStopped: false,
+        usedInLife: 0,
+        usedInAll: 0,
+      },
+    ];
+  }
+
+  /** Whether it runs, and so whether its kubelet tells of it. */
+  isRunning(atMs: number): boolean {
+    return !this.#at(atMs).isStopped;
+  }
+
+  /** When the life began that the container was in at a moment. */
+  startedAtMs(atMs: number): number {
+    return this.#at(atMs).lifeFromMs;
+  }
+
+  /** CPU time of the life that the container was in at a moment. */
+  cpuCoreNanoseconds(atMs: number): number {
+    const stretch = this.#at(atMs);
+    return stretch.usedInLife + usedIn(stretch, atMs);
+  }
+
+  /** CPU time of all lives: what the node as a whole has spent on this container. */
+  lifetimeCoreNanoseconds(atMs: number): number {
+    const stretch = this.#at(atMs);
+    return stretch.usedInAll + usedIn(stretch, atMs);
+  }
+
+  memoryBytes(atMs: number): number {
+    const { load, fromMs, isStopped } = this.#at(atMs);
+    return isStopped ? 0 : load.memoryBytes(atMs - fromMs);
+  }
+
+  /**
+   * The rate that a CRI runtime calls `usageNanoCores`: over the time since anybody last asked, however short
+   * that is. 0 for the first who asks.
+   */
+  nanocoresSinceLastAsked(atMs: number): number {
+    const now = { atMs, coreNanoseconds: this.cpuCoreNanoseconds(atMs) };
+    const before = this.#lastAsked;
+    this.#lastAsked = now;
+    if (!before || now.atMs <= before.atMs || now.coreNanoseconds < before.coreNanoseconds) return 0;
+    return Math.floor((now.coreNanoseconds - before.coreNanoseconds) / ((now.atMs - before.atMs) / 1000));
+  }
+
+  changeLoad(load: Load, atMs: number): void {
+    const { lifeFromMs, isStopped } = this.#at(atMs);
+    this.#stretches.push({
+      fromMs: atMs,
+      lifeFromMs,
+      load,
+      isStopped,
+      usedInLife: this.cpuCoreNanoseconds(atMs),
+      usedInAll: this.lifetimeCoreNanoseconds(atMs),
+    });
+  }
+
+  /** Begins a new life, also after a stop. */
+  restart(atMs: number): void {
+    const { load } = this.#at(atMs);
+    const usedInAll = this.lifetimeCoreNanoseconds(atMs);
+    const life = { fromMs: atMs, lifeFromMs: atMs, load, isStopped: false };
+    this.#stretches.push({ ...life, usedInLife: 0, usedInAll });
+    this.#lastAsked = undefined;
+  }
+
+  /** Ends its life, as when it crashes; it uses nothing until it is restarted. */
+  stop(atMs: number): void {
+    const { load, lifeFromMs } = this.#at(atMs);
+    const [usedInLife, usedInAll] = [this.cpuCoreNanoseconds(atMs), this.lifetimeCoreNanoseconds(atMs)];
+    this.#stretches.push({ fromMs: atMs, lifeFromMs, load, isStopped: true, usedInLife, usedInAll });
+  }
+
+  #at(atMs: number): Stretch {
+    const stretch = this.#stretches.findLast(({ fromMs }) => fromMs <= atMs) ?? this.#stretches[0];
+    if (!stretch) throw new Error(`Container ${this.name} has no history`);
+    return stretch;
+  }
+}
+
+/** CPU time of a stretch until a moment in it, in core-nanoseconds. */
+function usedIn({ load, fromMs, isStopped }: Stretch, atMs: number): number {
+  return isStopped ? 0 : load.cpuCoreNanoseconds(atMs - fromMs);
+}

@@ -1,0 +1,28 @@
+import type { RunningContainer } from './running-container.ts';
+
+/** A pod that a kubelet runs. Moments are of the node's monotonic clock. */
+export interface RunningPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly startedAtMs: number;
+  readonly containers: readonly RunningContainer[];
+}
+
+/** The pause container that every pod has beside its own. */
+export const SANDBOX_MEMORY_BYTES = 901_120;
+
+/** CPU time of all of a pod's containers, in core-nanoseconds. */
+export function podCoreNanoseconds(pod: RunningPod, atMs: number): number {
+  return pod.containers.reduce((sum, container) => sum + container.lifetimeCoreNanoseconds(atMs), 0);
+}
+
+/** The pod cgroup's working set. */
+export function podMemoryBytes(pod: RunningPod, atMs: number): number {
+  return pod.containers.reduce((sum, container) => sum + container.memoryBytes(atMs), SANDBOX_MEMORY_BYTES);
+}
+
+/** The containers that a kubelet tells of: one that waits to be restarted after a crash is left out. */
+export function runningContainers({ containers }: RunningPod, atMs: number): readonly RunningContainer[] {
+  return containers.filter((container) => container.isRunning(atMs));
+}

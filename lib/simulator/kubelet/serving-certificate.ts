@@ -1,0 +1,59 @@
+import { issueCertificate } from '../pki/certificate.ts';
+import {
+  decadeAround,
+  type KeyedCertificate,
+  type KeyPair,
+  privateKeyPem,
+} from '../pki/certificate-authority.ts';
+import type { ClusterPki } from '../pki/cluster-pki.ts';
+
+/** What is right or wrong with the certificate that a kubelet serves with. */
+export type CertificateKind =
+  | 'valid'
+  | 'name-only'
+  | 'other-name'
+  | 'expired'
+  | 'not-yet-valid'
+  | 'self-signed';
+
+/** Issues a kubelet's serving certificate. All kubelets share one key, as making one for each takes longer. */
+export function kubeletCertificate(
+  kind: CertificateKind,
+  node: { readonly name: string; readonly address: string },
+  { pki, keys }: { readonly pki: ClusterPki; readonly keys: KeyPair },
+): KeyedCertificate {
+  const subject = { commonName: `system:node:${node.name}`, organizations: ['system:nodes'] };
+  const names = namesFor(kind, node);
+  const usages = ['serverAuth'] as const;
+  if (kind === 'self-signed') {
+    const request = { subject, usages, names, publicKey: keys.publicKey, validity: decadeAround() };
+    return {
+      certificatePem: issueCertificate(request, { subject, ...keys }),
+      privateKeyPem: privateKeyPem(keys),
+    };
+  }
+  return pki.kubeletCa.issue({ subject, usages, names, keys, ...validityOf(kind) });
+}
+
+function namesFor(
+  kind: CertificateKind,
+  { name, address }: { readonly name: string; readonly address: string },
+): readonly string[] {
+  if (kind === 'other-name') return ['another-node'];
+  return kind === 'name-only' ? [name] : [name, address];
+}
+
+function validityOf(kind: CertificateKind) {
+  if (kind === 'expired') return { validity: decadeFrom(-1) };
+  return kind === 'not-yet-valid' ? { validity: decadeFrom(1) } : {};
+}
+
+/** @param decades how many after that which is around now */
+function decadeFrom(decades: number) {
+  const { notBefore, notAfter } = decadeAround();
+  const shiftMs = decades * (notAfter.getTime() - notBefore.getTime());
+  return {
+    notBefore: new Date(notBefore.getTime() + shiftMs),
+    notAfter: new Date(notAfter.getTime() + shiftMs),
+  };
+}

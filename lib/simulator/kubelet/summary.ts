@@ -1,0 +1,171 @@
+import { formatTimestamp } from '../objects/kubernetes-object.ts';
+import { sampleContainer } from './container-sample.ts';
+import { latestHousekeeping, nanocoresBetweenLooks } from './housekeeping.ts';
+import type { NodeMachine } from './node-machine.ts';
+import type { RunningContainer } from './running-container.ts';
+import { podCoreNanoseconds, podMemoryBytes, type RunningPod, runningContainers } from './running-pod.ts';
+
+/** What `/stats/summary` is asked for. */
+export interface SummaryOptions {
+  /** `?only_cpu_and_memory=true`: no disks, no network, and memory in more detail. */
+  readonly onlyCpuAndMemory: boolean;
+}
+
+/**
+ * A kubelet's answer to `/stats/summary` (`Summary` of k8s.io/kubelet/pkg/apis/stats/v1alpha1), with the fields,
+ * order and stamps of whole seconds that a kubelet 1.34 gives.
+ */
+export function summaryOf(machine: NodeMachine, options: SummaryOptions): string {
+  const nowMs = machine.clock.nowMs();
+  const pods = [...machine.pods()].map((pod) => podStats(machine, pod, nowMs, options));
+  return JSON.stringify({ node: nodeStats(machine, nowMs, options), pods }, null, 1);
+}
+
+const NO_PRESSURE = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
+const PSI = { full: NO_PRESSURE, some: NO_PRESSURE };
+const DISK_BYTES = 270_553_174_016;
+const INODES = 16_777_216;
+
+function nodeStats(machine: NodeMachine, nowMs: number, { onlyCpuAndMemory }: SummaryOptions) {
+  const at = (momentMs: number) => formatTimestamp(machine.clock.stampMs(momentMs));
+  const look = latestHousekeeping(machine.nodeName, machine.bootedAtMs, nowMs);
+  const { takenAtMs } = look;
+  const time = at(takenAtMs);
+  const podsMemory = machine.podsMemoryBytes(takenAtMs);
+  const workingSet = machine.workingSetBytes(takenAtMs);
+  return {
+    nodeName: machine.nodeName,
+    systemContainers: [
+      {
+        name: 'pods',
+        startTime: at(machine.bootedAtMs),
+        cpu: {
+          time,
+          usageNanoCores: nanocoresBetweenLooks(look, (atMs) => machine.podsCoreNanoseconds(atMs)),
+          usageCoreNanoSeconds: machine.podsCoreNanoseconds(takenAtMs),
+          psi: PSI,
+        },
+        memory: cgroupMemory(time, podsMemory, { availableBytes: machine.memoryBytes - podsMemory }),
+        ...(onlyCpuAndMemory ? {} : { io: { time, psi: PSI } }),
+        swap: { time, swapUsageBytes: 0 },
+      },
+    ],
+    startTime: at(machine.bootedAtMs),
+    cpu: {
+      time,
+      usageNanoCores: nanocoresBetweenLooks(look, (atMs) => machine.coreNanoseconds(atMs)),
+      usageCoreNanoSeconds: machine.coreNanoseconds(takenAtMs),
+      psi: PSI,
+    },
+    memory: cgroupMemory(time, workingSet, { availableBytes: machine.memoryBytes - workingSet }),
+    ...(onlyCpuAndMemory
+      ? {}
+      : {
+          io: { time, psi: PSI },
+          network: network(time),
+          fs: disk(time, 37_236_572_160, 595_589),
+          runtime: {
+            imageFs: disk(at(nowMs - 3000), 3_497_984, 325),
+            containerFs: disk(at(nowMs - 3000), 3_497_984, 325),
+          },
+          rlimit: { time: at(nowMs), maxpid: 32_768, curproc: 194 },
+        }),
+    swap: { time, swapAvailableBytes: 0, swapUsageBytes: 0 },
+  };
+}
+
+function podStats(machine: NodeMachine, pod: RunningPod, nowMs: number, options: SummaryOptions) {
+  const at = (momentMs: number) => formatTimestamp(machine.clock.stampMs(momentMs));
+  const look = latestHousekeeping(pod.uid, pod.startedAtMs, nowMs);
+  const time = at(look.takenAtMs);
+  return {
+    podRef: { name: pod.name, namespace: pod.namespace, uid: pod.uid },
+    startTime: at(pod.startedAtMs),
+    containers: runningContainers(pod, nowMs).map((container) =>
+      containerStats(machine, pod, container, nowMs, options),
+    ),
+    cpu: {
+      time,
+      usageNanoCores: nanocoresBetweenLooks(look, (atMs) => podCoreNanoseconds(pod, atMs)),
+      usageCoreNanoSeconds: podCoreNanoseconds(pod, look.takenAtMs),
+      psi: PSI,
+    },
+    memory: cgroupMemory(time, podMemoryBytes(pod, look.takenAtMs)),
+    ...(options.onlyCpuAndMemory
+      ? {}
+      : { io: { time, psi: PSI }, 'ephemeral-storage': disk(at(nowMs), 20_480, 13) }),
+    swap: { time, swapUsageBytes: 0 },
+  };
+}
+
+function containerStats(
+  machine: NodeMachine,
+  pod: RunningPod,
+  container: RunningContainer,
+  nowMs: number,
+  { onlyCpuAndMemory }: SummaryOptions,
+) {
+  const sample = sampleContainer(pod, container, { nowMs, runtime: machine.runtime, asks: true });
+  const at = (momentMs: number) => formatTimestamp(machine.clock.stampMs(momentMs));
+  const time = at(sample.takenAtMs);
+  const usage = { usageBytes: sample.workingSetBytes, workingSetBytes: sample.workingSetBytes };
+  const rssBytes = anonymousShare(sample.workingSetBytes);
+  return {
+    name: container.name,
+    startTime: at(sample.startedAtMs),
+    cpu: {
+      time,
+      usageNanoCores: sample.usageNanoCores,
+      usageCoreNanoSeconds: sample.usageCoreNanoSeconds,
+    },
+    ...(onlyCpuAndMemory
+      ? { memory: { time, availableBytes: 0, ...usage, rssBytes, pageFaults: 837, majorPageFaults: 0 } }
+      : {
+          memory: { time, ...usage, rssBytes },
+          io: { time },
+          rootfs: disk(at(nowMs - 3000), 8192, 5),
+          logs: disk(at(nowMs), 0, 1),
+        }),
+    swap: { time, swapAvailableBytes: 0, swapUsageBytes: 0 },
+  };
+}
+
+/** Memory as cAdvisor reads it of a cgroup; a pod has no limit, so none available either. */
+function cgroupMemory(
+  time: string,
+  workingSetBytes: number,
+  available?: { readonly availableBytes: number },
+) {
+  return {
+    time,
+    ...available,
+    usageBytes: workingSetBytes,
+    workingSetBytes,
+    rssBytes: anonymousShare(workingSetBytes),
+    pageFaults: 0,
+    majorPageFaults: 0,
+    psi: PSI,
+  };
+}
+
+/** Whole pages of a working set that are not file cache: nine tenths will do. */
+function anonymousShare(bytes: number): number {
+  return Math.floor((bytes * 0.9) / 4096) * 4096;
+}
+
+function disk(time: string, usedBytes: number, inodesUsed: number) {
+  return {
+    time,
+    availableBytes: 71_707_721_728,
+    capacityBytes: DISK_BYTES,
+    usedBytes,
+    inodesFree: 16_181_627,
+    inodes: INODES,
+    inodesUsed,
+  };
+}
+
+function network(time: string) {
+  const counters = { rxBytes: 690_391_595, rxErrors: 0, txBytes: 1_126_877, txErrors: 0 };
+  return { time, name: 'eth0', ...counters, interfaces: [{ name: 'eth0', ...counters }] };
+}

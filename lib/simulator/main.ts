@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { parse as parseYaml } from 'yaml';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { startCluster } from './cluster.ts';
+import { writeClusterFiles, writePrivateFile } from './cluster-files.ts';
+import { type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
+import type { ScenarioInput } from './scenario.ts';
+import type { SimulatedCluster } from './simulated-cluster.ts';
+
+try {
+  await main(parseCommandLine(process.argv.slice(2)));
+} catch (error) {
+  process.stderr.write(`${describeError(error)}\n`);
+  process.exitCode = 1;
+}
+
+async function main(commandLine: CommandLine): Promise<void> {
+  if (commandLine.help) return void process.stdout.write(USAGE);
+  const asked = signalled();
+  const { port, kubeletPort, metricsServer, scenarioFile } = commandLine;
+  const fromFile = scenarioFile === undefined ? {} : await readScenario(scenarioFile);
+  const scenario: ScenarioInput = { ...fromFile, ...commandLine.scenario };
+  await using cluster = await startCluster(scenario, { port, kubeletPort, metricsServer });
+  await writeFiles(cluster, commandLine);
+  process.stdout.write(`${readyLine(cluster)}\n`);
+  await asked;
+}
+
+async function readScenario(file: string): Promise<object> {
+  try {
+    return parseYaml(await readFile(file, 'utf8')) ?? {};
+  } catch (cause) {
+    throw new Error(`Cannot read scenario ${file}`, { cause });
+  }
+}
+
+async function writeFiles(cluster: SimulatedCluster, commandLine: CommandLine): Promise<void> {
+  const { kubeconfig, metricsServerKubeconfig, filesDirectory } = commandLine;
+  const forMetricsServer = cluster.kubeconfigFor('metrics-server', { token: cluster.metricsServerToken });
+  if (kubeconfig) await writePrivateFile(kubeconfig, cluster.kubeconfig);
+  if (metricsServerKubeconfig) await writePrivateFile(metricsServerKubeconfig, forMetricsServer);
+  if (filesDirectory) {
+    const { pki } = cluster;
+    await writeClusterFiles(filesDirectory, {
+      pki,
+      kubeconfig: cluster.kubeconfig,
+      metricsServerKubeconfig: forMetricsServer,
+    });
+  }
+}
+
+function readyLine({ server, kubeletPort, scenario, store }: SimulatedCluster): string {
+  const pods = store.list('pods').items.length;
+  return `Simulated cluster is ready at ${server}: ${scenario.nodes} nodes, ${pods} pods, kubelets on port ${kubeletPort}`;
+}
+
+/** The first signal to end; a second one of the same kind ends the program as it is. */
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
+  });
+}

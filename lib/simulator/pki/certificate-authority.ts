@@ -1,0 +1,63 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { type CertificateRequest, issueCertificate, type Subject } from './certificate.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A certificate and the key that proves it, as PEM. */
+export interface KeyedCertificate {
+  readonly certificatePem: string;
+  readonly privateKeyPem: string;
+}
+
+/** What is asked of an authority; it brings the key unless one is to be shared. */
+export type LeafRequest = Omit<CertificateRequest, 'publicKey' | 'validity' | 'isCa'> & {
+  readonly keys?: KeyPair;
+  readonly validity?: CertificateRequest['validity'];
+};
+
+/** An EC P-256 key pair. */
+export interface KeyPair {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+/** Signs certificates; its own is self-signed. */
+export class CertificateAuthority {
+  readonly certificatePem: string;
+  readonly #keys = generateKeys();
+  readonly #subject: Subject;
+
+  constructor(commonName: string) {
+    this.#subject = { commonName };
+    this.certificatePem = issueCertificate(
+      { subject: this.#subject, publicKey: this.#keys.publicKey, validity: decadeAround(), isCa: true },
+      { subject: this.#subject, ...this.#keys },
+    );
+  }
+
+  issue({ keys = generateKeys(), validity = decadeAround(), ...request }: LeafRequest): KeyedCertificate {
+    const certificatePem = issueCertificate(
+      { ...request, validity, publicKey: keys.publicKey },
+      { subject: this.#subject, ...this.#keys },
+    );
+    return { certificatePem, privateKeyPem: privateKeyPem(keys) };
+  }
+}
+
+/** Makes a new EC P-256 key pair: the quickest kind to make, sign and shake hands with. */
+export function generateKeys(): KeyPair {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' });
+}
+
+/** The private key in PKCS #8. */
+export function privateKeyPem({ privateKey }: KeyPair): string {
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+/**
+ * From yesterday for ten years. By the machine's clock and not the cluster's, because it is the TLS library of
+ * whoever connects that judges it.
+ */
+export function decadeAround(): CertificateRequest['validity'] {
+  return { notBefore: new Date(Date.now() - DAY_MS), notAfter: new Date(Date.now() + 3650 * DAY_MS) };
+}

@@ -1,0 +1,154 @@
+import { nodeAddress } from './kubelet/node-network.ts';
+import type { UnknownToKubelet } from './kubelet/running-container.ts';
+import type { PodPhase } from './objects/pod-object.ts';
+import { type NodeOverride, type PodInput, podSchema, type Scenario } from './scenario.ts';
+import { seededBetween, seededFraction, seededSuffix } from './seeded.ts';
+
+/** A node to be. */
+export interface NodePlan {
+  readonly name: string;
+  readonly ordinal: number;
+  /** Where its kubelet listens. */
+  readonly address: string;
+  readonly addresses: readonly { readonly type: string; readonly address: string }[];
+  readonly override: NodeOverride;
+}
+
+/** A pod to be. */
+export interface PodPlan {
+  readonly namespace: string;
+  readonly name: string;
+  readonly generateName?: string;
+  readonly nodeName: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly phase: PodPhase;
+  readonly startedMsAgo: number;
+  readonly containers: readonly ContainerPlan[];
+}
+
+/** A container to be, and its load. */
+export interface ContainerPlan {
+  readonly name: string;
+  readonly cpuMillicores: number;
+  readonly memoryBytes: number;
+  readonly unknown: readonly UnknownToKubelet[];
+}
+
+const PAGE_BYTES = 4096;
+const MEBIBYTE = 1024 * 1024;
+
+/** @param ordinal from 1; the name is `node-` and this, unless another is given */
+export function planNode(
+  scenario: Scenario,
+  ordinal: number,
+  given: { readonly name?: string; readonly override?: NodeOverride } = {},
+): NodePlan {
+  const name = given.name ?? `node-${ordinal}`;
+  const override = given.override ?? scenario.nodeOverrides[name] ?? {};
+  const address = nodeAddress(ordinal);
+  const addresses = (override.addresses ?? scenario.addresses).map((one) => ({
+    address: one.address.replaceAll('{ip}', address).replaceAll('{name}', name),
+    type: one.type,
+  }));
+  return { name, ordinal, address, addresses, override };
+}
+
+/**
+ * The pods that a node has when the cluster starts, one after another.
+ *
+ * @param isTaken whether there is such a pod already: suffixes are short enough to meet twice
+ */
+export function* planPods(
+  scenario: Scenario,
+  node: NodePlan,
+  isTaken: (namespace: string, name: string) => boolean,
+): Generator<PodPlan> {
+  const count = node.override.pods ?? scenario.podsPerNode;
+  for (let index = 0; index < count; index++) yield planDealtPod(scenario, node, index, isTaken);
+  for (const pod of scenario.pods) if (pod.node === node.name) yield planPod(scenario, pod);
+}
+
+/** A pod that is told apart from the rest, with what is not told filled in from the seed. */
+export function planPod(scenario: Scenario, input: PodInput): PodPlan {
+  const pod = podSchema.parse(input);
+  const names = pod.containers ?? containerNames(scenario).map((name) => ({ name, unknown: [] }));
+  const { startedSecondsAgo = 0 } = pod;
+  return {
+    namespace: pod.namespace,
+    name: pod.name,
+    nodeName: pod.node,
+    labels: pod.labels,
+    phase: pod.phase,
+    startedMsAgo: startedSecondsAgo * 1000,
+    containers: names.map((container) => ({
+      ...planContainer(scenario, pod, container.name),
+      ...container,
+    })),
+  };
+}
+
+/** The load that the seed gives to a container. */
+export function planContainer(
+  { seed, cpuMillicores, memoryMebibytes }: Scenario,
+  pod: { readonly namespace: string; readonly name: string },
+  name: string,
+): ContainerPlan {
+  const { from, to } = memoryMebibytes;
+  const pages = { from: (from * MEBIBYTE) / PAGE_BYTES, to: (to * MEBIBYTE) / PAGE_BYTES };
+  return {
+    name,
+    cpuMillicores: seededBetween(cpuMillicores, seed, 'cpu', pod.namespace, pod.name, name),
+    memoryBytes: PAGE_BYTES * seededBetween(pages, seed, 'memory', pod.namespace, pod.name, name),
+    unknown: [],
+  };
+}
+
+/** The namespaces that a cluster starts with. */
+export function planNamespaces(scenario: Scenario): readonly string[] {
+  const always = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+  return [
+    ...new Set([...always, ...podNamespaces(scenario), ...scenario.pods.map(({ namespace }) => namespace)]),
+  ];
+}
+
+function podNamespaces({ namespaces }: Scenario): readonly string[] {
+  return typeof namespaces === 'number'
+    ? Array.from({ length: namespaces }, (_, index) => `team-${index + 1}`)
+    : namespaces;
+}
+
+function planDealtPod(
+  scenario: Scenario,
+  node: NodePlan,
+  index: number,
+  isTaken: (namespace: string, name: string) => boolean,
+): PodPlan {
+  const { seed, appsPerNamespace, startedSecondsAgo } = scenario;
+  const namespaces = podNamespaces(scenario);
+  const deal = (node.ordinal - 1) * scenario.podsPerNode + index;
+  const namespace = namespaces[deal % namespaces.length] ?? 'default';
+  const app = `app-${(Math.floor(deal / namespaces.length) % appsPerNamespace) + 1}`;
+  const templateHash = seededSuffix(10, seed, namespace, app);
+  const generateName = `${app}-${templateHash}-`;
+  let name = `${generateName}${seededSuffix(5, seed, node.name, index)}`;
+  for (let attempt = 1; isTaken(namespace, name); attempt++) {
+    name = `${generateName}${seededSuffix(5, seed, node.name, index, attempt)}`;
+  }
+  const agoMs = 1000 * seededBetween(startedSecondsAgo, seed, 'start', node.name, index);
+  return {
+    namespace,
+    name,
+    generateName,
+    nodeName: node.name,
+    labels: { app, 'pod-template-hash': templateHash, tier: deal % 2 === 0 ? 'web' : 'worker' },
+    phase: 'Running',
+    startedMsAgo: agoMs + seededFraction(seed, 'fraction', node.name, index) * 1000,
+    containers: containerNames(scenario).map((container) =>
+      planContainer(scenario, { namespace, name }, container),
+    ),
+  };
+}
+
+function containerNames({ containersPerPod }: Scenario): readonly string[] {
+  return Array.from({ length: containersPerPod }, (_, index) => (index === 0 ? 'main' : `sidecar-${index}`));
+}

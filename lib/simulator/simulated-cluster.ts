@@ -1,0 +1,254 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { Authenticator, serviceAccount } from './access/authenticator.ts';
+import { AUTOSCALER_USER, defaultGrants, METRICS_SERVER_USER } from './access/default-grants.ts';
+import { Rbac } from './access/rbac.ts';
+import { Aggregator } from './api-server/aggregator.ts';
+import { ApiServer } from './api-server/api-server.ts';
+import type { ClusterOptions, MetricsServerAddress } from './cluster.ts';
+import { type ClusterFiles, writeClusterFiles } from './cluster-files.ts';
+import { createInitialObjects } from './initial-objects.ts';
+import { formatKubeconfig } from './kubeconfig.ts';
+import { type FaultInput, faultOf } from './kubelet/faults/fault-schema.ts';
+import { steadyLoad } from './kubelet/load.ts';
+import type { CertificateKind } from './kubelet/serving-certificate.ts';
+import { NodeFleet, type SimulatedNode } from './node-fleet.ts';
+import type { KubernetesObject } from './objects/kubernetes-object.ts';
+import { ObjectStore } from './objects/object-store.ts';
+import { type ClusterPki, createClusterPki } from './pki/cluster-pki.ts';
+import { planNode, planPod, planPods } from './population.ts';
+import { type NodeInput, nodeOverrideSchema, type PodInput, type Scenario } from './scenario.ts';
+import { Scheduler } from './scheduler.ts';
+import { type ContainerPath, Truth } from './truth.ts';
+import { Workloads } from './workloads.ts';
+
+const SILENT: Logger = { info: () => {}, warning: () => {}, error: () => {} };
+
+/** A running cluster, and everything that can be done to it. Dispose it to end it. */
+export class SimulatedCluster {
+  readonly scenario: Scenario;
+  readonly pki: ClusterPki;
+  readonly store: ObjectStore;
+  readonly rbac: Rbac;
+  readonly authenticator = new Authenticator();
+  readonly aggregator: Aggregator;
+  readonly apiServer: ApiServer;
+  readonly truth: Truth;
+  /** The service account token of metrics-server. */
+  readonly metricsServerToken: string;
+  /** The service account token of the controller that scales by metrics. */
+  readonly autoscalerToken: string;
+  readonly #options: ClusterOptions;
+  readonly #clock: Clock;
+  readonly #fleet: NodeFleet;
+  readonly #workloads: Workloads;
+  readonly #scheduler: Scheduler;
+  #files: ClusterFiles | undefined;
+  #nextOrdinal = 1;
+
+  constructor(scenario: Scenario, options: ClusterOptions) {
+    const { clock = systemClock, logger = SILENT, address = '127.0.0.1' } = options;
+    this.scenario = scenario;
+    this.#options = options;
+    this.#clock = clock;
+    this.pki = createClusterPki([...new Set([address, '127.0.0.1'])]);
+    this.store = new ObjectStore(clock);
+    this.rbac = new Rbac([...defaultGrants(scenario.kubeletAccess), ...scenario.grants]);
+    this.metricsServerToken = this.#issueToken(METRICS_SERVER_USER);
+    this.autoscalerToken = this.#issueToken(AUTOSCALER_USER);
+    for (const [token, holder] of Object.entries(scenario.tokens)) this.authenticator.setToken(token, holder);
+    const { store, pki, authenticator, rbac } = this;
+    this.aggregator = new Aggregator({ clock, logger, store, identity: pki.frontProxy });
+    this.apiServer = new ApiServer({
+      clock,
+      logger,
+      pki,
+      store,
+      authenticator,
+      rbac,
+      aggregator: this.aggregator,
+    });
+    this.#fleet = new NodeFleet({
+      clock,
+      scenario,
+      store,
+      pki,
+      gate: {
+        authenticate: (credentials) => authenticator.authenticate(credentials),
+        isAllowed: (caller, request) => rbac.decide(caller, request).isAllowed,
+      },
+      kubeletPort: options.kubeletPort ?? 0,
+    });
+    this.#workloads = new Workloads({ clock, store, scenario, node: (name) => this.#fleet.get(name) });
+    this.#scheduler = new Scheduler({ clock, store, nodes: () => this.#fleet.values() });
+    this.truth = new Truth(clock, () => [...this.#fleet.values()].map(({ machine }) => machine));
+  }
+
+  /** Where the API server listens: `https://HOST:PORT`. */
+  get server(): string {
+    const { address, port } = this.apiServer.endpoint;
+    return `https://${address}:${port}`;
+  }
+
+  /** The one port on which all kubelets listen. */
+  get kubeletPort(): number {
+    return this.#fleet.kubeletPort;
+  }
+
+  /** The administrator's kubeconfig. */
+  get kubeconfig(): string {
+    return this.kubeconfigFor('kubernetes-admin', this.pki.admin);
+  }
+
+  /** Files with credentials and CA certificates, in a directory that goes with the cluster. */
+  get files(): ClusterFiles {
+    if (!this.#files) throw new Error('Cannot name the files of a cluster that has not started');
+    return this.#files;
+  }
+
+  /** Used by {@link startCluster}, which undoes a start that fails. */
+  async start(): Promise<void> {
+    createInitialObjects(this.store, this);
+    for (let ordinal = 1; ordinal <= this.scenario.nodes; ordinal++) await this.addNode();
+    // What was there from the start has no history, as in a cluster that was compacted.
+    this.store.compact();
+    const { address = '127.0.0.1', port = 0, metricsServer } = this.#options;
+    await this.apiServer.start(address, port);
+    if (metricsServer) this.registerMetricsServer(metricsServer);
+    this.#files = await writeClusterFiles(await mkdtemp(join(tmpdir(), 'simulated-cluster-')), {
+      pki: this.pki,
+      kubeconfig: this.kubeconfig,
+      metricsServerKubeconfig: this.kubeconfigFor('metrics-server', { token: this.metricsServerToken }),
+    });
+  }
+
+  /** A kubeconfig for this cluster with whatever credentials. */
+  kubeconfigFor(
+    user: string,
+    credentials:
+      | { readonly token: string }
+      | { readonly certificatePem: string; readonly privateKeyPem: string },
+  ): string {
+    const serverCaPem = this.pki.serverCa.certificatePem;
+    return formatKubeconfig({ server: this.server, serverCaPem, user, credentials });
+  }
+
+  /** Sends requests for metrics.k8s.io/v1beta1 to a server from now on. */
+  registerMetricsServer({ host, port, caPem }: MetricsServerAddress): void {
+    this.aggregator.register({
+      group: 'metrics.k8s.io',
+      version: 'v1beta1',
+      host,
+      port,
+      service: { namespace: 'kube-system', name: 'metrics-server' },
+      ...(caPem === undefined ? {} : { caPem }),
+    });
+  }
+
+  /**
+   * Adds a node with the pods that the scenario gives it.
+   *
+   * @param name `node-` and a number unless given
+   * @returns its name
+   */
+  async addNode(name?: string, input?: NodeInput): Promise<string> {
+    const ordinal = this.#nextOrdinal++;
+    const plan = planNode(this.scenario, ordinal, {
+      ...(name === undefined ? {} : { name }),
+      ...(input === undefined ? {} : { override: nodeOverrideSchema.parse(input) }),
+    });
+    await this.#fleet.add(plan);
+    const isTaken = (namespace: string, pod: string) => this.store.get('pods', namespace, pod) !== undefined;
+    for (const pod of planPods(this.scenario, plan, isTaken)) this.#workloads.add(pod, { isNewHere: false });
+    return plan.name;
+  }
+
+  /** Takes a node's kubelet to another address or port; what is not given stays. */
+  async moveNode(name: string, to: { readonly address?: string; readonly port?: number }): Promise<void> {
+    await this.#fleet.move(name, { ...this.node(name).kubelet.endpoint, ...to });
+  }
+
+  /** Takes a node away, with its kubelet and the pods bound to it. */
+  async removeNode(name: string): Promise<void> {
+    await this.#fleet.remove(name);
+    for (const { metadata, spec } of this.store.list('pods').items) {
+      if ((spec as { nodeName?: string }).nodeName === name)
+        this.deletePod(metadata.namespace ?? '', metadata.name);
+    }
+  }
+
+  /** @throws Error when there is no such node */
+  node(name: string): SimulatedNode {
+    const node = this.#fleet.get(name);
+    if (!node) throw new Error(`Cannot find node "${name}" in the simulated cluster`);
+    return node;
+  }
+
+  /** All nodes, in the order in which they were added. */
+  nodes(): Iterable<SimulatedNode> {
+    return this.#fleet.values();
+  }
+
+  /** Creates a pod that runs from now on, or since `startedSecondsAgo`. */
+  addPod(input: PodInput): KubernetesObject {
+    return this.#workloads.add(planPod(this.scenario, input), { isNewHere: true });
+  }
+
+  deletePod(namespace: string, name: string): void {
+    this.store.delete('pods', namespace, name);
+  }
+
+  /** Starts a container anew: its counters fall to zero and its pod counts one restart more. */
+  restartContainer(path: ContainerPath): void {
+    this.#workloads.restart(this.truth.container(path), path);
+  }
+
+  /** Gives a container another load from now on. */
+  setLoad(path: ContainerPath, { cpuMillicores, memoryBytes }: SteadyUsage): void {
+    this.truth.container(path).changeLoad(steadyLoad(cpuMillicores, memoryBytes), this.#clock.monotonicMs());
+  }
+
+  /** Gives a kubelet faults in place of those that it has; none makes it healthy. */
+  async setFault(nodeName: string, ...faults: readonly FaultInput[]): Promise<void> {
+    await this.node(nodeName).kubelet.setFaults(faults.map(faultOf));
+  }
+
+  /** Sets how far a node's wall clock is ahead. */
+  setClockSkew(nodeName: string, skewMs: number): void {
+    this.node(nodeName).machine.clock.skewMs = skewMs;
+  }
+
+  /** Makes a kubelet serve new connections with another certificate. */
+  setCertificate(nodeName: string, kind: CertificateKind): void {
+    const node = this.node(nodeName);
+    node.certificateKind = kind;
+    node.kubelet.renewCertificate();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#scheduler[Symbol.dispose]();
+    this.#workloads[Symbol.dispose]();
+    await this.aggregator[Symbol.asyncDispose]();
+    await this.apiServer[Symbol.asyncDispose]();
+    await this.#fleet[Symbol.asyncDispose]();
+    if (this.#files) await rm(this.#files.directory, { recursive: true, force: true });
+  }
+
+  #issueToken(user: string): string {
+    const [, , namespace = '', name = ''] = user.split(':');
+    const token = randomBytes(32).toString('base64url');
+    this.authenticator.setToken(token, serviceAccount(namespace, name, randomUUID()));
+    return token;
+  }
+}
+
+/** A constant load. */
+export interface SteadyUsage {
+  readonly cpuMillicores: number;
+  readonly memoryBytes: number;
+}

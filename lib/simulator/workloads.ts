@@ -1,0 +1,124 @@
+import type { Clock } from '#lib/time/clock.ts';
+import { steadyLoad } from './kubelet/load.ts';
+import type { NodeMachine } from './kubelet/node-machine.ts';
+import { RunningContainer } from './kubelet/running-container.ts';
+import type { SimulatedNode } from './node-fleet.ts';
+import { fieldAt, type KubernetesObject } from './objects/kubernetes-object.ts';
+import { keyOf, type ObjectStore, type StoreEvent } from './objects/object-store.ts';
+import { podObject, withRestartedContainer } from './objects/pod-object.ts';
+import { type ContainerPlan, type PodPlan, planContainer } from './population.ts';
+import type { Scenario } from './scenario.ts';
+import type { ContainerPath } from './truth.ts';
+
+/** Where workloads live. */
+export interface WorkloadsOptions {
+  readonly clock: Clock;
+  readonly store: ObjectStore;
+  readonly scenario: Scenario;
+  node(name: string): SimulatedNode | undefined;
+}
+
+/**
+ * Creates pods, and runs on each machine those that the API server has bound to it: they start when they appear
+ * as running, however they came to be, and stop when they end or are deleted.
+ */
+export class Workloads {
+  readonly #options: WorkloadsOptions;
+  readonly #expected = new Map<string, ExpectedPod>();
+  readonly #subscription: Disposable;
+
+  constructor(options: WorkloadsOptions) {
+    this.#options = options;
+    this.#subscription = options.store.subscribe((event) => {
+      if (event.resource === 'pods') this.#follow(event);
+    });
+  }
+
+  /**
+   * Creates a pod, which runs if its phase says so.
+   *
+   * @param isNewHere whether it has come to its node only now, however old it is
+   * @throws Error when there is no such node, StoreConflict when there is such a pod
+   */
+  add(plan: PodPlan, { isNewHere }: { readonly isNewHere: boolean }): KubernetesObject {
+    const { store, clock, node } = this.#options;
+    const { address, ordinal } = node(plan.nodeName)?.plan ?? {};
+    if (address === undefined || ordinal === undefined) {
+      throw new Error(`Cannot add pod "${plan.name}": there is no node "${plan.nodeName}"`);
+    }
+    const draft = podObject({
+      ...plan,
+      nodeAddress: address,
+      podAddress: podAddress(ordinal),
+      startedAtMs: clock.nowMs() - plan.startedMsAgo,
+      containerNames: plan.containers.map(({ name }) => name),
+    });
+    this.#expected.set(keyOf(plan.namespace, plan.name), { plan, isNewHere });
+    return store.create('pods', draft);
+  }
+
+  /** Starts a container anew, and tells the API server. */
+  restart(container: RunningContainer, { namespace, pod }: ContainerPath): void {
+    const { clock, store } = this.#options;
+    container.restart(clock.monotonicMs());
+    const object = store.get('pods', namespace, pod);
+    if (object) store.update('pods', withRestartedContainer(object, container.name, clock.nowMs()));
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscription[Symbol.dispose]();
+  }
+
+  #follow({ type, object, previous }: StoreEvent): void {
+    const { uid } = object.metadata;
+    const machine = this.#machineOf(object);
+    const before = previous && this.#machineOf(previous);
+    if (before && before !== machine) before.stop(uid);
+    if (!machine) return;
+    const isRunning = type !== 'DELETED' && fieldAt(object, 'status', 'phase') === 'Running';
+    if (!isRunning) machine.stop(uid);
+    else if (!machine.pod(uid)) this.#run(object, machine);
+  }
+
+  #machineOf(pod: KubernetesObject): NodeMachine | undefined {
+    const nodeName = fieldAt(pod, 'spec', 'nodeName');
+    return typeof nodeName === 'string' ? this.#options.node(nodeName)?.machine : undefined;
+  }
+
+  #run(pod: KubernetesObject, machine: NodeMachine): void {
+    const { namespace = '', name, uid } = pod.metadata;
+    const key = keyOf(namespace, name);
+    const expected = this.#expected.get(key);
+    this.#expected.delete(key);
+    const nowMs = this.#options.clock.monotonicMs();
+    const startedAtMs = nowMs - (expected?.plan.startedMsAgo ?? 0);
+    const containers = (expected?.plan.containers ?? this.#containersOf(pod)).map(
+      ({ name: container, cpuMillicores, memoryBytes, unknown }) =>
+        new RunningContainer(container, steadyLoad(cpuMillicores, memoryBytes), { startedAtMs, unknown }),
+    );
+    machine.start(
+      { namespace, name, uid, startedAtMs, containers },
+      expected?.isNewHere ? nowMs : startedAtMs,
+    );
+  }
+
+  /** A pod that came through the API has loads from the seed, too. */
+  #containersOf(pod: KubernetesObject): readonly ContainerPlan[] {
+    const containers = fieldAt(pod, 'spec', 'containers');
+    if (!Array.isArray(containers)) return [];
+    const { namespace = '', name } = pod.metadata;
+    return containers.map((container) =>
+      planContainer(this.#options.scenario, { namespace, name }, String(container.name)),
+    );
+  }
+}
+
+interface ExpectedPod {
+  readonly plan: PodPlan;
+  readonly isNewHere: boolean;
+}
+
+/** An address out of the node's range; nothing listens there. */
+export function podAddress(nodeOrdinal: number): string {
+  return `10.${128 + (nodeOrdinal >> 8)}.${nodeOrdinal & 0xff}.2`;
+}
