@@ -1,0 +1,94 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+/** Seconds that Kubernetes' servers count requests to the API server in. */
+const REVIEW_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10];
+
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+const MONTH_S = 30 * DAY_S;
+const REMAINING_BUCKETS = [
+  ...[0, HOUR_S / 2, HOUR_S, 2 * HOUR_S, 6 * HOUR_S, 12 * HOUR_S],
+  ...[DAY_S, 2 * DAY_S, 4 * DAY_S, 7 * DAY_S],
+  ...[MONTH_S, 3 * MONTH_S, 6 * MONTH_S, 12 * MONTH_S],
+];
+
+/** Who decides: the API server about tokens (authn) or about rights (authz). */
+export type ReviewKind = 'authn' | 'authz';
+
+/** Series about who comes in, by the names that Kubernetes' servers have for them; no caller is named in any. */
+export class AccessTelemetry {
+  readonly #authentications: Counter<'result'>;
+  readonly #authorizations: Counter<'result'>;
+  readonly #tokenLookups: Counter<'status'>;
+  readonly #remaining: Histogram;
+  readonly #reviews: Readonly<Record<ReviewKind, Counter<'code'>>>;
+  readonly #reviewDurations: Readonly<Record<ReviewKind, Histogram<'code'>>>;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#authentications = new Counter({
+      name: 'authentication_attempts',
+      help: 'Counter of authenticated attempts.',
+      labelNames: ['result'],
+      registers,
+    });
+    this.#authorizations = new Counter({
+      name: 'authorization_attempts_total',
+      help: "Counter of authorization attempts broken down by result. It can be either 'allowed', 'no-opinion' or 'error'.",
+      labelNames: ['result'],
+      registers,
+    });
+    this.#tokenLookups = new Counter({
+      name: 'authentication_token_cache_request_total',
+      help: 'Number of bearer tokens looked up among those that are remembered.',
+      labelNames: ['status'],
+      registers,
+    });
+    this.#remaining = new Histogram({
+      name: 'apiserver_client_certificate_expiration_seconds',
+      help: 'Distribution of the remaining lifetime on the certificate used to authenticate a request.',
+      buckets: REMAINING_BUCKETS,
+      registers,
+    });
+    const count = (kind: ReviewKind) =>
+      new Counter({
+        name: `apiserver_delegated_${kind}_request_total`,
+        help: 'Number of HTTP requests partitioned by status code.',
+        labelNames: ['code'] as const,
+        registers,
+      });
+    const measure = (kind: ReviewKind) =>
+      new Histogram({
+        name: `apiserver_delegated_${kind}_request_duration_seconds`,
+        help: 'Request latency in seconds. Broken down by status code.',
+        labelNames: ['code'] as const,
+        buckets: REVIEW_BUCKETS,
+        registers,
+      });
+    this.#reviews = { authn: count('authn'), authz: count('authz') };
+    this.#reviewDurations = { authn: measure('authn'), authz: measure('authz') };
+  }
+
+  recordAuthentication(result: 'success' | 'error'): void {
+    this.#authentications.inc({ result });
+  }
+
+  recordAuthorization(result: 'allowed' | 'no-opinion' | 'error'): void {
+    this.#authorizations.inc({ result });
+  }
+
+  recordTokenLookup(status: 'hit' | 'miss'): void {
+    this.#tokenLookups.inc({ status });
+  }
+
+  /** @param remainingMs until the client's certificate expires; negative once it has */
+  recordCertificate(remainingMs: number): void {
+    this.#remaining.observe(remainingMs / 1000);
+  }
+
+  /** @param code HTTP status, or `<error>` */
+  recordReview(kind: ReviewKind, code: string, durationMs: number): void {
+    this.#reviews[kind].inc({ code });
+    this.#reviewDurations[kind].observe({ code }, durationMs / 1000);
+  }
+}

@@ -1,0 +1,93 @@
+import type { Document } from '#lib/apiserver/encoding/document.ts';
+import type { Schemas } from '#lib/apiserver/openapi/schema.ts';
+import type { TableColumn } from '#lib/apiserver/resources/table.ts';
+import type { Watchable } from '#lib/apiserver/watch/watchable.ts';
+import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
+import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import type { User } from './authentication.ts';
+import type { ObjectBatch, ServedObject } from './served-object.ts';
+
+/** An API group that this server serves behind the aggregator. */
+export interface ApiGroup {
+  /** `metrics.k8s.io` */
+  readonly name: string;
+  /** The preferred one first. */
+  readonly versions: readonly ApiVersion[];
+}
+
+/** One version of a group. */
+export interface ApiVersion {
+  /** `v1beta1` */
+  readonly version: string;
+  /** What is served now; the same array for as long as nothing changes, for discovery is cached by it. */
+  resources(): readonly ServedResource[];
+  /** The schemas that its resources name, and those that these refer to; what all of Kubernetes has is known. */
+  readonly schemas?: Schemas;
+}
+
+/** What can be got at a path of a group. */
+export type ServedResource = ObjectResource | DocumentResource;
+
+/** What every resource is published as. */
+export interface ResourceNames {
+  /** `pods`; or `pods/http_requests`, which is served at `pods/NAME/http_requests`. */
+  readonly name: string;
+  readonly singularName: string;
+  /** Of what a get answers with. */
+  readonly kind: string;
+  readonly isNamespaced: boolean;
+  readonly shortNames?: readonly string[];
+  /** The name of the schema of what a get answers with; without one the resource is not described. */
+  readonly schema?: string;
+}
+
+/** A resource whose objects have metadata, and which is got, listed, selected from, paged and printed as such. */
+export interface ObjectResource<Object extends ServedObject = ServedObject> extends ResourceNames {
+  readonly type: 'objects';
+  readonly listKind: string;
+  /** The name of the schema of the list. */
+  readonly listSchema?: string;
+  /** How `kubectl get` prints them. */
+  readonly columns: readonly TableColumn<Object>[];
+  /** @throws {StatusError} when there is no such object and a message of its own fits better than the usual one */
+  get(key: ObjectKey, request: ReadRequest): Object | undefined | Promise<Object | undefined>;
+  /**
+   * All objects, or those of one namespace, sorted by namespace and name. The server selects from them: an
+   * implementation that has to fetch them may leave out those that the selectors don't match.
+   */
+  list(query: ListQuery, request: ReadRequest): readonly ObjectBatch[] | Promise<readonly ObjectBatch[]>;
+  /** Told what a get or a list answers with, whatever is made of it. */
+  onServed?(objects: Iterable<Object>): void;
+  /** How changes are followed; without it the resource is not watched. */
+  readonly watch?: Watchable<Object>;
+}
+
+/** A resource that answers with whole documents of its own making, such as the values of a custom metric. */
+export interface DocumentResource extends ResourceNames {
+  readonly type: 'document';
+  read(key: ObjectKey, request: ReadRequest): Document | undefined | Promise<Document | undefined>;
+}
+
+/** Which object is asked for. */
+export interface ObjectKey {
+  /** Empty for what has no namespace. */
+  readonly namespace: string;
+  /** Empty where a document is asked for at a resource's own path. */
+  readonly name: string;
+}
+
+/** Which objects are asked for. */
+export interface ListQuery {
+  /** `undefined` for all. */
+  readonly namespace: string | undefined;
+  readonly labelSelector: LabelSelector;
+  readonly fieldSelector: FieldSelector;
+}
+
+/** The request behind a question, for resources that ask others in turn. */
+export interface ReadRequest {
+  readonly user: User;
+  readonly query: URLSearchParams;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}

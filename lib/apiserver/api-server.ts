@@ -1,0 +1,142 @@
+import Koa from 'koa';
+import type { Registry } from 'prom-client';
+import { answer } from '#lib/apiserver/chain/answer.ts';
+import type { Endpoint, RequestState } from '#lib/apiserver/chain/api-context.ts';
+import { authenticate } from '#lib/apiserver/chain/authenticate.ts';
+import { authorize } from '#lib/apiserver/chain/authorize.ts';
+import { compress } from '#lib/apiserver/chain/compress.ts';
+import { limitDuration } from '#lib/apiserver/chain/limit-duration.ts';
+import {
+  DEFAULT_IN_FLIGHT_LIMITS,
+  type InFlightLimits,
+  limitInFlight,
+} from '#lib/apiserver/chain/limit-in-flight.ts';
+import { readRequest } from '#lib/apiserver/chain/read-request.ts';
+import { allChecks } from '#lib/apiserver/health/all-checks.ts';
+import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
+import { healthEndpoints } from '#lib/apiserver/health/health-endpoints.ts';
+import { OpenApiDocuments } from '#lib/apiserver/openapi/openapi-documents.ts';
+import {
+  OPENAPI_V3_ROOT,
+  openApiV2Endpoint,
+  openApiV3Endpoint,
+  openApiV3IndexEndpoint,
+} from '#lib/apiserver/openapi/openapi-endpoints.ts';
+import type { ListenAddress } from '#lib/apiserver/serving/listen.ts';
+import { type ConnectionTimeouts, SecureServer } from '#lib/apiserver/serving/secure-server.ts';
+import type { ServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
+import type { TlsSettings } from '#lib/apiserver/serving/tls-settings.ts';
+import { DEFAULT_MAX_WATCHERS, WatchServer } from '#lib/apiserver/watch/watch-server.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { ApiGroup } from './api-group.ts';
+import { type Authenticator, everyoneIsAnonymous } from './authentication.ts';
+import { type Authorizer, everythingIsAllowed } from './authorization.ts';
+import { dispatch } from './dispatch.ts';
+import { metricsEndpoint } from './metrics-endpoint.ts';
+import { ServingTelemetry } from './serving-telemetry.ts';
+import type { VersionInfo } from './version-info.ts';
+
+/** What an API server serves, and with what. */
+export interface ApiServerOptions extends ListenAddress {
+  readonly groups: readonly ApiGroup[];
+  /** What the API's description calls the server; by default, an aggregated API server. */
+  readonly title?: string;
+  /** Asked by probes, behind the checks that every API server has. */
+  readonly healthChecks: readonly HealthCheck[];
+  /** Served at `/metrics`. */
+  readonly registry: Registry;
+  /** What is served beside the groups, by paths, to who may get these. */
+  readonly endpoints?: ReadonlyMap<string, Endpoint>;
+  readonly version: VersionInfo;
+  readonly certificates: ServingCertificates;
+  readonly tls?: TlsSettings;
+  readonly maxStreamsPerConnection?: number;
+  readonly timeouts?: ConnectionTimeouts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** By default everybody is anonymous. */
+  readonly authenticator?: Authenticator;
+  /** By default everybody may do everything. */
+  readonly authorizer?: Authorizer;
+  readonly inFlightLimits?: InFlightLimits;
+  readonly maxWatchers?: number;
+  /** How long an answer may take. */
+  readonly requestTimeoutMs?: number;
+  /** How long to go on serving, not ready, once the server is disposed; by default no time. */
+  readonly shutdownDelayMs?: number;
+  /** How long requests under way may then take to finish. */
+  readonly drainMs?: number;
+}
+
+/** A running API server; disposing it makes it fail /readyz, then drains it. */
+export interface ApiServer extends AsyncDisposable {
+  readonly address: { readonly address: string; readonly port: number };
+}
+
+const REQUEST_TIMEOUT_MS = 60_000;
+const DRAIN_MS = 1_500;
+const TITLE = 'Aggregated API server';
+
+/**
+ * Serves API groups over HTTPS.
+ *
+ * @throws when the address cannot be listened at or the certificate cannot be used
+ */
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { groups, registry, version, clock, logger } = options;
+  let server: SecureServer | undefined;
+  let isShuttingDown = false;
+  const checks = allChecks({ own: options.healthChecks, isShuttingDown: () => isShuttingDown });
+  const openApi = new OpenApiDocuments({
+    groups,
+    info: { title: options.title ?? TITLE, version: version.gitVersion },
+    clock,
+  });
+  const endpoints = new Map<string, Endpoint>([
+    ...healthEndpoints(checks, logger),
+    ['/metrics', metricsEndpoint(registry, clock)],
+    ['/openapi/v2', openApiV2Endpoint(openApi)],
+    ['/openapi/v3', openApiV3IndexEndpoint(openApi)],
+    [OPENAPI_V3_ROOT, openApiV3Endpoint(openApi, clock)],
+    ...(options.endpoints ?? []),
+  ]);
+  const draining = new AbortController();
+  const watches = new WatchServer({
+    clock,
+    draining: draining.signal,
+    random: Math.random,
+    maxWatchers: options.maxWatchers ?? DEFAULT_MAX_WATCHERS,
+  });
+  const serverAddress = () => `:${server?.address.port ?? options.port}`;
+
+  const telemetry = new ServingTelemetry(registry, () => server?.connectionCount ?? 0);
+  const app = new Koa<RequestState>();
+  app.use(answer(logger));
+  app.use(compress);
+  app.use(readRequest);
+  app.use(limitDuration(clock, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS));
+  app.use(authenticate(options.authenticator ?? everyoneIsAnonymous));
+  app.use(limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry));
+  app.use(authorize(options.authorizer ?? everythingIsAllowed));
+  app.use(dispatch({ groups, version, endpoints, watches, serverAddress }));
+  app.on('error', (error) => logger.info('Cannot send an answer', { err: String(error) }, 2));
+
+  const serving = await SecureServer.start({
+    ...options,
+    drainMs: options.drainMs ?? DRAIN_MS,
+    onRequest: app.callback(),
+    onRefused: (reason) => telemetry.recordRefusal(reason),
+  });
+  server = serving;
+  return {
+    address: serving.address,
+    [Symbol.asyncDispose]: async () => {
+      isShuttingDown = true;
+      const { shutdownDelayMs = 0 } = options;
+      if (shutdownDelayMs > 0) await clock.sleep(shutdownDelayMs);
+      draining.abort(); // watches would go on for as long as they are let
+      await serving[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { ANONYMOUS, type Authenticator, type User } from '#lib/apiserver/authentication.ts';
+import { AUTHENTICATED_GROUP, type AuthenticationMethod } from './authentication-method.ts';
+
+const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
+
+/**
+ * Tries one method after the other and takes the first user that one of them finds. Who tries none is anonymous; whose
+ * every attempt fails is refused, though a later method may make up for an earlier one that failed.
+ *
+ * @param onRefused told why, one reason for each attempt
+ */
+export function authenticateInOrder(
+  methods: readonly AuthenticationMethod[],
+  onRefused: (reasons: readonly unknown[]) => void,
+): Authenticator {
+  return async (credentials) => {
+    const reasons: unknown[] = [];
+    for (const method of methods) {
+      try {
+        const user = await method(credentials);
+        if (user) return withAuthenticatedGroup(user);
+      } catch (error) {
+        reasons.push(error);
+      }
+    }
+    if (reasons.length === 0) return ANONYMOUS;
+    onRefused(reasons);
+    return undefined;
+  };
+}
+
+/** Everybody is authenticated but whom the front proxy let in without knowing them. */
+function withAuthenticatedGroup(user: User): User {
+  const { name, groups } = user;
+  const isSettled = groups.includes(AUTHENTICATED_GROUP) || groups.includes(UNAUTHENTICATED_GROUP);
+  return name === ANONYMOUS.name || isSettled ? user : { ...user, groups: [...groups, AUTHENTICATED_GROUP] };
+}

@@ -1,0 +1,12 @@
+import type { Credentials, User } from '#lib/apiserver/authentication.ts';
+
+/**
+ * One way to prove who one is.
+ *
+ * @returns `undefined` when a request does not try this way
+ * @throws when it does, and the proof is no good; the message says why and never quotes the proof
+ */
+export type AuthenticationMethod = (credentials: Credentials) => Promise<User | undefined> | User | undefined;
+
+/** What every user belongs to who has proved who they are. */
+export const AUTHENTICATED_GROUP = 'system:authenticated';

@@ -1,0 +1,27 @@
+import type { User } from '#lib/apiserver/authentication.ts';
+import type { AuthenticationMethod } from './authentication-method.ts';
+
+/**
+ * Finds out whose a token is.
+ *
+ * @returns `undefined` when it is nobody's
+ * @throws when that could not be found out
+ */
+export type TokenReviewer = (token: string) => Promise<User | undefined>;
+
+/** Takes who sends a bearer token for whom the reviewer says that it is made out to. */
+export function byBearerToken(review: TokenReviewer): AuthenticationMethod {
+  return async ({ headers }) => {
+    const token = bearerTokenIn(headers.authorization ?? '');
+    if (token === undefined) return undefined;
+    const user = await review(token);
+    if (!user) throw new Error('invalid bearer token');
+    return user;
+  };
+}
+
+/** Another scheme, or a token that is empty, is no attempt; what stands behind a second space is ignored. */
+function bearerTokenIn(header: string): string | undefined {
+  const [scheme = '', token = ''] = header.trim().split(' ');
+  return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined;
+}

@@ -1,0 +1,66 @@
+import type { X509Certificate } from 'node:crypto';
+import { AsnConvert } from '@peculiar/asn1-schema';
+import {
+  BasicConstraints,
+  Certificate,
+  ExtendedKeyUsage,
+  id_ce_basicConstraints,
+  id_ce_certificatePolicies,
+  id_ce_extKeyUsage,
+  id_ce_keyUsage,
+  id_ce_nameConstraints,
+  id_ce_subjectAltName,
+} from '@peculiar/asn1-x509';
+
+/** What a certificate restricts and Node does not tell of it (RFC 5280, section 4.2). */
+export interface CertificateConstraints {
+  /** Algorithm of the signature on it, with dots. */
+  readonly signatureAlgorithm: string;
+  /** How many intermediates may stand between it and a leaf; `undefined` for any number. */
+  readonly pathLength: number | undefined;
+  /** Purposes, with dots; `undefined` where every one is allowed. */
+  readonly extendedKeyUsages: readonly string[] | undefined;
+  readonly hasAlternativeNames: boolean;
+  /** Whether it, as an authority, signs for some names only. */
+  readonly hasNameConstraints: boolean;
+  /** Extensions that whoever does not understand them must refuse the certificate for. */
+  readonly unknownCritical: readonly string[];
+}
+
+const UNDERSTOOD: readonly string[] = [
+  id_ce_basicConstraints,
+  id_ce_extKeyUsage,
+  id_ce_subjectAltName,
+  id_ce_nameConstraints,
+  id_ce_keyUsage, // enforced by checkIssued
+  id_ce_certificatePolicies, // restricts nothing where no policy is asked for
+];
+
+const READ = new WeakMap<object, CertificateConstraints>();
+
+/** @throws when the certificate is laid out otherwise than RFC 5280 says */
+export function constraintsOf(certificate: Pick<X509Certificate, 'raw'>): CertificateConstraints {
+  const known = READ.get(certificate);
+  if (known) return known;
+  const constraints = read(certificate.raw);
+  READ.set(certificate, constraints);
+  return constraints;
+}
+
+function read(raw: Uint8Array): CertificateConstraints {
+  const { tbsCertificate, signatureAlgorithm } = AsnConvert.parse(raw, Certificate);
+  const extensions = tbsCertificate.extensions ?? [];
+  const find = (id: string) => extensions.find(({ extnID }) => extnID === id)?.extnValue;
+  const basic = find(id_ce_basicConstraints);
+  const usages = find(id_ce_extKeyUsage);
+  return {
+    signatureAlgorithm: signatureAlgorithm.algorithm,
+    pathLength: basic && AsnConvert.parse(basic, BasicConstraints).pathLenConstraint,
+    extendedKeyUsages: usages && [...AsnConvert.parse(usages, ExtendedKeyUsage)],
+    hasAlternativeNames: find(id_ce_subjectAltName) !== undefined,
+    hasNameConstraints: find(id_ce_nameConstraints) !== undefined,
+    unknownCritical: extensions
+      .filter(({ extnID, critical }) => critical && !UNDERSTOOD.includes(extnID))
+      .map(({ extnID }) => extnID),
+  };
+}

@@ -1,0 +1,55 @@
+import type { X509Certificate } from 'node:crypto';
+import type { TLSSocket } from 'node:tls';
+import type { CaBundle } from './ca-bundle.ts';
+import { type ChainValidity, CLIENT_AUTHENTICATION, verifyChain } from './verify-chain.ts';
+
+/** More certificates of one peer are not looked at. */
+const MAX_CERTIFICATES = 10;
+
+/**
+ * The certificates that a client has shown on its connection.
+ *
+ * They are verified anew whenever the authorities are others than last time, and their time is checked at every
+ * request: a connection outlives both.
+ */
+export class PeerChain {
+  readonly leaf: X509Certificate;
+  readonly #certificates: readonly X509Certificate[];
+  readonly #verified = new WeakMap<CaBundle, ChainValidity>();
+
+  constructor(certificates: readonly [X509Certificate, ...X509Certificate[]]) {
+    this.leaf = certificates[0];
+    this.#certificates = certificates;
+  }
+
+  /** @throws when no authority of the bundle vouches for the client at this moment; the message says why */
+  verify(authorities: CaBundle, nowMs: number): void {
+    const known = this.#verified.get(authorities);
+    if (known && known.fromMs <= nowMs && nowMs <= known.toMs) return;
+    this.#verified.delete(authorities);
+    const validity = verifyChain(this.#certificates, { authorities, usage: CLIENT_AUTHENTICATION, nowMs });
+    this.#verified.set(authorities, validity);
+  }
+}
+
+const CHAINS = new WeakMap<object, PeerChain>();
+
+/**
+ * The certificates shown on a connection; `undefined` where there are none. They are read once: from the second time
+ * on, Node gives the first of them alone.
+ */
+export function peerChainOf(socket: TLSSocket): PeerChain | undefined {
+  const known = CHAINS.get(socket);
+  if (known) return known;
+  const leaf = socket.getPeerX509Certificate();
+  if (!leaf) return undefined;
+  const certificates: [X509Certificate, ...X509Certificate[]] = [leaf];
+  let next = leaf.issuerCertificate;
+  while (next && certificates.length < MAX_CERTIFICATES) {
+    certificates.push(next);
+    next = next.issuerCertificate;
+  }
+  const chain = new PeerChain(certificates);
+  CHAINS.set(socket, chain);
+  return chain;
+}

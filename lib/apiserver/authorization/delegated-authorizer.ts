@@ -1,0 +1,78 @@
+import type { Attributes, Authorizer, Decision } from '#lib/apiserver/authorization.ts';
+import { ExpiringCache } from '#lib/apiserver/expiring-cache.ts';
+import type { ReviewClient } from '#lib/apiserver/review-client.ts';
+import { StatusError } from '#lib/apiserver/status-error.ts';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { accessReviewSpec } from './access-review.ts';
+import { isAlwaysAllowed, type PathRules } from './path-rules.ts';
+
+/** What delegated authorization needs from outside. */
+export interface DelegatedAuthorizerOptions {
+  readonly client: ReviewClient;
+  readonly clock: Clock;
+  readonly alwaysAllowed: PathRules;
+  /** For how long the API server's decisions are taken, without asking it again. */
+  readonly authorizedTtlMs: number;
+  readonly unauthorizedTtlMs: number;
+}
+
+/** Who belongs to this group may do everything in any cluster. */
+const ADMINISTRATORS = 'system:masters';
+
+/** As many as Kubernetes' servers remember. */
+const MAX_DECISIONS = 8192;
+
+/** Decisions about requests whose attributes are longer are not remembered: only an attacker sends such. */
+const MAX_KEY_LENGTH = 10_000;
+
+const PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+
+/**
+ * Lets the API server decide. Administrators and the always allowed paths need no decision; for everybody else there
+ * is none when the API server cannot be asked, whatever it said before the last answer's time was over.
+ */
+export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Authorizer {
+  const { client, clock, alwaysAllowed, authorizedTtlMs, unauthorizedTtlMs } = options;
+  const cache = new ExpiringCache<Decision>({ clock, maxEntries: MAX_DECISIONS });
+  return async (attributes) => {
+    if (attributes.user.groups.includes(ADMINISTRATORS)) return { isAllowed: true };
+    if (isAlwaysAllowed(attributes.info, alwaysAllowed)) return { isAllowed: true };
+    const spec = accessReviewSpec(attributes);
+    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
+    try {
+      const key = JSON.stringify(spec);
+      return await cache.getOrCompute(key, {
+        compute: async () => decisionOf(await client.review(PATH, review)),
+        lifetimeMs: ({ isAllowed }) => {
+          if (lengthOf(attributes) > MAX_KEY_LENGTH) return 0;
+          return isAllowed ? authorizedTtlMs : unauthorizedTtlMs;
+        },
+      });
+    } catch (cause) {
+      throw new StatusError(
+        500,
+        'InternalError',
+        'Internal error occurred: the API server cannot be asked whether this is allowed',
+        { details: {}, cause },
+      );
+    }
+  };
+}
+
+function decisionOf(review: unknown): Decision {
+  const status = propertyOf(review, 'status');
+  const isAllowed = propertyOf(status, 'allowed') === true && propertyOf(status, 'denied') !== true;
+  const reason = propertyOf(status, 'reason');
+  return { isAllowed, ...(typeof reason === 'string' && reason !== '' && { reason }) };
+}
+
+function lengthOf({ info }: Attributes): number {
+  if (!info.isResourceRequest) return info.path.length + info.verb.length;
+  const { path, namespace, apiGroup, apiVersion, resource, subresource, name } = info;
+  const texts = [path, namespace, apiGroup, apiVersion, resource, subresource, name];
+  return texts.reduce(
+    (sum, { length }) => sum + length,
+    info.fieldSelector.length + info.labelSelector.length,
+  );
+}

@@ -1,0 +1,30 @@
+import type { RequestInfo } from '#lib/apiserver/request-info.ts';
+
+/** Paths that everybody may ask for, whoever they are. */
+export interface PathRules {
+  /** Without the slash in front. */
+  readonly exact: ReadonlySet<string>;
+  readonly prefixes: readonly string[];
+}
+
+/**
+ * Reads paths, with or without the slash in front; a star at the end stands for whatever follows.
+ *
+ * @throws when a star stands elsewhere
+ */
+export function parsePathRules(paths: readonly string[]): PathRules {
+  const trimmed = paths.map((path) => path.replace(/^\//, ''));
+  const strange = trimmed.find((path) => path.slice(0, -1).includes('*'));
+  if (strange !== undefined) throw new Error(`a star may only stand at the end: ${strange}`);
+  return {
+    exact: new Set(trimmed.filter((path) => !path.endsWith('*'))),
+    prefixes: trimmed.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1)),
+  };
+}
+
+/** Resources are never meant, wherever they lie. */
+export function isAlwaysAllowed(info: RequestInfo, { exact, prefixes }: PathRules): boolean {
+  if (info.isResourceRequest) return false;
+  const path = info.path.replace(/^\//, '');
+  return exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix));
+}

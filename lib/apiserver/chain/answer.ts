@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import { internalError } from '#lib/apiserver/failures.ts';
+import { StatusError } from '#lib/apiserver/status-error.ts';
+import { writeStatus } from '#lib/apiserver/write-document.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Step } from './api-context.ts';
+import { RequestEnd } from './request-end.ts';
+
+/**
+ * The outermost step: gives every answer the headers that all have, and turns whatever the others throw into a
+ * Status. What is no StatusError is a fault of ours: it is logged, and its client is told no more than that.
+ */
+export function answer(logger: Logger): Step {
+  return async (context, next) => {
+    context.state.end = new RequestEnd(context.res);
+    context.set('Audit-Id', context.get('Audit-Id') || randomUUID());
+    context.set('Cache-Control', 'no-cache, private');
+    try {
+      await next();
+    } catch (error) {
+      if (error instanceof StatusError) {
+        writeStatus(context, error);
+        return;
+      }
+      const { method, path } = context;
+      logger.error('Cannot answer a request', error, { method, path });
+      writeStatus(context, internalError(error));
+    }
+  };
+}

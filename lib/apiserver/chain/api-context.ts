@@ -1,0 +1,25 @@
+import type { ParameterizedContext } from 'koa';
+import type { User } from '#lib/apiserver/authentication.ts';
+import type { RequestInfo } from '#lib/apiserver/request-info.ts';
+import type { RequestDeadline } from './request-deadline.ts';
+import type { RequestEnd } from './request-end.ts';
+
+/** What the steps of the chain know of a request; each adds its own part before it calls the next. */
+export interface RequestState {
+  end: RequestEnd;
+  query: URLSearchParams;
+  info: RequestInfo;
+  user: User;
+  deadline: RequestDeadline;
+  /** How long an answer must be to be compressed; none is where this is not set. */
+  gzipFromBytes?: number;
+}
+
+/** A request on its way through the chain. */
+export type ApiContext = ParameterizedContext<RequestState>;
+
+/** One step of the chain: does its part, then lets the rest of the chain do theirs. */
+export type Step = (context: ApiContext, next: () => Promise<unknown>) => Promise<unknown> | unknown;
+
+/** What a path leads to: writes the answer into the context. */
+export type Endpoint = (context: ApiContext) => Promise<void> | void;

@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import type { Authenticator } from '#lib/apiserver/authentication.ts';
+import { unauthorized } from '#lib/apiserver/failures.ts';
+import type { Step } from './api-context.ts';
+
+/** Finds out who a request comes from, and answers 401 where its credentials are not good. */
+export function authenticate(authenticator: Authenticator): Step {
+  return async (context, next) => {
+    const { headers, req } = context;
+    const user = await authenticator({ headers, rawHeaders: req.rawHeaders, socket: connectionOf(req) });
+    if (!user) throw unauthorized();
+    context.state.user = user;
+    return next();
+  };
+}
+
+/** The same object for all requests of one connection; that of HTTP/2's requests is another one for each. */
+function connectionOf(request: IncomingMessage | Http2ServerRequest): TLSSocket {
+  const session = 'stream' in request ? request.stream.session : undefined;
+  return (session?.socket ?? request.socket) as TLSSocket; // nothing else is listened for
+}

@@ -1,0 +1,48 @@
+import type { Attributes, Authorizer, Decision } from '#lib/apiserver/authorization.ts';
+import { forbidden } from '#lib/apiserver/failures.ts';
+import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
+import type { ApiContext, Step } from './api-context.ts';
+
+/** Lets a request pass that its user may make, and answers 403 to the others. */
+export function authorize(authorizer: Authorizer): Step {
+  return async (context, next) => {
+    const { user, info } = context.state;
+    const { isAllowed, reason } = await decide(context, authorizer);
+    if (isAllowed) return next();
+    forbidSniffing(context);
+    const refusal = escapeHtml(describeRefusal({ user, info }));
+    throw forbidden(info.isResourceRequest ? { group: info.apiGroup, resource: info.resource } : undefined, {
+      name: info.isResourceRequest ? info.name : '',
+      reason: reason ? `${refusal}: ${reason}` : refusal,
+    });
+  };
+}
+
+async function decide(context: ApiContext, authorizer: Authorizer): Promise<Decision> {
+  const { user, info } = context.state;
+  try {
+    return await authorizer({ user, info });
+  } catch (error) {
+    forbidSniffing(context);
+    throw error;
+  }
+}
+
+/** The answer quotes what the caller sent. */
+function forbidSniffing(context: ApiContext): void {
+  context.set('X-Content-Type-Options', 'nosniff');
+}
+
+function describeRefusal({ user, info }: Attributes): string {
+  const subject = `User ${goQuote(user.name)} cannot ${info.verb}`;
+  if (!info.isResourceRequest) return `${subject} path ${goQuote(info.path)}`;
+  const { resource, subresource, apiGroup, namespace } = info;
+  const what = goQuote(subresource === '' ? resource : `${resource}/${subresource}`);
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${goQuote(namespace)}`;
+  return `${subject} resource ${what} in API group ${goQuote(apiGroup)} ${where}`;
+}
+
+/** Kubernetes does so because the sentence quotes what the caller sent. */
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,43 @@
+import { badRequest } from '#lib/apiserver/failures.ts';
+import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { parseDurationMs } from '#lib/time/duration.ts';
+import type { Step } from './api-context.ts';
+import { RequestDeadline } from './request-deadline.ts';
+
+/**
+ * Gives every request a deadline: that of its `timeout` parameter, unless that is longer than the server's. It is over, too,
+ * when the client has gone: nobody waits for the answer any more.
+ */
+export function limitDuration(clock: Clock, maximumMs: number): Step {
+  return async (context, next) => {
+    const asked = context.state.query.get('timeout') || '0';
+    const askedMs = parseDurationMs(asked);
+    if (askedMs === undefined) {
+      throw badRequest(`invalid timeout specified in the request URL - ${describeFault(asked)}`);
+    }
+    const durationMs = askedMs > 0 ? Math.min(askedMs, maximumMs) : maximumMs;
+    using deadline = new RequestDeadline(clock, durationMs);
+    context.state.deadline = deadline;
+    context.state.end.whenOver(() => deadline[Symbol.dispose]());
+    return await next();
+  };
+}
+
+const AMOUNT = /^(?:\d+(?:\.\d*)?|\.\d+)/;
+const UNIT = /^[^.\d]+/;
+const UNITS = ['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'];
+
+/** Says in the words of Go's `time.ParseDuration` why a text is no duration. */
+function describeFault(text: string): string {
+  let rest = text.replace(/^[+-]/, '');
+  while (rest !== '') {
+    const amount = AMOUNT.exec(rest)?.[0];
+    if (amount === undefined) break;
+    const unit = UNIT.exec(rest.slice(amount.length))?.[0];
+    if (unit === undefined) return `time: missing unit in duration ${goQuote(text)}`;
+    if (!UNITS.includes(unit)) return `time: unknown unit ${goQuote(unit)} in duration ${goQuote(text)}`;
+    rest = rest.slice(amount.length + unit.length);
+  }
+  return `time: invalid duration ${goQuote(text)}`;
+}

@@ -1,0 +1,42 @@
+import { tooManyRequests } from '#lib/apiserver/failures.ts';
+import type { RequestKind, ServingTelemetry } from '#lib/apiserver/serving-telemetry.ts';
+import type { Step } from './api-context.ts';
+
+/** How many requests may be under way at once. */
+export interface InFlightLimits {
+  readonly reading: number;
+  /** Of the methods that change things: none does here, but each costs a refusal. */
+  readonly mutating: number;
+}
+
+/** What Kubernetes' servers allow by default. */
+export const DEFAULT_IN_FLIGHT_LIMITS: InFlightLimits = { reading: 400, mutating: 200 };
+
+const READING_VERBS = ['get', 'list', 'watch'];
+const EXEMPT_GROUP = 'system:masters';
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * Answers 429 to requests beyond a limit. A request counts until its answer has left; watches do not count, nor
+ * do administrators, who must always get an answer.
+ */
+export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetry): Step {
+  const counts = { readOnly: 0, mutating: 0 };
+  const change = (kind: RequestKind, by: 1 | -1) => {
+    counts[kind] += by;
+    telemetry.setInFlight(kind, counts[kind]);
+  };
+  return (context, next) => {
+    const { info, user } = context.state;
+    if (user.groups.includes(EXEMPT_GROUP) || (info.isResourceRequest && info.verb === 'watch'))
+      return next();
+    const kind = READING_VERBS.includes(info.verb) ? 'readOnly' : 'mutating';
+    if (counts[kind] >= (kind === 'readOnly' ? limits.reading : limits.mutating)) {
+      telemetry.recordRefusal('in_flight');
+      throw tooManyRequests(RETRY_AFTER_SECONDS);
+    }
+    change(kind, 1);
+    context.state.end.whenOver(() => change(kind, -1));
+    return next();
+  };
+}

@@ -1,0 +1,20 @@
+import { badRequest } from '#lib/apiserver/failures.ts';
+import { parseQuery } from '#lib/apiserver/query-values.ts';
+import { parseRequestInfo } from '#lib/apiserver/request-info.ts';
+import type { Step } from './api-context.ts';
+
+/** Reads from path and query what the request is about. */
+export const readRequest: Step = (context, next) => {
+  const query = parseQuery(context.querystring);
+  context.state.query = query;
+  context.state.info = parseRequestInfo(context.method, decodePath(context.path), query);
+  return next();
+};
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw badRequest(`Cannot read the path ${path}: invalid percent-encoding`);
+  }
+}

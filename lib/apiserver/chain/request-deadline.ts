@@ -1,0 +1,63 @@
+import { timedOut } from '#lib/apiserver/failures.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/**
+ * How long a request may take. Most are answered at once and never start the timer: it runs from when the signal
+ * is first asked for.
+ */
+export class RequestDeadline implements Disposable {
+  readonly #clock: Clock;
+  readonly #durationMs: number;
+  #running: { readonly expiry: AbortController; readonly timer: AbortController } | undefined;
+  #isOver = false;
+
+  constructor(clock: Clock, durationMs: number) {
+    this.#clock = clock;
+    this.#durationMs = durationMs;
+  }
+
+  /** Aborts when the time is up or the request is over. */
+  get signal(): AbortSignal {
+    this.#running ??= this.#start();
+    return this.#running.expiry.signal;
+  }
+
+  /**
+   * Waits for an answer.
+   *
+   * @throws {StatusError} 504 when the time is up first
+   */
+  async wait<T>(answer: Promise<T>): Promise<T> {
+    const { signal } = this;
+    let onAbort = () => {};
+    const expiry = new Promise<never>((_resolve, reject) => {
+      onAbort = () => reject(signal.reason);
+      if (signal.aborted) onAbort();
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+    try {
+      return await Promise.race([answer, expiry]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#running?.timer.abort(timedOut());
+    this.#running?.expiry.abort(timedOut());
+  }
+
+  #start(): { readonly expiry: AbortController; readonly timer: AbortController } {
+    const [expiry, timer] = [new AbortController(), new AbortController()];
+    if (this.#isOver) expiry.abort(timedOut());
+    else {
+      this.#clock.sleep(this.#durationMs, { signal: timer.signal }).then(
+        () => expiry.abort(timedOut()),
+        () => {}, // answered in time
+      );
+    }
+    return { expiry, timer };
+  }
+}

@@ -1,0 +1,100 @@
+import type { Registry } from 'prom-client';
+import { ApiClient } from '#lib/kubernetes/api-client.ts';
+import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { AccessTelemetry, type ReviewKind } from './access-telemetry.ts';
+import {
+  type DelegatedAuthenticationOptions,
+  startDelegatedAuthentication,
+} from './authentication/delegated-authentication.ts';
+import type { Authenticator } from './authentication.ts';
+import { delegatedAuthorizer } from './authorization/delegated-authorizer.ts';
+import type { PathRules } from './authorization/path-rules.ts';
+import type { Authorizer } from './authorization.ts';
+import { ReviewClient } from './review-client.ts';
+
+/** Who may come in, and what they may do, as far as flags say and not the cluster. */
+export interface DelegatedAccessOptions {
+  readonly authentication: DelegatedAuthenticationOptions;
+  readonly authorization: {
+    readonly alwaysAllowed: PathRules;
+    readonly authorizedTtlMs: number;
+    readonly unauthorizedTtlMs: number;
+  };
+}
+
+/** What delegated access needs from outside. */
+export interface DelegatedAccessEnvironment {
+  /** Of the API server that is asked who somebody is. */
+  readonly authenticationAccess: ClusterAccess;
+  /** Of the API server that is asked what somebody may do. */
+  readonly authorizationAccess: ClusterAccess;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly userAgent: string;
+  readonly registry: Registry;
+}
+
+/** Who decides about every request. */
+export interface DelegatedAccess extends AsyncDisposable {
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+}
+
+/**
+ * Lets the cluster's API server say who comes in and what they may do, as every aggregated server does.
+ *
+ * @throws when a file cannot be used, or the cluster refuses to tell whom to believe
+ */
+export async function startDelegatedAccess(
+  { authentication, authorization }: DelegatedAccessOptions,
+  environment: DelegatedAccessEnvironment,
+): Promise<DelegatedAccess> {
+  await using starting = new AsyncDisposableStack();
+  const { authenticationAccess, authorizationAccess, clock, logger, userAgent } = environment;
+  const asked = starting.use(new ApiClient({ access: authenticationAccess, clock, userAgent }));
+  const decider = starting.use(new ApiClient({ access: authorizationAccess, clock, userAgent }));
+  const telemetry = new AccessTelemetry(environment.registry);
+  const reviews = (client: ApiClient, kind: string, series: ReviewKind) =>
+    new ReviewClient({
+      client,
+      clock,
+      logger,
+      kind,
+      onAnswer: (code, durationMs) => telemetry.recordReview(series, code, durationMs),
+    });
+  const { authenticator } = starting.use(
+    await startDelegatedAuthentication(authentication, {
+      client: asked,
+      tokenReviews: reviews(asked, 'TokenReview', 'authn'),
+      clock,
+      logger,
+      telemetry,
+    }),
+  );
+  const authorizer = delegatedAuthorizer({
+    ...authorization,
+    client: reviews(decider, 'SubjectAccessReview', 'authz'),
+    clock,
+  });
+  const started = starting.move();
+  return {
+    authenticator: async (credentials) => {
+      const user = await authenticator(credentials);
+      telemetry.recordAuthentication(user ? 'success' : 'error');
+      return user;
+    },
+    authorizer: async (attributes) => {
+      try {
+        const decision = await authorizer(attributes);
+        telemetry.recordAuthorization(decision.isAllowed ? 'allowed' : 'no-opinion');
+        return decision;
+      } catch (error) {
+        telemetry.recordAuthorization('error');
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}

@@ -1,0 +1,34 @@
+import type { ApiGroup } from '#lib/apiserver/api-group.ts';
+import type { ApiContext, Endpoint } from '#lib/apiserver/chain/api-context.ts';
+import { contentHash } from '#lib/apiserver/content-hash.ts';
+import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import { negotiate } from '#lib/apiserver/negotiation/media-type.ts';
+import { negotiateAnswer, writeBody, writeDocument } from '#lib/apiserver/write-document.ts';
+import { AGGREGATED_DISCOVERY, AGGREGATED_ONLY, apiGroupDiscoveryList } from './aggregated-discovery.ts';
+import { apiGroupList } from './group-documents.ts';
+
+/** Answers `/apis`: with the list of groups, or with all that is in them where the client knows that form. */
+export function serveGroups(groups: readonly ApiGroup[], serverAddress: () => string): Endpoint {
+  return (context) => {
+    if (negotiate(context.get('Accept'), AGGREGATED_ONLY)?.conversion) serveAggregated(context, groups);
+    else writeDocument(context, apiGroupList(groups, serverAddress()));
+  };
+}
+
+/** The aggregator asks for this again and again with the hash of what it has. */
+function serveAggregated(context: ApiContext, groups: readonly ApiGroup[]): void {
+  const document = apiGroupDiscoveryList(groups);
+  const hash = `"${contentHash(goJson(document.fields()))}"`;
+  context.set('ETag', hash);
+  context.vary('Accept');
+  context.set('Cache-Control', 'public');
+  if (context.get('If-None-Match') === hash) {
+    context.status = 304;
+    return;
+  }
+  const encoding = negotiateAnswer(context, AGGREGATED_ONLY);
+  writeBody(context, encodeDocument(document, encoding), encoding.format);
+  const { group, version, kind } = AGGREGATED_DISCOVERY;
+  context.set('Content-Type', `${context.response.get('Content-Type')};g=${group};v=${version};as=${kind}`);
+}

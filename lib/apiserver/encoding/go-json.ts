@@ -1,0 +1,17 @@
+import type { JsonValue } from './json-value.ts';
+
+/** What Go's `encoding/json` escapes so that JSON can stand inside HTML and JavaScript. */
+const ESCAPED = /[<>&\u2028\u2029]/g;
+
+/**
+ * Writes JSON as Go's `encoding/json` does, byte for byte.
+ *
+ * @param indentation spaces a level; 0 writes everything on one line
+ */
+export function goJson(value: JsonValue, indentation = 0): string {
+  return JSON.stringify(value, null, indentation).replace(ESCAPED, escapeCharacter);
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,77 @@
+import type { JsonObject } from './json-value.ts';
+import { formatTime, writeTime } from './meta-time.ts';
+import { ProtobufWriter } from './protobuf-writer.ts';
+
+/** The part of `metav1.ObjectMeta` that served objects have. */
+export interface ObjectMeta {
+  readonly name: string;
+  /** `undefined` where the resource has no namespaces. */
+  readonly namespace: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  /** Milliseconds since the epoch; published as whole seconds. */
+  readonly creationTimestampMs: number;
+  /** Never changed: what is encoded of it is kept with it, for the objects that share it. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The JSON of an object's `metadata`: fields in Kubernetes' order, labels by key, what is empty left out. */
+export function objectMetaJson(meta: ObjectMeta): JsonObject {
+  const { name, namespace, resourceVersion, creationTimestampMs, labels } = meta;
+  return {
+    name,
+    ...(namespace && { namespace }),
+    ...(resourceVersion && { resourceVersion }),
+    creationTimestamp: formatTime(creationTimestampMs),
+    ...(!isEmpty(labels) && { labels: labelsJson(labels) }),
+  };
+}
+
+/** Writes the fields of an `ObjectMeta` message; Kubernetes writes the absent ones of these as empty, too. */
+export function writeObjectMeta(message: ProtobufWriter, meta: ObjectMeta): void {
+  message.string(1, meta.name);
+  message.string(2, ''); // generateName
+  message.string(3, meta.namespace ?? '');
+  message.string(4, ''); // selfLink
+  message.string(5, ''); // uid
+  message.string(6, meta.resourceVersion ?? '');
+  message.uint(7, 0); // generation
+  message.message(8, () => writeTime(message, meta.creationTimestampMs));
+  message.raw(labelsProtobuf(meta.labels));
+}
+
+function labelsJson(labels: ObjectMeta['labels']): JsonObject {
+  let sorted = sortedLabels.get(labels);
+  if (!sorted) {
+    sorted = Object.fromEntries(sortedEntries(labels));
+    sortedLabels.set(labels, sorted);
+  }
+  return sorted;
+}
+
+function labelsProtobuf(labels: ObjectMeta['labels']): Buffer {
+  let bytes = labelBytes.get(labels);
+  if (!bytes) {
+    const message = new ProtobufWriter();
+    for (const [key, value] of sortedEntries(labels)) {
+      message.message(11, () => {
+        message.string(1, key);
+        message.string(2, value);
+      });
+    }
+    bytes = message.finish();
+    labelBytes.set(labels, bytes);
+  }
+  return bytes;
+}
+
+const sortedLabels = new WeakMap<ObjectMeta['labels'], JsonObject>();
+const labelBytes = new WeakMap<ObjectMeta['labels'], Buffer>();
+
+function isEmpty(labels: ObjectMeta['labels']): boolean {
+  for (const _key in labels) return false;
+  return true;
+}
+
+function sortedEntries(labels: ObjectMeta['labels']): [string, string][] {
+  return Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
+}

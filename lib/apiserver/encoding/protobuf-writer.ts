@@ -1,0 +1,116 @@
+const VARINT = 0;
+const FIXED_64 = 1;
+const LENGTH_DELIMITED = 2;
+const FIRST_CAPACITY_BYTES = 512;
+/** Of 2^53 and below. */
+const MAX_VARINT_BYTES = 8;
+
+/**
+ * Writes the wire format of Protocol Buffers into one growing buffer.
+ *
+ * Objects are encoded by the ten thousand after every scrape, which is why this is not a writer that collects a
+ * chunk for each string: a nested message is written in place and its length is filled in afterwards.
+ */
+export class ProtobufWriter {
+  #bytes = Buffer.allocUnsafe(FIRST_CAPACITY_BYTES);
+  #length = 0;
+
+  /** How many bytes have been written so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** A copy of everything written so far; the writer starts anew and keeps its buffer. */
+  finish(): Buffer {
+    const copy = Buffer.from(this.#bytes.subarray(0, this.#length));
+    this.#length = 0;
+    return copy;
+  }
+
+  /** @param value an integer of at least 0 and at most 2^53 */
+  uint(field: number, value: number): void {
+    this.#varint(field * 8 + VARINT);
+    this.#varint(value);
+  }
+
+  bool(field: number, value: boolean): void {
+    this.uint(field, value ? 1 : 0);
+  }
+
+  double(field: number, value: number): void {
+    this.#varint(field * 8 + FIXED_64);
+    const bytes = Buffer.alloc(8);
+    bytes.writeDoubleLE(value);
+    this.raw(bytes);
+  }
+
+  string(field: number, value: string): void {
+    this.#varint(field * 8 + LENGTH_DELIMITED);
+    this.#withLength(() => {
+      this.#reserve(value.length * 3);
+      this.#length += this.#bytes.write(value, this.#length, 'utf8');
+    });
+  }
+
+  /** What goes before so many bytes, which the caller adds itself. */
+  bytesHead(field: number, length: number): void {
+    this.#varint(field * 8 + LENGTH_DELIMITED);
+    this.#varint(length);
+  }
+
+  /** @param write writes the nested message's fields to this same writer */
+  message(field: number, write: () => void): void {
+    this.#varint(field * 8 + LENGTH_DELIMITED);
+    this.#withLength(write);
+  }
+
+  /** Bytes that are wire format already, or stand before it. */
+  raw(value: Uint8Array): void {
+    this.#reserve(value.length);
+    this.#bytes.set(value, this.#length);
+    this.#length += value.length;
+  }
+
+  /** Leaves one byte for the length, which nearly always suffices, and moves the content where it does not. */
+  #withLength(write: () => void): void {
+    this.#reserve(1);
+    const lengthAt = this.#length++;
+    write();
+    const contentLength = this.#length - lengthAt - 1;
+    if (contentLength >= 0x80) {
+      const lengthBytes = varintBytes(contentLength);
+      this.#reserve(lengthBytes - 1);
+      this.#bytes.copyWithin(lengthAt + lengthBytes, lengthAt + 1, this.#length);
+    }
+    this.#length = lengthAt;
+    this.#putVarint(contentLength); // has room already; to reserve here could lose the content behind it
+    this.#length += contentLength;
+  }
+
+  #varint(value: number): void {
+    this.#reserve(MAX_VARINT_BYTES);
+    this.#putVarint(value);
+  }
+
+  #putVarint(value: number): void {
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#bytes[this.#length++] = (rest % 0x80) + 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + bytes));
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
+  }
+}
+
+function varintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++;
+  return bytes;
+}

@@ -1,0 +1,70 @@
+import type { ApiContext, Endpoint } from '#lib/apiserver/chain/api-context.ts';
+import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import { HEALTH_ENDPOINTS, type HealthCheck, type HealthEndpoint } from './health-check.ts';
+
+/** The paths at which probes ask, all together and one by one, as Kubernetes' `healthz` package serves them. */
+export function healthEndpoints(
+  checks: readonly HealthCheck[],
+  logger: Logger,
+): ReadonlyMap<string, Endpoint> {
+  const paths = new Map<string, Endpoint>();
+  for (const endpoint of HEALTH_ENDPOINTS) {
+    const asked = checks.filter(({ endpoints }) => endpoints.includes(endpoint));
+    paths.set(`/${endpoint}`, (context) => answerAll(context, { endpoint, checks: asked, logger }));
+    for (const check of asked)
+      paths.set(`/${endpoint}/${check.name}`, (context) => answerOne(context, check));
+  }
+  return paths;
+}
+
+/** Tells no reasons to the public: they go to the log, and to those who may ask for one check alone. */
+function answerAll(
+  context: ApiContext,
+  asked: {
+    readonly endpoint: HealthEndpoint;
+    readonly checks: readonly HealthCheck[];
+    readonly logger: Logger;
+  },
+): void {
+  const { endpoint, checks, logger } = asked;
+  const excluded = new Set(context.state.query.getAll('exclude'));
+  const failures: string[] = [];
+  let report = '';
+  for (const { name, check } of checks) {
+    const reason = excluded.delete(name) ? 'excluded' : check();
+    if (reason === undefined) report += `[+]${name} ok\n`;
+    else if (reason === 'excluded') report += `[+]${name} excluded: ok\n`;
+    else {
+      report += `[-]${name} failed: reason withheld\n`;
+      failures.push(`${name}: ${reason}`);
+    }
+  }
+  if (excluded.size > 0) {
+    const names = [...excluded].map(goQuote).join(', ');
+    report += `warn: some health checks cannot be excluded: no matches for ${names}\n`;
+  }
+  context.set('X-Content-Type-Options', 'nosniff');
+  if (failures.length > 0) {
+    logger.info('Health check failed', { endpoint, failures: failures.join('; ') }, 2);
+    writeText(context, `${report}${endpoint} check failed\n`, 500);
+  } else {
+    writeText(context, context.state.query.has('verbose') ? `${report}${endpoint} check passed\n` : 'ok');
+  }
+}
+
+function answerOne(context: ApiContext, { check }: HealthCheck): void {
+  const reason = check();
+  if (reason === undefined) {
+    writeText(context, 'ok');
+  } else {
+    context.set('X-Content-Type-Options', 'nosniff');
+    writeText(context, `internal server error: ${reason}\n`, 500);
+  }
+}
+
+function writeText(context: ApiContext, text: string, status = 200): void {
+  context.status = status;
+  context.set('Content-Type', 'text/plain; charset=utf-8');
+  context.body = text;
+}

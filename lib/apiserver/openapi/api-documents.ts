@@ -1,0 +1,41 @@
+import type { ApiGroup, ApiVersion } from '#lib/apiserver/api-group.ts';
+import { DISCOVERY_SCHEMAS } from './discovery-schemas.ts';
+import { META_SCHEMAS } from './meta-schemas.ts';
+import {
+  groupListOperation,
+  groupOperation,
+  type Operation,
+  versionOperation,
+  versionOperations,
+} from './operations.ts';
+import type { Schemas } from './schema.ts';
+
+/** What one OpenAPI 3 document is about: everything directly at one path of discovery. */
+export interface ApiDocument {
+  /** Where it is served below `/openapi/v3/`: `apis/metrics.k8s.io/v1beta1`. */
+  readonly name: string;
+  readonly operations: readonly Operation[];
+  /** All that it could refer to. */
+  readonly schemas: Schemas;
+}
+
+/** The documents about everything that a server has, by name. */
+export function apiDocuments(groups: readonly ApiGroup[]): readonly ApiDocument[] {
+  const schemas = DISCOVERY_SCHEMAS;
+  return [
+    { name: 'apis', operations: [groupListOperation()], schemas },
+    ...groups.flatMap((group) => [
+      { name: `apis/${group.name}`, operations: [groupOperation(group)], schemas },
+      ...group.versions.map((version) => versionDocument(group, version)),
+    ]),
+    { name: 'version', operations: [versionOperation()], schemas },
+  ];
+}
+
+function versionDocument(group: ApiGroup, version: ApiVersion): ApiDocument {
+  return {
+    name: `apis/${group.name}/${version.version}`,
+    operations: versionOperations(group, version),
+    schemas: { ...DISCOVERY_SCHEMAS, ...META_SCHEMAS, ...version.schemas },
+  };
+}

@@ -1,0 +1,171 @@
+import type { ApiGroup, ApiVersion, ObjectResource, ServedResource } from '#lib/apiserver/api-group.ts';
+import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
+import { DISCOVERY_SCHEMA } from './discovery-schemas.ts';
+import { LIST_PARAMETERS, NAMESPACE, objectName, type Parameter, PRETTY } from './parameters.ts';
+
+/** What can be got at a path, in no version of OpenAPI yet. All of it is got by GET. */
+export interface Operation {
+  /** With parameters in braces. */
+  readonly path: string;
+  readonly id: string;
+  readonly tag: string;
+  readonly description: string;
+  /** Media types, as requests may have them; nothing is read. */
+  readonly consumes: readonly string[];
+  readonly produces: readonly string[];
+  /** The name of the schema of what is answered. */
+  readonly schema: string;
+  /** By name. */
+  readonly parameters: readonly Parameter[];
+  /** Kubernetes' `x-` fields. */
+  readonly extensions: JsonObject;
+}
+
+/** `/apis/` */
+export function groupListOperation(): Operation {
+  return discovery({
+    path: '/apis/',
+    id: 'getAPIVersions',
+    tag: 'apis',
+    description: 'List the groups of the API.',
+    schema: DISCOVERY_SCHEMA.groupList,
+  });
+}
+
+/** `/apis/GROUP/` */
+export function groupOperation({ name }: ApiGroup): Operation {
+  return discovery({
+    path: `/apis/${name}/`,
+    id: `get${capitalized(idOf(name))}APIGroup`,
+    tag: idOf(name),
+    description: 'List the versions of the group.',
+    schema: DISCOVERY_SCHEMA.group,
+  });
+}
+
+/** `/version/` */
+export function versionOperation(): Operation {
+  return {
+    ...discovery({
+      path: '/version/',
+      id: 'getCodeVersion',
+      tag: 'version',
+      description: 'Tell the version of the server.',
+      schema: DISCOVERY_SCHEMA.versionInfo,
+    }),
+    consumes: ['application/json'],
+    produces: ['application/json'],
+  };
+}
+
+/** `/apis/GROUP/VERSION/` and everything below it. */
+export function versionOperations(group: ApiGroup, version: ApiVersion): readonly Operation[] {
+  const scope = { group: group.name, version: version.version };
+  const list = discovery({
+    path: `/apis/${group.name}/${version.version}/`,
+    id: `get${prefixOf(scope)}APIResources`,
+    tag: `${idOf(group.name)}_${version.version}`,
+    description: 'List the resources of the version.',
+    schema: DISCOVERY_SCHEMA.resourceList,
+  });
+  return [list, ...version.resources().flatMap((resource) => resourceOperations(resource, scope))];
+}
+
+interface Scope {
+  readonly group: string;
+  readonly version: string;
+}
+
+function resourceOperations(resource: ServedResource, scope: Scope): readonly Operation[] {
+  if (resource.schema === undefined) return [];
+  if (resource.type === 'objects') {
+    const lists = resource.isNamespaced
+      ? [listOperation(resource, scope, 'namespace'), listOperation(resource, scope, 'all')]
+      : [listOperation(resource, scope, 'cluster')];
+    return [...lists, readOperation(resource, scope, 'read the object')];
+  }
+  return [readOperation(resource, scope, 'read the document')];
+}
+
+function listOperation(
+  resource: ObjectResource,
+  scope: Scope,
+  reach: 'namespace' | 'all' | 'cluster',
+): Operation {
+  const { kind, name, listSchema = '' } = resource;
+  const isInNamespace = reach === 'namespace';
+  return {
+    path: `${rootOf(scope)}/${isInNamespace ? 'namespaces/{namespace}/' : ''}${name}`,
+    id: `list${prefixOf(scope)}${isInNamespace ? 'Namespaced' : ''}${kind}${reach === 'all' ? 'ForAllNamespaces' : ''}`,
+    tag: `${idOf(scope.group)}_${scope.version}`,
+    description: `List objects of kind ${kind}.`,
+    consumes: ['*/*'],
+    produces: LIST_TYPES,
+    schema: listSchema,
+    parameters: sorted([...LIST_PARAMETERS, PRETTY, ...(isInNamespace ? [NAMESPACE] : [])]),
+    extensions: extensionsOf('list', kind, scope),
+  };
+}
+
+function readOperation(resource: ServedResource, scope: Scope, description: string): Operation {
+  const { kind, isNamespaced, schema = '' } = resource;
+  const [collection = '', subresource] = resource.name.split('/');
+  const isNamed = resource.type === 'objects' || subresource !== undefined;
+  const path = [
+    rootOf(scope),
+    ...(isNamespaced ? ['namespaces/{namespace}'] : []),
+    collection,
+    ...(isNamed ? ['{name}'] : []),
+    ...(subresource === undefined ? [] : [subresource]),
+  ];
+  return {
+    path: path.join('/'),
+    id: `read${prefixOf(scope)}${isNamespaced ? 'Namespaced' : ''}${kind}${capitalized(subresource ?? '')}`,
+    tag: `${idOf(scope.group)}_${scope.version}`,
+    description: `${capitalized(description)} of kind ${kind}.`,
+    consumes: ['*/*'],
+    produces: DOCUMENT_TYPES,
+    schema,
+    parameters: sorted([
+      PRETTY,
+      ...(isNamed ? [objectName(kind)] : []),
+      ...(isNamespaced ? [NAMESPACE] : []),
+    ]),
+    extensions: extensionsOf('get', kind, scope),
+  };
+}
+
+function discovery(operation: Pick<Operation, 'path' | 'id' | 'tag' | 'description' | 'schema'>): Operation {
+  return { ...operation, consumes: DOCUMENT_TYPES, produces: DOCUMENT_TYPES, parameters: [], extensions: {} };
+}
+
+function extensionsOf(action: string, kind: string, { group, version }: Scope): JsonObject {
+  return {
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': { group, version, kind },
+  };
+}
+
+function rootOf({ group, version }: Scope): string {
+  return `/apis/${group}/${version}`;
+}
+
+/** `MetricsV1beta1` */
+function prefixOf({ group, version }: Scope): string {
+  return capitalized(idOf(group)) + capitalized(version);
+}
+
+/** `metrics` for `metrics.k8s.io`, `customMetrics` for `custom.metrics.k8s.io` */
+function idOf(group: string): string {
+  const [first = '', ...rest] = group.replace(/\.k8s\.io$/, '').split('.');
+  return first + rest.map(capitalized).join('');
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+function sorted(parameters: readonly Parameter[]): readonly Parameter[] {
+  return parameters.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,48 @@
+import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
+import { badRequest } from './failures.ts';
+
+/**
+ * Reads a query as Go's `url.ParseQuery` does for Kubernetes' servers: what has a semicolon in it, or is encoded
+ * wrongly, counts for nothing.
+ */
+export function parseQuery(querystring: string): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const pair of querystring.split('&')) {
+    if (pair === '' || pair.includes(';')) continue;
+    const separator = pair.indexOf('=');
+    const key = decode(separator < 0 ? pair : pair.slice(0, separator));
+    const value = decode(separator < 0 ? '' : pair.slice(separator + 1));
+    if (key !== undefined && value !== undefined) query.append(key, value);
+  }
+  return query;
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A truth value of a query as Kubernetes reads it: only its absence, `false` and `0` are false. */
+export function isTrue(value: string | null): boolean {
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
+}
+
+/**
+ * A whole number of a query, as Go's `strconv.ParseInt` reads it.
+ *
+ * @returns 0 where the query does not have it
+ * @throws {StatusError} 400 with Go's message
+ */
+export function parseCount(value: string | null): number {
+  if (value === null) return 0;
+  if (!/^[+-]?\d+$/.test(value))
+    throw badRequest(`strconv.ParseInt: parsing ${goQuote(value)}: invalid syntax`);
+  const count = BigInt(value.replace('+', ''));
+  if (BigInt.asIntN(64, count) !== count) {
+    throw badRequest(`strconv.ParseInt: parsing ${goQuote(value)}: value out of range`);
+  }
+  return Number(count);
+}

@@ -1,0 +1,118 @@
+import { parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { isTrue } from './query-values.ts';
+
+/**
+ * What a request is about, told from method, path and query alone: the attributes that authorization is decided
+ * by and that dispatching goes by (`request.RequestInfo` of Kubernetes).
+ */
+export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo;
+
+/** A request for a path that is not laid out as a resource's. */
+export interface NonResourceRequestInfo {
+  readonly isResourceRequest: false;
+  /** Decoded. */
+  readonly path: string;
+  /** The method in lower case. */
+  readonly verb: string;
+}
+
+/** A request for `/apis/GROUP/VERSION/…` or `/api/VERSION/…`, whether or not that is served. */
+export interface ResourceRequestInfo {
+  readonly isResourceRequest: true;
+  readonly path: string;
+  /** get, list, watch, create, update, patch, delete, deletecollection; empty for an unknown method. */
+  readonly verb: string;
+  readonly apiGroup: string;
+  readonly apiVersion: string;
+  /** Empty for what has no namespace, and for all namespaces. */
+  readonly namespace: string;
+  readonly resource: string;
+  readonly subresource: string;
+  /** Empty for collections, unless a field selector names one object. */
+  readonly name: string;
+  /** As they were sent with a request for several objects; empty with any other. */
+  readonly fieldSelector: string;
+  readonly labelSelector: string;
+  /** The path behind version and namespace: resource, name, subresource and whatever follows. */
+  readonly parts: readonly string[];
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+const VERBS_IN_PATH = ['proxy', 'watch'];
+const VERBS_WITH_SELECTORS = ['list', 'watch', 'deletecollection'];
+const NAMESPACE_SUBRESOURCES = ['status', 'finalize'];
+
+/** @param path decoded */
+export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const segments = splitPath(path);
+  const [prefix] = segments;
+  const isGrouped = prefix === 'apis';
+  if ((!isGrouped && prefix !== 'api') || segments.length < (isGrouped ? 4 : 3)) {
+    return { isResourceRequest: false, path, verb: method.toLowerCase() };
+  }
+  const [apiGroup = '', apiVersion = '', ...rest] = isGrouped
+    ? segments.slice(1)
+    : ['', ...segments.slice(1)];
+  const hasVerbInPath = VERBS_IN_PATH.includes(rest[0] ?? '') && rest.length > 1;
+  const { namespace, parts } = splitNamespace(hasVerbInPath ? rest.slice(1) : rest);
+  const verb = hasVerbInPath ? (rest[0] ?? '') : (VERBS[method] ?? '');
+  const [resource = '', name = '', subresource = ''] = parts;
+  const named = name === '' ? collectionVerb(verb, query) : { verb, name };
+  const hasSelectors = !hasVerbInPath && VERBS_WITH_SELECTORS.includes(named.verb);
+  return {
+    isResourceRequest: true,
+    path,
+    ...named,
+    fieldSelector: (hasSelectors && query.get('fieldSelector')) || '',
+    labelSelector: (hasSelectors && query.get('labelSelector')) || '',
+    apiGroup,
+    apiVersion,
+    namespace,
+    resource,
+    subresource: hasVerbInPath ? '' : subresource,
+    parts,
+  };
+}
+
+/** The segments of a path; slashes at either end count for nothing, doubled ones inside make an empty segment. */
+export function splitPath(path: string): readonly string[] {
+  // By hand: a pattern for what precedes the end takes the square of the length of a run of slashes elsewhere.
+  let start = 0;
+  let end = path.length;
+  while (path[start] === '/') start++;
+  while (end > start && path[end - 1] === '/') end--;
+  return start === end ? [] : path.slice(start, end).split('/');
+}
+
+function splitNamespace(segments: readonly string[]): { namespace: string; parts: readonly string[] } {
+  const [first, namespace = '', next] = segments;
+  if (first !== 'namespaces') return { namespace: '', parts: segments };
+  const isNamespaceItself = next === undefined || NAMESPACE_SUBRESOURCES.includes(next);
+  return { namespace, parts: isNamespaceItself ? segments : segments.slice(2) };
+}
+
+/** A collection is listed or watched, never got; deleting it is a verb of its own. */
+function collectionVerb(verb: string, query: URLSearchParams): { verb: string; name: string } {
+  if (verb === 'delete') return { verb: 'deletecollection', name: '' };
+  if (verb !== 'get') return { verb, name: '' };
+  return { verb: isTrue(query.get('watch')) ? 'watch' : 'list', name: nameSelected(query) };
+}
+
+/** The one name that a field selector admits, if it can stand in a path. */
+function nameSelected(query: URLSearchParams): string {
+  try {
+    const name = parseFieldSelector(query.get('fieldSelector') ?? '').exactValue('metadata.name') ?? '';
+    return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
+  } catch (error) {
+    if (error instanceof SelectorError) return ''; // refused when the list's options are read
+    throw error;
+  }
+}

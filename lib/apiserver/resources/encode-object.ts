@@ -1,0 +1,42 @@
+import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import { objectMetaJson, writeObjectMeta } from '#lib/apiserver/encoding/object-meta.ts';
+import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import type { ServedObject } from '#lib/apiserver/served-object.ts';
+
+/** A kind in its API version, as answers begin with it. */
+export interface TypeMeta {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Encodes one object as a whole answer. */
+export function encodeObject(object: ServedObject, type: TypeMeta, encoding: Encoding): Buffer {
+  return encodeDocument(objectDocument(object, type), encoding);
+}
+
+/** The object's JSON on one line, without kind and apiVersion. */
+export function objectJsonText(object: ServedObject): string {
+  return goJson(objectFields(object));
+}
+
+/** Writes the fields of the object's message. */
+export function writeObject(message: ProtobufWriter, object: ServedObject): void {
+  message.message(1, () => writeObjectMeta(message, object));
+  object.writeFields(message);
+}
+
+/** The object as plain JSON, without kind and apiVersion. */
+export function objectFields(object: ServedObject): JsonObject {
+  return { metadata: objectMetaJson(object), ...object.fields() };
+}
+
+/** One object as a whole answer, in no encoding yet. */
+export function objectDocument(object: ServedObject, type: TypeMeta): Document {
+  return {
+    ...type,
+    fields: () => objectFields(object),
+    writeFields: (message) => writeObject(message, object),
+  };
+}

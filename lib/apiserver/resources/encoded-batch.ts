@@ -1,0 +1,99 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
+import { objectJsonText, writeObject } from './encode-object.ts';
+import type { Run } from './selection.ts';
+
+/** The formats in which a list is put together from what its batches are kept in. */
+export type BatchFormat = 'json' | 'protobuf';
+
+/** A batch's objects as the items of a list: in JSON with commas between them, in protobuf each as field 2. */
+export class EncodedBatch {
+  readonly bytes: Buffer;
+  /** Behind each object. */
+  readonly #ends: Float64Array;
+  /** How many bytes are between two objects. */
+  readonly #gap: number;
+
+  constructor(bytes: Buffer, ends: Float64Array, gap: number) {
+    this.bytes = bytes;
+    this.#ends = ends;
+    this.#gap = gap;
+  }
+
+  /** The bytes of some objects, without a copy. */
+  slice({ start, end }: Run): Buffer {
+    const from = start === 0 ? 0 : (this.#ends[start - 1] ?? 0) + this.#gap;
+    return this.bytes.subarray(from, this.#ends[end - 1]);
+  }
+}
+
+/** Long work is done in turns of so many objects, some milliseconds each, between which others go on. */
+const OBJECTS_A_TURN = 2_000;
+
+/** Counts what one request has had encoded since it last let others go on. */
+export class Turn {
+  #objects = 0;
+
+  /** To be told of every object; says whether it is time for others. */
+  isOver(): boolean {
+    this.#objects = (this.#objects + 1) % OBJECTS_A_TURN;
+    return this.#objects === 0;
+  }
+}
+
+const kept: Readonly<Record<BatchFormat, WeakMap<ObjectBatch, Promise<EncodedBatch>>>> = {
+  json: new WeakMap(),
+  protobuf: new WeakMap(),
+};
+
+/** Encodes a batch, at most once for as long as somebody holds it. */
+export function encodeBatch(
+  batch: ObjectBatch,
+  { format, turn }: { readonly format: BatchFormat; readonly turn: Turn },
+): Promise<EncodedBatch> {
+  let encoded = kept[format].get(batch);
+  if (!encoded) {
+    encoded = format === 'json' ? encodeJson(batch, turn) : encodeProtobuf(batch, turn);
+    kept[format].set(batch, encoded);
+    encoded.catch(() => kept[format].delete(batch));
+  }
+  return encoded;
+}
+
+async function encodeJson(batch: ObjectBatch, turn: Turn): Promise<EncodedBatch> {
+  const ends = new Float64Array(batch.length);
+  let text = '';
+  for (const [index, object] of batch.entries()) {
+    text += index === 0 ? objectJsonText(object) : `,${objectJsonText(object)}`;
+    ends[index] = text.length;
+    if (turn.isOver()) await nextTurn();
+  }
+  const bytes = Buffer.from(text);
+  if (bytes.length !== text.length) countBytes(text, ends);
+  return new EncodedBatch(bytes, ends, 1);
+}
+
+/** Turns ends that are counted in UTF-16 units into bytes of UTF-8: all but the rarest text is the same in both. */
+function countBytes(text: string, ends: Float64Array): void {
+  let [units, bytes] = [0, 0];
+  ends.forEach((end, index) => {
+    bytes += Buffer.byteLength(text.slice(units, end));
+    units = end;
+    ends[index] = bytes;
+  });
+}
+
+async function encodeProtobuf(batch: ObjectBatch, turn: Turn): Promise<EncodedBatch> {
+  const ends = new Float64Array(batch.length);
+  const writer = new ProtobufWriter();
+  for (const [index, object] of batch.entries()) {
+    writer.message(ITEMS_FIELD, () => writeObject(writer, object));
+    ends[index] = writer.length;
+    if (turn.isOver()) await nextTurn();
+  }
+  return new EncodedBatch(writer.finish(), ends, 0);
+}
+
+/** The number of `items` in every list of Kubernetes. */
+const ITEMS_FIELD = 2;

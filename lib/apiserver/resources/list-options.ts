@@ -1,0 +1,48 @@
+import { badRequest } from '#lib/apiserver/failures.ts';
+import { isTrue, parseCount } from '#lib/apiserver/query-values.ts';
+import { type FieldSelector, parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
+import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+
+/** The query parameters of a list or watch: `metav1.ListOptions`. */
+export interface ListOptions {
+  readonly labelSelector: LabelSelector;
+  readonly fieldSelector: FieldSelector;
+  readonly isWatch: boolean;
+  readonly allowWatchBookmarks: boolean;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  /** 0 for no limit. */
+  readonly timeoutSeconds: number;
+  /** 0 for no limit. */
+  readonly limit: number;
+  readonly continue: string;
+  /** `undefined` where the query does not have it: to say no is something else than to say nothing. */
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+/** @throws {StatusError} 400 for what cannot be read, numbers before selectors as in Kubernetes */
+export function parseListOptions(query: URLSearchParams): ListOptions {
+  const timeoutSeconds = parseCount(query.get('timeoutSeconds'));
+  const limit = parseCount(query.get('limit'));
+  return {
+    labelSelector: readSelector(() => parseLabelSelector(query.get('labelSelector') ?? '')),
+    fieldSelector: readSelector(() => parseFieldSelector(query.get('fieldSelector') ?? '')),
+    isWatch: isTrue(query.get('watch')),
+    allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    timeoutSeconds,
+    limit,
+    continue: query.get('continue') ?? '',
+    sendInitialEvents: query.has('sendInitialEvents') ? isTrue(query.get('sendInitialEvents')) : undefined,
+  };
+}
+
+function readSelector<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof SelectorError ? badRequest(error.message) : error;
+  }
+}

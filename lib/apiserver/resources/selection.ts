@@ -1,0 +1,85 @@
+import type { ObjectBatch, ServedObject } from '#lib/apiserver/served-object.ts';
+
+/** Objects of a batch that follow one another: from an index up to, but without, another. */
+export interface Run {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What is selected of one batch; not empty. */
+export interface SelectedBatch {
+  readonly batch: ObjectBatch;
+  readonly runs: readonly Run[];
+}
+
+/** What is selected of all batches, in their order. */
+export type Selection = readonly SelectedBatch[];
+
+/** Selects everything, or the objects that are wanted. */
+export function select(
+  batches: readonly ObjectBatch[],
+  isWanted?: (object: ServedObject) => boolean,
+): Selection {
+  const selection: SelectedBatch[] = [];
+  for (const batch of batches) {
+    const runs = isWanted ? wantedRuns(batch, isWanted) : [{ start: 0, end: batch.length }];
+    if (batch.length > 0 && runs.length > 0) selection.push({ batch, runs });
+  }
+  return selection;
+}
+
+/** How many objects are selected. */
+export function countSelected(selection: Selection): number {
+  let count = 0;
+  for (const { runs } of selection) for (const { start, end } of runs) count += end - start;
+  return count;
+}
+
+/** The selected objects. */
+export function selectedObjects(selection: Selection): readonly ServedObject[] {
+  return selection.flatMap(({ batch, runs }) => runs.flatMap(({ start, end }) => batch.slice(start, end)));
+}
+
+/** The selected objects, one by one. */
+export function* eachSelected(selection: Selection): Iterable<ServedObject> {
+  for (const { batch, runs } of selection) {
+    for (const { start, end } of runs) {
+      for (let index = start; index < end; index++) {
+        const object = batch[index];
+        if (object) yield object;
+      }
+    }
+  }
+}
+
+/** The first of the selected objects, so many of them. */
+export function takeSelected(selection: Selection, limit: number): Selection {
+  const taken: SelectedBatch[] = [];
+  let left = limit;
+  for (const { batch, runs } of selection) {
+    const takenRuns: Run[] = [];
+    for (const { start, end } of runs) {
+      if (left === 0) break;
+      const run = { start, end: Math.min(end, start + left) };
+      left -= run.end - run.start;
+      takenRuns.push(run);
+    }
+    if (takenRuns.length > 0) taken.push({ batch, runs: takenRuns });
+  }
+  return taken;
+}
+
+function wantedRuns(batch: ObjectBatch, isWanted: (object: ServedObject) => boolean): readonly Run[] {
+  const runs: Run[] = [];
+  let start = -1;
+  batch.forEach((object, index) => {
+    if (isWanted(object)) {
+      if (start < 0) start = index;
+    } else if (start >= 0) {
+      runs.push({ start, end: index });
+      start = -1;
+    }
+  });
+  if (start >= 0) runs.push({ start, end: batch.length });
+  return runs;
+}

@@ -1,0 +1,21 @@
+import type { DocumentResource, ObjectKey } from '#lib/apiserver/api-group.ts';
+import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
+import { notFound } from '#lib/apiserver/failures.ts';
+import { writeDocument } from '#lib/apiserver/write-document.ts';
+import { awaitAnswer, readRequestOf } from './await-answer.ts';
+import type { ResourceIdentity } from './resource-identity.ts';
+
+/** Answers with a document of a resource's own making. */
+export async function serveDocument(
+  context: ApiContext,
+  {
+    group,
+    resource,
+    key,
+  }: ResourceIdentity & { readonly resource: DocumentResource; readonly key: ObjectKey },
+): Promise<void> {
+  const answer = resource.read(key, readRequestOf(context));
+  const document = answer instanceof Promise ? await awaitAnswer(context, answer) : answer;
+  if (!document) throw notFound({ group, resource: resource.name }, key.name);
+  writeDocument(context, document);
+}

@@ -1,0 +1,54 @@
+import type { ObjectKey, ObjectResource } from '#lib/apiserver/api-group.ts';
+import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
+import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import { badRequest, notAcceptable, notFound } from '#lib/apiserver/failures.ts';
+import { isTrue } from '#lib/apiserver/query-values.ts';
+import { negotiateAnswer, writeBody } from '#lib/apiserver/write-document.ts';
+import { awaitAnswer, readRequestOf } from './await-answer.ts';
+import { OBJECT_RESTRICTIONS, toMetaConversion } from './conversion.ts';
+import { encodeObject } from './encode-object.ts';
+import { partialObjectMetadata } from './partial-metadata.ts';
+import { goTypeName, type ResourceIdentity } from './resource-identity.ts';
+import { parseIncludeObject, tableDocument } from './table.ts';
+
+/** Answers with one object, or with what the client wants made of it. */
+export async function serveGet(
+  context: ApiContext,
+  {
+    group,
+    version,
+    resource,
+    key,
+  }: ResourceIdentity & { readonly resource: ObjectResource; readonly key: ObjectKey },
+): Promise<void> {
+  const { query } = context.state;
+  const representation = negotiateAnswer(context, OBJECT_RESTRICTIONS);
+  if (query.has('export') && isTrue(query.get('export'))) {
+    throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
+  }
+  const answer = resource.get(key, readRequestOf(context));
+  const object = answer instanceof Promise ? await awaitAnswer(context, answer) : answer;
+  if (!object) throw notFound({ group, resource: resource.name }, key.name);
+  resource.onServed?.([object]);
+  const { format, conversion } = representation;
+  const itemType = { kind: resource.kind, apiVersion: `${group}/${version}` };
+  const target = conversion && toMetaConversion(conversion);
+  if (!target) return writeBody(context, encodeObject(object, itemType, representation), format);
+  const { apiVersion } = target;
+  if (target.kind === 'PartialObjectMetadataList') {
+    const type = goTypeName(group, resource.kind);
+    throw notAcceptable(`you requested ${target.kind}, but the requested object is not a list (${type})`);
+  }
+  const document =
+    target.kind === 'PartialObjectMetadata'
+      ? partialObjectMetadata(object, apiVersion)
+      : tableDocument({
+          apiVersion,
+          metadata: { resourceVersion: object.resourceVersion },
+          columns: resource.columns,
+          items: [object],
+          itemType,
+          include: parseIncludeObject(query),
+        });
+  writeBody(context, encodeDocument(document, representation), format);
+}

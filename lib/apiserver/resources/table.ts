@@ -1,0 +1,80 @@
+import type { Document } from '#lib/apiserver/encoding/document.ts';
+import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import { type ListMeta, listMetaJson } from '#lib/apiserver/encoding/list-meta.ts';
+import { badRequest } from '#lib/apiserver/failures.ts';
+import type { ServedObject } from '#lib/apiserver/served-object.ts';
+import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
+import { objectFields, type TypeMeta } from './encode-object.ts';
+import { partialObjectMetadataJson } from './partial-metadata.ts';
+
+/** A column in which `kubectl get` prints objects: `metav1.TableColumnDefinition`. */
+export interface TableColumn<Object extends ServedObject = ServedObject> {
+  readonly name: string;
+  /** One of OpenAPI's types. */
+  readonly type: string;
+  /** One of OpenAPI's formats; `name` marks the column that identifies the object. */
+  readonly format: string;
+  readonly description: string;
+  /** Columns above 0 are only printed by `-o wide`. */
+  readonly priority: number;
+  cell(object: Object): string | number | boolean | null;
+}
+
+/** What each row carries of its object. */
+export type IncludedObject = '' | 'None' | 'Metadata' | 'Object';
+
+/** What a Table is made of. */
+export interface TableContent {
+  /** `meta.k8s.io/v1` or `meta.k8s.io/v1beta1` */
+  readonly apiVersion: string;
+  readonly metadata: ListMeta;
+  readonly columns: readonly TableColumn[];
+  /** Whether the columns are described: in a watch only at first. */
+  readonly describesColumns?: boolean;
+  readonly items: readonly ServedObject[];
+  /** Of the objects themselves. */
+  readonly itemType: TypeMeta;
+  readonly include: IncludedObject;
+}
+
+/** Prints objects as a Table. */
+export function tableDocument(content: TableContent): Document {
+  const { apiVersion, metadata, columns, items, describesColumns = true } = content;
+  return {
+    kind: 'Table',
+    apiVersion,
+    fields: () => ({
+      metadata: listMetaJson(metadata),
+      columnDefinitions: describesColumns ? columns.map(definition) : null,
+      rows: items.map((item) => ({
+        cells: columns.map((column) => column.cell(item)),
+        object: rowObject(item, content),
+      })),
+    }),
+    writeFields: () => {
+      throw new Error('Cannot write a Table in protobuf: its cells can hold anything');
+    },
+  };
+}
+
+/** @throws {StatusError} 400 for a word that says nothing about rows */
+export function parseIncludeObject(query: URLSearchParams): IncludedObject {
+  const text = query.get('includeObject') ?? '';
+  if (text === '' || text === 'None' || text === 'Metadata' || text === 'Object') return text;
+  const rule = "must be 'Metadata', 'Object', 'None', or empty";
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${goQuote(text)}: ${rule}`,
+  );
+}
+
+function definition({ name, type, format, description, priority }: TableColumn): JsonObject {
+  return { name, type, format, description, priority };
+}
+
+function rowObject(item: ServedObject, { include, apiVersion, itemType }: TableContent): JsonValue {
+  if (include === 'None') return null;
+  if (include === 'Object') {
+    return { kind: itemType.kind, apiVersion: itemType.apiVersion, ...objectFields(item) };
+  }
+  return partialObjectMetadataJson(item, apiVersion);
+}

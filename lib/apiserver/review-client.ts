@@ -1,0 +1,96 @@
+import type { ApiClient } from '#lib/kubernetes/api-client.ts';
+import { ApiError } from '#lib/kubernetes/api-error.ts';
+import { Backoff } from '#lib/kubernetes/backoff.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/** What a review client needs from outside. */
+export interface ReviewClientOptions {
+  readonly client: Pick<ApiClient, 'postJson'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** What is asked for, as log lines name it: `TokenReview`. */
+  readonly kind: string;
+  /** Told of every answer: its HTTP status, or `<error>` where none came. */
+  readonly onAnswer?: (code: string, durationMs: number) => void;
+  /** A number in [0, 1), so that not all servers come back at once. */
+  readonly random?: () => number;
+}
+
+/** How long one answer may take, as in Kubernetes' servers. */
+const TIMEOUT_MS = 10_000;
+/** Attempts, the first included. */
+const MAX_ATTEMPTS = 5;
+const BACKOFF = { initialMs: 500, maxMs: 2_500 };
+const LOST_CONNECTION = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
+
+/**
+ * Asks the API server for its judgement. What failed for a passing reason is asked again: a connection that was closed
+ * while it lay idle, an API server that is busy or just starting.
+ */
+export class ReviewClient {
+  readonly #options: ReviewClientOptions;
+  #isFailing = false;
+
+  constructor(options: ReviewClientOptions) {
+    this.#options = options;
+  }
+
+  /** @throws what kept the API server from answering; its message never quotes the review */
+  async review(path: string, review: unknown): Promise<unknown> {
+    const { clock, random = Math.random } = this.#options;
+    const backoff = new Backoff({ ...BACKOFF, random });
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const answer = await this.#ask(path, review);
+        this.#succeed();
+        return answer;
+      } catch (error) {
+        const isRetried = attempt < MAX_ATTEMPTS && mayPass(error);
+        if (!isRetried) {
+          this.#fail(error);
+          throw error;
+        }
+        if (attempt > 1 || !isLostConnection(error)) await clock.sleep(backoff.next());
+      }
+    }
+  }
+
+  async #ask(path: string, review: unknown): Promise<unknown> {
+    const { client, clock, onAnswer } = this.#options;
+    const startedAtMs = clock.monotonicMs();
+    const told = (code: string) => onAnswer?.(code, clock.monotonicMs() - startedAtMs);
+    try {
+      const answer = await client.postJson(path, review, { timeoutMs: TIMEOUT_MS });
+      told('201');
+      return answer;
+    } catch (error) {
+      told(error instanceof ApiError ? `${error.statusCode}` : '<error>');
+      throw error;
+    }
+  }
+
+  #succeed(): void {
+    if (this.#isFailing) this.#options.logger.info(`${this.#options.kind}s are answered again`);
+    this.#isFailing = false;
+  }
+
+  #fail(error: unknown): void {
+    const { logger, kind } = this.#options;
+    if (!this.#isFailing)
+      logger.error(`Cannot have a ${kind} answered; callers are refused meanwhile`, error);
+    this.#isFailing = true;
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  if (error instanceof ApiError) {
+    return [429, 500, 504].includes(error.statusCode) || error.retryAfterMs !== undefined;
+  }
+  return isLostConnection(error);
+}
+
+function isLostConnection(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : undefined;
+  return cause instanceof Error && 'code' in cause && LOST_CONNECTION.includes(String(cause.code));
+}

@@ -1,0 +1,47 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** What a request is counted as while it is under way. */
+export type RequestKind = 'readOnly' | 'mutating';
+
+/** Why a request, or a connection before its first one, was not served. */
+export type RefusalReason = 'in_flight' | 'headers_too_large' | 'too_slow' | 'malformed' | 'tls_handshake';
+
+/** Series about the bounds that a server keeps its clients within. */
+export class ServingTelemetry {
+  readonly #inFlight: Gauge<'request_kind'>;
+  readonly #refusals: Counter<'reason'>;
+
+  /** @param connectionCount how many connections are open */
+  constructor(registry: Registry, connectionCount: () => number) {
+    const registers = [registry];
+    this.#inFlight = new Gauge({
+      name: 'apiserver_current_inflight_requests',
+      help: 'Number of requests that are under way and count against a limit, by kind.',
+      labelNames: ['request_kind'],
+      registers,
+    });
+    this.#refusals = new Counter({
+      name: 'apiserver_refused_requests_total',
+      help: 'Number of requests that were refused because they went past a bound, or made no sense, by reason.',
+      labelNames: ['reason'],
+      registers,
+    });
+    new Gauge({
+      name: 'apiserver_open_connections',
+      help: 'Number of connections of clients.',
+      registers,
+      collect() {
+        this.set(connectionCount());
+      },
+    });
+    for (const request_kind of ['readOnly', 'mutating'] as const) this.#inFlight.set({ request_kind }, 0);
+  }
+
+  setInFlight(kind: RequestKind, count: number): void {
+    this.#inFlight.set({ request_kind: kind }, count);
+  }
+
+  recordRefusal(reason: RefusalReason): void {
+    this.#refusals.inc({ reason });
+  }
+}

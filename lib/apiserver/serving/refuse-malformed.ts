@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import { badRequest, methodNotAllowed } from '#lib/apiserver/failures.ts';
+import type { RefusalReason } from '#lib/apiserver/serving-telemetry.ts';
+import { StatusError, statusDocument } from '#lib/apiserver/status-error.ts';
+
+/**
+ * Answers what Node's HTTP/1.1 parser makes no request of. A method that it does not know is one that nothing
+ * here does, so its answer is that of any other wrong method.
+ */
+export function refuseMalformed(error: Error & { readonly code?: string }, connection: Duplex): void {
+  if (!connection.writable) {
+    connection.destroy();
+    return;
+  }
+  const failure = failureOf(error.code);
+  const body = encodeDocument(statusDocument(failure), { format: 'json', isPretty: true });
+  const head = [
+    `HTTP/1.1 ${failure.code} ${failure.reason}`,
+    `Audit-Id: ${randomUUID()}`,
+    'Cache-Control: no-cache, private',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Connection: close',
+  ];
+  connection.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** What to count it as. */
+export function refusalReasonOf(code: string | undefined): RefusalReason {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'too_slow' : 'malformed';
+}
+
+function failureOf(code: string | undefined): StatusError {
+  switch (code) {
+    case 'HPE_INVALID_METHOD':
+      return methodNotAllowed();
+    case 'HPE_HEADER_OVERFLOW':
+      return new StatusError(431, 'RequestHeaderFieldsTooLarge', 'the request headers are too large');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new StatusError(408, 'Timeout', 'the request was not sent in time');
+    default:
+      return badRequest('the request is malformed');
+  }
+}

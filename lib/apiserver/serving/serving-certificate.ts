@@ -1,0 +1,62 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { type KeyAndCertificate, makeSelfSignedCertificate } from './self-signed-certificate.ts';
+
+/** Where a self-signed certificate is kept. */
+export interface KeptCertificateOptions {
+  /** It is kept here as `apiserver.crt` and `apiserver.key`. */
+  readonly certDir: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The self-signed certificate that is kept in a directory; where there is none that can be used, it is made. */
+export async function keptOrMadeCertificate(options: KeptCertificateOptions): Promise<KeyAndCertificate> {
+  const { certDir, clock, logger } = options;
+  const certFile = join(certDir, 'apiserver.crt');
+  const keyFile = join(certDir, 'apiserver.key');
+  const kept = await readPair(certFile, keyFile).catch(() => undefined); // absent, at the first start
+  if (kept && isUsable(kept, clock.nowMs())) return kept;
+  const made = await makeSelfSignedCertificate(clock.nowMs());
+  try {
+    await mkdir(certDir, { recursive: true });
+    await writeFile(keyFile, made.key, { mode: 0o600 });
+    await chmod(keyFile, 0o600); // a file that was there keeps its mode when written
+    await writeFile(certFile, made.cert);
+    logger.info('Generated self-signed cert', { certFile, keyFile });
+  } catch (error) {
+    logger.warning('Cannot keep the self-signed certificate: the next start makes another one', {
+      certDir,
+      err: describeError(error),
+    });
+  }
+  return made;
+}
+
+/** @throws when the key is not that of the certificate, or one of them cannot be read */
+export function matchingPair(cert: string, key: string): KeyAndCertificate {
+  const pair = { cert, key };
+  if (!belongTogether(pair)) throw new Error('the key is not that of the certificate');
+  return pair;
+}
+
+async function readPair(certFile: string, keyFile: string): Promise<KeyAndCertificate> {
+  const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
+  return { cert, key };
+}
+
+function isUsable(pair: KeyAndCertificate, nowMs: number): boolean {
+  try {
+    const { validFromDate, validToDate } = new X509Certificate(pair.cert);
+    return belongTogether(pair) && validFromDate.getTime() <= nowMs && nowMs < validToDate.getTime();
+  } catch {
+    return false; // no certificate: made anew
+  }
+}
+
+function belongTogether({ cert, key }: KeyAndCertificate): boolean {
+  return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+}

@@ -1,0 +1,101 @@
+import { X509Certificate } from 'node:crypto';
+import { FollowedFiles } from '#lib/kubernetes/followed-files.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { KeyAndCertificate } from './self-signed-certificate.ts';
+import { keptOrMadeCertificate, matchingPair } from './serving-certificate.ts';
+
+/** What a server proves itself with; it may change while the server runs. */
+export interface ServingCertificates {
+  /** For clients that ask for no name, or for one that no other certificate is for. */
+  readonly current: KeyAndCertificate;
+  readonly named: readonly NamedCertificate[];
+  /** Calls a listener after every change. */
+  onChange(listener: () => void): void;
+}
+
+/** A certificate for clients that ask for certain names (SNI). */
+export interface NamedCertificate {
+  /** A star may stand for the first label: `*.example.com`. */
+  readonly names: readonly string[];
+  readonly pair: KeyAndCertificate;
+}
+
+/** A certificate in files, and the names that it is for; none for those that it is made out to. */
+export interface NamedCertificateFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly names: readonly string[];
+}
+
+/** Where the certificates to serve with come from. */
+export interface ServingCertificatesOptions {
+  /** Both, or none for a self-signed one. */
+  readonly certFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+  /** Where a self-signed one is kept. */
+  readonly certDir: string;
+  /** The first that fits counts. */
+  readonly namedCertificates: readonly NamedCertificateFiles[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Reads the certificates to serve with and follows their files, or makes one.
+ *
+ * @throws when given files cannot be read or do not belong together
+ */
+export async function openServingCertificates(
+  options: ServingCertificatesOptions,
+): Promise<ServingCertificates & AsyncDisposable> {
+  const { certFile, keyFile, namedCertificates, clock, logger } = options;
+  await using opening = new AsyncDisposableStack();
+  const follow = async (paths: readonly [string, string], what: string) =>
+    opening.use(
+      await FollowedFiles.open({
+        paths,
+        what,
+        read: ([cert = '', key = '']) => matchingPair(cert, key),
+        clock,
+        logger,
+      }),
+    );
+  const files =
+    certFile !== undefined && keyFile !== undefined
+      ? await follow([certFile, keyFile], 'the serving certificate')
+      : { current: await keptOrMadeCertificate(options), onChange: () => {} };
+  const named: { readonly names: readonly string[]; readonly files: FollowedFiles<KeyAndCertificate> }[] = [];
+  for (const { names, ...paths } of namedCertificates) {
+    const followed = await follow([paths.certFile, paths.keyFile], 'a serving certificate for certain names');
+    named.push({ names, files: followed });
+  }
+  const opened = opening.move();
+  return {
+    get current() {
+      return files.current;
+    },
+    get named() {
+      return named.map(({ names, files: { current } }) => ({
+        names: names.length > 0 ? names : namesIn(current),
+        pair: current,
+      }));
+    },
+    onChange(listener) {
+      files.onChange(listener);
+      for (const one of named) one.files.onChange(listener);
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+/** A certificate that stays as it is. */
+export function fixedCertificate(pair: KeyAndCertificate): ServingCertificates {
+  return { current: pair, named: [], onChange: () => {} };
+}
+
+/** The DNS names that a certificate is made out to. */
+function namesIn({ cert }: KeyAndCertificate): readonly string[] {
+  const { subjectAltName = '' } = new X509Certificate(cert);
+  return [...subjectAltName.matchAll(/(?:^|, )DNS:([^,"]+)/g)].map(([, name = '']) => name);
+}

@@ -1,0 +1,33 @@
+import type { ObjectBatch, ServedObject } from '#lib/apiserver/served-object.ts';
+import type { Watchable } from './watchable.ts';
+
+/** What became of an object: at least one of the two is there. */
+export interface ObjectChange {
+  readonly before: ServedObject | undefined;
+  readonly after: ServedObject | undefined;
+}
+
+/** What changed from one state to another, both sorted; by namespace and name. */
+export function* objectChanges(
+  before: readonly ObjectBatch[],
+  after: readonly ObjectBatch[],
+  isUnchanged: Watchable['isUnchanged'],
+): Generator<ObjectChange, void, void> {
+  const [old, current] = [before.flat(), after.flat()];
+  let [oldAt, currentAt] = [0, 0];
+  for (;;) {
+    const [was, is] = [old[oldAt], current[currentAt]];
+    if (!was && !is) return;
+    const order = was && is ? compare(was, is) : was ? -1 : 1;
+    if (order <= 0) oldAt++;
+    if (order >= 0) currentAt++;
+    if (order === 0 && was && is && isUnchanged(was, is)) continue;
+    yield { before: order <= 0 ? was : undefined, after: order >= 0 ? is : undefined };
+  }
+}
+
+function compare(a: ServedObject, b: ServedObject): number {
+  const [left, right] = [a.namespace ?? '', b.namespace ?? ''];
+  if (left !== right) return left < right ? -1 : 1;
+  return a.name === b.name ? 0 : a.name < b.name ? -1 : 1;
+}

@@ -1,0 +1,109 @@
+import { Readable } from 'node:stream';
+import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
+import { tooManyRequests } from '#lib/apiserver/failures.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { EventEncoder } from './event-encoder.ts';
+import { type WatchSubject, watchRounds } from './watch-rounds.ts';
+import type { WatchStart } from './watch-start.ts';
+
+/** What watches need from outside. */
+export interface WatchServerOptions {
+  readonly clock: Clock;
+  /** Aborts when the server drains: watches end, and their clients go on elsewhere. */
+  readonly draining: AbortSignal;
+  /** A number in [0, 1), so that watches which began together do not all end together. */
+  readonly random: () => number;
+  /** Every watcher holds a state that it knows: without a limit they would be a way to fill the memory. */
+  readonly maxWatchers: number;
+}
+
+/** How many watchers a server has at most unless told otherwise. */
+export const DEFAULT_MAX_WATCHERS = 1_000;
+
+/** What is sent to one watcher. */
+export interface Watch {
+  readonly start: WatchStart;
+  readonly subject: WatchSubject;
+  readonly encoder: EventEncoder;
+  readonly mediaType: string;
+  /** 0 for as long as the server likes. */
+  readonly timeoutSeconds: number;
+}
+
+const RETRY_AFTER_SECONDS = 1;
+/** As long as Kubernetes' servers let watches run: this, and up to as much again. */
+const DEFAULT_DURATION_MS = 30 * 60_000;
+/** A watcher that takes nothing for so long is dropped. */
+const STALL_MS = 60_000;
+/** Events are sent together up to so many bytes. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** Streams events to watchers, each as fast as it takes them. */
+export class WatchServer {
+  readonly #options: WatchServerOptions;
+  #watchers = 0;
+
+  constructor(options: WatchServerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Answers with a stream that ends when its time is up, when the client goes, or when the server does.
+   *
+   * @throws {StatusError} 429 when there are too many watchers already
+   */
+  serve(context: ApiContext, watch: Watch): void {
+    const { clock, draining, random, maxWatchers } = this.#options;
+    if (this.#watchers >= maxWatchers) throw tooManyRequests(RETRY_AFTER_SECONDS);
+    this.#watchers++;
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    context.state.end.whenOver(() => {
+      this.#watchers--;
+      end();
+    });
+    draining.addEventListener('abort', end, { signal: ending.signal });
+    if (draining.aborted) end();
+    const durationMs =
+      watch.timeoutSeconds > 0 ? watch.timeoutSeconds * 1000 : DEFAULT_DURATION_MS * (1 + random());
+    clock.sleep(durationMs, { signal: ending.signal }).then(end, () => {}); // it ended otherwise
+
+    context.status = 200;
+    context.set('Content-Type', watch.mediaType);
+    context.flushHeaders(); // the client knows that it watches, though nothing may happen for long
+    const drop = () => context.res.destroy();
+    context.body = Readable.from(this.#chunks(watch, { signal: ending.signal, drop }), { objectMode: false });
+  }
+
+  async *#chunks(
+    { start, subject, encoder }: Watch,
+    { signal, drop }: { readonly signal: AbortSignal; readonly drop: () => void },
+  ): AsyncGenerator<Buffer, void, void> {
+    let pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const round of watchRounds(start, subject, signal)) {
+      for (const event of round) {
+        const piece = encoder.encode(event);
+        pieces.push(piece);
+        bytes += piece.length;
+        if (bytes < CHUNK_BYTES) continue;
+        yield* this.#taken(Buffer.concat(pieces), drop);
+        [pieces, bytes] = [[], 0];
+        if (signal.aborted) return;
+      }
+      if (bytes > 0) yield* this.#taken(Buffer.concat(pieces), drop);
+      [pieces, bytes] = [[], 0];
+    }
+  }
+
+  /** Gives a chunk, and drops the watcher if it is not taken for too long. */
+  *#taken(chunk: Buffer, drop: () => void): Generator<Buffer, void, void> {
+    const timer = new AbortController();
+    this.#options.clock.sleep(STALL_MS, { signal: timer.signal }).then(drop, () => {}); // it was taken in time
+    try {
+      yield chunk;
+    } finally {
+      timer.abort();
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream';
+import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
+import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import {
+  MEDIA_TYPES,
+  NO_CONVERSION,
+  negotiate,
+  type Representation,
+  type Restrictions,
+} from '#lib/apiserver/negotiation/media-type.ts';
+import { wantsPretty } from '#lib/apiserver/negotiation/pretty.ts';
+import { notAcceptable } from './failures.ts';
+import { type StatusError, statusDocument } from './status-error.ts';
+
+/**
+ * Agrees with the client on a representation.
+ *
+ * @throws {StatusError} 406 when there is none
+ */
+export function negotiateAnswer(
+  context: ApiContext,
+  restrictions: Restrictions = NO_CONVERSION,
+): Representation {
+  const representation = negotiate(context.get('Accept'), restrictions);
+  if (!representation) {
+    const accepted = Object.values(MEDIA_TYPES).join(', ');
+    throw notAcceptable(`only the following media types are accepted: ${accepted}`);
+  }
+  return { ...representation, isPretty: representation.isPretty || isForHumans(context) };
+}
+
+/** Answers with a document in the format that the client prefers. */
+export function writeDocument(context: ApiContext, document: Document): void {
+  const encoding = negotiateAnswer(context);
+  writeBody(context, encodeDocument(document, encoding), encoding.format);
+}
+
+/** What is smaller crosses a cluster's network faster than it is compressed; Kubernetes' servers do the same. */
+const GZIP_FROM_BYTES = 128 * 1024;
+
+/** Answers with bytes that are encoded already. */
+export function writeBody(context: ApiContext, body: Buffer, format: Encoding['format']): void {
+  context.state.gzipFromBytes = GZIP_FROM_BYTES;
+  context.set('Content-Type', MEDIA_TYPES[format]);
+  context.body = body;
+}
+
+/** What is longer is sent in pieces, as fast as the client takes them, instead of being copied together. */
+const STREAM_FROM_BYTES = 1024 * 1024;
+
+/** Answers with bytes that are encoded already and follow one another. */
+export function writePieces(
+  context: ApiContext,
+  pieces: readonly Buffer[],
+  format: Encoding['format'],
+): void {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (length < STREAM_FROM_BYTES) {
+    writeBody(context, Buffer.concat(pieces, length), format);
+  } else {
+    context.set('Content-Type', MEDIA_TYPES[format]);
+    context.state.gzipFromBytes = GZIP_FROM_BYTES;
+    context.body = Readable.from(pieces, { objectMode: false });
+    context.length = length;
+  }
+}
+
+/** Answers with a failure; where the client takes no format of ours it gets indented JSON, as in Kubernetes. */
+export function writeStatus(context: ApiContext, failure: StatusError): void {
+  const agreed = negotiate(context.get('Accept'), NO_CONVERSION);
+  const encoding: Encoding = agreed
+    ? { format: agreed.format, isPretty: agreed.isPretty || isForHumans(context) }
+    : { format: 'json', isPretty: true };
+  const { retryAfterSeconds } = failure.details ?? {};
+  if (retryAfterSeconds) context.set('Retry-After', String(retryAfterSeconds));
+  context.status = failure.code;
+  writeBody(context, encodeDocument(statusDocument(failure), encoding), encoding.format);
+}
+
+function isForHumans(context: ApiContext): boolean {
+  return wantsPretty(context.querystring, context.get('User-Agent'));
+}
