@@ -1,0 +1,46 @@
+import type { ApiGroup } from '#lib/apiserver/api-group.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { METRICS_SCHEMAS } from './metrics-schemas.ts';
+import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
+import type { NodeMetrics } from './node-metrics.ts';
+import { nodeMetricsResource } from './node-metrics-resource.ts';
+import type { PodMetrics } from './pod-metrics.ts';
+import { podMetricsResource } from './pod-metrics-resource.ts';
+import { SnapshotVersions } from './snapshot-versions.ts';
+
+/** What the group does beside answering. */
+export interface MetricsGroupOptions {
+  /** Without it nothing can be watched and nothing has a version, as with the reference. */
+  readonly watch?: MetricsWatchOptions | undefined;
+  /** Told the timestamp of every usage that is served. */
+  readonly onServed?: (timestampMs: number) => void;
+}
+
+/** What the group needs from outside so that it can be watched. */
+export interface MetricsWatchOptions {
+  readonly clock: Clock;
+  /** A number in [0, 1), to tell instances apart that start in the same second. */
+  readonly random: () => number;
+}
+
+/**
+ * `metrics.k8s.io/v1beta1`, answered from one snapshot alone. What does not live is not served, and labels are
+ * those that the live object has at that moment.
+ */
+export function metricsApiGroup(
+  source: MetricsSource,
+  { watch, onServed }: MetricsGroupOptions = {},
+): ApiGroup {
+  const tellTimestamps = (served: Iterable<NodeMetrics | PodMetrics>) => {
+    if (onServed) for (const { usage } of served) onServed(usage.timestampMs);
+  };
+  const versions = watch && new SnapshotVersions({ ...watch, snapshot: () => source.snapshot() });
+  const resources = [
+    { ...nodeMetricsResource(source, versions), onServed: tellTimestamps },
+    { ...podMetricsResource(source, versions), onServed: tellTimestamps },
+  ];
+  return {
+    name: METRICS_GROUP,
+    versions: [{ version: 'v1beta1', resources: () => resources, schemas: METRICS_SCHEMAS }],
+  };
+}

@@ -1,0 +1,65 @@
+import type { ObjectResource } from '#lib/apiserver/api-group.ts';
+import { notFound } from '#lib/apiserver/failures.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
+import { LiveBatch, type LiveLookup } from './live-batch.ts';
+import { originOf } from './metrics-origin.ts';
+import { METRICS_SCHEMA } from './metrics-schemas.ts';
+import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
+import { NodeMetrics } from './node-metrics.ts';
+import type { SnapshotVersions } from './snapshot-versions.ts';
+import { usageColumns } from './usage-columns.ts';
+import { watchableMetrics } from './watchable-metrics.ts';
+
+type NodeBatch = LiveBatch<NodeUsage, LiveNode, NodeMetrics>;
+
+/** `nodes` of `metrics.k8s.io`: what every live node uses. */
+export function nodeMetricsResource(
+  source: MetricsSource,
+  versions: SnapshotVersions | undefined,
+): ObjectResource<NodeMetrics> {
+  const batches = new WeakMap<Snapshot, NodeBatch>();
+  const lookup: LiveLookup<NodeUsage, LiveNode> = {
+    revision: () => source.nodes.revision,
+    liveOf: ({ name }) => source.nodes.get(name),
+  };
+
+  function batchOf(snapshot: Snapshot): NodeBatch {
+    let batch = batches.get(snapshot);
+    if (!batch) {
+      const origin = originOf(snapshot, versions);
+      batch = new LiveBatch(
+        snapshot.nodes.values(),
+        lookup,
+        (usage, live) => new NodeMetrics(usage, live, origin),
+      );
+      batches.set(snapshot, batch);
+    }
+    return batch;
+  }
+
+  return {
+    type: 'objects',
+    name: 'nodes',
+    singularName: '',
+    kind: 'NodeMetrics',
+    listKind: 'NodeMetricsList',
+    schema: METRICS_SCHEMA.node,
+    listSchema: METRICS_SCHEMA.nodeList,
+    isNamespaced: false,
+    columns: usageColumns(({ usage }) => usage, source.extraResources),
+
+    get({ name }) {
+      const live = source.nodes.get(name);
+      if (!live) throw notFound({ group: '', resource: 'node' }, name);
+      const snapshot = source.snapshot();
+      const usage = snapshot.nodes.get(name);
+      if (!usage) throw notFound({ group: METRICS_GROUP, resource: 'nodemetrics' }, name);
+      return new NodeMetrics(usage, live, originOf(snapshot, versions));
+    },
+
+    list: () => [batchOf(source.snapshot()).current()],
+
+    ...(versions && { watch: watchableMetrics<NodeMetrics>(versions, (snapshot) => [batchOf(snapshot)]) }),
+  };
+}

@@ -1,0 +1,82 @@
+import type { ObjectResource } from '#lib/apiserver/api-group.ts';
+import { notFound } from '#lib/apiserver/failures.ts';
+import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
+import type { ContainerUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import { originOf } from './metrics-origin.ts';
+import { METRICS_SCHEMA } from './metrics-schemas.ts';
+import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
+import { PodBatches } from './pod-batches.ts';
+import { PodMetrics } from './pod-metrics.ts';
+import type { SnapshotVersions } from './snapshot-versions.ts';
+import { usageColumns } from './usage-columns.ts';
+import type { Usage } from './usage-fields.ts';
+import { watchableMetrics } from './watchable-metrics.ts';
+
+/** `pods` of `metrics.k8s.io`: what every live pod uses, container by container. */
+export function podMetricsResource(
+  source: MetricsSource,
+  versions: SnapshotVersions | undefined,
+): ObjectResource<PodMetrics> {
+  const { extraResources } = source;
+  const lookup = {
+    revision: () => source.pods.revision,
+    liveOf: (usage: PodUsage) => livePodOf(source, usage),
+  };
+  const batches = new PodBatches(lookup, versions);
+  return {
+    type: 'objects',
+    name: 'pods',
+    singularName: '',
+    kind: 'PodMetrics',
+    listKind: 'PodMetricsList',
+    schema: METRICS_SCHEMA.pod,
+    listSchema: METRICS_SCHEMA.podList,
+    isNamespaced: true,
+    columns: usageColumns(({ usage }) => sumOf(usage.containers, extraResources), extraResources),
+
+    get({ namespace, name }) {
+      if (!source.pods.get(namespace, name)) throw notFound({ group: '', resource: 'pods' }, name);
+      const snapshot = source.snapshot();
+      const usage = snapshot.pods.get(namespace)?.get(name);
+      const live = usage && livePodOf(source, usage);
+      if (!live) throw notFound({ group: METRICS_GROUP, resource: 'podmetrics' }, `${namespace}/${name}`);
+      return new PodMetrics(usage, live, originOf(snapshot, versions));
+    },
+
+    list: ({ namespace }) => batches.of(source.snapshot(), namespace).map((batch) => batch.current()),
+
+    ...(versions && {
+      watch: watchableMetrics<PodMetrics>(versions, (snapshot, namespace) => batches.of(snapshot, namespace)),
+    }),
+  };
+}
+
+/** The live pod that a usage belongs to, which is none if another pod has taken its name since. */
+export function livePodOf(
+  { pods }: Pick<MetricsSource, 'pods'>,
+  { namespace, name, uid }: PodUsage,
+): LivePod | undefined {
+  const live = pods.get(namespace, name);
+  return uid === undefined || uid === live?.uid ? live : undefined;
+}
+
+function sumOf(containers: readonly ContainerUsage[], extraResources: readonly string[] = []): Usage {
+  let [cpuNanocores, memoryBytes] = [0, 0];
+  for (const container of containers) {
+    cpuNanocores += container.cpuNanocores;
+    memoryBytes += container.memoryBytes;
+  }
+  if (extraResources.length === 0) return { cpuNanocores, memoryBytes };
+  return { cpuNanocores, memoryBytes, extraBytes: sumOfExtras(containers, extraResources) };
+}
+
+/** Of each resource of which every container's use is known. */
+function sumOfExtras(containers: readonly Usage[], names: readonly string[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const name of names) {
+    let sum = 0;
+    for (const { extraBytes } of containers) sum += extraBytes?.[name] ?? Number.NaN;
+    if (!Number.isNaN(sum)) sums[name] = sum;
+  }
+  return sums;
+}

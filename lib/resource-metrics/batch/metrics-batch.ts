@@ -1,0 +1,66 @@
+import type { ExtraBytes } from './extra-resources.ts';
+
+/**
+ * What one kubelet said of one container's, or its node's, use of resources. Plain data: a value that the
+ * kubelet did not know (it writes 0 for those) is `undefined`.
+ */
+export interface MetricsPoint {
+  /** Of the container or the node. */
+  readonly name: string;
+  /** When this life of the container or node began, by the kubelet's clock. */
+  readonly startedAtMs: number | undefined;
+  /** When the kubelet read the CPU counter, by its own clock. */
+  readonly takenAtMs: number;
+  /**
+   * CPU time used since the start, in core-nanoseconds. A double is exact to 2^53 (104 core-days) and within
+   * 4 ns up to 2^55: less than a microcore over any window that is served.
+   */
+  readonly cpuCoreNanoseconds: number;
+  /** Working set: what cannot be reclaimed under memory pressure, in bytes. */
+  readonly memoryBytes: number;
+  /** Where anything beside CPU and memory was asked for. */
+  readonly extraBytes?: ExtraBytes | undefined;
+}
+
+/** A container that the kubelet reported with everything that an autoscaler needs. */
+export type ContainerPoint = MetricsPoint;
+
+/** A node's own point. */
+export interface NodePoint extends MetricsPoint {
+  /** The kubelet's own rate over its last sampling interval; `undefined` where it gives none. */
+  readonly cpuUsageNanocores: number | undefined;
+}
+
+/** One pod of a kubelet's answer. */
+export interface PodPoints {
+  readonly namespace: string;
+  readonly name: string;
+  /** `undefined` where the endpoint does not tell it (`/metrics/resource`). */
+  readonly uid: string | undefined;
+  /** The containers that the kubelet told everything of, in its order. */
+  readonly containers: readonly ContainerPoint[];
+  /** Which container lacks what, where one that counts does: the pod's sum without it would lie. */
+  readonly incompleteBecause: string | undefined;
+}
+
+/** How finely the stamps of an answer are told: the summary has whole seconds, the exposition milliseconds. */
+export type StampResolution = 'second' | 'millisecond';
+
+/** One kubelet's answer to one scrape. */
+export interface NodeAnswer {
+  readonly nodeName: string;
+  /** When the answer was asked for and when it had come in, on our monotonic clock. */
+  readonly askedAtMs: number;
+  readonly receivedAtMs: number;
+  readonly stampResolution: StampResolution;
+  /** `undefined` where the kubelet did not know its own usage. */
+  readonly node: NodePoint | undefined;
+  readonly pods: readonly PodPoints[];
+  /** What had to be left out because it could not be read, in words. */
+  readonly ignored: readonly string[];
+}
+
+/** Answers that were scraped in one cycle, at most one a node. */
+export interface MetricsBatch {
+  readonly answers: readonly NodeAnswer[];
+}

@@ -1,0 +1,71 @@
+import { livePodOf } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
+import type { PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import type { DebugSource } from './debug-source.ts';
+import { explainHistory } from './explain-history.ts';
+import { explainScrape } from './explain-node.ts';
+import type { PodReport } from './pod-reports.ts';
+import type { Reason } from './reason.ts';
+
+/** The usage of a pod that is served now. */
+export function servedPodUsage(source: DebugSource, namespace: string, name: string): PodUsage | undefined {
+  const usage = source.sink.snapshot.pods.get(namespace)?.get(name);
+  return usage && livePodOf(source, usage) && usage;
+}
+
+/** Why a pod is not served that a kubelet has reported. */
+export function explainReportedPod(
+  source: DebugSource,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { nodeName, held, pod }: PodReport,
+): Reason {
+  const live = source.pods.get(namespace, name);
+  const obstacle = explainScrape(source, nodeName);
+  if (!live) return explainNotLive(source, nodeName);
+  if (pod.uid !== undefined && pod.uid !== live.uid) {
+    return {
+      code: 'ReplacedPod',
+      message: `node "${nodeName}" still reports the pod of UID ${pod.uid} that had this name before; the one that lives has UID ${live.uid}`,
+    };
+  }
+  if (pod.incompleteBecause !== undefined) {
+    return {
+      code: 'IncompletePod',
+      message: `according to node "${nodeName}" ${pod.incompleteBecause}, and the pod's sum without it would be too small`,
+    };
+  }
+  if (obstacle) return obstacle;
+  if (pod.containers.size === 0) {
+    return { code: 'NoContainers', message: `node "${nodeName}" tells of no container of it` };
+  }
+  for (const [container, history] of pod.containers) {
+    if (!history.usage)
+      return explainHistory(history, { of: `container "${container}"`, record: held.record });
+  }
+  return {
+    code: 'NotPublishedYet',
+    message: `what node "${nodeName}" told is complete and counts from its next answer on`,
+  };
+}
+
+/** Why a pod is not served of which nothing is known but that it lives, or not even that. */
+export function explainUnreportedPod(
+  source: DebugSource,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Reason {
+  if (!source.pods.get(namespace, name) && !source.pods.isSynced) return NOT_LISTED;
+  return {
+    code: 'NotReported',
+    message:
+      'no kubelet that answers tells of it; ask for it by namespace and name to learn which node it is on',
+  };
+}
+
+const NOT_LISTED: Reason = { code: 'PodsNotListed', message: 'the running pods have not been listed yet' };
+
+function explainNotLive({ pods }: DebugSource, nodeName: string): Reason {
+  if (!pods.isSynced) return NOT_LISTED;
+  return {
+    code: 'NotRunning',
+    message: `node "${nodeName}" reports it, but the API server lists no running pod of this name`,
+  };
+}

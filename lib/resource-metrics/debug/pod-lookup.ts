@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { ApiClient } from '#lib/kubernetes/api-client.ts';
+import { ApiError } from '#lib/kubernetes/api-error.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/** What the API server says of one pod. */
+export type PodFacts =
+  | {
+      readonly kind: 'found';
+      /** `undefined` before it is scheduled. */
+      readonly nodeName: string | undefined;
+      readonly phase: string;
+      readonly startedAtMs: number | undefined;
+    }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unknown'; readonly because: string };
+
+/** What a lookup needs from outside. */
+export interface PodLookupOptions {
+  readonly client: Pick<ApiClient, 'getJson'>;
+  readonly clock: Clock;
+}
+
+/** So many lookups may be made in one interval; more are refused, to spare the API server. */
+const LOOKUPS_PER_INTERVAL = 10;
+const INTERVAL_MS = 10_000;
+const TIMEOUT_MS = 5_000;
+
+const POD_LIST = z.object({
+  items: z
+    .array(
+      z.object({
+        spec: z.object({ nodeName: z.string().optional() }),
+        status: z.object({ phase: z.string().optional(), startTime: z.string().optional() }).optional(),
+      }),
+    )
+    .nullable(),
+});
+
+/** Asks the API server for single pods, for what the cache of running pods does not keep: a limited number of times. */
+export class PodLookup {
+  readonly #options: PodLookupOptions;
+  #intervalStartMs = Number.NEGATIVE_INFINITY;
+  #count = 0;
+
+  constructor(options: PodLookupOptions) {
+    this.#options = options;
+  }
+
+  async find(namespace: string, name: string): Promise<PodFacts> {
+    if (!this.#mayAsk()) {
+      return {
+        kind: 'unknown',
+        because: `${LOOKUPS_PER_INTERVAL} pods were looked up in the last ${INTERVAL_MS / 1000} s; ask again in a moment`,
+      };
+    }
+    try {
+      // A list of one: the server may list pods, and needs no right to get them.
+      const selector = new URLSearchParams({ fieldSelector: `metadata.name=${name}` });
+      const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods?${selector}`;
+      const { items } = POD_LIST.parse(await this.#options.client.getJson(path, { timeoutMs: TIMEOUT_MS }));
+      const pod = items?.[0];
+      if (!pod) return { kind: 'absent' };
+      const { nodeName } = pod.spec;
+      const startedAtMs = Date.parse(pod.status?.startTime ?? '');
+      return {
+        kind: 'found',
+        nodeName: nodeName === '' ? undefined : nodeName,
+        phase: pod.status?.phase ?? 'Unknown',
+        startedAtMs: Number.isNaN(startedAtMs) ? undefined : startedAtMs,
+      };
+    } catch (error) {
+      const missing = error instanceof ApiError && error.statusCode === 403;
+      return {
+        kind: 'unknown',
+        because: missing ? 'the right to list pods is missing' : describeError(error),
+      };
+    }
+  }
+
+  #mayAsk(): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - this.#intervalStartMs >= INTERVAL_MS) {
+      this.#intervalStartMs = nowMs;
+      this.#count = 0;
+    }
+    return this.#count++ < LOOKUPS_PER_INTERVAL;
+  }
+}

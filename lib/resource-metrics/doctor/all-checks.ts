@@ -1,0 +1,27 @@
+import type { Check } from './check.ts';
+import { aggregationLayer } from './checks/aggregation-layer.ts';
+import { apiServer } from './checks/api-server.ts';
+import { apiService } from './checks/api-service.ts';
+import { containerData } from './checks/container-data.ts';
+import { kubeletAnswers } from './checks/kubelet-answers.ts';
+import { kubeletCertificates } from './checks/kubelet-certificates.ts';
+import { kubeletConnections } from './checks/kubelet-connections.ts';
+import { nodeAddresses } from './checks/node-addresses.ts';
+import { nodeClocks } from './checks/node-clocks.ts';
+import { permissions } from './checks/permissions.ts';
+import { podMetrics } from './checks/pod-metrics.ts';
+
+/** What the doctor looks at, in this order; without the first nothing else can be looked at. */
+export const ALL_CHECKS: readonly [Check, ...Check[]] = [
+  apiServer,
+  permissions,
+  aggregationLayer,
+  apiService,
+  nodeAddresses,
+  kubeletConnections,
+  kubeletCertificates,
+  kubeletAnswers,
+  nodeClocks,
+  containerData,
+  podMetrics,
+];

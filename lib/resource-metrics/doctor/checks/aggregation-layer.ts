@@ -1,0 +1,101 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import type { Check } from '#lib/resource-metrics/doctor/check.ts';
+import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
+import { type Finding, failed, ok } from '#lib/resource-metrics/doctor/finding.ts';
+
+const CONFIG_MAP = 'extension-apiserver-authentication';
+const PATH = `/api/v1/namespaces/kube-system/configmaps/${CONFIG_MAP}`;
+const SUBJECT = 'front proxy';
+
+/** Whether the API server passes requests on, and by which certificates it will be known here. */
+export const aggregationLayer: Check = {
+  name: 'aggregation-layer',
+  title: 'Aggregation layer',
+
+  async run(context) {
+    const data = propertyOf(await context.get(PATH, `get configmaps ${CONFIG_MAP}`), 'data');
+    const authorities = certificatesIn(textAt(data, 'requestheader-client-ca-file'));
+    if (authorities.length === 0) {
+      const seen = `config map kube-system/${CONFIG_MAP} names no requestheader-client-ca-file`;
+      return [failed(SUBJECT, seen, { diagnosis: 'aggregation-off' })];
+    }
+    const allowed = namesIn(textAt(data, 'requestheader-allowed-names'));
+    return [
+      describeExpiry(authorities, context.clock.nowMs()),
+      ...(await compareAuthorities(context, authorities)),
+      ...compareNames(context, allowed),
+    ];
+  },
+};
+
+function describeExpiry(authorities: readonly X509Certificate[], nowMs: number): Finding {
+  const names = authorities.map(({ subject }) => oneLine(subject)).join(', ');
+  const lastMs = Math.max(...authorities.map(({ validToDate }) => validToDate.getTime()));
+  const until = new Date(lastMs).toISOString();
+  return lastMs < nowMs
+    ? failed(SUBJECT, `signed by ${names}, which expired at ${until}`, {
+        diagnosis: 'front-proxy-ca-expired',
+      })
+    : ok(SUBJECT, `signed by ${names}, valid until ${until}`);
+}
+
+async function compareAuthorities(
+  { options }: DoctorContext,
+  authorities: readonly X509Certificate[],
+): Promise<readonly Finding[]> {
+  const { frontProxyCaFile } = options.authentication;
+  if (frontProxyCaFile === undefined) return [];
+  const subject = `--requestheader-client-ca-file=${frontProxyCaFile}`;
+  const ours = certificatesIn(await readFile(frontProxyCaFile, 'utf8'));
+  const isShared = authorities.some((one) =>
+    ours.some((other) => one.fingerprint256 === other.fingerprint256),
+  );
+  if (isShared) return [ok(subject, "has the cluster's CA")];
+  return [
+    failed(
+      subject,
+      `has ${ours.map((one) => oneLine(one.subject)).join(', ') || 'no certificate'}, and the cluster has another`,
+      { diagnosis: 'front-proxy-ca-differs', FILE: frontProxyCaFile },
+    ),
+  ];
+}
+
+/** Names count here only together with a CA file; without one the cluster's are taken. */
+function compareNames({ options }: DoctorContext, allowed: readonly string[]): readonly Finding[] {
+  const { frontProxyCaFile, frontProxyAllowedNames: ours } = options.authentication;
+  const ofCluster = allowed.length === 0 ? 'any name' : allowed.join(', ');
+  const subject = `front proxy's names`;
+  if (frontProxyCaFile === undefined || ours.length === 0) return [ok(subject, ofCluster)];
+  if (allowed.length > 0 && allowed.every((name) => ours.includes(name))) return [ok(subject, ofCluster)];
+  return [
+    failed(
+      subject,
+      `the cluster allows ${ofCluster}; --requestheader-allowed-names only ${ours.join(', ')}`,
+      {
+        diagnosis: 'front-proxy-names-differ',
+        NAMES: allowed.join(','),
+      },
+    ),
+  ];
+}
+
+function certificatesIn(pem: string): readonly X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+function namesIn(json: string): readonly string[] {
+  const names: unknown = json === '' ? [] : JSON.parse(json);
+  return Array.isArray(names) ? names.map(String) : [];
+}
+
+function textAt(data: unknown, key: string): string {
+  const text = propertyOf(data, key);
+  return typeof text === 'string' ? text : '';
+}
+
+function oneLine(name: string): string {
+  return name.replaceAll('\n', ', ');
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { ApiError } from '#lib/kubernetes/api-error.ts';
+import type { Check } from '#lib/resource-metrics/doctor/check.ts';
+import { failed, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+
+const VERSION = z.object({ gitVersion: z.string() });
+
+/** Whether the API server answers, and believes that we are who we say. */
+export const apiServer: Check = {
+  name: 'api-server',
+  title: 'API server',
+
+  async run(context) {
+    const { origin } = context.access.server;
+    try {
+      const { gitVersion } = VERSION.parse(await context.get('/version', 'get path /version'));
+      return [ok(origin, `answers, version ${gitVersion}`)];
+    } catch (error) {
+      const diagnosis =
+        error instanceof ApiError && error.statusCode === 401
+          ? 'api-server-refuses-credentials'
+          : 'api-server-unreachable';
+      return [failed(origin, describeError(error), { diagnosis, SERVER: origin })];
+    }
+  },
+};

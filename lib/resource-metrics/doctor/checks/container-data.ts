@@ -1,0 +1,36 @@
+import type { Check } from '#lib/resource-metrics/doctor/check.ts';
+import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
+import { isFresh } from '#lib/resource-metrics/doctor/running-pod.ts';
+
+/** Which containers the kubelets know too little of. */
+export const containerData: Check = {
+  name: 'container-data',
+  title: 'Data of containers',
+
+  async run(context) {
+    const [pods, probes] = await Promise.all([context.pods(), context.probes()]);
+    const age = { nowMs: context.clock.nowMs(), resolutionMs: context.options.metricResolutionMs };
+    const young = new Set(pods.filter((pod) => isFresh(pod, age)).map(keyOf));
+    return probes.flatMap((probe) => describe(probe, young));
+  },
+};
+
+function describe({ node, attempts }: KubeletProbe, young: ReadonlySet<string>): readonly Finding[] {
+  const outcome = attempts.at(-1)?.outcome;
+  if (outcome?.kind !== 'answered') return [];
+  const { pods } = outcome.answer;
+  const lacking = pods.filter(({ incompleteBecause }) => incompleteBecause !== undefined);
+  if (lacking.length === 0) return [ok(`node "${node.name}"`, `${pods.length} pods, all with data`)];
+  return lacking.map((pod) => {
+    const subject = `pod ${keyOf(pod)}`;
+    const seen = `on node "${node.name}": ${pod.incompleteBecause}`;
+    return young.has(keyOf(pod))
+      ? note(subject, `${seen}; it has only just started`)
+      : failed(subject, seen, { diagnosis: 'container-without-data', NODE: node.name });
+  });
+}
+
+function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,57 @@
+import type { Check } from '#lib/resource-metrics/doctor/check.ts';
+import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
+import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import type { AttemptOutcome, KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
+import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
+
+/** Whether each kubelet knows us, lets us read, has the endpoint, and gives an answer that can be read. */
+export const kubeletAnswers: Check = {
+  name: 'kubelet-answers',
+  title: 'Kubelet answers',
+
+  async run(context) {
+    return (await context.probes()).flatMap((probe) => describe(probe, context));
+  },
+};
+
+function describe(
+  { node, target, attempts, inspection }: KubeletProbe,
+  { doctor }: DoctorContext,
+): readonly Finding[] {
+  const subject = `node "${node.name}"`;
+  const last = attempts.at(-1);
+  if ('reason' in target || !last || last.outcome.kind === 'untrusted') return [];
+  const { endpoint, outcome } = last;
+  if (outcome.kind === 'answered') {
+    const [first] = attempts;
+    const { pods, ignored } = outcome.answer;
+    const seen = `${endpoint} tells of ${pods.length} pods`;
+    if (first && first !== last && 'because' in first.outcome) {
+      return [note(subject, `${seen}; ${first.endpoint} was refused: ${first.outcome.because}`)];
+    }
+    return [ignored[0] === undefined ? ok(subject, seen) : note(subject, `${seen}; left out: ${ignored[0]}`)];
+  }
+  const diagnosis = causeOf(outcome);
+  // What did not come so far is told by the checks of connections and certificates.
+  if (outcome.kind === 'failed' && inspection !== undefined && !inspection.certificate) return [];
+  return [
+    failed(subject, `${endpoint}: ${outcome.because}`, {
+      diagnosis,
+      NODE: node.name,
+      ADDRESS: formatAddress(target),
+      ACCOUNT: doctor.serverAccount ?? 'the account of the server',
+    }),
+  ];
+}
+
+const CAUSES: Readonly<Record<number, DiagnosisCode>> = {
+  401: 'kubelet-unauthenticated',
+  403: 'kubelet-forbidden',
+  404: 'kubelet-endpoint-missing',
+};
+
+function causeOf(outcome: AttemptOutcome): DiagnosisCode {
+  if (outcome.kind === 'unreadable') return 'kubelet-answer-unreadable';
+  return (outcome.kind === 'refused' && CAUSES[outcome.statusCode]) || 'kubelet-answer-fails';
+}

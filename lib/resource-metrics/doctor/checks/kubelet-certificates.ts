@@ -1,0 +1,73 @@
+import type { X509Certificate } from 'node:crypto';
+import type { Check } from '#lib/resource-metrics/doctor/check.ts';
+import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
+import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
+import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
+
+/** Whether each kubelet proves by its certificate who it is. */
+export const kubeletCertificates: Check = {
+  name: 'kubelet-certificates',
+  title: 'Kubelet certificates',
+
+  async run(context) {
+    return (await context.probes()).flatMap((probe) => describe(probe, context));
+  },
+};
+
+function describe(
+  { node, target, attempts, inspection }: KubeletProbe,
+  { options, clock }: DoctorContext,
+): readonly Finding[] {
+  if ('reason' in target || !inspection?.isConnected) return [];
+  const subject = `node "${node.name}"`;
+  const address = formatAddress(target);
+  const outcome = attempts.at(-1)?.outcome;
+  const { certificate } = inspection;
+  if (!certificate) {
+    const because = outcome && 'because' in outcome ? outcome.because : 'no TLS handshake';
+    return [
+      failed(subject, `${address}: ${because}`, { diagnosis: 'kubelet-without-tls', ADDRESS: address }),
+    ];
+  }
+  const facts = `for ${namesOf(certificate)}, issued by ${oneLine(certificate.issuer)}, valid until ${certificate.validToDate.toISOString()}`;
+  if (outcome?.kind === 'untrusted') {
+    return [
+      failed(subject, `dialled ${address}; ${outcome.because} (${facts})`, {
+        diagnosis: causeOf(certificate, { because: outcome.because, nowMs: clock.nowMs() }),
+        NODE: node.name,
+        ISSUER: oneLine(certificate.issuer),
+      }),
+    ];
+  }
+  return [
+    options.kubelet.insecureTls
+      ? note(subject, `not verified (--kubelet-insecure-tls); ${facts}`)
+      : ok(subject, facts),
+  ];
+}
+
+function causeOf(
+  certificate: X509Certificate,
+  { because, nowMs }: { readonly because: string; readonly nowMs: number },
+): DiagnosisCode {
+  const { validFromDate, validToDate, issuer, subject } = certificate;
+  if (
+    nowMs < validFromDate.getTime() ||
+    nowMs > validToDate.getTime() ||
+    /expired|not valid yet/.test(because)
+  ) {
+    return 'kubelet-certificate-expired';
+  }
+  if (/altnames|is not for|does not match/.test(because)) return 'kubelet-certificate-names';
+  return issuer === subject ? 'kubelet-certificate-self-signed' : 'kubelet-certificate-authority';
+}
+
+function namesOf({ subjectAltName, subject }: X509Certificate): string {
+  return subjectAltName?.replaceAll(/(DNS|IP Address):/g, '') ?? oneLine(subject);
+}
+
+function oneLine(name: string): string {
+  return name.replaceAll('\n', ', ');
+}

@@ -1,0 +1,38 @@
+import type { Check } from '#lib/resource-metrics/doctor/check.ts';
+import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import { type Finding, failed, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
+import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
+
+/** Whether each kubelet can be connected to. */
+export const kubeletConnections: Check = {
+  name: 'kubelet-connections',
+  title: 'Kubelet connections',
+
+  async run(context) {
+    return (await context.probes()).flatMap(describe);
+  },
+};
+
+function describe({ node, target, attempts, inspection }: KubeletProbe): readonly Finding[] {
+  if ('reason' in target) return [];
+  const subject = `node "${node.name}"`;
+  const address = formatAddress(target);
+  const outcome = attempts.at(-1)?.outcome;
+  if (outcome?.kind !== 'failed' || inspection?.isConnected)
+    return [ok(subject, `${address} can be reached`)];
+  return [
+    failed(subject, `${address}: ${outcome.because}`, {
+      diagnosis: causeOf(outcome.because),
+      NODE: node.name,
+      ADDRESS: address,
+    }),
+  ];
+}
+
+function causeOf(because: string): DiagnosisCode {
+  if (/connection refused/.test(because)) return 'kubelet-refuses-connections';
+  return /no such host|no answer from DNS|cannot look up/.test(because)
+    ? 'node-name-unresolved'
+    : 'kubelet-unreachable';
+}

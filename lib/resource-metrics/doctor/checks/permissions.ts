@@ -1,0 +1,111 @@
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import type { Check } from '#lib/resource-metrics/doctor/check.ts';
+import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
+import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
+
+/** Something that the server does. */
+interface Right {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  /** What the server does without it, if it does. */
+  readonly instead?: string;
+}
+
+const REVIEWS = '/apis/authorization.k8s.io/v1';
+
+/** Whether the server may do, verb by verb, all that it does. */
+export const permissions: Check = {
+  name: 'permissions',
+  title: 'Rights',
+
+  async run(context) {
+    const rights = rightsOf(context);
+    const allowed = await Promise.all(rights.map((right) => isAllowed(context, right)));
+    const isAllowedTo = (resource: string) =>
+      rights.some((right, index) => right.resource === resource && allowed[index]);
+    return rights.map((right, index) => {
+      const subject = `${right.verb} ${right.resource}${right.name === undefined ? '' : ` ${right.name}`}`;
+      if (allowed[index]) return ok(subject, 'granted');
+      if (right.instead !== undefined && isAllowedTo('nodes/metrics')) {
+        return note(subject, `not granted; ${right.instead}`);
+      }
+      return missing(context, right, subject);
+    });
+  },
+};
+
+function rightsOf({ options }: DoctorContext): readonly Right[] {
+  const kubelet = (resource: string, instead?: string): Right => ({
+    verb: 'get',
+    group: '',
+    resource,
+    ...(instead !== undefined && { instead }),
+  });
+  const ofCluster = (resource: string, ...verbs: string[]): Right[] =>
+    verbs.map((verb) => ({ verb, group: '', resource }));
+  const configMap = {
+    group: '',
+    resource: 'configmaps',
+    namespace: 'kube-system',
+    name: 'extension-apiserver-authentication',
+  };
+  const { metricsEndpoint } = options.kubelet;
+  return [
+    ...(metricsEndpoint === 'resource'
+      ? []
+      : [
+          kubelet(
+            'nodes/stats',
+            metricsEndpoint === 'auto' ? 'kubelets are asked at /metrics/resource instead' : undefined,
+          ),
+        ]),
+    ...(metricsEndpoint === 'summary' ? [] : [kubelet('nodes/metrics')]),
+    ...ofCluster('nodes', 'list', 'watch'),
+    ...ofCluster('pods', 'list', 'watch'),
+    { verb: 'create', group: 'authentication.k8s.io', resource: 'tokenreviews' },
+    { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },
+    ...['get', 'list', 'watch'].map((verb) => ({ verb, ...configMap })),
+  ];
+}
+
+async function isAllowed(context: DoctorContext, { resource, ...right }: Right): Promise<boolean> {
+  const [plural, subresource] = resource.split('/');
+  const { verb, group, namespace, name } = right;
+  const resourceAttributes = { verb, group, resource: plural, subresource, namespace, name };
+  const account = context.doctor.serverAccount;
+  const kind = account === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
+  const resourceName = `${kind.toLowerCase()}s`;
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind,
+    spec: { resourceAttributes, ...(account !== undefined && { user: account, groups: groupsOf(account) }) },
+  };
+  const answer = await context.review(`${REVIEWS}/${resourceName}`, review, `create ${resourceName}`);
+  return propertyOf(propertyOf(answer, 'status'), 'allowed') === true;
+}
+
+/** Groups that the API server puts service accounts in. */
+function groupsOf(account: string): readonly string[] {
+  const [, namespace] = /^system:serviceaccount:([^:]+):/.exec(account) ?? [];
+  const own =
+    namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
+  return [...own, 'system:authenticated'];
+}
+
+function missing(
+  { doctor }: DoctorContext,
+  { verb, group, resource, name }: Right,
+  subject: string,
+): Finding {
+  const qualified = group === '' ? resource : `${resource}.${group}`;
+  return failed(subject, 'not granted', {
+    diagnosis: 'permission-missing',
+    ROLE: `metrics-server-${verb}-${resource.replace('/', '-')}`,
+    VERB: verb,
+    RESOURCE: name === undefined ? qualified : `${qualified} --resource-name=${name}`,
+    ACCOUNT: doctor.serverAccount ?? 'system:serviceaccount:kube-system:metrics-server',
+  });
+}

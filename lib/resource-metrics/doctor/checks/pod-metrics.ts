@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { ApiError } from '#lib/kubernetes/api-error.ts';
+import { type Check, MissingRight } from '#lib/resource-metrics/doctor/check.ts';
+import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
+import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
+import { isFresh, type RunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
+import { formatDuration } from '#lib/time/duration.ts';
+
+const PATH = '/apis/metrics.k8s.io/v1beta1/pods';
+const LIST = z.object({
+  items: z.array(z.object({ metadata: z.object({ namespace: z.string(), name: z.string() }) })).nullable(),
+});
+
+/** Which running pods have no metrics, and the reason for each. */
+export const podMetrics: Check = {
+  name: 'pod-metrics',
+  title: 'Metrics of pods',
+
+  async run(context) {
+    const [pods, probes] = await Promise.all([context.pods(), context.probes()]);
+    const { served, findings } = await servedPods(context);
+    const byNode = new Map(probes.map((probe) => [probe.node.name, probe]));
+    const missing = pods.flatMap((pod) => {
+      if (served?.has(keyOf(pod))) return [];
+      const probe = byNode.get(pod.nodeName);
+      // Without the list of what is served, only what the kubelets do not tell is known to be missing.
+      const reason = probe ? explain(pod, probe, context, served !== undefined) : leftOut(pod);
+      return reason ? [reason] : [];
+    });
+    const complaints = missing.filter(({ status }) => status === 'failed').length;
+    const seen = `${pods.length - complaints} of ${pods.length} without complaint`;
+    const summary = complaints > 0 ? note('running pods', seen) : ok('running pods', seen);
+    return [...findings, summary, ...missing];
+  },
+};
+
+async function servedPods(
+  context: DoctorContext,
+): Promise<{ readonly served?: ReadonlySet<string>; readonly findings: readonly Finding[] }> {
+  try {
+    const { items } = LIST.parse(await context.get(PATH, 'list pods.metrics.k8s.io'));
+    return { served: new Set((items ?? []).map(({ metadata }) => keyOf(metadata))), findings: [] };
+  } catch (error) {
+    if (error instanceof MissingRight) {
+      const { right, message } = error;
+      return {
+        findings: [
+          { status: 'unchecked', subject: 'what metrics.k8s.io serves', seen: message, missingRight: right },
+        ],
+      };
+    }
+    if (!(error instanceof ApiError)) throw error;
+    return { findings: [failed('metrics.k8s.io', error.message, { diagnosis: 'metrics-not-served' })] };
+  }
+}
+
+function explain(
+  pod: RunningPod,
+  { attempts, target }: KubeletProbe,
+  { clock, options }: DoctorContext,
+  isKnownMissing: boolean,
+): Finding | undefined {
+  const subject = `pod ${keyOf(pod)}`;
+  const names = { NODE: pod.nodeName, NAMESPACE: pod.namespace, NAME: pod.name };
+  const outcome = attempts.at(-1)?.outcome;
+  if (outcome?.kind !== 'answered') {
+    const because = 'reason' in target ? target.reason : (outcome?.because ?? 'it was not asked');
+    const seen = `its node "${pod.nodeName}" cannot be scraped: ${because}`;
+    return failed(subject, seen, { diagnosis: 'pod-of-failing-node', ...names });
+  }
+  const reported = outcome.answer.pods.find(
+    ({ namespace, name }) => keyOf({ namespace, name }) === keyOf(pod),
+  );
+  const nowMs = clock.nowMs();
+  const isYoung = isFresh(pod, { nowMs, resolutionMs: options.metricResolutionMs });
+  if (isYoung && (isKnownMissing || !reported?.containers.length)) {
+    const age = formatDuration(Math.round((nowMs - (pod.startedAtMs ?? nowMs)) / 1000) * 1000);
+    return note(subject, `started ${age} ago: it has metrics once its node was scraped twice`);
+  }
+  if (!reported) {
+    const seen = `runs on node "${pod.nodeName}", whose kubelet does not tell of it`;
+    return failed(subject, seen, { diagnosis: 'pod-not-reported', ...names });
+  }
+  if (reported.incompleteBecause !== undefined) {
+    return failed(subject, reported.incompleteBecause, { diagnosis: 'container-without-data', ...names });
+  }
+  if (!isKnownMissing) return undefined;
+  const seen = `node "${pod.nodeName}" tells all of it, and metrics.k8s.io does not serve it`;
+  return failed(subject, seen, { diagnosis: 'pod-not-served', ...names });
+}
+
+function leftOut(pod: RunningPod): Finding {
+  return note(`pod ${keyOf(pod)}`, `runs on node "${pod.nodeName}", which --node-selector leaves out`);
+}
+
+function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,117 @@
+import type { ApiClient } from '#lib/kubernetes/api-client.ts';
+import { ApiError } from '#lib/kubernetes/api-error.ts';
+import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import { listCollection } from '#lib/kubernetes/collection.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
+import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { MissingRight } from './check.ts';
+import type { KubeletProbe } from './kubelet-probe.ts';
+import { type RunningPod, readRunningPod } from './running-pod.ts';
+
+/** What checks look at, with the flags and the credentials of the server. */
+export interface DoctorContextOptions {
+  readonly options: MetricsServerOptions;
+  readonly doctor: DoctorOptions;
+  readonly access: ClusterAccess;
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Asks the kubelets of nodes, as the server does. */
+  readonly probe: (nodes: readonly LiveNode[], signal: AbortSignal) => Promise<readonly KubeletProbe[]>;
+}
+
+/** What checks share: the cluster's nodes, pods and kubelets are asked for once, when the first check wants them. */
+export class DoctorContext {
+  readonly options: MetricsServerOptions;
+  readonly doctor: DoctorOptions;
+  readonly access: ClusterAccess;
+  readonly clock: Clock;
+  readonly #given: DoctorContextOptions;
+  #probes: Promise<readonly KubeletProbe[]> | undefined;
+  #pods: Promise<readonly RunningPod[]> | undefined;
+
+  constructor(given: DoctorContextOptions) {
+    this.options = given.options;
+    this.doctor = given.doctor;
+    this.access = given.access;
+    this.clock = given.clock;
+    this.#given = given;
+  }
+
+  /**
+   * Reads from the API server.
+   *
+   * @param right what it takes, as in `get configmaps`
+   * @throws {MissingRight} when that is refused
+   */
+  async get(path: string, right: string): Promise<unknown> {
+    const { client, signal } = this.#given;
+    return await needing(right, () => client.getJson(path, { signal }));
+  }
+
+  /** Sends a review to the API server. */
+  async review(path: string, review: unknown, right: string): Promise<unknown> {
+    const { client, signal } = this.#given;
+    return await needing(right, () => client.postJson(path, review, { signal }));
+  }
+
+  /** What came of asking the kubelets, or that of `--node` alone. */
+  async probes(): Promise<readonly KubeletProbe[]> {
+    this.#probes ??= this.#probe();
+    return await this.#probes;
+  }
+
+  /** The pods that run, or run on the node of `--node`. */
+  async pods(): Promise<readonly RunningPod[]> {
+    this.#pods ??= this.#listPods();
+    return await this.#pods;
+  }
+
+  async #probe(): Promise<readonly KubeletProbe[]> {
+    const { options, doctor, signal, probe } = this.#given;
+    const nodes = await this.#list('nodes', reduceNode, {
+      path: '/api/v1/nodes',
+      labelSelector: options.nodeSelector,
+      fieldSelector: doctor.node === undefined ? undefined : `metadata.name=${doctor.node}`,
+    });
+    if (doctor.node !== undefined && nodes.length === 0) {
+      throw new Error(`the API server knows no node "${doctor.node}", or --node-selector leaves it out`);
+    }
+    return await probe(nodes, signal);
+  }
+
+  async #listPods(): Promise<readonly RunningPod[]> {
+    const { node } = this.doctor;
+    const onNode = node === undefined ? '' : `,spec.nodeName=${node}`;
+    return await this.#list('pods', readRunningPod, {
+      path: '/api/v1/pods',
+      fieldSelector: `status.phase=Running${onNode}`,
+    });
+  }
+
+  async #list<T>(
+    resource: string,
+    read: (object: unknown) => T | undefined,
+    collection: Parameters<typeof listCollection>[1],
+  ): Promise<readonly T[]> {
+    const { client, signal } = this.#given;
+    const items: T[] = [];
+    const visit = (object: unknown) => {
+      const item = read(object);
+      if (item !== undefined) items.push(item);
+    };
+    await needing(`list ${resource}`, () => listCollection(client, collection, { visit, signal }));
+    return items;
+  }
+}
+
+async function needing<T>(right: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof ApiError && error.statusCode === 403) throw new MissingRight(right, error);
+    throw error;
+  }
+}

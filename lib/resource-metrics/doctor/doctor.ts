@@ -1,0 +1,75 @@
+import { ApiClient } from '#lib/kubernetes/api-client.ts';
+import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
+import { createKubeletClient } from '#lib/resource-metrics/scrape/create-kubelet-client.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { ALL_CHECKS } from './all-checks.ts';
+import { DoctorContext } from './doctor-context.ts';
+import { formatResult } from './format-result.ts';
+import { type KubeletProbe, probeKubelet } from './kubelet-probe.ts';
+import { type CheckResult, runChecks } from './run-checks.ts';
+
+/** What the doctor needs from outside. */
+export interface DoctorEnvironment {
+  readonly access: ClusterAccess;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
+  /** Takes what is found, in whole lines. */
+  readonly write: (text: string) => void;
+}
+
+/** So many kubelets are asked at once. */
+const PROBES_AT_ONCE = 32;
+
+/**
+ * Looks what is wrong with a cluster, as the server sees it, and says what to do about it.
+ *
+ * @returns whether nothing is
+ * @throws when a file that a flag names cannot be used
+ */
+export async function runDoctor(
+  options: MetricsServerOptions,
+  doctor: DoctorOptions,
+  environment: DoctorEnvironment,
+): Promise<boolean> {
+  const { access, clock, logger, userAgent, signal, write } = environment;
+  await using client = new ApiClient({ access, clock, userAgent });
+  const { kubelet, metricResolutionMs: resolutionMs } = options;
+  await using kubelets = await createKubeletClient({ ...kubelet, resolutionMs }, { access, clock, logger });
+  const probeOptions = {
+    client: kubelets,
+    clock,
+    rules: kubelet,
+    policy: kubelet.metricsEndpoint,
+    isPlainText: kubelet.completelyInsecure,
+    dialTimeoutMs: kubelet.dialTimeoutMs,
+  };
+  const context = new DoctorContext({
+    ...{ options, doctor, access, client, clock, signal },
+    probe: (nodes) => probeAll(nodes, (node) => probeKubelet(node, probeOptions, signal)),
+  });
+  const results: CheckResult[] = [];
+  const isSound = await runChecks(ALL_CHECKS, context, (result) => {
+    results.push(result);
+    if (doctor.output === 'text') write(`${formatResult(result)}\n`);
+  });
+  if (doctor.output === 'json') write(`${JSON.stringify({ ok: isSound, checks: results }, undefined, 2)}\n`);
+  return isSound;
+}
+
+async function probeAll(
+  nodes: readonly LiveNode[],
+  probe: (node: LiveNode) => Promise<KubeletProbe>,
+): Promise<readonly KubeletProbe[]> {
+  const probes: KubeletProbe[] = [];
+  const waiting = nodes.entries();
+  const work = async () => {
+    for (const [index, node] of waiting) probes[index] = await probe(node);
+  };
+  await Promise.all(Array.from({ length: PROBES_AT_ONCE }, work));
+  return probes;
+}

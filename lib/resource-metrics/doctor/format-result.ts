@@ -1,0 +1,32 @@
+import { DIAGNOSES } from './diagnoses.ts';
+import type { Finding } from './finding.ts';
+import type { CheckResult } from './run-checks.ts';
+
+const MARKS = { ok: '✓', note: '–', failed: '✗', unchecked: '?' } as const;
+
+/** More findings that all is well than this are counted, not listed. */
+const MOST_LISTED = 3;
+
+/** Writes what came of a check for people: a line a finding, and under what failed its remedy, each once. */
+export function formatResult({ title, findings }: CheckResult): string {
+  const sound = findings.filter(({ status }) => status === 'ok');
+  const others = findings.filter(({ status }) => status !== 'ok');
+  const lines =
+    sound.length > MOST_LISTED ? [`  ${MARKS.ok} ${sound.length} as they should be`] : sound.map(lineOf);
+  const told = new Set<string>();
+  for (const finding of others) {
+    lines.push(lineOf(finding));
+    if (finding.status !== 'failed' || told.has(finding.remedy)) continue;
+    told.add(finding.remedy);
+    lines.push(`      remedy: ${finding.remedy}`);
+  }
+  return [title, ...lines, ''].join('\n');
+}
+
+function lineOf(finding: Finding): string {
+  const { status, subject, seen } = finding;
+  const mark = MARKS[status];
+  if (status === 'unchecked') return `  ${mark} ${subject}: could not check: ${seen}`;
+  if (status !== 'failed') return `  ${mark} ${subject}: ${seen}`;
+  return `  ${mark} ${subject}: ${DIAGNOSES[finding.diagnosis].title}: ${seen}`;
+}

@@ -1,0 +1,111 @@
+import type { NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import {
+  type AddressRules,
+  formatAddress,
+  type NoScrapeTarget,
+  type ScrapeTarget,
+  scrapeTargetOf,
+} from '#lib/resource-metrics/nodes/node-address.ts';
+import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
+import { type KubeletClient, KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet-client.ts';
+import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { type Inspection, inspectCertificate } from './inspect-certificate.ts';
+
+/** What came of asking one kubelet as the server does. */
+export interface KubeletProbe {
+  readonly node: LiveNode;
+  readonly target: ScrapeTarget | NoScrapeTarget;
+  /** What was asked, in this order; empty for a node without an address. */
+  readonly attempts: readonly KubeletAttempt[];
+  /** `undefined` for a node without an address, and where kubelets are asked in plain text. */
+  readonly inspection: Inspection | undefined;
+}
+
+/** One question to a kubelet. */
+export interface KubeletAttempt {
+  readonly endpoint: string;
+  readonly askedAtMs: number;
+  readonly outcome: AttemptOutcome;
+}
+
+/** How far a question came. */
+export type AttemptOutcome =
+  | { readonly kind: 'answered'; readonly answer: NodeAnswer }
+  | { readonly kind: 'unreadable'; readonly because: string }
+  | { readonly kind: 'refused'; readonly statusCode: number; readonly because: string }
+  /** The certificate is not good. */
+  | { readonly kind: 'untrusted'; readonly because: string }
+  /** Whatever else keeps from asking, or from an answer. */
+  | { readonly kind: 'failed'; readonly because: string };
+
+/** What probing takes. */
+export interface KubeletProbeOptions {
+  readonly client: Pick<KubeletClient, 'get'>;
+  readonly clock: Clock;
+  readonly rules: AddressRules;
+  readonly policy: EndpointPolicy;
+  readonly isPlainText: boolean;
+  readonly dialTimeoutMs: number;
+}
+
+/** Asks one kubelet, and looks at its certificate. */
+export async function probeKubelet(
+  node: LiveNode,
+  options: KubeletProbeOptions,
+  signal: AbortSignal,
+): Promise<KubeletProbe> {
+  const target = scrapeTargetOf(node, options.rules);
+  if ('reason' in target) return { node, target, attempts: [], inspection: undefined };
+  const { clock, isPlainText, dialTimeoutMs: timeoutMs } = options;
+  const [attempts, inspection] = await Promise.all([
+    attemptAll(node, target, options, signal),
+    isPlainText ? undefined : inspectCertificate(target, { clock, timeoutMs, signal }),
+  ]);
+  return { node, target, attempts, inspection };
+}
+
+async function attemptAll(
+  node: LiveNode,
+  target: ScrapeTarget,
+  { client, clock, policy }: KubeletProbeOptions,
+  signal: AbortSignal,
+): Promise<readonly KubeletAttempt[]> {
+  const attempts: KubeletAttempt[] = [];
+  const choice = new EndpointChoice(policy, clock);
+  const asked = choice.ask(node, async ({ path, decode }) => {
+    const askedAtMs = clock.monotonicMs();
+    const note = (outcome: AttemptOutcome) =>
+      attempts.push({ endpoint: path.split('?', 1)[0] ?? path, askedAtMs: clock.nowMs(), outcome });
+    let text: string;
+    try {
+      text = await client.get(target, path, signal);
+    } catch (error) {
+      note(outcomeOf(error, node.name, target));
+      throw error;
+    }
+    try {
+      const receivedAtMs = clock.monotonicMs();
+      note({ kind: 'answered', answer: decode(text, { nodeName: node.name, askedAtMs, receivedAtMs }) });
+    } catch (error) {
+      note({ kind: 'unreadable', because: reasonOf(error, node.name, target) });
+    }
+  });
+  await asked.catch(() => {}); // noted with the attempt
+  return attempts;
+}
+
+const CERTIFICATE_FAULTS = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_(CA|PURPOSE)|ERR_TLS_CERT)/;
+
+function outcomeOf(error: unknown, nodeName: string, target: ScrapeTarget): AttemptOutcome {
+  const because = reasonOf(error, nodeName, target);
+  if (error instanceof KubeletRefusal) return { kind: 'refused', statusCode: error.statusCode, because };
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const isUntrusted = CERTIFICATE_FAULTS.test(code) || because.startsWith('its certificate');
+  return { kind: isUntrusted ? 'untrusted' : 'failed', because };
+}
+
+function reasonOf(error: unknown, nodeName: string, target: ScrapeTarget): string {
+  return new ScrapeError(nodeName, error, { address: formatAddress(target) }).reason;
+}

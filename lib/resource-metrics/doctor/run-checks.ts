@@ -1,0 +1,47 @@
+import { describeError } from '#lib/telemetry/logger.ts';
+import { type Check, MissingRight } from './check.ts';
+import type { DoctorContext } from './doctor-context.ts';
+import type { Finding } from './finding.ts';
+
+/** What came of one check. */
+export interface CheckResult {
+  readonly name: string;
+  readonly title: string;
+  readonly durationMs: number;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Runs checks one after the other and tells of each as soon as it is done. When the first fails, which all others
+ * build on, the others are not tried.
+ *
+ * @returns whether nothing failed
+ */
+export async function runChecks(
+  checks: readonly Check[],
+  context: DoctorContext,
+  onResult: (result: CheckResult) => void,
+): Promise<boolean> {
+  let isSound = true;
+  for (const [index, check] of checks.entries()) {
+    const startedAtMs = context.clock.monotonicMs();
+    const findings = await look(check, context);
+    const durationMs = context.clock.monotonicMs() - startedAtMs;
+    onResult({ name: check.name, title: check.title, durationMs, findings });
+    if (findings.some(({ status }) => status === 'failed')) {
+      isSound = false;
+      if (index === 0) return false;
+    }
+  }
+  return isSound;
+}
+
+async function look(check: Check, context: DoctorContext): Promise<readonly Finding[]> {
+  try {
+    return await check.run(context);
+  } catch (error) {
+    const missingRight = error instanceof MissingRight ? { missingRight: error.right } : {};
+    const seen = error instanceof MissingRight ? error.message : describeError(error);
+    return [{ status: 'unchecked', subject: check.title, seen, ...missingRight }];
+  }
+}

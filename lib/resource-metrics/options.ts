@@ -1,0 +1,277 @@
+import type { DelegatedAuthenticationOptions } from '#lib/apiserver/authentication/delegated-authentication.ts';
+import { type PathRules, parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
+import type { InFlightLimits } from '#lib/apiserver/chain/limit-in-flight.ts';
+import { DEFAULT_MAX_STREAMS } from '#lib/apiserver/serving/secure-server.ts';
+import type { NamedCertificateFiles } from '#lib/apiserver/serving/serving-certificates.ts';
+import { TLS_VERSIONS, type TlsSettings } from '#lib/apiserver/serving/tls-settings.ts';
+import type { FlagSection, FlagValues } from '#lib/flags/flag.ts';
+import { formatHelp } from '#lib/flags/format-help.ts';
+import { formatMarkdown } from '#lib/flags/format-markdown.ts';
+import { type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
+import { authenticationFlags } from './options/authentication-flags.ts';
+import { authorizationFlags } from './options/authorization-flags.ts';
+import { compatibilityFlags } from './options/compatibility-flags.ts';
+import { doctorFlags } from './options/doctor-flags.ts';
+import { EXTRA_RESOURCES, generalFlags } from './options/general-flags.ts';
+import { kubeletFlags } from './options/kubelet-flags.ts';
+import { loggingFlags } from './options/logging-flags.ts';
+import { refuseContradictions } from './options/refuse-contradictions.ts';
+import { servingFlags } from './options/serving-flags.ts';
+
+const EFFECTIVE_FLAGS = {
+  ...generalFlags,
+  ...kubeletFlags,
+  ...servingFlags,
+  ...authenticationFlags,
+  ...authorizationFlags,
+  ...loggingFlags,
+};
+
+const SERVER_FLAGS = { ...compatibilityFlags, ...EFFECTIVE_FLAGS };
+
+const SECTIONS: readonly FlagSection[] = [
+  { title: 'Metrics server flags', flags: generalFlags },
+  { title: 'Kubelet client flags', flags: kubeletFlags },
+  { title: 'Serving flags', flags: servingFlags },
+  { title: 'Authentication flags', flags: authenticationFlags },
+  { title: 'Authorization flags', flags: authorizationFlags },
+  { title: 'Logging flags', flags: loggingFlags },
+  { title: 'Flags without effect', flags: compatibilityFlags },
+];
+
+const DOCTOR_SECTIONS: readonly FlagSection[] = [{ title: 'Doctor flags', flags: doctorFlags }, ...SECTIONS];
+
+/**
+ * Reads the command line of the metrics server, which is that of the reference; with `doctor` in front it is that of
+ * the doctor, which has flags of its own beside all of the server's.
+ *
+ * @param argv without the program's name
+ * @throws {FlagError} for what is unknown, malformed or contradictory
+ */
+export function parseOptions(argv: readonly string[]): CommandLine {
+  const [command, ...rest] = argv;
+  if (command === 'doctor') {
+    const parsed = parseFlags({ ...SERVER_FLAGS, ...doctorFlags }, rest);
+    const asked = askedInstead(parsed.values, 'metrics-server doctor [flags]', DOCTOR_SECTIONS);
+    return asked ?? { kind: 'doctor', ...readServerFlags(parsed), doctor: doctorOptionsOf(parsed.values) };
+  }
+  const parsed = parseFlags(SERVER_FLAGS, argv);
+  const usage = 'metrics-server [flags], or metrics-server doctor [flags]';
+  return askedInstead(parsed.values, usage, SECTIONS) ?? { kind: 'run', ...readServerFlags(parsed) };
+}
+
+/** Help and version are told whatever else the command line says. */
+function askedInstead(
+  { help, version }: FlagValues<typeof generalFlags>,
+  usage: string,
+  sections: readonly FlagSection[],
+): CommandLine | undefined {
+  if (help) return { kind: 'help', text: formatHelp(usage, sections) };
+  return version ? { kind: 'version' } : undefined;
+}
+
+function readServerFlags(parsed: ParsedFlags<typeof SERVER_FLAGS>): Omit<RunCommand, 'kind'> {
+  refuseContradictions(parsed.values);
+  const ignored = [
+    ...parsed.given.flatMap(({ name, ignoredBecause }) =>
+      ignoredBecause === undefined ? [] : [{ argument: `--${name}`, reason: ignoredBecause }],
+    ),
+    ...parsed.arguments.map((argument) => ({ argument, reason: 'it is no flag' })),
+  ];
+  return { options: optionsOf(parsed.values), ignored };
+}
+
+/** Every flag with its default and what it does, as Markdown tables. */
+export function formatFlagTables(): string {
+  return formatMarkdown(SECTIONS);
+}
+
+/** The command line of the metrics server, checked and in one piece; frozen. */
+export interface MetricsServerOptions {
+  /** `undefined` for the pod's service account. */
+  readonly kubeconfig: string | undefined;
+  readonly metricResolutionMs: number;
+  /** 0 drops what is not read again at once. */
+  readonly metricStalenessMs: number;
+  /** What is served beside CPU and memory. */
+  readonly extraResources: readonly (typeof EXTRA_RESOURCES)[number][];
+  /** A label selector; empty for all nodes. */
+  readonly nodeSelector: string;
+  readonly kubelet: KubeletOptions;
+  readonly serving: ServingOptions;
+  readonly authentication: AuthenticationOptions;
+  readonly authorization: AuthorizationOptions;
+  readonly logging: LoggingOptions;
+}
+
+/** How kubelets are asked. */
+export interface KubeletOptions {
+  /** Node address types, the most wanted first. */
+  readonly preferredAddressTypes: readonly string[];
+  readonly port: number;
+  readonly useNodeStatusPort: boolean;
+  /** Whether a certificate will do that names the node, and not the address it is asked at. */
+  readonly verifyNodeName: boolean;
+  /** Files and text are PEM; at most one of the two. */
+  readonly certificateAuthorityFile: string | undefined;
+  readonly certificateAuthorityText: string | undefined;
+  /** Both or none. */
+  readonly clientCertificateFile: string | undefined;
+  readonly clientKeyFile: string | undefined;
+  readonly insecureTls: boolean;
+  /** Plain text, and no credentials. */
+  readonly completelyInsecure: boolean;
+  readonly metricsEndpoint: 'auto' | 'summary' | 'resource';
+  readonly requestTimeoutMs: number;
+  readonly dialTimeoutMs: number;
+}
+
+/** Where and how the API is served. */
+export interface ServingOptions {
+  /** Empty or unspecified for every interface. */
+  readonly bindAddress: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+  readonly certDir: string;
+  /** Both or none. */
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  readonly namedCertificates: readonly NamedCertificateFiles[];
+  readonly tls: TlsSettings;
+  readonly maxStreamsPerConnection: number;
+  readonly inFlightLimits: InFlightLimits;
+  /** Whether metrics can be watched. */
+  readonly enableWatch: boolean;
+  /** How long to go on serving, not ready, once asked to end. */
+  readonly shutdownDelayMs: number;
+}
+
+/** Who callers are. */
+export interface AuthenticationOptions extends DelegatedAuthenticationOptions {
+  /** `undefined` for the same as without authentication. */
+  readonly kubeconfig: string | undefined;
+}
+
+/** What callers may do. */
+export interface AuthorizationOptions {
+  /** `undefined` for the same as without authorization. */
+  readonly kubeconfig: string | undefined;
+  readonly alwaysAllowed: PathRules;
+  readonly authorizedTtlMs: number;
+  readonly unauthorizedTtlMs: number;
+}
+
+/** What is logged. */
+export interface LoggingOptions {
+  readonly format: 'text' | 'json';
+  readonly verbosity: number;
+}
+
+/** Something on the command line that has no effect. */
+export interface IgnoredArgument {
+  /** As written, `--profiling`. */
+  readonly argument: string;
+  readonly reason: string;
+}
+
+/** What the doctor is asked for beside what the server's flags say. */
+export interface DoctorOptions {
+  readonly output: 'text' | 'json';
+  /** The one node to look at; `undefined` for all. */
+  readonly node: string | undefined;
+  /** The service of the server, `NAMESPACE/NAME`. */
+  readonly service: string;
+  /** Whose rights to look at; `undefined` for those of the credentials that are used. */
+  readonly serverAccount: string | undefined;
+}
+
+/** What the command line asks for. */
+export type CommandLine =
+  | RunCommand
+  | (Omit<RunCommand, 'kind'> & { readonly kind: 'doctor'; readonly doctor: DoctorOptions })
+  | { readonly kind: 'help'; readonly text: string }
+  | { readonly kind: 'version' };
+
+interface RunCommand {
+  readonly kind: 'run';
+  readonly options: MetricsServerOptions;
+  readonly ignored: readonly IgnoredArgument[];
+}
+
+function doctorOptionsOf(values: FlagValues<typeof doctorFlags>): DoctorOptions {
+  return Object.freeze({
+    output: values.output,
+    node: given(values.node),
+    service: values.service,
+    serverAccount: given(values.serverAccount),
+  });
+}
+
+function optionsOf(values: FlagValues<typeof EFFECTIVE_FLAGS>): MetricsServerOptions {
+  return Object.freeze({
+    kubeconfig: given(values.kubeconfig),
+    metricResolutionMs: values.metricResolutionMs,
+    metricStalenessMs:
+      values.metricStalenessMs ?? 2 * values.metricResolutionMs + values.kubeletRequestTimeoutMs,
+    extraResources: EXTRA_RESOURCES.filter((name) => values.extraResources.includes(name)),
+    nodeSelector: values.nodeSelector,
+    kubelet: Object.freeze({
+      preferredAddressTypes: values.kubeletPreferredAddressTypes,
+      port: values.kubeletPort,
+      useNodeStatusPort: values.kubeletUseNodeStatusPort,
+      verifyNodeName: values.kubeletVerifyNodeName,
+      certificateAuthorityFile: given(values.kubeletCertificateAuthority),
+      certificateAuthorityText: given(values.kubeletCertificateAuthorityText),
+      clientCertificateFile: given(values.kubeletClientCertificate),
+      clientKeyFile: given(values.kubeletClientKey),
+      insecureTls: values.kubeletInsecureTls,
+      completelyInsecure: values.deprecatedKubeletCompletelyInsecure,
+      metricsEndpoint: values.kubeletMetricsEndpoint,
+      requestTimeoutMs: values.kubeletRequestTimeoutMs,
+      dialTimeoutMs: values.kubeletDialTimeoutMs,
+    }),
+    serving: Object.freeze({
+      bindAddress: values.bindAddress,
+      port: values.securePort,
+      certDir: values.certDir,
+      certFile: given(values.tlsCertFile),
+      keyFile: given(values.tlsPrivateKeyFile),
+      namedCertificates: values.tlsSniCertKeys,
+      tls: { minVersion: TLS_VERSIONS[values.tlsMinVersion], cipherSuites: values.tlsCipherSuites },
+      maxStreamsPerConnection: values.http2MaxStreamsPerConnection || DEFAULT_MAX_STREAMS,
+      inFlightLimits: {
+        reading: values.maxRequestsInflight || Number.POSITIVE_INFINITY,
+        mutating: values.maxMutatingRequestsInflight || Number.POSITIVE_INFINITY,
+      },
+      enableWatch: values.enableWatch,
+      shutdownDelayMs: values.shutdownDelayMs,
+    }),
+    authentication: Object.freeze({
+      kubeconfig: given(values.authenticationKubeconfig),
+      clientCaFile: given(values.clientCaFile),
+      frontProxyCaFile: given(values.requestheaderClientCaFile),
+      frontProxyAllowedNames: values.requestheaderAllowedNames,
+      frontProxyHeaders: {
+        username: values.requestheaderUsernameHeaders,
+        uid: values.requestheaderUidHeaders,
+        group: values.requestheaderGroupHeaders,
+        extraPrefix: values.requestheaderExtraHeadersPrefix,
+      },
+      skipLookup: values.authenticationSkipLookup,
+      tolerateLookupFailure: values.authenticationTolerateLookupFailure,
+      tokenCacheTtlMs: values.authenticationTokenCacheTtlMs,
+    }),
+    authorization: Object.freeze({
+      kubeconfig: given(values.authorizationKubeconfig),
+      alwaysAllowed: parsePathRules(values.authorizationAlwaysAllowPaths),
+      authorizedTtlMs: values.authorizationAuthorizedTtlMs,
+      unauthorizedTtlMs: values.authorizationUnauthorizedTtlMs,
+    }),
+    logging: Object.freeze({ format: values.loggingFormat, verbosity: values.verbosity }),
+  });
+}
+
+/** As in Go, an empty text is none. */
+function given(text: string): string | undefined {
+  return text === '' ? undefined : text;
+}

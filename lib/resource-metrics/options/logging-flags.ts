@@ -1,0 +1,16 @@
+import { flag } from '#lib/flags/flag.ts';
+import { integer, oneOf } from '#lib/flags/flag-kinds.ts';
+
+/** What is logged, and how. */
+export const loggingFlags = {
+  loggingFormat: flag('logging-format', oneOf('text', 'json'), {
+    default: 'text',
+    description: 'How log lines are written: text, or one JSON object a line.',
+  }),
+  verbosity: flag('v', integer, {
+    shorthand: 'v',
+    default: 0,
+    description: 'How much is logged: 0 for what somebody may act on, up to 10.',
+    ruleBrokenBy: (level) => (level >= 0 ? undefined : 'must not be negative'),
+  }),
+};

@@ -1,0 +1,140 @@
+import type { ApiClient } from '#lib/kubernetes/api-client.ts';
+import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { NodeTrends } from './debug/node-trends.ts';
+import { Manager } from './manager.ts';
+import { scrapeTargetOf } from './nodes/node-address.ts';
+import { NodeCache } from './nodes/node-cache.ts';
+import type { MetricsServerOptions } from './options.ts';
+import { PodCache } from './pods/pod-cache.ts';
+import { createKubeletClient } from './scrape/create-kubelet-client.ts';
+import { EndpointChoice } from './scrape/endpoint-choice.ts';
+import { kubeletEndpoints } from './scrape/kubelet-endpoint.ts';
+import { OutageLog } from './scrape/outage-log.ts';
+import { ScrapeRecords } from './scrape/scrape-records.ts';
+import { Scraper } from './scrape/scraper.ts';
+import { MetricsSink } from './sink/metrics-sink.ts';
+import { StageGuard } from './stage-guard.ts';
+import { ResourceMetricsTelemetry } from './telemetry.ts';
+
+/** What a pipeline needs from outside. */
+export interface PipelineEnvironment {
+  readonly access: ClusterAccess;
+  readonly client: ApiClient;
+  readonly registry: SlicedRegistry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Everything that keeps the snapshot current, for those who serve it and tell of it; disposing it ends all. */
+export interface Pipeline extends AsyncDisposable {
+  readonly nodes: NodeCache;
+  readonly pods: PodCache;
+  readonly sink: MetricsSink;
+  readonly manager: Manager;
+  readonly telemetry: ResourceMetricsTelemetry;
+  readonly scrapes: ScrapeRecords;
+  readonly trends: NodeTrends;
+  /** Begins to scrape, as soon as the nodes are known; comes back at once. */
+  start(): void;
+}
+
+/**
+ * Puts the stages together: nodes → scrape → batch → sink, driven by the manager. Nodes and pods are followed from
+ * now on.
+ *
+ * @throws when a file that a flag names cannot be used
+ */
+export async function createPipeline(
+  options: MetricsServerOptions,
+  { access, client, registry, clock, logger }: PipelineEnvironment,
+): Promise<Pipeline> {
+  await using creating = new AsyncDisposableStack();
+  const nodes = creating.use(new NodeCache({ client, clock, logger, selector: options.nodeSelector }));
+  const pods = creating.use(new PodCache({ client, clock, logger }));
+
+  const resolutionMs = options.metricResolutionMs;
+  const { requestTimeoutMs } = options.kubelet;
+  const sink = new MetricsSink({
+    clock,
+    resolutionMs,
+    stalenessMs: options.metricStalenessMs,
+    livePodUid: (namespace, name) => pods.get(namespace, name)?.uid,
+  });
+  const telemetry = new ResourceMetricsTelemetry({
+    registry,
+    requestTimeoutMs,
+    resolutionMs,
+    storagePoints: () => sink.storagePoints,
+    staleCounts: () => sink.staleCounts,
+  });
+  const guard = new StageGuard({ clock, logger, onFailure: (stage) => telemetry.recordStageFailure(stage) });
+  const outages = new OutageLog(logger, clock);
+  const scrapes = new ScrapeRecords();
+  const trends = new NodeTrends();
+  const kubelets = creating.use(
+    await createKubeletClient({ ...options.kubelet, resolutionMs }, { access, clock, logger }),
+  );
+  const endpoints = new EndpointChoice(
+    options.kubelet.metricsEndpoint,
+    clock,
+    kubeletEndpoints(new Set(options.extraResources)),
+  );
+  const running = new AbortController();
+  const scraper = new Scraper({
+    clock,
+    client: kubelets,
+    endpoints,
+    random: Math.random,
+    targetOf: (node) => scrapeTargetOf(node, options.kubelet),
+    onScraped: (outcome) => {
+      if (running.signal.aborted) return; // nobody failed: it is we who left
+      guard.contain('telemetry', () => telemetry.recordScrape(outcome));
+      guard.contain('log', () => outages.record(outcome));
+      guard.contain('debug', () => scrapes.record(outcome));
+      if (outcome.error) guard.contain('sink', () => sink.lose(outcome.nodeName));
+    },
+  });
+  const manager = new Manager({
+    clock,
+    logger,
+    resolutionMs,
+    sink: { receive: (batch) => guard.contain('sink', () => sink.receive(batch)) },
+    collect: async (signal, deliver) => {
+      const known = guard.contain('nodes', () => [...nodes.values()]);
+      if (known) await scraper.scrape({ nodes: known, signal, deliver });
+    },
+    onCycle: (outcome) => {
+      const isLive = (name: string) => nodes.get(name) !== undefined;
+      guard.contain('telemetry', () => telemetry.recordCycle(outcome));
+      guard.contain('telemetry', () => telemetry.retain(isLive));
+      guard.contain('sink', () => sink.retain(isLive));
+      guard.contain('log', () => outages.retain(isLive));
+      guard.contain('endpoints', () => endpoints.retain(isLive));
+      guard.contain('debug', () => trends.record(sink.snapshot));
+      guard.contain('debug', () => scrapes.retain(isLive));
+      guard.contain('debug', () => trends.retain(isLive));
+    },
+  });
+
+  let stopped: Promise<void> | undefined;
+  creating.defer(async () => {
+    running.abort(new Error('the server is shutting down'));
+    await stopped;
+  });
+  nodes.start();
+  pods.start();
+  const created = creating.move();
+  return {
+    ...{ nodes, pods, sink, manager, telemetry, scrapes, trends },
+    start: () => {
+      stopped = nodes.synced(running.signal).then(
+        () => manager.run(running.signal),
+        () => {}, // stopped before the nodes were known
+      );
+    },
+    [Symbol.asyncDispose]: () => created.disposeAsync(),
+  };
+}

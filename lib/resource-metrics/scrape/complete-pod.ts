@@ -1,0 +1,55 @@
+import type { ContainerPoint, PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
+
+/** A container as a kubelet reported it: what it did not know is `undefined`. */
+export type ContainerReport = { readonly [Key in keyof ContainerPoint]: ContainerPoint[Key] | undefined } & {
+  readonly name: string;
+};
+
+/**
+ * Tells the containers of a pod that count from those that don't, and whether one that counts lacks something.
+ *
+ * The Horizontal Pod Autoscaler divides by every container's request, so a pod is whole or nothing. A
+ * container that has neither CPU nor memory and started before another that has both is an init container
+ * that finished, and is no lack. Of two reports under one name the later life counts.
+ */
+export function completePod(
+  reports: readonly ContainerReport[],
+): Pick<PodPoints, 'containers' | 'incompleteBecause'> {
+  const containers: ContainerPoint[] = [];
+  const lacking: ContainerReport[] = [];
+  for (const report of laterLives(reports)) {
+    if (isComplete(report)) containers.push(report);
+    else lacking.push(report);
+  }
+  const lack = lacking.find((report) => !isFinishedInitContainer(report, containers));
+  return { containers, incompleteBecause: lack && describeLack(lack) };
+}
+
+function laterLives(reports: readonly ContainerReport[]): readonly ContainerReport[] {
+  const byName = new Map<string, ContainerReport>();
+  for (const report of reports) {
+    const other = byName.get(report.name);
+    if (!other || (report.startedAtMs ?? 0) >= (other.startedAtMs ?? 0)) byName.set(report.name, report);
+  }
+  return byName.size === reports.length ? reports : [...byName.values()];
+}
+
+function isComplete(report: ContainerReport): report is ContainerPoint {
+  const { takenAtMs, cpuCoreNanoseconds, memoryBytes } = report;
+  return takenAtMs !== undefined && cpuCoreNanoseconds !== undefined && memoryBytes !== undefined;
+}
+
+function isFinishedInitContainer(report: ContainerReport, running: readonly ContainerPoint[]): boolean {
+  const { startedAtMs, cpuCoreNanoseconds, memoryBytes } = report;
+  if (cpuCoreNanoseconds !== undefined || memoryBytes !== undefined || startedAtMs === undefined)
+    return false;
+  return running.some((other) => other.startedAtMs !== undefined && other.startedAtMs > startedAtMs);
+}
+
+function describeLack({ name, takenAtMs, cpuCoreNanoseconds, memoryBytes }: ContainerReport): string {
+  const lacks = [];
+  if (cpuCoreNanoseconds === undefined) lacks.push('CPU time');
+  else if (takenAtMs === undefined) lacks.push('time of the CPU reading');
+  if (memoryBytes === undefined) lacks.push('working set');
+  return `container "${name}" has no ${lacks.join(' and no ')}`;
+}

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { Dialer } from './dialer.ts';
+import { KubeletClient } from './kubelet-client.ts';
+import { type KubeletTrust, openKubeletCredentials } from './kubelet-credentials.ts';
+import { NameResolver } from './name-resolver.ts';
+import { TurnGate } from './turn-gate.ts';
+
+/** How kubelets are asked, as the flags say. */
+export interface KubeletConnectionOptions extends KubeletTrust {
+  readonly dialTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly resolutionMs: number;
+  /** Whether to ask in plain text, without credentials. */
+  readonly completelyInsecure: boolean;
+}
+
+/** More at once and our own CPU would make kubelets look slow: each costs 1 to 2 ms of it. */
+const HANDSHAKES_AT_ONCE = 64;
+
+/** Connections outlive some lost cycles. */
+const KEEP_ALIVE_RESOLUTIONS = 4;
+
+/** What asking kubelets needs from outside. */
+export interface KubeletConnectionEnvironment {
+  readonly access: ClusterAccess;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Puts together what asks kubelets.
+ *
+ * @throws naming the flags and files that cannot be used
+ */
+export async function createKubeletClient(
+  options: KubeletConnectionOptions,
+  { access, clock, logger }: KubeletConnectionEnvironment,
+): Promise<Pick<KubeletClient, 'get' | 'retain'> & AsyncDisposable> {
+  await using creating = new AsyncDisposableStack();
+  const { completelyInsecure, dialTimeoutMs, requestTimeoutMs, resolutionMs } = options;
+  const readable = (path: string) => () => readFile(path, 'utf8').catch(() => ''); // absent says nothing
+  const resolver = new NameResolver({
+    clock,
+    timeoutMs: dialTimeoutMs,
+    hosts: readable('/etc/hosts'),
+    resolvConf: readable('/etc/resolv.conf'),
+  });
+  warnOfInsecurity(options, logger);
+  const credentials = completelyInsecure
+    ? undefined
+    : creating.use(await openKubeletCredentials(options, { access, clock, logger }));
+  const dialer = new Dialer({
+    clock,
+    resolver,
+    gate: new TurnGate(HANDSHAKES_AT_ONCE),
+    tls: credentials && (() => credentials.tls()),
+    dialTimeoutMs,
+  });
+  const client = new KubeletClient({
+    clock,
+    dialer,
+    scheme: completelyInsecure ? 'http' : 'https',
+    authorization: async () => (completelyInsecure ? undefined : await access.authorization()),
+    requestTimeoutMs,
+    keepAliveMs: KEEP_ALIVE_RESOLUTIONS * resolutionMs,
+  });
+  creating.use(client);
+  const created = creating.move();
+  return {
+    get: (target, path, signal) => client.get(target, path, signal),
+    retain: (addresses) => client.retain(addresses),
+    [Symbol.asyncDispose]: () => created.disposeAsync(),
+  };
+}
+
+function warnOfInsecurity(options: KubeletConnectionOptions, logger: Logger): void {
+  if (options.completelyInsecure) {
+    logger.warning('KUBELETS ARE ASKED IN PLAIN TEXT: anybody on the way can read and change what they say', {
+      flag: '--deprecated-kubelet-completely-insecure',
+    });
+  } else if (options.insecureTls) {
+    logger.warning(
+      'KUBELETS ARE NOT VERIFIED: whoever answers at their addresses is sent our credentials, and believed',
+      { flag: '--kubelet-insecure-tls' },
+    );
+  }
+}

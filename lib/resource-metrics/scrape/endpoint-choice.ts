@@ -1,0 +1,71 @@
+import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { KubeletRefusal } from './kubelet-client.ts';
+import { type KubeletEndpoint, type KubeletEndpoints, kubeletEndpoints } from './kubelet-endpoint.ts';
+
+/** Which endpoint kubelets are asked: one of the two, or whichever each of them answers. */
+export type EndpointPolicy = 'summary' | 'resource' | 'auto';
+
+/** A node that refused the summary is asked for it again this much later: it may have been upgraded, or its RBAC. */
+export const RECHECK_MS = 3_600_000;
+
+/** No such endpoint, or no right to it, as where only the reference's RBAC is installed. */
+const REFUSALS_OF_AN_ENDPOINT: readonly number[] = [403, 404];
+
+/** Remembers by node which endpoint its kubelet answers. */
+export class EndpointChoice {
+  readonly #policy: EndpointPolicy;
+  readonly #clock: Clock;
+  readonly #endpoints: KubeletEndpoints;
+  /** Nodes that answer only the resource endpoint, and until when that is taken for granted. */
+  readonly #untilMs = new Map<string, number>();
+
+  constructor(policy: EndpointPolicy, clock: Clock, endpoints: KubeletEndpoints = kubeletEndpoints()) {
+    this.#policy = policy;
+    this.#clock = clock;
+    this.#endpoints = endpoints;
+  }
+
+  /**
+   * Asks one node, by the endpoint of choice, and the other one if the kubelet refuses that. A node that names a path
+   * of its own is asked for resources there.
+   *
+   * @throws what `ask` throws of the last endpoint asked
+   */
+  async ask<T>(
+    { name: nodeName, resourceMetricsPath }: Pick<LiveNode, 'name' | 'resourceMetricsPath'>,
+    ask: (endpoint: KubeletEndpoint) => Promise<T>,
+  ): Promise<T> {
+    const { resource } = this.#endpoints;
+    if (resourceMetricsPath !== undefined && this.#policy !== 'summary') {
+      return await ask({ ...resource, path: resourceMetricsPath });
+    }
+    const endpoint = this.#endpointOf(nodeName);
+    try {
+      return await ask(endpoint);
+    } catch (error) {
+      if (!this.#mayTryOther(endpoint, error)) throw error;
+    }
+    const answer = await ask(resource);
+    this.#untilMs.set(nodeName, this.#clock.monotonicMs() + RECHECK_MS);
+    return answer;
+  }
+
+  /** Drops what is known of nodes that are gone. */
+  retain(isLive: (nodeName: string) => boolean): void {
+    for (const nodeName of this.#untilMs.keys()) if (!isLive(nodeName)) this.#untilMs.delete(nodeName);
+  }
+
+  #endpointOf(nodeName: string): KubeletEndpoint {
+    if (this.#policy !== 'auto') return this.#endpoints[this.#policy];
+    const untilMs = this.#untilMs.get(nodeName);
+    return untilMs !== undefined && this.#clock.monotonicMs() < untilMs
+      ? this.#endpoints.resource
+      : this.#endpoints.summary;
+  }
+
+  #mayTryOther(endpoint: KubeletEndpoint, error: unknown): boolean {
+    if (this.#policy !== 'auto' || endpoint !== this.#endpoints.summary) return false;
+    return error instanceof KubeletRefusal && REFUSALS_OF_AN_ENDPOINT.includes(error.statusCode);
+  }
+}

@@ -1,0 +1,15 @@
+/** A text of millions of unreadable lines is no answer with as many faults. */
+const MOST_HELD = 1000;
+
+/** What had to be left out of an answer because it could not be read, in words; the first thousand. */
+export class IgnoredParts {
+  readonly #held: string[] = [];
+
+  note(part: string): void {
+    if (this.#held.length < MOST_HELD) this.#held.push(part);
+  }
+
+  get held(): readonly string[] {
+    return this.#held;
+  }
+}

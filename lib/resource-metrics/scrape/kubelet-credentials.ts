@@ -1,0 +1,99 @@
+import { createSecureContext } from 'node:tls';
+import { parseCaBundle } from '#lib/apiserver/authentication/ca-bundle.ts';
+import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import { FollowedFiles } from '#lib/kubernetes/followed-files.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { KubeletTls } from './dialer.ts';
+
+/** How kubelets are to be verified and convinced, as the `--kubelet-…` flags say; files are PEM. */
+export interface KubeletTrust {
+  readonly certificateAuthorityFile: string | undefined;
+  /** Instead of the file. */
+  readonly certificateAuthorityText: string | undefined;
+  readonly clientCertificateFile: string | undefined;
+  readonly clientKeyFile: string | undefined;
+  /** Whether any certificate will do. */
+  readonly insecureTls: boolean;
+}
+
+/** What credentials for kubelets need from outside. */
+export interface KubeletCredentialsEnvironment {
+  readonly access: Pick<ClusterAccess, 'tls'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What connections to kubelets are made with, as it is at the moment. */
+export interface KubeletCredentials extends AsyncDisposable {
+  /** The same object until any of it changes. */
+  tls(): KubeletTls;
+}
+
+/**
+ * Credentials for the API server, save for what flags replace; all of them follow their files.
+ *
+ * @throws naming the flags and files that cannot be used
+ */
+export async function openKubeletCredentials(
+  trust: KubeletTrust,
+  { access, clock, logger }: KubeletCredentialsEnvironment,
+): Promise<KubeletCredentials> {
+  await using opening = new AsyncDisposableStack();
+  const follow = async <T>(what: string, paths: readonly string[], read: (texts: readonly string[]) => T) =>
+    opening.use(await FollowedFiles.open({ paths, what, read, clock, logger }));
+  const { certificateAuthorityFile, certificateAuthorityText, clientCertificateFile, clientKeyFile } = trust;
+  const authorities =
+    certificateAuthorityFile === undefined
+      ? undefined
+      : await follow('--kubelet-certificate-authority', [certificateAuthorityFile], readAuthorities);
+  if (certificateAuthorityText !== undefined) parseCaBundle(certificateAuthorityText);
+  const client =
+    clientCertificateFile === undefined || clientKeyFile === undefined
+      ? undefined
+      : await follow(
+          '--kubelet-client-certificate and --kubelet-client-key',
+          [clientCertificateFile, clientKeyFile],
+          readPair,
+        );
+
+  const current = (): KubeletTls => {
+    const { tls } = access;
+    const { cert, key } = client ? client.current : tls;
+    if (trust.insecureTls) return { cert, key, rejectUnauthorized: false };
+    const given = authorities?.current ?? certificateAuthorityText;
+    const rejectUnauthorized = given !== undefined || tls.rejectUnauthorized;
+    return { cert, key, ca: given ?? tls.ca, rejectUnauthorized };
+  };
+  let last = current();
+  const opened = opening.move();
+  return {
+    tls() {
+      const next = current();
+      if (!isSame(next, last)) last = next;
+      return last;
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+/** @throws when the text has no certificate or a broken one, which TLS itself would pass over in silence */
+function readAuthorities([ca = '']: readonly string[]): string {
+  parseCaBundle(ca);
+  return ca;
+}
+
+function readPair([cert = '', key = '']: readonly string[]): { readonly cert: string; readonly key: string } {
+  createSecureContext({ cert, key });
+  return { cert, key };
+}
+
+function isSame(one: KubeletTls, other: KubeletTls): boolean {
+  const { ca, cert, key, rejectUnauthorized } = one;
+  return (
+    ca === other.ca &&
+    cert === other.cert &&
+    key === other.key &&
+    rejectUnauthorized === other.rejectUnauthorized
+  );
+}

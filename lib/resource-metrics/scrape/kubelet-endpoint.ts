@@ -1,0 +1,38 @@
+import type { ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
+import type { NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { AnswerOrigin } from './answer-origin.ts';
+import { decodeExposition } from './exposition-decoder.ts';
+import { decodeSummary } from './summary-decoder.ts';
+
+/** Something that a kubelet can be asked, and how its answer is read. */
+export interface KubeletEndpoint {
+  readonly path: string;
+  readonly decode: (text: string, origin: AnswerOrigin) => NodeAnswer;
+}
+
+/** The endpoints by which kubelets tell of resources. */
+export interface KubeletEndpoints {
+  /** Tells pods' UIDs and a node's own rate; guarded by `nodes/stats`. */
+  readonly summary: KubeletEndpoint;
+  /** What the reference asks; guarded by `nodes/metrics`. */
+  readonly resource: KubeletEndpoint;
+}
+
+/**
+ * How kubelets are asked for CPU and memory.
+ *
+ * @param extras what they are asked for beside these; only the full summary, twice as long, tells of storage
+ */
+export function kubeletEndpoints(extras: ExtraResources = new Set()): KubeletEndpoints {
+  const query = extras.has('ephemeral-storage') ? '' : '?only_cpu_and_memory=true';
+  return {
+    summary: {
+      path: `/stats/summary${query}`,
+      decode: (text, origin) => decodeSummary(text, origin, extras),
+    },
+    resource: {
+      path: '/metrics/resource',
+      decode: (text, origin) => decodeExposition(text, origin, extras),
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import tls from 'node:tls';
+import type { ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
+
+/**
+ * Whether a certificate, whose chain is good, is that of the kubelet that was dialled: it names the host, or else the
+ * node or another of its addresses, for kubelets are dialled by address and their certificates often name only the
+ * node.
+ *
+ * @returns why it is not, with the names that it has and what to do
+ */
+export function kubeletIdentityFault(
+  certificate: tls.PeerCertificate,
+  { host, knownAs = [] }: Pick<ScrapeTarget, 'host' | 'knownAs'>,
+): Error | undefined {
+  const names = [host, ...knownAs.filter((name) => name !== host)];
+  if (names.some((name) => tls.checkServerIdentity(name, certificate) === undefined)) return undefined;
+  return new Error(
+    `its certificate is not for ${names.join(', ')}: it is for ${namesOf(certificate)}; give the kubelet a ` +
+      'certificate that names its node (serverTLSBootstrap: true in its configuration), or ask it by a name that ' +
+      'the certificate has (--kubelet-preferred-address-types)',
+  );
+}
+
+function namesOf({ subject, subjectaltname }: tls.PeerCertificate): string {
+  if (subjectaltname) return subjectaltname.replaceAll(/(DNS|IP Address):/g, '');
+  const names = [subject?.CN].flat().filter((name) => name !== undefined);
+  return names.length > 0 ? names.join(', ') : 'nobody';
+}

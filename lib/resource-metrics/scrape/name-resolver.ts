@@ -1,0 +1,103 @@
+import { Resolver } from 'node:dns/promises';
+import net from 'node:net';
+import { unlessAborted } from '#lib/kubernetes/unless-aborted.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
+import { formatDuration } from '#lib/time/duration.ts';
+import { candidateNames, readHosts, readSearch } from './resolver-files.ts';
+
+/** How long a found address is reused. */
+export const FOUND_TTL_MS = 30_000;
+/** How long a failure is reused: shorter, for what was just created may appear at any moment. */
+export const FAILED_TTL_MS = 10_000;
+
+/** A lost packet is asked for again, after twice as long each time. */
+const FIRST_TRY_MS = 500;
+const TRIES = 4;
+
+/** What a name resolver needs from outside. */
+export interface NameResolverOptions {
+  readonly clock: Clock;
+  /** How long one name may take. */
+  readonly timeoutMs: number;
+  /** Text of the hosts file, `/etc/hosts`; read anew at every lookup that is not cached. */
+  readonly hosts: () => Promise<string>;
+  /** Text of `/etc/resolv.conf`: its search list and `ndots`. */
+  readonly resolvConf: () => Promise<string>;
+  /** DNS servers as `address:port`; by default those that the machine is configured with. */
+  readonly servers?: readonly string[];
+}
+
+/**
+ * Resolves host names without ever blocking others.
+ *
+ * Node's own `dns.lookup` occupies one of four threads until the name server answers, so that a few
+ * unresolvable names would stall all. This asks by c-ares, and reads the hosts file and the search list itself, as Go does.
+ */
+export class NameResolver {
+  readonly #options: NameResolverOptions;
+  readonly #dns: Resolver;
+  readonly #cache = new Map<string, { readonly address: Promise<string>; expiresAtMs: number }>();
+
+  constructor(options: NameResolverOptions) {
+    this.#options = options;
+    this.#dns = new Resolver({ timeout: FIRST_TRY_MS, tries: TRIES });
+    if (options.servers) this.#dns.setServers(options.servers);
+  }
+
+  /**
+   * @returns an IP address: the host itself where it is one; IPv4 before IPv6 where a name has both
+   * @throws with the cause in words; the signal's reason when it aborts first
+   */
+  async resolve(host: string, signal: AbortSignal): Promise<string> {
+    if (net.isIP(host) !== 0) return host;
+    signal.throwIfAborted();
+    const nowMs = this.#options.clock.monotonicMs();
+    const cached = this.#cache.get(host);
+    if (cached && cached.expiresAtMs > nowMs) return await unlessAborted(cached.address, signal);
+    const entry = { address: this.#lookUpInTime(host), expiresAtMs: Number.POSITIVE_INFINITY };
+    const expireAfter = (ttlMs: number) => () => {
+      entry.expiresAtMs = this.#options.clock.monotonicMs() + ttlMs;
+    };
+    entry.address.then(expireAfter(FOUND_TTL_MS), expireAfter(FAILED_TTL_MS));
+    this.#forgetExpired(nowMs);
+    this.#cache.set(host, entry);
+    return await unlessAborted(entry.address, signal);
+  }
+
+  #forgetExpired(nowMs: number): void {
+    for (const [host, { expiresAtMs }] of this.#cache) if (expiresAtMs <= nowMs) this.#cache.delete(host);
+  }
+
+  async #lookUpInTime(host: string): Promise<string> {
+    const { clock, timeoutMs } = this.#options;
+    const expired = () => new Error(`no answer from DNS for "${host}" within ${formatDuration(timeoutMs)}`);
+    using deadline = startDeadline(clock, timeoutMs, { expired });
+    return await unlessAborted(this.#lookUp(host, deadline.signal), deadline.signal);
+  }
+
+  async #lookUp(host: string, signal: AbortSignal): Promise<string> {
+    const listed = readHosts(await this.#options.hosts()).get(host.toLowerCase());
+    if (listed !== undefined) return listed;
+    for (const name of candidateNames(host, readSearch(await this.#options.resolvConf()))) {
+      signal.throwIfAborted();
+      const address = await this.#query(name);
+      if (address !== undefined) return address;
+    }
+    throw new Error(`no such host: "${host}"`);
+  }
+
+  async #query(name: string): Promise<string | undefined> {
+    const [four, six] = await Promise.allSettled([this.#dns.resolve4(name), this.#dns.resolve6(name)]);
+    const address = (four.status === 'fulfilled' ? four.value : []).concat(
+      six.status === 'fulfilled' ? six.value : [],
+    )[0];
+    if (address !== undefined) return address;
+    for (const { reason } of [four, six].filter((result) => result.status === 'rejected')) {
+      if (reason.code !== 'ENOTFOUND' && reason.code !== 'ENODATA') {
+        throw new Error(`cannot look up "${name}": ${reason.code}`, { cause: reason });
+      }
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import { describeError } from '#lib/telemetry/logger.ts';
+import { KubeletRefusal } from './kubelet-client.ts';
+
+/** A node whose usage could not be had in one cycle, and why. */
+export class ScrapeError extends Error {
+  readonly nodeName: string;
+  /** What was wrong, without saying where. */
+  readonly reason: string;
+  /** The same for the same fault at the same place, though the words may differ: positions in a text, ids, hints. */
+  readonly kind: string;
+  /** `host:port`, where the node has an address. */
+  readonly address: string | undefined;
+
+  constructor(nodeName: string, cause: unknown, { address }: { readonly address?: string | undefined } = {}) {
+    const reason = inWords(cause);
+    const where = address === undefined ? '' : ` at ${address}`;
+    super(`Cannot scrape node "${nodeName}"${where}: ${reason}`, { cause });
+    this.nodeName = nodeName;
+    this.reason = reason;
+    this.kind = `${address} ${kindOf(cause)}`;
+    this.address = address;
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset by the kubelet',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'network unreachable',
+  ETIMEDOUT: 'connection timed out',
+  EMFILE: 'this process has too many files open',
+  UND_ERR_SOCKET: 'the kubelet closed the connection before its answer was complete',
+  UND_ERR_DESTROYED: 'the kubelet closed the connection before its answer was complete',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer is larger than 16 MiB',
+  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate was issued by an authority that is not trusted here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate was issued by an authority that is not trusted here',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate was issued by an authority that is not trusted here',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS',
+};
+
+function inWords(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (cause instanceof Error && cause.name === 'HTTPParserError') return 'it does not speak HTTP';
+  return WORDS[code] ?? describeError(cause);
+}
+
+/** An error's code, else the first words of its message: what follows a colon, and figures, are particulars. */
+function kindOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  if ('code' in cause && typeof cause.code === 'string') return cause.code;
+  if (cause instanceof KubeletRefusal) return `HTTP status ${cause.statusCode}`;
+  return cause.message.replace(/:.*/s, '').replace(/\d+/g, '0');
+}

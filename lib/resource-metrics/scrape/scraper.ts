@@ -1,0 +1,129 @@
+import type { MetricsBatch, NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import {
+  formatAddress,
+  type NoScrapeTarget,
+  type ScrapeTarget,
+} from '#lib/resource-metrics/nodes/node-address.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { BatchDelivery } from './batch-delivery.ts';
+import type { EndpointChoice } from './endpoint-choice.ts';
+import type { KubeletClient } from './kubelet-client.ts';
+import { ScrapeError } from './scrape-error.ts';
+
+/** One attempt to scrape one node. */
+export interface ScrapeOutcome {
+  readonly nodeName: string;
+  /** When it began, by our wall clock. */
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+  /** `undefined` when it succeeded. */
+  readonly error: ScrapeError | undefined;
+  /** What could not be read of the answer, in words. */
+  readonly ignored: readonly string[];
+  /** `host:port`; absent for a node without an address. */
+  readonly address?: string | undefined;
+  /** The path that the kubelet was asked for last; absent when it was not asked at all. */
+  readonly endpoint?: string | undefined;
+}
+
+/** What a scraper needs from outside. */
+export interface ScraperOptions {
+  readonly clock: Clock;
+  readonly client: Pick<KubeletClient, 'get' | 'retain'>;
+  readonly endpoints: EndpointChoice;
+  readonly targetOf: (node: LiveNode) => ScrapeTarget | NoScrapeTarget;
+  /** A number in [0, 1), asked once a node: spreads the starts of a cycle. */
+  readonly random: () => number;
+  readonly onScraped: (outcome: ScrapeOutcome) => void;
+}
+
+/** One cycle over all nodes. */
+export interface ScrapeCycle {
+  readonly nodes: Iterable<LiveNode>;
+  /** Ends the cycle: nodes that have not answered by then have failed. */
+  readonly signal: AbortSignal;
+  readonly deliver: (batch: MetricsBatch) => void;
+}
+
+const JITTER_PER_NODE_MS = 8;
+const MOST_JITTER_MS = 4000;
+/** How long after the last start the first answers are delivered without those that are still to come. */
+const PATIENCE_MS = 1000;
+
+/** Scrapes every node once a cycle, concurrently and after a random delay; one that fails costs only itself. */
+export class Scraper {
+  readonly #options: ScraperOptions;
+  /** By node, when in a cycle it is scraped: always at the same point, so that no two scrapes come too near each other. */
+  #spread: ReadonlyMap<string, number> = new Map();
+
+  constructor(options: ScraperOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when every node has answered or failed. */
+  async scrape({ nodes, signal, deliver }: ScrapeCycle): Promise<void> {
+    const all = [...nodes];
+    const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, MOST_JITTER_MS);
+    const { clock, client, random } = this.#options;
+    using delivery = new BatchDelivery({ clock, deliver, patienceMs: jitterMs + PATIENCE_MS });
+    const targets = new Set<string>();
+    const spread = new Map<string, number>();
+    const scrapeNode = async (node: LiveNode) => {
+      const target = this.#options.targetOf(node);
+      if ('reason' in target) return this.#reportUnreachable(target);
+      targets.add(formatAddress(target));
+      const fraction = this.#spread.get(node.name) ?? random();
+      spread.set(node.name, fraction);
+      const answer = await this.#scrapeNode(node, target, { signal, delayMs: fraction * jitterMs });
+      if (answer) delivery.add(answer);
+    };
+    const scraped = Promise.all(all.map(scrapeNode));
+    this.#spread = spread;
+    await scraped;
+    delivery.flush();
+    await client.retain(targets);
+  }
+
+  #reportUnreachable({ nodeName, reason }: NoScrapeTarget): void {
+    const error = new ScrapeError(nodeName, new Error(reason));
+    this.#options.onScraped({
+      nodeName,
+      startedAtMs: this.#options.clock.nowMs(),
+      durationMs: 0,
+      error,
+      ignored: [],
+    });
+  }
+
+  async #scrapeNode(
+    node: LiveNode,
+    target: ScrapeTarget,
+    { signal, delayMs }: { readonly signal: AbortSignal; readonly delayMs: number },
+  ): Promise<NodeAnswer | undefined> {
+    const { clock, client, endpoints, onScraped } = this.#options;
+    const { nodeName } = target;
+    const address = formatAddress(target);
+    let endpoint: string | undefined;
+    let begin = { startedAtMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    const report = (outcome: Pick<ScrapeOutcome, 'error' | 'ignored'>) => {
+      const durationMs = clock.monotonicMs() - begin.monotonicMs;
+      onScraped({ nodeName, startedAtMs: begin.startedAtMs, durationMs, address, endpoint, ...outcome });
+    };
+    try {
+      await clock.sleep(delayMs, { signal });
+      begin = { startedAtMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+      const answer = await endpoints.ask(node, async ({ path, decode }) => {
+        endpoint = path;
+        const askedAtMs = clock.monotonicMs();
+        const text = await client.get(target, path, signal);
+        return decode(text, { nodeName, askedAtMs, receivedAtMs: clock.monotonicMs() });
+      });
+      report({ error: undefined, ignored: answer.ignored });
+      return answer;
+    } catch (cause) {
+      report({ error: new ScrapeError(nodeName, cause, { address }), ignored: [] });
+      return undefined;
+    }
+  }
+}

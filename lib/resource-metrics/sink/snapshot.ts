@@ -1,0 +1,50 @@
+import type { ExtraBytes } from '#lib/resource-metrics/batch/extra-resources.ts';
+
+/** What a container uses. */
+export interface ContainerUsage {
+  readonly name: string;
+  readonly cpuNanocores: number;
+  readonly memoryBytes: number;
+  readonly extraBytes?: ExtraBytes | undefined;
+}
+
+/** What a node uses. */
+export interface NodeUsage {
+  readonly name: string;
+  /** The end of the window, by the kubelet's clock. */
+  readonly timestampMs: number;
+  /** How long the CPU value averages over. */
+  readonly windowMs: number;
+  readonly cpuNanocores: number;
+  readonly memoryBytes: number;
+  readonly extraBytes?: ExtraBytes | undefined;
+}
+
+/** What a pod uses: all of its containers that count, in the kubelet's order. */
+export interface PodUsage {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string | undefined;
+  /** Timestamp and window are those of the container whose timestamp is the earliest. */
+  readonly timestampMs: number;
+  readonly windowMs: number;
+  readonly containers: readonly ContainerUsage[];
+}
+
+/**
+ * Everything that is served at one moment. Immutable; an entry that did not change is the same object in the
+ * next snapshot, so that whatever was derived from it can be kept.
+ */
+export interface Snapshot {
+  /** Rises by one with every snapshot of this process. */
+  readonly sequence: number;
+  /** When it was published, by our wall clock. */
+  readonly publishedAtMs: number;
+  /** By node name. */
+  readonly nodes: ReadonlyMap<string, NodeUsage>;
+  /** By namespace, then by pod name. */
+  readonly pods: ReadonlyMap<string, ReadonlyMap<string, PodUsage>>;
+}
+
+/** What is served before anything was scraped. */
+export const EMPTY_SNAPSHOT: Snapshot = { sequence: 0, publishedAtMs: 0, nodes: new Map(), pods: new Map() };

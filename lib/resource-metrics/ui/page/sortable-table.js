@@ -1,0 +1,90 @@
+import { element } from './elements.js';
+
+/**
+ * A table whose rows can be sorted by any column. What is wrong stands first until the reader sorts.
+ *
+ * A column has a title, the value that is sorted by, and what its cell holds. A row's reason stands below it, with
+ * whatever element there is `more` of it.
+ */
+export class SortableTable {
+  #table;
+  #columns;
+  #rows = [];
+  #sort = { column: 0, isDescending: false };
+
+  constructor(table, columns) {
+    this.#table = table;
+    this.#columns = columns;
+  }
+
+  show(rows) {
+    this.#rows = rows;
+    this.#render();
+  }
+
+  #render() {
+    const { value } = this.#columns[this.#sort.column];
+    const direction = this.#sort.isDescending ? -1 : 1;
+    const sorted = this.#rows.toSorted((a, b) => direction * compare(value(a), value(b)));
+    const body = element(
+      'tbody',
+      {},
+      sorted.flatMap((row) => this.#rowsOf(row)),
+    );
+    if (sorted.length === 0) {
+      const cell = element('td', { className: 'empty', text: 'Nothing here', colspan: this.#columns.length });
+      body.append(element('tr', {}, [cell]));
+    }
+    const focused = this.#table.contains(document.activeElement) ? document.activeElement.dataset.column : '';
+    this.#table.replaceChildren(this.#head(), body);
+    if (focused) this.#table.querySelector(`button[data-column="${focused}"]`)?.focus();
+  }
+
+  #head() {
+    const cells = this.#columns.map(({ title, className = '' }, index) => {
+      const button = element('button', { type: 'button', text: title, 'data-column': index });
+      button.addEventListener('click', () => this.#sortBy(index));
+      const { column, isDescending } = this.#sort;
+      const order = isDescending ? 'descending' : 'ascending';
+      const alignment = className === 'number' ? className : '';
+      return element(
+        'th',
+        { className: alignment, scope: 'col', 'aria-sort': column === index ? order : 'none' },
+        [button],
+      );
+    });
+    return element('thead', {}, [element('tr', {}, cells)]);
+  }
+
+  /** Numbers are wanted from the greatest down at first, everything else from the first up. */
+  #sortBy(index) {
+    const isSame = this.#sort.column === index;
+    const isNumber = this.#columns[index].className === 'number';
+    this.#sort = { column: index, isDescending: isSame ? !this.#sort.isDescending : isNumber };
+    this.#render();
+  }
+
+  #rowsOf(row) {
+    const cells = this.#columns.map(({ className = '', cell }) => {
+      const content = cell(row);
+      return element('td', { className }, [content]);
+    });
+    const { state, reason, more } = row;
+    if (!reason) return [element('tr', { className: state }, cells)];
+    const words = element('div', { text: reason });
+    if (more) words.append(' ', more);
+    const wide = element('td', { colspan: this.#columns.length }, [words]);
+    return [
+      element('tr', { className: `${state} has-reason` }, cells),
+      element('tr', { className: `${state} reason` }, [wide]),
+    ];
+  }
+}
+
+/** What has no value comes last whichever way numbers go, as far as one comparison can tell. */
+function compare(a, b) {
+  if (a === b) return 0;
+  if (a === undefined) return -1;
+  if (b === undefined) return 1;
+  return typeof a === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true });
+}
