@@ -1,0 +1,18 @@
+FROM docker.io/library/node:24-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json ./
+RUN npm ci --include=dev --no-audit --no-fund
+COPY scripts/build.ts scripts/
+COPY lib lib
+RUN npm run build
+
+# Node and the bundle, no shell and no package manager.
+FROM gcr.io/distroless/nodejs24-debian12:nonroot
+LABEL org.opencontainers.image.title="metrics-server" \
+      org.opencontainers.image.description="Kubernetes resource metrics for kubectl top and autoscaling" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY LICENSE /licenses/LICENSE
+COPY --from=build /src/dist /app
+USER 65532:65532
+ENTRYPOINT ["/nodejs/bin/node", "/app/main.js"]

@@ -1,0 +1,33 @@
+{{/* The chart's name as label values and resource names may be. */}}
+{{- define "metrics-server.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{/* What everything in the release is called: the release's name alone if that has the chart's in it. */}}
+{{- define "metrics-server.fullname" -}}
+{{- $name := include "metrics-server.name" . }}
+{{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) }}
+{{- default $full .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "metrics-server.serviceAccountName" -}}
+{{- $made := ternary (include "metrics-server.fullname" .) "default" .Values.serviceAccount.create }}
+{{- default $made .Values.serviceAccount.name }}
+{{- end }}
+
+{{/* The Secret with the serving certificate; empty where the server makes its own. */}}
+{{- define "metrics-server.certificateSecret" -}}
+{{- if eq .Values.tls.type "existingSecret" }}
+{{- required "tls.existingSecret.name must name a Secret when tls.type is existingSecret" .Values.tls.existingSecret.name }}
+{{- else if has .Values.tls.type (list "helm" "cert-manager") }}
+{{- include "metrics-server.fullname" . }}
+{{- else if ne .Values.tls.type "metrics-server" }}
+{{- fail (printf "tls.type is %q and must be one of metrics-server, helm, cert-manager, existingSecret" .Values.tls.type) }}
+{{- end }}
+{{- end }}
+
+{{/* The names by which the API server and others in the cluster know the Service, as a JSON list. */}}
+{{- define "metrics-server.serviceNames" -}}
+{{- $name := printf "%s.%s" (include "metrics-server.fullname" .) .Release.Namespace }}
+{{- list $name (printf "%s.svc" $name) (printf "%s.svc.%s" $name .Values.tls.clusterDomain) | toJson }}
+{{- end }}
