@@ -1,0 +1,236 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { formatKubeconfig } from '#lib/simulator/kubeconfig.ts';
+import type { KeyedCertificate } from '#lib/simulator/pki/certificate-authority.ts';
+import { type ClusterPki, createClusterPki } from '#lib/simulator/pki/cluster-pki.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { freePort } from '#spec/support/spawned-server.ts';
+import { type AuditEvent, parseAuditLog } from './audit-log.ts';
+import { ControlPlaneClient } from './control-plane-client.ts';
+import type { ControlPlaneBinaries } from './find-binaries.ts';
+
+const READY_WITHIN_MS = 120_000;
+
+/**
+ * A real control plane on loopback: etcd, kube-apiserver with the aggregation layer and an audit log, and
+ * kube-controller-manager, whose autoscaler does not wait as long as it does in production.
+ */
+export class ControlPlane implements AsyncDisposable {
+  /** `https://127.0.0.1:PORT` */
+  readonly server: string;
+  readonly port: number;
+  /** Kubelets have certificates of the cluster's own authority, as after `serverTLSBootstrap`. */
+  readonly pki: ClusterPki;
+  /** Holds everything, and goes with the control plane. */
+  readonly folder: string;
+  /** The administrator's. */
+  readonly kubeconfig: string;
+  /** Asks as the administrator. */
+  readonly client: ControlPlaneClient;
+  readonly #programs: AsyncDisposableStack;
+
+  private constructor(facts: {
+    port: number;
+    pki: ClusterPki;
+    folder: string;
+    programs: AsyncDisposableStack;
+  }) {
+    this.port = facts.port;
+    this.server = `https://127.0.0.1:${facts.port}`;
+    this.pki = facts.pki;
+    this.folder = facts.folder;
+    this.kubeconfig = join(facts.folder, 'admin.kubeconfig');
+    this.client = this.clientFor(facts.pki.admin);
+    this.#programs = facts.programs;
+  }
+
+  /** @throws Error with a program's last words when it does not come up */
+  static async start(binaries: ControlPlaneBinaries): Promise<ControlPlane> {
+    await using starting = new AsyncDisposableStack();
+    const folder = await mkdtemp(join(tmpdir(), 'control-plane-'));
+    starting.defer(() => rm(folder, { recursive: true, force: true }));
+    const pki = clusterPki();
+    await writeFiles(folder, pki);
+    const [etcdPort, port] = [await freePort(), await freePort()];
+
+    const etcdUrl = `http://127.0.0.1:${etcdPort}`;
+    starting.use(
+      new SpawnedProgram(
+        binaries.etcd,
+        [
+          `--data-dir=${join(folder, 'etcd')}`,
+          `--listen-client-urls=${etcdUrl}`,
+          `--advertise-client-urls=${etcdUrl}`,
+          `--listen-peer-urls=http://127.0.0.1:${await freePort()}`,
+        ],
+        { name: 'etcd' },
+      ),
+    );
+    const apiServer = starting.use(
+      new SpawnedProgram(binaries.apiServer, apiServerFlags({ folder, port, etcdUrl }), {
+        name: 'kube-apiserver',
+      }),
+    );
+    const controlPlane = new ControlPlane({ port, pki, folder, programs: new AsyncDisposableStack() });
+    await writeFile(controlPlane.kubeconfig, controlPlane.kubeconfigFor('admin', pki.admin), { mode: 0o600 });
+    await controlPlane.#untilReady(apiServer);
+    if (binaries.controllerManager) {
+      await writeFile(
+        join(folder, 'controller-manager.kubeconfig'),
+        controlPlane.kubeconfigFor(
+          'system:kube-controller-manager',
+          pki.clientCa.issue({
+            subject: { commonName: 'system:kube-controller-manager' },
+            usages: ['clientAuth'],
+          }),
+        ),
+        { mode: 0o600 },
+      );
+      const flags = controllerManagerFlags(folder, await freePort());
+      starting.use(
+        new SpawnedProgram(binaries.controllerManager, flags, { name: 'kube-controller-manager' }),
+      );
+    }
+    controlPlane.#programs.use(starting.move());
+    return controlPlane;
+  }
+
+  /** Asks as whoever the certificate names. */
+  clientFor({ certificatePem: cert, privateKeyPem: key }: KeyedCertificate): ControlPlaneClient {
+    return new ControlPlaneClient(this.server, { ca: this.pki.serverCa.certificatePem, cert, key });
+  }
+
+  /** A kubeconfig with whatever credentials. */
+  kubeconfigFor(user: string, credentials: KeyedCertificate | { readonly token: string }): string {
+    return formatKubeconfig({
+      server: this.server,
+      serverCaPem: this.pki.serverCa.certificatePem,
+      user,
+      credentials,
+    });
+  }
+
+  /** What has been asked of the API server so far, by whom, and what it decided. */
+  async auditEvents(): Promise<readonly AuditEvent[]> {
+    return parseAuditLog(await readFile(join(this.folder, 'audit.log'), 'utf8'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#programs.disposeAsync();
+  }
+
+  async #untilReady(apiServer: SpawnedProgram): Promise<void> {
+    const deadlineMs = Date.now() + READY_WITHIN_MS;
+    const ended = apiServer.ended.then(() => true);
+    for (;;) {
+      const { certificatePem: cert, privateKeyPem: key } = this.pki.admin;
+      const options = { ca: this.pki.serverCa.certificatePem, cert, key };
+      const isReady = await requestHttps(`${this.server}/readyz`, options).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+      if (isReady) return;
+      const hasEnded = await Promise.race([ended, sleep(200, false)]);
+      if (hasEnded || Date.now() > deadlineMs) {
+        throw new Error(`kube-apiserver did not become ready:\n${apiServer.output.slice(-20).join('\n')}`);
+      }
+    }
+  }
+}
+
+function clusterPki(): ClusterPki {
+  const pki = createClusterPki(['127.0.0.1']);
+  return { ...pki, kubeletCa: pki.serverCa };
+}
+
+async function writeFiles(folder: string, pki: ClusterPki): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { privateKey, publicKey } = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    privateKeyEncoding: { type: 'sec1', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  const files = {
+    'server-ca.crt': pki.serverCa.certificatePem,
+    'client-ca.crt': pki.clientCa.certificatePem,
+    'front-proxy-ca.crt': pki.frontProxyCa.certificatePem,
+    'apiserver.crt': pki.apiServer.certificatePem,
+    'apiserver.key': pki.apiServer.privateKeyPem,
+    'front-proxy.crt': pki.frontProxy.certificatePem,
+    'front-proxy.key': pki.frontProxy.privateKeyPem,
+    'service-account.key': privateKey,
+    'service-account.pub': publicKey,
+    'audit-policy.yaml': AUDIT_POLICY,
+  };
+  for (const [name, text] of Object.entries(files))
+    await writeFile(join(folder, name), text, { mode: 0o600 });
+}
+
+/** One event for each request: who asked for what, and what was decided. */
+const AUDIT_POLICY = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  - level: Metadata
+    userGroups: ["system:serviceaccounts:kube-system"]
+  - level: None
+`;
+
+function apiServerFlags(facts: {
+  readonly folder: string;
+  readonly port: number;
+  readonly etcdUrl: string;
+}): readonly string[] {
+  const file = (name: string) => join(facts.folder, name);
+  return [
+    `--etcd-servers=${facts.etcdUrl}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    `--secure-port=${facts.port}`,
+    '--endpoint-reconciler-type=none', // endpoints may not be loopback addresses
+    '--service-cluster-ip-range=10.96.0.0/16',
+    `--tls-cert-file=${file('apiserver.crt')}`,
+    `--tls-private-key-file=${file('apiserver.key')}`,
+    `--client-ca-file=${file('client-ca.crt')}`,
+    '--authorization-mode=Node,RBAC',
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-signing-key-file=${file('service-account.key')}`,
+    `--service-account-key-file=${file('service-account.pub')}`,
+    `--requestheader-client-ca-file=${file('front-proxy-ca.crt')}`,
+    '--requestheader-allowed-names=front-proxy-client',
+    '--requestheader-username-headers=X-Remote-User',
+    '--requestheader-group-headers=X-Remote-Group',
+    '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+    `--proxy-client-cert-file=${file('front-proxy.crt')}`,
+    `--proxy-client-key-file=${file('front-proxy.key')}`,
+    `--audit-policy-file=${file('audit-policy.yaml')}`,
+    `--audit-log-path=${file('audit.log')}`,
+  ];
+}
+
+function controllerManagerFlags(folder: string, port: number): readonly string[] {
+  const file = (name: string) => join(folder, name);
+  const kubeconfig = file('controller-manager.kubeconfig');
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    '--port=0',
+    '--leader-elect=false',
+    `--root-ca-file=${file('server-ca.crt')}`,
+    `--service-account-private-key-file=${file('service-account.key')}`,
+    '--use-service-account-credentials', // each controller under its own account, as kubeadm has it
+    '--controllers=deployment,replicaset,horizontalpodautoscaling,serviceaccount,serviceaccount-token,namespace,garbagecollector,endpoint,endpointslice,clusterrole-aggregation,root-ca-cert-publisher,disruption',
+    '--horizontal-pod-autoscaler-sync-period=2s',
+    '--horizontal-pod-autoscaler-downscale-stabilization=1s',
+    '--horizontal-pod-autoscaler-cpu-initialization-period=1s',
+    '--horizontal-pod-autoscaler-initial-readiness-delay=1s',
+  ];
+}

@@ -1,0 +1,64 @@
+import { access, constants } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SpawnedProgram } from '#spec/support/spawned-program.ts';
+
+/** Where the programs of a Kubernetes control plane are. */
+export interface ControlPlaneBinaries {
+  readonly etcd: string;
+  readonly apiServer: string;
+  /** `undefined` where there is none: the sets that controller test suites download are without it. */
+  readonly controllerManager: string | undefined;
+  /** Where they came from, for whoever wants to know what was run. */
+  readonly origin: string;
+}
+
+const MAKER = fileURLToPath(new URL('make-binaries.sh', import.meta.url));
+
+/**
+ * Looks for a control plane in `assets`, the KUBEBUILDER_ASSETS of controller test suites, else among those made before.
+ *
+ * @returns `undefined` when there is none
+ */
+export async function findBinaries(
+  assets = process.env.KUBEBUILDER_ASSETS,
+  cacheFolder = '.cache/control-plane',
+): Promise<ControlPlaneBinaries | undefined> {
+  const given = assets ? await binariesIn(assets, 'taken from KUBEBUILDER_ASSETS') : undefined;
+  return given ?? (await binariesIn(cacheFolder, "built from Debian's source package"));
+}
+
+/**
+ * Makes a control plane, which takes minutes, apt and 3 GB for as long.
+ *
+ * @throws Error that tells why it cannot, or that it took longer than `timeoutMs`
+ */
+export async function makeBinaries(
+  { timeoutMs, tell }: { readonly timeoutMs: number; readonly tell: (line: string) => void },
+  cacheFolder = '.cache/control-plane',
+): Promise<ControlPlaneBinaries> {
+  await using maker = new SpawnedProgram(MAKER, [resolve(cacheFolder)], { name: 'the maker' });
+  const late = setTimeout(() => maker.kill('SIGTERM'), timeoutMs);
+  const { status } = await maker.ended.finally(() => clearTimeout(late));
+  for (const line of maker.output) tell(line);
+  const made = await findBinaries(undefined, cacheFolder);
+  if (status === 0 && made) return made;
+  const why = status === null || status === 143 ? `not within ${timeoutMs / 1000} s` : maker.output.at(-1);
+  throw new Error(`Cannot make a control plane: ${why}`);
+}
+
+async function binariesIn(folder: string, origin: string): Promise<ControlPlaneBinaries | undefined> {
+  const [etcd, apiServer, controllerManager] = await Promise.all(
+    ['etcd', 'kube-apiserver', 'kube-controller-manager'].map((name) =>
+      executableAt(resolve(join(folder, name))),
+    ),
+  );
+  return etcd && apiServer ? { etcd, apiServer, controllerManager, origin } : undefined;
+}
+
+async function executableAt(path: string): Promise<string | undefined> {
+  return await access(path, constants.X_OK).then(
+    () => path,
+    () => undefined,
+  );
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { kustomize, serverContainer } from '#spec/support/manifest-objects.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { parseDockerfile } from './dockerfile.ts';
+
+describe('parseDockerfile', () => {
+  it('reads stages, instructions over several lines, and leaves comments out', () => {
+    const text = 'FROM a AS build\n# why\nRUN one \\\n    two\n\nFROM b:1\nUSER 1:1\n';
+    expect(parseDockerfile(text)).to.deep.equal([
+      { base: 'a', name: 'build', instructions: [{ keyword: 'RUN', argument: 'one two' }] },
+      { base: 'b:1', name: '', instructions: [{ keyword: 'USER', argument: '1:1' }] },
+    ]);
+  });
+});
+
+describe('the Dockerfile', () => {
+  const stages = parseDockerfile(readFileSync('Dockerfile', 'utf8'));
+  const final = stages.at(-1);
+  const argumentsOf = (keyword: string) =>
+    final?.instructions.flatMap((one) => (one.keyword === keyword ? [one.argument] : [])) ?? [];
+
+  it('ends in a stage without a shell, which runs nothing and takes only what was built', () => {
+    expect(final?.base).to.match(/\/distroless\/nodejs24-\S+:nonroot$/);
+    expect(argumentsOf('RUN')).to.deep.equal([]);
+    expect(argumentsOf('COPY')).to.deep.equal([
+      'LICENSE /licenses/LICENSE',
+      `--from=${stages[0]?.name} /src/dist /app`,
+    ]);
+  });
+
+  it('names the user that the manifests run it as', async () => {
+    const { runAsUser, runAsGroup } = serverContainer(
+      await kustomize('manifests/overlays/release'),
+    ).securityContext;
+    expect(argumentsOf('USER')).to.deep.equal([`${runAsUser}:${runAsGroup}`]);
+  });
+
+  it('says by OCI labels what it is, of which version and under which license', () => {
+    const labels = Object.fromEntries(
+      [
+        ...argumentsOf('LABEL')
+          .join(' ')
+          .matchAll(/org\.opencontainers\.image\.(\S+?)="([^"]*)"/g),
+      ].map(([, name, value]) => [name, value]),
+    );
+    expect(labels).to.include({ version: packageJson.version, licenses: packageJson.license });
+    expect(labels).to.include.keys('title', 'description');
+  });
+});

@@ -1,0 +1,33 @@
+/** One instruction of a Dockerfile. */
+export interface Instruction {
+  readonly keyword: string;
+  readonly argument: string;
+}
+
+/** One stage of a Dockerfile, from one FROM to the next. */
+export interface Stage {
+  readonly base: string;
+  /** Behind AS; empty for the last stage. */
+  readonly name: string;
+  readonly instructions: readonly Instruction[];
+}
+
+/** Reads what this project's Dockerfile is written with: stages of instructions, with comments and continued lines. */
+export function parseDockerfile(text: string): readonly Stage[] {
+  const lines = text
+    .replaceAll(/^\s*#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const stages: { base: string; name: string; instructions: Instruction[] }[] = [];
+  for (const line of lines) {
+    const [, keyword = '', argument = ''] = /^(\S+)\s+(.*)$/.exec(line.trim()) ?? [];
+    if (keyword.toUpperCase() === 'FROM') {
+      const [, base = '', name = ''] = /^(\S+)(?:\s+AS\s+(\S+))?$/i.exec(argument) ?? [];
+      stages.push({ base, name, instructions: [] });
+    } else {
+      stages.at(-1)?.instructions.push({ keyword: keyword.toUpperCase(), argument });
+    }
+  }
+  return stages;
+}

@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, rename } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+import { type BuiltImage, buildImage } from './build-image.ts';
+
+describe('the image, built stage by stage in an empty folder', function () {
+  this.timeout(300_000);
+
+  let folder: TemporaryDirectory;
+  let image: BuiltImage;
+
+  before(async () => {
+    folder = await TemporaryDirectory.create();
+    image = await buildImage(join(folder.path, 'image'));
+  });
+
+  after(() => folder?.[Symbol.asyncDispose]());
+
+  it('holds the bundle, what browsers get and the license, and no package', async () => {
+    expect(await readdir(image.root)).to.have.members(['app', 'licenses']);
+    const files = Object.keys(await contentsOf(join(image.root, 'app')));
+    expect(files).to.include('main.js');
+    const beside = files.filter((file) => !/^[^/]+(\.js|LEGAL\.txt)$/.test(file));
+    expect(beside).to.have.members(await pageFiles());
+  });
+
+  it('runs without the packages that it was built from', async () => {
+    const main = join(image.root, 'app', 'main.js');
+    const { stdout } = await promisify(execFile)(process.execPath, [main, '--version'], {
+      cwd: folder.path,
+      env: {},
+    });
+    expect(stdout).to.match(/^v\d+\.\d+\.\d+\n$/);
+  });
+
+  it('is the same to the byte when built elsewhere', async () => {
+    const elsewhere = join(folder.path, 'elsewhere');
+    await rename(join(folder.path, 'image', 'build', 'src'), elsewhere);
+    await promisify(execFile)('npm', ['run', 'build'], { cwd: elsewhere });
+    expect(await contentsOf(join(elsewhere, 'dist'))).to.deep.equal(
+      await contentsOf(join(image.root, 'app')),
+    );
+  });
+});
+
+/** What /ui sends, by its path in dist/. */
+async function pageFiles(): Promise<readonly string[]> {
+  return (await readdir('lib/resource-metrics/ui/page')).map((file) => join('page', file));
+}
+
+async function contentsOf(folder: string): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const contents = await Promise.all(
+    paths.sort().map(async (path) => [relative(folder, path), await readFile(path, 'latin1')]),
+  );
+  return Object.fromEntries(contents);
+}

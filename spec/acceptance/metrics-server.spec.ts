@@ -1,0 +1,259 @@
+import { once } from 'node:events';
+import { Agent } from 'node:https';
+import { performance } from 'node:perf_hooks';
+import { connect } from 'node:tls';
+import { expect } from 'chai';
+import { startCluster } from '#lib/simulator/cluster.ts';
+import type { ScenarioInput } from '#lib/simulator/scenario.ts';
+import type { SimulatedCluster } from '#lib/simulator/simulated-cluster.ts';
+import type { TrueUsage, TruthWindow } from '#lib/simulator/truth.ts';
+import { runScenario, type ScenarioResult } from '#spec/benchmarks/run-scenario.ts';
+import { REQUEST_KINDS } from '#spec/benchmarks/scenarios.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
+import { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { freePort, SERVER_SOURCE, spawnServer } from '#spec/support/spawned-server.ts';
+import { untilServed } from '#spec/support/until-served.ts';
+
+/** A simulated cluster in this process and a real server in its own, as its users run it. */
+interface Installation {
+  readonly cluster: SimulatedCluster;
+  readonly server: SpawnedProgram;
+  readonly port: number;
+  readonly kubectl: Kubectl;
+}
+
+const TINY = { name: 'tiny', nodes: 1, podsPerNode: 2, containersPerPod: 1 };
+const HEALTHY: ScenarioInput = { nodes: 3, podsPerNode: 5, containersPerPod: 2 };
+const FAULTY: ScenarioInput = {
+  nodes: 50,
+  podsPerNode: 2,
+  nodeOverrides: {
+    'node-7': { faults: ['refuse'] },
+    'node-8': { faults: ['hang'] },
+    'node-9': { faults: ['garbage'] },
+    'node-10': { faults: ['stall'] },
+  },
+};
+const HEALTHY_AMONG_FAULTY = { nodes: 46, pods: 92 };
+// So long that no slow machine is mistaken for a server that waits for its kubelets.
+const KUBELET_REQUEST_TIMEOUT_MS = 50_000;
+
+// A server needs two readings 12 s apart, so all that takes them starts here, at once.
+describe('the metrics server, whole', function () {
+  this.timeout(120_000);
+
+  const stack = new AsyncDisposableStack();
+  let healthy: Installation;
+  let faulty: Installation;
+  let faultyServedAfterMs: number;
+  let demo: SpawnedProgram;
+  let benchmark: Promise<ScenarioResult>;
+
+  before(async () => {
+    demo = stack.use(
+      new SpawnedProgram(process.execPath, ['scripts/demo.ts', '--once'], { name: 'the demo' }),
+    );
+    benchmark = runScenario(TINY, {
+      ...{ program: SERVER_SOURCE, scrapeMs: 100, kinds: REQUEST_KINDS.slice(0, 1), roundMs: 10, rounds: 1 },
+      onProgress: () => {},
+    });
+    benchmark.catch(() => {}); // looked at below
+    const patience = `--kubelet-request-timeout=${KUBELET_REQUEST_TIMEOUT_MS}ms`;
+    [healthy, faulty] = await Promise.all([install(HEALTHY), install(FAULTY, [patience])]);
+    const startMs = performance.now();
+    await Promise.all([
+      untilServed(healthy, { nodes: 3, pods: 15 }, { timeoutMs: 60_000 }),
+      untilServed(faulty, HEALTHY_AMONG_FAULTY, { timeoutMs: 60_000 }).then(() => {
+        faultyServedAfterMs = performance.now() - startMs;
+      }),
+    ]);
+  });
+
+  after(() => stack.disposeAsync());
+
+  async function install(scenario: ScenarioInput, flags: readonly string[] = []): Promise<Installation> {
+    const port = await freePort();
+    const cluster = stack.use(await startCluster(scenario, { metricsServer: { host: '127.0.0.1', port } }));
+    const server = stack.use(spawnInto(cluster, port, flags));
+    return { cluster, server, port, kubectl: new Kubectl(await findKubectl(), cluster.files.kubeconfig) };
+  }
+
+  describe('asked by kubectl top', () => {
+    it('tells what each node uses', async () => {
+      const rows = await top(healthy, ['nodes']);
+      expect(rows.map(([name]) => name)).to.have.members(['node-1', 'node-2', 'node-3']);
+      for (const [name = '', cpu = '', , memory = ''] of rows) {
+        expectUsage({ cpu, memory }, healthy.cluster.truth.nodeUsage(name, lastSeconds(10)));
+      }
+    });
+
+    it('tells what each container of each pod uses', async () => {
+      const rows = await top(healthy, ['pods', '-A', '--containers']);
+      expect(rows).to.have.lengthOf(30);
+      for (const [namespace = '', pod = '', container = '', cpu = '', memory = ''] of rows) {
+        const truth = healthy.cluster.truth.containerUsage({ namespace, pod, container }, lastSeconds(10));
+        expectUsage({ cpu, memory }, truth);
+      }
+    });
+
+    it('tells memory to the byte', async () => {
+      const { stdout } = await healthy.kubectl.run(['get', '--raw', '/apis/metrics.k8s.io/v1beta1/pods']);
+      const { items } = JSON.parse(stdout) as PodMetricsList;
+      for (const { metadata, containers } of items) {
+        for (const { name, usage } of containers) {
+          const path = { namespace: metadata.namespace, pod: metadata.name, container: name };
+          const { memoryBytes } = healthy.cluster.truth.containerUsage(path, lastSeconds(1));
+          expect(usage.memory).to.equal(`${memoryBytes / 1024}Ki`);
+        }
+      }
+    });
+  });
+
+  describe('with four of fifty kubelets broken', () => {
+    it('serves the others without waiting for them', () => {
+      expect(faultyServedAfterMs).to.be.below(KUBELET_REQUEST_TIMEOUT_MS - 10_000);
+    });
+
+    it('has metrics of exactly the others', async () => {
+      const unknown = (await top(faulty, ['nodes'])).filter(([, cpu]) => cpu === '<unknown>');
+      expect(unknown.map(([name]) => name)).to.have.members(['node-7', 'node-8', 'node-9', 'node-10']);
+    });
+
+    for (const [node, cause] of [
+      ['node-7', 'connection refused'],
+      ['node-8', 'no TLS handshake within 3s'],
+      ['node-9', 'not valid JSON'],
+      ['node-10', 'no answer before the next cycle was due'],
+    ] as const) {
+      it(`says once of ${node} where it is and what is wrong: ${cause}`, async () => {
+        const { addresses } = await nodeStatus(faulty, node);
+        const complaint = new RegExp(
+          `Cannot scrape node .*${node}.* at ${addresses[0]?.address}:\\d+: .*${cause}`,
+        );
+        await faulty.server.line(complaint, 20_000);
+        expect(faulty.server.output.filter((line) => line.includes(`${node}\\"`))).to.have.lengthOf(1);
+      });
+    }
+  });
+
+  describe('told to end', () => {
+    it('ends within two seconds of SIGTERM, without complaint, though connections are open', async () => {
+      const { server, port } = await anotherServer();
+      const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+      stack.defer(() => agent.destroy());
+      await requestHttps(`https://127.0.0.1:${port}/livez`, { agent });
+      const startMs = performance.now();
+      server.kill('SIGTERM');
+      expect(await server.ended).to.deep.equal({ status: 0, signal: null });
+      expect(performance.now() - startMs).to.be.below(2_000);
+    });
+
+    it('ends at once when told again, whatever is under way', async () => {
+      const { server, port } = await anotherServer();
+      const client = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+      await once(client, 'secureConnect');
+      client.write('GET /livez HTTP/1.1\r\n');
+      server.kill('SIGTERM');
+      await server.line(/Shutting down/, 10_000);
+      server.kill('SIGTERM');
+      expect(await server.ended).to.deep.equal({ status: 1, signal: null });
+      client.destroy();
+    });
+
+    async function anotherServer(): Promise<{ server: SpawnedProgram; port: number }> {
+      const port = await freePort();
+      const server = stack.use(spawnInto(healthy.cluster, port));
+      await server.line(/Serving/, 30_000);
+      return { server, port };
+    }
+  });
+
+  describe('given flags that it cannot use', () => {
+    for (const [flags, complaint] of [
+      [['--metric-resolution=5s'], /"5s" for --metric-resolution: .*10s/],
+      [['--no-such-flag'], /--no-such-flag/],
+      [['--kubelet-request-timeout=soon'], /"soon" for --kubelet-request-timeout: /],
+    ] as const) {
+      it(`refuses ${flags.join(' ')} on one line, with status 1`, async () => {
+        const [command, ...args] = SERVER_SOURCE;
+        await using server = new SpawnedProgram(command, [...args, ...flags], { name: 'the server' });
+        expect(await server.ended).to.deep.equal({ status: 1, signal: null });
+        expect(server.output).to.have.lengthOf(1);
+        expect(server.output[0]).to.match(complaint);
+      });
+    }
+  });
+
+  describe('measured by the benchmarks', () => {
+    it('has its cost told', async function () {
+      if (process.platform !== 'linux') this.skip();
+      const { startToReadyMs, scraping, requests, peakResidentBytes } = await benchmark;
+      expect(startToReadyMs).to.be.above(11_000);
+      expect(scraping.residentBytes).to.be.within(30e6, peakResidentBytes);
+      expect(requests.map(({ format, gzip }) => [format, gzip])).to.deep.equal([
+        ['json', false],
+        ['json', true],
+        ['protobuf', false],
+        ['protobuf', true],
+      ]);
+    });
+  });
+
+  describe('shown by the demo', () => {
+    it('prints both tables by the real kubectl and ends well', async () => {
+      expect(await demo.ended).to.deep.equal({ status: 0, signal: null });
+      const nodes = demo.output.filter((line) => /^node-\d+ +\d+m +\d+% +\d+Mi +\d+%/.test(line));
+      const pods = demo.output.filter((line) => /^\S+ +\S+ +\d+m +\d+Mi/.test(line));
+      expect([nodes.length, pods.length]).to.deep.equal([3, 30]);
+    });
+  });
+});
+
+interface PodMetricsList {
+  readonly items: readonly {
+    readonly metadata: { readonly namespace: string; readonly name: string };
+    readonly containers: readonly { readonly name: string; readonly usage: { readonly memory: string } }[];
+  }[];
+}
+
+function spawnInto({ files }: SimulatedCluster, port: number, flags: readonly string[] = []): SpawnedProgram {
+  const { metricsServerKubeconfig: kubeconfig, kubeletCa, directory: folder } = files;
+  return spawnServer({ kubeconfig, kubeletCa, folder, port, flags });
+}
+
+/** The rows of a table of `kubectl top`, split into cells. */
+async function top({ kubectl }: Installation, what: readonly string[]): Promise<string[][]> {
+  const { stdout, stderr, exitStatus } = await kubectl.run(['top', ...what, '--no-headers']);
+  expect(exitStatus, stderr).to.equal(0);
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/));
+}
+
+/**
+ * Compares what kubectl printed with the truth: CPU within a tenth, which is what whole-second stamps allow over 12
+ * seconds, and the millicore that kubectl rounds up; memory exactly, in the whole mebibytes that kubectl prints.
+ */
+function expectUsage(printed: { readonly cpu: string; readonly memory: string }, truth: TrueUsage): void {
+  const trueMillicores = truth.cpuNanocores / 1e6;
+  expect(printed.cpu).to.match(/^\d+m$/);
+  expect(Number.parseInt(printed.cpu, 10)).to.be.within(trueMillicores * 0.9, trueMillicores * 1.1 + 1);
+  expect(printed.memory).to.equal(`${Math.floor(truth.memoryBytes / 2 ** 20)}Mi`);
+}
+
+function lastSeconds(seconds: number): TruthWindow {
+  const nowMs = Date.now();
+  return { fromMs: nowMs - seconds * 1000, toMs: nowMs };
+}
+
+/** The status of a node as the simulated API server tells it. */
+async function nodeStatus({ kubectl }: Installation, name: string): Promise<NodeStatus> {
+  const { stdout } = await kubectl.run(['get', 'node', name, '-o', 'json']);
+  return (JSON.parse(stdout) as { status: NodeStatus }).status;
+}
+
+interface NodeStatus {
+  readonly addresses: readonly { readonly type: string; readonly address: string }[];
+}

@@ -1,0 +1,54 @@
+import type { Caller, Credentials } from '#lib/simulator/access/authenticator.ts';
+import type { ResourceRequest } from '#lib/simulator/access/rbac.ts';
+import type { KubeletGate } from '#lib/simulator/kubelet/kubelet-access.ts';
+import type { ControlPlaneClient } from '../control-plane/control-plane-client.ts';
+
+/** One decision that a kubelet got from the API server. */
+export interface KubeletAccess {
+  readonly username: string;
+  readonly verb: string;
+  /** Of the node, such as `stats`. */
+  readonly subresource: string;
+  readonly isAllowed: boolean;
+}
+
+/**
+ * Decides for simulated kubelets as a real kubelet does: by TokenReview and SubjectAccessReview of a real API server,
+ * under a node's identity, and anew for each request.
+ */
+export class ReviewingGate implements KubeletGate {
+  readonly #client: ControlPlaneClient;
+  readonly #onDecided: (access: KubeletAccess) => void;
+
+  constructor(client: ControlPlaneClient, onDecided: (access: KubeletAccess) => void) {
+    this.#client = client;
+    this.#onDecided = onDecided;
+  }
+
+  async authenticate({ bearerToken }: Credentials): Promise<Caller | undefined> {
+    if (bearerToken === undefined) return undefined;
+    const { status } = await this.#client.create('/apis/authentication.k8s.io/v1/tokenreviews', {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token: bearerToken },
+    });
+    const { authenticated, user } = status as { readonly authenticated?: boolean; readonly user: Caller };
+    return authenticated ? user : undefined;
+  }
+
+  async isAllowed({ username, groups }: Caller, request: ResourceRequest): Promise<boolean> {
+    const { verb, resource, subresource = '', name = '' } = request;
+    const { status } = await this.#client.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: {
+        user: username,
+        groups,
+        resourceAttributes: { verb, resource, subresource, name, version: 'v1' },
+      },
+    });
+    const isAllowed = (status as { readonly allowed: boolean }).allowed;
+    this.#onDecided({ username, verb, subresource, isAllowed });
+    return isAllowed;
+  }
+}

@@ -1,0 +1,205 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { findHelm } from '#spec/support/helm.ts';
+import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
+import { CHART, kustomize, type ManifestObject, objectsIn } from '#spec/support/manifest-objects.ts';
+import { runToEnd } from '#spec/support/run-to-end.ts';
+import { ControlPlane } from '../control-plane/control-plane.ts';
+import { findBinaries } from '../control-plane/find-binaries.ts';
+
+const OVERLAYS = ['release', 'release-ha', 'release-ha-1.20', 'test', 'test-ha'];
+
+/** One for each of the chart's branches. */
+const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'its defaults': {},
+  'a disruption budget, three replicas and a schedule': {
+    replicas: 3,
+    podDisruptionBudget: { enabled: true, minAvailable: 1 },
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
+    nodeSelector: { pool: 'system' },
+    tolerations: [{ key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }],
+    topologySpreadConstraints: [
+      { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {} },
+    ],
+    affinity: { nodeAffinity: {} },
+    dnsConfig: { options: [{ name: 'ndots', value: '1' }] },
+    schedulerName: 'other',
+    revisionHistoryLimit: 2,
+    priorityClassName: 'system-node-critical',
+  },
+  'names, labels and annotations': {
+    nameOverride: 'usage',
+    fullnameOverride: 'cluster-usage',
+    commonLabels: { team: 'platform' },
+    podLabels: { zone: 'a' },
+    podAnnotations: { note: 'x' },
+    deploymentAnnotations: { note: 'x' },
+    serviceAccount: { name: 'other', annotations: { note: 'x' }, secrets: [{ name: 'some' }] },
+    service: { annotations: { note: 'x' }, labels: { note: 'x' }, port: 8443 },
+    apiService: { annotations: { note: 'x' } },
+    imagePullSecrets: [{ name: 'some' }],
+  },
+  'the host network, volumes and constraints': {
+    hostNetwork: { enabled: true },
+    containerPort: 4443,
+    podSecurityContext: { fsGroup: 65532 },
+    tmpVolume: { emptyDir: { medium: 'Memory' } },
+    extraVolumes: [{ name: 'more', emptyDir: {} }],
+    extraVolumeMounts: [{ name: 'more', mountPath: '/more' }],
+    resources: { limits: { memory: '1Gi' } },
+  },
+  'a certificate of its own making': { tls: { type: 'helm' } },
+  'a certificate by cert-manager': { tls: { type: 'cert-manager' } },
+  'a certificate that is there': {
+    tls: { type: 'existingSecret', existingSecret: { name: 'mine', lookup: true } },
+  },
+  Prometheus: { metrics: { enabled: true }, serviceMonitor: { enabled: true } },
+};
+
+describe('the manifests, judged by a real API server', function () {
+  this.timeout(120_000);
+
+  let controlPlane: ControlPlane;
+  let kubectl: Kubectl;
+
+  before(async () => {
+    const binaries = await findBinaries();
+    if (!binaries) throw new Error('There is no control plane: run make acceptance, which makes one');
+    controlPlane = await ControlPlane.start(binaries);
+    kubectl = new Kubectl(await findKubectl(), controlPlane.kubeconfig);
+    // Stand-ins without a schema: of these kinds the API server judges no more than metadata.
+    await apply(
+      customKind('certificates', 'Certificate', 'cert-manager.io', 'v1'),
+      customKind('issuers', 'Issuer', 'cert-manager.io', 'v1'),
+      customKind('servicemonitors', 'ServiceMonitor', 'monitoring.coreos.com', 'v1'),
+    );
+    const secret = ['create', 'secret', 'generic', 'mine', '--namespace=kube-system'];
+    await run(
+      ...secret,
+      '--from-literal=tls.crt=certificate',
+      '--from-literal=tls.key=key',
+      '--from-literal=ca.crt=authority',
+    );
+  });
+
+  after(() => controlPlane?.[Symbol.asyncDispose]());
+
+  for (const overlay of OVERLAYS) {
+    it(`takes every object of overlays/${overlay}`, async () => {
+      const objects = await kustomize(`manifests/overlays/${overlay}`);
+      const known: ManifestObject[] = [];
+      for (const object of objects) if (await serves(object)) known.push(object);
+      // A server is too old for policy/v1, or too new for policy/v1beta1; the two budgets are the same but for that.
+      const unknown = objects.filter((object) => !known.includes(object)).map(({ kind }) => kind);
+      expect(unknown.filter((kind) => kind !== 'PodDisruptionBudget')).to.deep.equal([]);
+      await run('apply', '--dry-run=server', '--filename', await write(known));
+    });
+  }
+
+  for (const [what, values] of Object.entries(VALUES)) {
+    it(`takes every object of the chart with ${what}`, async () => {
+      // Helm asks the server what it serves and has, and renders; what it makes of that is then judged object by object.
+      const release = await helm(
+        'install',
+        '--dry-run=server',
+        '--output=json',
+        ...(await chartWith(values)),
+      );
+      const objects = objectsIn(JSON.parse(release).manifest);
+      expect(objects.length).to.be.at.least(9);
+      await run('apply', '--dry-run=server', '--filename', await write(objects));
+    });
+  }
+
+  it('lets Helm install the chart, upgrade it without another certificate, and take it away', async () => {
+    const values = await chartWith({
+      tls: { type: 'helm' },
+      podDisruptionBudget: { enabled: true, minAvailable: 1 },
+    });
+    // Kubernetes 1.20 breaks at a server-side apply of an APIService, which is what Helm 4 does unless told otherwise.
+    const { stdout: version } = await runToEnd(await findHelm(), ['version', '--short'], 10_000);
+    const byClient = version.startsWith('v3') ? [] : ['--server-side=false'];
+    await helm('install', ...values, ...byClient);
+    const bundle = async () => {
+      const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io';
+      return (await controlPlane.client.get<ManifestObject>(path)).spec.caBundle;
+    };
+    const installed = await bundle();
+    expect(installed).to.be.a('string');
+    await helm('upgrade', ...values, ...byClient, '--set=replicas=2');
+    expect(await bundle()).to.equal(installed);
+    await helm('uninstall', 'metrics-server', '--namespace=kube-system');
+    expect(
+      await run(
+        'get',
+        'all',
+        '--namespace=kube-system',
+        '--selector=app.kubernetes.io/name=metrics-server',
+        '--output=name',
+      ),
+    ).not.to.include('deployment');
+  });
+
+  async function run(...args: readonly string[]): Promise<string> {
+    const { stdout, stderr, exitStatus } = await kubectl.run(args, 60_000);
+    expect(exitStatus, `kubectl ${args.join(' ')}: ${stderr}`).to.equal(0);
+    return stdout;
+  }
+
+  async function helm(...args: readonly string[]): Promise<string> {
+    const { stdout, stderr, exitStatus } = await runToEnd(
+      await findHelm(),
+      ['--kubeconfig', controlPlane.kubeconfig, ...args],
+      60_000,
+    );
+    expect(exitStatus, `helm ${args.join(' ')}: ${stderr}`).to.equal(0);
+    return stdout;
+  }
+
+  async function chartWith(values: object): Promise<readonly string[]> {
+    return ['metrics-server', CHART, '--namespace=kube-system', `--values=${await write(values)}`];
+  }
+
+  async function apply(...objects: readonly object[]): Promise<void> {
+    await run('apply', '--filename', await write(objects));
+    await run('wait', '--for=condition=Established', 'crd', '--all');
+  }
+
+  /** @returns a file that holds an object, or a list of them */
+  async function write(content: object): Promise<string> {
+    const path = join(controlPlane.folder, 'applied.json');
+    const object = Array.isArray(content) ? { apiVersion: 'v1', kind: 'List', items: content } : content;
+    await writeFile(path, JSON.stringify(object));
+    return path;
+  }
+
+  async function serves({ apiVersion, kind }: ManifestObject): Promise<boolean> {
+    const path = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    const { resources } = await controlPlane.client
+      .get<{ readonly resources: readonly { readonly kind: string }[] }>(path)
+      .catch(() => ({ resources: [] }));
+    return resources.some((resource) => resource.kind === kind);
+  }
+});
+
+function customKind(plural: string, kind: string, group: string, version: string): object {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind, plural },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  };
+}

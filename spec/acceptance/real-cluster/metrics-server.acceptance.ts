@@ -1,0 +1,306 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import type { Fault } from '#lib/simulator/kubelet/faults/fault.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import { type ManifestObject, serverContainer } from '#spec/support/manifest-objects.ts';
+import type { ObjectList } from '../control-plane/control-plane-client.ts';
+import { findBinaries } from '../control-plane/find-binaries.ts';
+import { accountOf } from './account.ts';
+import { issueToken, type ServerContainer } from './installed-server.ts';
+import { RealCluster } from './real-cluster.ts';
+
+const OVERLAY = 'manifests/overlays/release';
+const SERVER_USER = 'system:serviceaccount:kube-system:metrics-server';
+const METRICS = '/apis/metrics.k8s.io/v1beta1';
+const CONFIG_MAP = 'extension-apiserver-authentication';
+const NODES = 3;
+const MEBIBYTE = 2 ** 20;
+
+// One story in the order of an installation: each step finds what the steps before it left.
+describe('metrics-server, installed on a real API server', function () {
+  this.timeout(300_000);
+  this.bail(true);
+
+  let cluster: RealCluster;
+  let container: ServerContainer;
+  let apiServerVersion: string;
+  let origin: string;
+
+  before(async () => {
+    const binaries = await findBinaries();
+    if (!binaries) throw new Error('There is no control plane: run make acceptance, which makes one');
+    origin = binaries.origin;
+    cluster = await RealCluster.start(binaries);
+    const { gitVersion } = await cluster.controlPlane.client.get<{ gitVersion: string }>('/version');
+    apiServerVersion = gitVersion;
+    await cluster.run('create', 'deployment', 'web', '--image=registry.example/web');
+    await cluster.run('set', 'resources', 'deployment', 'web', '--requests=cpu=100m,memory=64Mi');
+    await cluster.nodes.all[NODES - 1]?.kubelet.setFaults([NO_SUMMARY]);
+    cluster.pods.setWork('web', { cpuMillicores: 40, memoryBytes: 24 * MEBIBYTE });
+  });
+
+  after(async () => {
+    await cluster?.[Symbol.asyncDispose]();
+    console.log(accountOf({ apiServerVersion, origin, isConfined: cluster?.isConfined ?? false }));
+  });
+
+  it('is applied by kubectl apply -k', async () => {
+    await cluster.run('apply', '-k', OVERLAY);
+    const deployment = await cluster.controlPlane.client.get<ManifestObject>(
+      '/apis/apps/v1/namespaces/kube-system/deployments/metrics-server',
+    );
+    container = serverContainer([deployment]);
+    // The Service sends its callers to this machine, as there are no pods that it could send them to.
+    await cluster.run('delete', 'service', 'metrics-server', '--namespace=kube-system');
+    await cluster.run(
+      'create',
+      'service',
+      'externalname',
+      'metrics-server',
+      '--namespace=kube-system',
+      '--external-name=localhost',
+    );
+    await cluster.run(
+      'patch',
+      'apiservice',
+      'v1beta1.metrics.k8s.io',
+      '--type=merge',
+      `--patch={"spec":{"service":{"port":${cluster.port}}}}`,
+    );
+  });
+
+  it('runs under the user and the constraints of its manifest', async function () {
+    await cluster.startServer(container);
+    if (!cluster.isConfined) this.skip();
+    const { pid } = cluster.server;
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    const field = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
+    const { runAsUser } = container.securityContext;
+    expect(field('Uid')?.split('\t')).to.deep.equal(Array(4).fill(String(runAsUser)));
+    for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapAmb']) expect(field(set), set).to.match(/^0+$/);
+    expect(field('NoNewPrivs')).to.equal('1');
+    const mounts = await readFile(`/proc/${pid}/mounts`, 'utf8');
+    expect(mounts, 'a read-only root').to.match(/^root \/ tmpfs ro,/m);
+  });
+
+  it('becomes available behind the aggregator', async () => {
+    await cluster.run(
+      'wait',
+      '--for=condition=Available',
+      'apiservice/v1beta1.metrics.k8s.io',
+      '--timeout=60s',
+    );
+  });
+
+  it('tells kubectl top what nodes and pods use', async () => {
+    await cluster.until(
+      () => list(`${METRICS}/nodes`),
+      ({ items }) => items.length === NODES,
+      60_000,
+    );
+    await cluster.until(
+      () => list(`${METRICS}/pods`),
+      ({ items }) => items.length === 1,
+      60_000,
+    );
+    const nodes = rows(await cluster.run('top', 'nodes', '--no-headers'));
+    expect(nodes.map(([name]) => name)).to.have.members(['node-1', 'node-2', 'node-3']);
+    const [pod = []] = rows(await cluster.run('top', 'pods', '--no-headers'));
+    const [name = '', cpu = '', memory = ''] = pod;
+    expect(name).to.match(/^web-/);
+    expect(Number.parseInt(cpu, 10)).to.be.within(36, 44);
+    expect(memory).to.equal('24Mi');
+  });
+
+  it('believes those whom the API server knows by their token, and lets in whom it allows', async () => {
+    await cluster.run('create', 'serviceaccount', 'viewer');
+    await cluster.run('create', 'serviceaccount', 'stranger');
+    await cluster.run(
+      'create',
+      'rolebinding',
+      'viewer',
+      '--clusterrole=view',
+      '--serviceaccount=default:viewer',
+    );
+    const ask = async (path: string, token?: string) => {
+      const credentials = token === undefined ? {} : { token };
+      return (
+        await requestHttps(`https://127.0.0.1:${cluster.port}${path}`, {
+          ...credentials,
+          rejectUnauthorized: false,
+        })
+      ).status;
+    };
+    const [viewer, stranger] = [
+      await issueToken(cluster.controlPlane, 'viewer', 'default'),
+      await issueToken(cluster.controlPlane, 'stranger', 'default'),
+    ];
+    const pods = `${METRICS}/namespaces/default/pods`;
+    // The role `view` has the metrics by aggregation, which is a controller's work.
+    await cluster.until(
+      () => ask(pods, viewer),
+      (status) => status === 200,
+      30_000,
+    );
+    expect(await ask(`${METRICS}/nodes`, viewer)).to.equal(403);
+    expect(await ask(pods, stranger)).to.equal(403);
+    expect(await ask(pods, 'nobody has this')).to.equal(401);
+    expect(await ask(pods)).to.equal(403);
+    expect(await ask('/livez')).to.equal(200);
+  });
+
+  it('scales a Deployment from 1 to 4 and back to 1 by a HorizontalPodAutoscaler', async () => {
+    await cluster.controlPlane.client.create(
+      '/apis/autoscaling/v2beta2/namespaces/default/horizontalpodautoscalers',
+      AUTOSCALER,
+    );
+    const replicas = async () => {
+      const { spec, status } = await cluster.controlPlane.client.get<Scaled>(
+        '/apis/apps/v1/namespaces/default/deployments/web',
+      );
+      return { wanted: spec.replicas, ready: status.readyReplicas };
+    };
+    expect(await replicas()).to.deep.equal({ wanted: 1, ready: 1 });
+    cluster.pods.setWork('web', { cpuMillicores: 200, memoryBytes: 24 * MEBIBYTE });
+    await cluster.until(replicas, ({ wanted, ready }) => wanted === 4 && ready === 4, 180_000);
+    cluster.pods.setWork('web', { cpuMillicores: 20, memoryBytes: 24 * MEBIBYTE });
+    await cluster.until(replicas, ({ wanted, ready }) => wanted === 1 && ready === 1, 180_000);
+  });
+
+  it('uses every verb that its roles give it, wants no other, and is refused nothing', async () => {
+    await cluster.stopServer(); // watches are in the audit log once they have ended
+    const asked = (await cluster.controlPlane.auditEvents()).filter(({ user }) => user === SERVER_USER);
+    expect(asked.filter(({ status }) => status >= 400)).to.deep.equal([]);
+    const decided = cluster.nodes.decisions.filter(({ username }) => username === SERVER_USER);
+    expect(decided.filter(({ isAllowed }) => !isAllowed)).to.deep.equal([]);
+
+    const used = new Set([
+      ...asked.map(({ verb, resource }) => `${verb} ${resource}`),
+      ...decided.map(({ verb, subresource }) => `${verb} nodes/${subresource}`),
+    ]);
+    const configMaps = asked.filter(({ resource }) => resource === 'configmaps');
+    for (const { namespace, name } of configMaps) {
+      expect({ namespace, name: name ?? CONFIG_MAP }).to.deep.equal({
+        namespace: 'kube-system',
+        name: CONFIG_MAP,
+      });
+    }
+    // Kubernetes' own roles say what may be done with these: the config map by its name, and reviews.
+    const others = [...used].filter((one) => !/ configmaps$|reviews\./.test(one));
+    expect(others).to.have.members(await grantsOf('system:metrics-server'));
+    expect(used).to.include('create tokenreviews.authentication.k8s.io');
+    expect(used).to.include('create subjectaccessreviews.authorization.k8s.io');
+  });
+
+  it("runs with the reference's arguments, user and roles: by /metrics/resource, as those do not open the summary", async () => {
+    await cluster.run('replace', '-f', await cluster.write('reference-role.json', REFERENCE_ROLE));
+    await cluster.startServer(REFERENCE_CONTAINER);
+    const before = cluster.nodes.decisions.length;
+    await cluster.until(
+      () => list(`${METRICS}/nodes`),
+      ({ items }) => items.length === NODES,
+      60_000,
+    );
+    await cluster.until(
+      () => list(`${METRICS}/pods`),
+      ({ items }) => items.length === 1,
+      60_000,
+    );
+    expect(rows(await cluster.run('top', 'nodes', '--no-headers'))).to.have.lengthOf(NODES);
+    const decided = cluster.nodes.decisions
+      .slice(before)
+      .map(({ subresource, isAllowed }) => `${subresource} ${isAllowed}`);
+    expect(new Set(decided)).to.deep.equal(new Set(['stats false', 'metrics true']));
+  });
+
+  it('ends at SIGTERM with status 0, and its APIService says so', async () => {
+    cluster.server.kill('SIGTERM');
+    expect(await cluster.server.ended).to.deep.equal({ status: 0, signal: null });
+    await cluster.run(
+      'wait',
+      '--for=condition=Available=false',
+      'apiservice/v1beta1.metrics.k8s.io',
+      '--timeout=60s',
+    );
+  });
+
+  /** Each verb of each resource that a role grants. */
+  async function grantsOf(role: string): Promise<readonly string[]> {
+    const { rules } = await cluster.controlPlane.client.get<Role>(
+      `/apis/rbac.authorization.k8s.io/v1/clusterroles/${role}`,
+    );
+    return rules.flatMap(({ verbs, resources }) =>
+      verbs.flatMap((verb) => resources.map((resource) => `${verb} ${resource}`)),
+    );
+  }
+
+  async function list(path: string): Promise<ObjectList> {
+    return await cluster.controlPlane.client.get<ObjectList>(path);
+  }
+});
+
+interface Role {
+  readonly rules: readonly { readonly verbs: readonly string[]; readonly resources: readonly string[] }[];
+}
+
+interface Scaled {
+  readonly spec: { readonly replicas: number };
+  readonly status: { readonly readyReplicas?: number };
+}
+
+/** What metrics-server's own manifests start it with, and under which user. */
+const REFERENCE_CONTAINER: ServerContainer = {
+  args: [
+    '--cert-dir=/tmp',
+    '--secure-port=10250',
+    '--kubelet-preferred-address-types=InternalIP,ExternalIP,Hostname',
+    '--kubelet-use-node-status-port',
+    '--metric-resolution=15s',
+  ],
+  securityContext: { runAsUser: 1000 },
+};
+
+/** What they let it do besides what Kubernetes' own roles do. */
+const REFERENCE_ROLE = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: 'system:metrics-server' },
+  rules: [
+    { apiGroups: [''], resources: ['nodes/metrics'], verbs: ['get'] },
+    { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] },
+  ],
+};
+
+/** What a kubelet answers that has no summary: 404 in place of every JSON. */
+const NO_SUMMARY: Fault = {
+  change: (answer) =>
+    answer.headers['Content-Type'] === 'application/json'
+      ? { ...answer, status: 404, body: Buffer.from('gone') }
+      : answer,
+};
+
+/** The least that scales: half of what each pod requests. */
+const AUTOSCALER = {
+  apiVersion: 'autoscaling/v2beta2',
+  kind: 'HorizontalPodAutoscaler',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: {
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+    minReplicas: 1,
+    maxReplicas: 10,
+    metrics: [
+      {
+        type: 'Resource',
+        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } },
+      },
+    ],
+  },
+};
+
+/** The words of each line of a table. */
+function rows(table: string): readonly (readonly string[])[] {
+  return table
+    .trim()
+    .split('\n')
+    .map((line) => line.split(/\s+/));
+}

@@ -1,0 +1,130 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
+import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { freePort } from '#spec/support/spawned-server.ts';
+import { ControlPlane } from '../control-plane/control-plane.ts';
+import type { ControlPlaneBinaries } from '../control-plane/find-binaries.ts';
+import { type BuiltImage, buildImage } from '../image/build-image.ts';
+import { canConfine, type ServerContainer, startInstalledServer } from './installed-server.ts';
+import { PodAgent } from './pod-agent.ts';
+import { SimulatedNodes } from './simulated-nodes.ts';
+
+/** What a cluster is made of. */
+interface Parts {
+  readonly controlPlane: ControlPlane;
+  readonly nodes: SimulatedNodes;
+  readonly pods: PodAgent;
+  readonly image: BuiltImage;
+  readonly kubectl: Kubectl;
+  readonly port: number;
+  readonly isConfined: boolean;
+}
+
+const NODES = 3;
+
+/** A real control plane with simulated nodes, where the manifests can be applied and the server be run as they say. */
+export class RealCluster implements AsyncDisposable {
+  readonly controlPlane: ControlPlane;
+  readonly nodes: SimulatedNodes;
+  /** Those of the namespace `default`. */
+  readonly pods: PodAgent;
+  readonly image: BuiltImage;
+  readonly kubectl: Kubectl;
+  /** Where the server listens on 127.0.0.1. */
+  readonly port: number;
+  /** Whether the server runs under the manifest's security context. */
+  readonly isConfined: boolean;
+  readonly #owned: AsyncDisposable;
+  #server: SpawnedProgram | undefined;
+  #starts = 0;
+
+  private constructor(parts: Parts, owned: AsyncDisposable) {
+    this.controlPlane = parts.controlPlane;
+    this.nodes = parts.nodes;
+    this.pods = parts.pods;
+    this.image = parts.image;
+    this.kubectl = parts.kubectl;
+    this.port = parts.port;
+    this.isConfined = parts.isConfined;
+    this.#owned = owned;
+  }
+
+  static async start(binaries: ControlPlaneBinaries): Promise<RealCluster> {
+    await using starting = new AsyncDisposableStack();
+    const controlPlane = starting.use(await ControlPlane.start(binaries));
+    const image = await buildImage(join(controlPlane.folder, 'image'));
+    const nodes = starting.use(await SimulatedNodes.start(controlPlane, NODES));
+    const pods = starting.use(new PodAgent(controlPlane.client, { nodes, namespace: 'default' }));
+    const kubectl = new Kubectl(await findKubectl(), controlPlane.kubeconfig);
+    const [port, isConfined] = [await freePort(), await canConfine()];
+    const parts = { controlPlane, nodes, pods, image, kubectl, port, isConfined };
+    return new RealCluster(parts, starting.move());
+  }
+
+  /** The server's process. */
+  get server(): SpawnedProgram {
+    if (!this.#server) throw new Error('The server has not been started');
+    return this.#server;
+  }
+
+  /** Runs the server as the container of a Deployment says, in place of the one that ran before. */
+  async startServer(container: ServerContainer): Promise<void> {
+    await this.stopServer();
+    const { controlPlane, image, port, isConfined } = this;
+    const folder = join(controlPlane.folder, `server-${++this.#starts}`);
+    await mkdir(folder, { mode: 0o755 });
+    this.#server = await startInstalledServer(controlPlane, { image, container, port, folder, isConfined });
+    await this.#server.line(/Serving/, 30_000);
+  }
+
+  async stopServer(): Promise<void> {
+    await this.#server?.[Symbol.asyncDispose]();
+    this.#server = undefined;
+  }
+
+  /**
+   * Runs kubectl.
+   *
+   * @returns what it printed
+   * @throws Error with its complaint
+   */
+  async run(...args: readonly string[]): Promise<string> {
+    const { stdout, stderr, exitStatus } = await this.kubectl.run(args, 60_000);
+    if (exitStatus !== 0) throw new Error(`Cannot run kubectl ${args.join(' ')}: ${stderr.trim()}${stdout}`);
+    return stdout;
+  }
+
+  /**
+   * Writes an object down for kubectl.
+   *
+   * @returns the path of the file
+   */
+  async write(name: string, object: object): Promise<string> {
+    const path = join(this.controlPlane.folder, name);
+    await writeFile(path, JSON.stringify(object));
+    return path;
+  }
+
+  /** Asks until the answer is as wanted, and fails with the last one if it is not in time. */
+  async until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, timeoutMs: number): Promise<T> {
+    const deadlineMs = Date.now() + timeoutMs;
+    for (;;) {
+      if (this.pods.failure) throw this.pods.failure;
+      const answer = await ask().catch((error: Error) => error);
+      if (!(answer instanceof Error) && isWanted(answer)) return answer;
+      if (Date.now() > deadlineMs) {
+        const last = answer instanceof Error ? answer.message : JSON.stringify(answer);
+        const words = this.#server?.output.slice(-10).join('\n') ?? '';
+        throw new Error(`Not within ${timeoutMs / 1000} s; at last: ${last}\nThe server says:\n${words}`);
+      }
+      await sleep(500);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopServer();
+    await this.#owned[Symbol.asyncDispose]();
+  }
+}

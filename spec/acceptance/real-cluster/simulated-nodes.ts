@@ -1,0 +1,107 @@
+import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
+import { NodeFleet, type SimulatedNode } from '#lib/simulator/node-fleet.ts';
+import type { KubernetesObject, NewObject } from '#lib/simulator/objects/kubernetes-object.ts';
+import { ObjectStore } from '#lib/simulator/objects/object-store.ts';
+import { planNode } from '#lib/simulator/population.ts';
+import { parseScenario } from '#lib/simulator/scenario.ts';
+import { Truth } from '#lib/simulator/truth.ts';
+import { Workloads } from '#lib/simulator/workloads.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { type KubeletAccess, ReviewingGate } from './kubelet-gate.ts';
+
+/**
+ * Nodes of a real control plane: their objects are real, their machines and kubelets are the simulator's. What runs on
+ * them is what {@link SimulatedNodes.mirror} says.
+ */
+export class SimulatedNodes implements AsyncDisposable {
+  /** What kubelets were asked for and what the API server decided, in order. */
+  readonly decisions: KubeletAccess[] = [];
+  readonly truth: Truth;
+  readonly #store = new ObjectStore(systemClock);
+  readonly #fleet: NodeFleet;
+  readonly #workloads: Workloads;
+
+  private constructor(controlPlane: ControlPlane) {
+    const identity = controlPlane.pki.clientCa.issue({
+      subject: { commonName: 'system:node:node-1', organizations: ['system:nodes'] },
+      usages: ['clientAuth'],
+    });
+    this.#fleet = new NodeFleet({
+      clock: systemClock,
+      scenario: SCENARIO,
+      store: this.#store,
+      pki: controlPlane.pki,
+      gate: new ReviewingGate(controlPlane.clientFor(identity), (access) => this.decisions.push(access)),
+      kubeletPort: 0,
+    });
+    this.#workloads = new Workloads({
+      clock: systemClock,
+      store: this.#store,
+      scenario: SCENARIO,
+      node: (name) => this.#fleet.get(name),
+    });
+    this.truth = new Truth(systemClock, () => [...this.#fleet.values()].map(({ machine }) => machine));
+  }
+
+  /** Starts kubelets, and registers their nodes as kubelets do. */
+  static async start(controlPlane: ControlPlane, count: number): Promise<SimulatedNodes> {
+    const nodes = new SimulatedNodes(controlPlane);
+    for (let ordinal = 1; ordinal <= count; ordinal++) {
+      const { plan } = await nodes.#fleet.add(planNode(SCENARIO, ordinal));
+      const { uid, resourceVersion, creationTimestamp, ...metadata } = nodes.#object(plan.name).metadata;
+      await controlPlane.client.create('/api/v1/nodes', { ...nodes.#object(plan.name), metadata });
+    }
+    return nodes;
+  }
+
+  /** All of them, in the order of their names. */
+  get all(): readonly SimulatedNode[] {
+    return [...this.#fleet.values()];
+  }
+
+  /** Runs a pod of the real API server on its node's machine, from now on. */
+  mirror({ kind, apiVersion, metadata, spec }: KubernetesObject): void {
+    const { name, namespace, uid, labels } = metadata;
+    const pod: NewObject = {
+      kind,
+      apiVersion,
+      metadata: { name, uid, ...(namespace ? { namespace } : {}), ...(labels ? { labels } : {}) },
+      spec,
+      status: { phase: 'Running' },
+    };
+    this.#store.create('pods', pod);
+  }
+
+  /** Ends a pod that was mirrored. */
+  end(namespace: string, name: string): void {
+    this.#store.delete('pods', namespace, name);
+  }
+
+  /** Gives every container of a pod another load from now on. */
+  setLoad(pod: { readonly namespace: string; readonly name: string }, usage: Usage): void {
+    for (const container of this.truth.pod(pod.namespace, pod.name).containers) {
+      container.changeLoad(steadyLoad(usage.cpuMillicores, usage.memoryBytes), systemClock.monotonicMs());
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#workloads[Symbol.dispose]();
+    await this.#fleet[Symbol.asyncDispose]();
+  }
+
+  #object(name: string): KubernetesObject {
+    const object = this.#store.get('nodes', undefined, name);
+    if (!object) throw new Error(`Cannot find node ${name}`);
+    return object;
+  }
+}
+
+/** What one container uses. */
+export interface Usage {
+  readonly cpuMillicores: number;
+  readonly memoryBytes: number;
+}
+
+/** Bare nodes: pods come from the real API server alone. */
+const SCENARIO = parseScenario({ nodes: 0, podsPerNode: 0 });

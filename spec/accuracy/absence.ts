@@ -1,0 +1,71 @@
+import { LONGEST_GAP_MS } from '#lib/resource-metrics/sink/metrics-sink.ts';
+import { OLDEST_SAMPLE_MS } from '#lib/resource-metrics/sink/usage-history.ts';
+import type { PodLife } from './socketless-cluster.ts';
+import type { SocketlessNode } from './socketless-node.ts';
+
+/** When a node answered last, and the time before. */
+export interface AnswerTimes {
+  readonly lastMs: number;
+  /** When its kubelet looked for its last answer. */
+  readonly lookedAtMs: number;
+  readonly previousMs: number | undefined;
+}
+
+/** Why something that lives has no metrics, where that is as it should be. */
+export const ABSENCES = {
+  unreachable: 'Its node has not answered for longer than one lost scrape',
+  untold: 'Its kubelet had not told of it, or of a running container in it',
+  young: 'A container was less than 10 s old when it was sampled',
+  unused: 'A container was first sampled as it appeared, when it had used no CPU yet',
+  unknown: 'Its node was read once so far, or again after 5 minutes and more',
+  stepped: "Its node's clock was stepped between two readings",
+  rebooted: 'Its node was booted between two readings',
+  unsampled: 'Its kubelet had not sampled it again',
+} as const;
+
+export type Absence = keyof typeof ABSENCES;
+
+/** cAdvisor looks every 10 to 20 s. */
+const LONGEST_SAMPLING_MS = 20_000;
+const YOUNGEST_MS = 10_000;
+/** By when a container has used some CPU. */
+const FIRST_CPU_MS = 1000;
+/** Stamps of whole seconds make an age up to a second shorter; samples of a runtime are milliseconds old. */
+const STAMP_MS = 1010;
+
+/** @returns `undefined` where nothing excuses it */
+export function absenceOfPod(
+  { node, running }: PodLife,
+  times: AnswerTimes | undefined,
+  context: { readonly nowMs: number; readonly stalenessMs: number },
+): Absence | undefined {
+  const general = absenceOfNode(node, times, context);
+  if (general === 'unreachable' || !times) return general;
+  const { lookedAtMs } = times;
+  const told = running.containers.filter((each) => each.isRunning(lookedAtMs));
+  if (running.startedAtMs >= lookedAtMs || told.length === 0) return 'untold';
+  const samplingMs = node.runtime === 'cadvisor' ? LONGEST_SAMPLING_MS : 0;
+  const youngestMs = Math.min(...told.map((each) => lookedAtMs - each.startedAtMs(lookedAtMs)));
+  if (youngestMs < YOUNGEST_MS + STAMP_MS + samplingMs) return 'young';
+  const { previousMs = times.lastMs } = times;
+  if (youngestMs - (times.lastMs - previousMs) < Math.max(samplingMs, FIRST_CPU_MS)) return 'unused';
+  return general === 'unsampled' && samplingMs === 0 ? undefined : general;
+}
+
+/** @returns `undefined` where nothing excuses it */
+export function absenceOfNode(
+  { clock, machine }: SocketlessNode,
+  times: AnswerTimes | undefined,
+  { nowMs, stalenessMs }: { readonly nowMs: number; readonly stalenessMs: number },
+): Absence | undefined {
+  if (!times || nowMs - times.lastMs >= stalenessMs) return 'unreachable';
+  const { lastMs, previousMs } = times;
+  if (previousMs === undefined || lastMs - previousMs > LONGEST_GAP_MS) return 'unknown';
+  const sinceMs = previousMs - OLDEST_SAMPLE_MS;
+  if (machine.bootedAtMs > sinceMs) return 'rebooted';
+  const isSteppedSince = clock.settings.some(
+    (setting) => setting.sinceMs > sinceMs && setting.sinceMs <= lastMs,
+  );
+  if (isSteppedSince) return 'stepped';
+  return lastMs - previousMs < LONGEST_SAMPLING_MS ? 'unsampled' : undefined;
+}

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
+import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
+import { at } from '#spec/support/points.ts';
+
+/** A container as a kubelet may tell of it. */
+interface ToldContainer {
+  readonly name: string;
+  readonly startSeconds: number;
+  readonly hasCpu: boolean;
+  readonly hasMemory: boolean;
+}
+
+const told: fc.Arbitrary<ToldContainer> = fc.record({
+  name: fc.constantFrom('a', 'b', 'c', 'd'),
+  startSeconds: fc.integer({ min: -100, max: 60 }),
+  hasCpu: fc.boolean(),
+  hasMemory: fc.boolean(),
+});
+const answers = fc.array(fc.uniqueArray(told, { selector: ({ name }) => name }), {
+  minLength: 1,
+  maxLength: 5,
+});
+
+function summaryAt(seconds: number, containers: readonly ToldContainer[]): string {
+  const time = new Date(at(seconds)).toISOString();
+  const parts = containers.map(({ name, startSeconds, hasCpu, hasMemory }) => ({
+    name,
+    startTime: new Date(at(startSeconds)).toISOString(),
+    ...(hasCpu && { cpu: { time, usageCoreNanoSeconds: 1e9 * (200 + seconds) } }),
+    ...(hasMemory && { memory: { time, workingSetBytes: 4096 } }),
+  }));
+  const podRef = { namespace: 'default', name: 'web', uid: 'u1' };
+  return JSON.stringify({ pods: [{ podRef, containers: parts }] });
+}
+
+describe('what is served of a pod', () => {
+  it('is everything that its kubelet told of in its last answer, or nothing', () => {
+    const options = { resolutionMs: 20_000, livePodUid: () => undefined };
+    fc.assert(
+      fc.property(answers, (rounds) => {
+        let record: NodeRecord | undefined;
+        for (const [round, containers] of rounds.entries()) {
+          const seconds = 20 * round;
+          const origin = { nodeName: 'a', askedAtMs: seconds * 1000, receivedAtMs: seconds * 1000 };
+          record = nextNodeRecord(record, decodeSummary(summaryAt(seconds, containers), origin), options);
+          const usage = record.pods.get('default/web')?.usage;
+          if (!usage) continue;
+          const whole = containers.filter(({ hasCpu, hasMemory }) => hasCpu && hasMemory);
+          expect(usage.containers.map(({ name }) => name)).to.deep.equal(whole.map(({ name }) => name));
+          for (const container of containers.filter((each) => !whole.includes(each))) {
+            expect(container.hasCpu || container.hasMemory, 'half known').to.equal(false);
+            const isInit = whole.some(({ startSeconds }) => startSeconds > container.startSeconds);
+            expect(isInit, 'a finished init container').to.equal(true);
+          }
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

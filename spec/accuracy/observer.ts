@@ -1,0 +1,220 @@
+import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
+import type { MeasuredUsage } from '#lib/resource-metrics/sink/usage-history.ts';
+import { type Absence, type AnswerTimes, absenceOfNode, absenceOfPod } from './absence.ts';
+import { type Judgement, judge, LEAST_TOLD_STEP_MS } from './judge.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { PodLife, SocketlessCluster } from './socketless-cluster.ts';
+import type { SocketlessNode } from './socketless-node.ts';
+import { Counts, type ErrorTally, Quantiles } from './tally.ts';
+
+/** Kinds of value, by what can be expected of them. */
+export const VALUE_KINDS = {
+  'container summary': 'Containers, by `/stats/summary`',
+  'container resource': 'Containers, by `/metrics/resource`',
+  'node summary': 'Nodes, by `/stats/summary`',
+  'node resource': 'Nodes, by `/metrics/resource`',
+  'node once': "Nodes read once, at their kubelet's own rate",
+  stepped: 'Over a step of the clock by 20 s or less',
+  predecessor: 'Of the pod that had the name before, where the kubelet tells no UID',
+} as const;
+
+export type ValueKind = keyof typeof VALUE_KINDS;
+
+/** What became of one kind of object, counted at every look at every object that lived. */
+export interface Presence {
+  readonly lived: number;
+  readonly served: number;
+  readonly absences: readonly (readonly [Absence | 'unexplained', number])[];
+}
+
+/** What has been observed. */
+export interface Observations {
+  readonly scrapes: { readonly answered: number; readonly lost: number };
+  readonly errors: Readonly<Record<ValueKind, ErrorTally>>;
+  readonly nodes: Presence;
+  readonly pods: Presence;
+  readonly worstAgeMs: number;
+  readonly faults: readonly string[];
+  readonly faultCount: number;
+}
+
+/** Nobody reads more. */
+const MOST_FAULTS = 20;
+
+/** Looks at what is served as a client does, and knows better. */
+export class Observer {
+  readonly #cluster: SocketlessCluster;
+  readonly #stalenessMs: number;
+  readonly #times = new Map<string, AnswerTimes>();
+  /** Values that were judged, and of which moments they tell. */
+  readonly #judged = new WeakMap<MeasuredUsage, number>();
+  readonly #errors: Readonly<Record<ValueKind, Quantiles>> = {
+    'container summary': new Quantiles(),
+    'container resource': new Quantiles(),
+    'node summary': new Quantiles(),
+    'node resource': new Quantiles(),
+    'node once': new Quantiles(),
+    stepped: new Quantiles(),
+    predecessor: new Quantiles(),
+  };
+  readonly #presence = { node: new Counts(), pod: new Counts() };
+  readonly #scrapes = { answered: 0, lost: 0 };
+  readonly #faults: string[] = [];
+  #faultCount = 0;
+  #worstAgeMs = 0;
+
+  constructor(cluster: SocketlessCluster, stalenessMs: number) {
+    this.#cluster = cluster;
+    this.#stalenessMs = stalenessMs;
+  }
+
+  noteScrape({ nodeName, durationMs, error }: ScrapeOutcome): void {
+    this.#scrapes[error ? 'lost' : 'answered']++;
+    if (error) return;
+    const previousMs = this.#times.get(nodeName)?.lastMs;
+    this.#times.set(nodeName, { lastMs: this.#nowMs, lookedAtMs: this.#nowMs - durationMs / 2, previousMs });
+  }
+
+  look(pipeline: Pipeline): void {
+    const context = { nowMs: this.#nowMs, stalenessMs: this.#stalenessMs };
+    for (const name of this.#cluster.liveNodes.keys()) {
+      const node = this.#cluster.node(name);
+      const usage = pipeline.node(name);
+      this.#notePresence(
+        'node',
+        usage ? 'served' : absenceOfNode(node, this.#times.get(name), context),
+        name,
+      );
+      if (!usage) continue;
+      this.#expectFresh(node);
+      this.#lookAtNode(usage, node);
+    }
+    for (const [name, { uid }] of this.#cluster.livePods) {
+      const life = this.#cluster.lives.get(uid);
+      if (!life) throw new Error(`Pod "${name}" lives, but was never run`);
+      const usage = pipeline.pod(name);
+      const times = this.#times.get(life.node.name);
+      this.#notePresence('pod', usage ? 'served' : absenceOfPod(life, times, context), name);
+      if (!usage) continue;
+      this.#expectFresh(life.node);
+      for (const container of usage.containers) this.#lookAtContainer(container, life);
+    }
+  }
+
+  result(): Observations {
+    const tallies = Object.entries(this.#errors).map(
+      ([kind, quantiles]) => [kind, quantiles.tally()] as const,
+    );
+    return {
+      scrapes: this.#scrapes,
+      errors: Object.fromEntries(tallies) as Record<ValueKind, ErrorTally>,
+      nodes: presenceOf(this.#presence.node),
+      pods: presenceOf(this.#presence.pod),
+      worstAgeMs: this.#worstAgeMs,
+      faults: this.#faults,
+      faultCount: this.#faultCount,
+    };
+  }
+
+  get #nowMs(): number {
+    return this.#cluster.clock.monotonicMs();
+  }
+
+  #lookAtNode(usage: MeasuredUsage, node: SocketlessNode): void {
+    if (this.#isJudged(usage)) return;
+    const machine = node.machineAt(node.clock.trace(usage.timestampMs, 1000)?.momentMs ?? 0);
+    const judgement = judge(usage, {
+      clock: node.clock,
+      endpoint: node.endpoint,
+      coreNanoseconds: (atMs) => machine.coreNanoseconds(atMs),
+      memoryBytes: (atMs) => machine.workingSetBytes(atMs),
+    });
+    const isAsClaimed = judgement?.isWithinStamps && judgement.steppedMs === 0;
+    const isOwnRate = node.endpoint === 'summary' && usage.windowMs === 10_000 && !isAsClaimed;
+    this.#record(isOwnRate ? 'node once' : `node ${node.endpoint}`, usage, judgement);
+    if (!isOwnRate) this.#expectTrue(usage, judgement, node.name);
+  }
+
+  #lookAtContainer(usage: MeasuredUsage, life: PodLife): void {
+    if (this.#isJudged(usage)) return;
+    const judgement = judgeContainer(usage, life);
+    if (!isTrue(judgement) && this.#isOfPredecessor(usage, life)) {
+      this.#record('predecessor', usage, judgement);
+      return;
+    }
+    this.#record(`container ${life.node.endpoint}`, usage, judgement);
+    this.#expectTrue(usage, judgement, `${life.running.name}/${usage.name} on ${life.node.name}`);
+  }
+
+  /** Whether a kubelet that tells no UIDs told this of another pod of the same name. */
+  #isOfPredecessor(usage: MeasuredUsage, { running }: PodLife): boolean {
+    const sameName = this.#cluster.livesByName.get(running.name) ?? [];
+    return sameName.some((life) => life.node.endpoint === 'resource' && isTrue(judgeContainer(usage, life)));
+  }
+
+  /** What was looked at before can only have grown older. */
+  #isJudged(usage: MeasuredUsage): boolean {
+    const momentMs = this.#judged.get(usage);
+    if (momentMs === undefined) return false;
+    this.#worstAgeMs = Math.max(this.#worstAgeMs, this.#nowMs - momentMs);
+    return true;
+  }
+
+  #record(kind: ValueKind, usage: MeasuredUsage, judgement: Judgement | undefined): void {
+    if (!judgement) return;
+    const { relativeError, momentMs, steppedMs } = judgement;
+    this.#judged.set(usage, momentMs);
+    const isStepped = steppedMs > 0 && kind !== 'node once' && kind !== 'predecessor';
+    this.#errors[isStepped ? 'stepped' : kind].add(relativeError);
+  }
+
+  #expectTrue(usage: MeasuredUsage, judgement: Judgement | undefined, of: string): void {
+    const isSane = usage.cpuNanocores >= 0 && usage.windowMs >= 10_000;
+    const isUnstepped = (judgement?.steppedMs ?? 0) < LEAST_TOLD_STEP_MS;
+    if (isSane && isUnstepped && isTrue(judgement)) return;
+    this.#fault(`${of}: this never was: ${JSON.stringify({ ...usage, ...judgement })}`);
+  }
+
+  #expectFresh({ name }: SocketlessNode): void {
+    const silentMs = this.#nowMs - (this.#times.get(name)?.lastMs ?? 0);
+    if (silentMs >= this.#stalenessMs) this.#fault(`${name}: served ${silentMs} ms after its last answer`);
+  }
+
+  #notePresence(kind: 'node' | 'pod', what: 'served' | Absence | undefined, name: string): void {
+    this.#presence[kind].add(what ?? 'unexplained');
+    if (!what) this.#fault(`${kind} ${name}: not served at ${this.#nowMs} ms, and nothing excuses it`);
+  }
+
+  #fault(fault: string): void {
+    this.#faultCount++;
+    if (this.#faults.length < MOST_FAULTS) this.#faults.push(fault);
+  }
+}
+
+function presenceOf(counts: Counts): Presence {
+  const all = counts.entries();
+  return {
+    lived: all.reduce((sum, [, count]) => sum + count, 0),
+    served: counts.of('served'),
+    absences: all.filter(([what]) => what !== 'served') as [Absence | 'unexplained', number][],
+  };
+}
+
+function judgeContainer(usage: MeasuredUsage, { node, running }: PodLife): Judgement | undefined {
+  const container = running.containers.find(({ name }) => name === usage.name);
+  return (
+    container &&
+    judge(usage, {
+      clock: node.clock,
+      endpoint: node.endpoint,
+      coreNanoseconds: (atMs) => container.lifetimeCoreNanoseconds(atMs),
+      memoryBytes: (atMs) => container.memoryBytes(atMs),
+    })
+  );
+}
+
+/** Whether a value is as true as it can be; over a small step of the clock anything may be. */
+function isTrue(judgement: Judgement | undefined): boolean {
+  if (!judgement) return false;
+  return judgement.steppedMs > 0 || (judgement.isWithinStamps && judgement.isTrueMemory);
+}

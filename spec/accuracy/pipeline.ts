@@ -1,0 +1,103 @@
+import { Manager } from '#lib/resource-metrics/manager.ts';
+import { parseOptions } from '#lib/resource-metrics/options.ts';
+import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
+import { type ScrapeOutcome, Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
+import { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
+import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import type { MeasuredUsage } from '#lib/resource-metrics/sink/usage-history.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { NAMESPACE, type SocketlessCluster } from './socketless-cluster.ts';
+
+/** How the server under judgement is set. */
+export interface PipelineOptions {
+  readonly resolutionMs: number;
+  readonly requestTimeoutMs: number;
+  readonly stalenessMs: number;
+  readonly random: () => number;
+  readonly endpoint?: EndpointPolicy;
+  readonly onScraped?: (outcome: ScrapeOutcome) => void;
+}
+
+/** What is served of a pod, with what is held of its containers. */
+export type ServedPod = Omit<PodUsage, 'containers'> & { readonly containers: readonly MeasuredUsage[] };
+
+/** How a server is set that was told nothing. */
+export const DEFAULTS: PipelineOptions = defaultOptions();
+
+/** The server's own scraper, decoders, manager and sink at work on a cluster without sockets. */
+export class Pipeline implements AsyncDisposable {
+  readonly sink: MetricsSink;
+  readonly #cluster: SocketlessCluster;
+  readonly #running = new AbortController();
+  readonly #stopped: Promise<void>;
+
+  constructor(cluster: SocketlessCluster, options: PipelineOptions = DEFAULTS) {
+    const { clock, liveNodes, livePods } = cluster;
+    const { resolutionMs, stalenessMs, requestTimeoutMs, random, onScraped } = options;
+    const livePodUid = (_: string, name: string) => livePods.get(name)?.uid;
+    this.#cluster = cluster;
+    this.sink = new MetricsSink({ clock, resolutionMs, stalenessMs, livePodUid });
+    const endpoints = new EndpointChoice(options.endpoint ?? 'auto', clock);
+    const scraper = new Scraper({
+      clock,
+      random,
+      endpoints,
+      targetOf: ({ name }) => ({ nodeName: name, host: name, port: 10250 }),
+      client: {
+        get: async ({ nodeName }, path, signal) => {
+          const node = cluster.machines.get(nodeName);
+          if (!node) throw new Error('no route to host');
+          return await node.answer(path, { signal, timeoutMs: requestTimeoutMs });
+        },
+        retain: async () => {},
+      },
+      onScraped: (outcome) => {
+        if (outcome.error) this.sink.lose(outcome.nodeName);
+        onScraped?.(outcome);
+      },
+    });
+    const manager = new Manager({
+      clock,
+      logger: new RecordingLogger(),
+      resolutionMs,
+      sink: this.sink,
+      collect: (signal, deliver) => scraper.scrape({ nodes: liveNodes.values(), signal, deliver }),
+      onCycle: () => {
+        const isLive = (name: string) => liveNodes.has(name);
+        for (const keeper of [this.sink, endpoints]) keeper.retain(isLive);
+      },
+    });
+    this.#stopped = manager.run(this.#running.signal);
+  }
+
+  /** What is served of a node. */
+  node(name: string): NodeUsage | undefined {
+    return this.#cluster.liveNodes.has(name) ? this.sink.snapshot.nodes.get(name) : undefined;
+  }
+
+  /** What is served of a pod: that of the one which lives. */
+  pod(name: string): ServedPod | undefined {
+    const live = this.#cluster.livePods.get(name);
+    const usage = this.sink.snapshot.pods.get(NAMESPACE)?.get(name);
+    if (!live || !usage || (usage.uid !== undefined && usage.uid !== live.uid)) return undefined;
+    // The sink's containers know their own spans, though only the earliest is told.
+    return usage as ServedPod;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#running.abort(new Error('the run is over'));
+    await this.#stopped;
+  }
+}
+
+function defaultOptions(): PipelineOptions {
+  const commandLine = parseOptions([]);
+  if (commandLine.kind !== 'run') throw new Error('A server that is told nothing is to run');
+  const { metricResolutionMs, metricStalenessMs, kubelet } = commandLine.options;
+  return {
+    resolutionMs: metricResolutionMs,
+    stalenessMs: metricStalenessMs,
+    requestTimeoutMs: kubelet.requestTimeoutMs,
+    random: () => 0.5,
+  };
+}

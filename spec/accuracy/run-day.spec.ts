@@ -1,0 +1,20 @@
+import { expect } from 'chai';
+import { runDay } from './run-day.ts';
+
+describe('runDay', () => {
+  it('finds nothing served that is not true, and nothing missing without a reason', async () => {
+    const size = { seed: 7, nodes: 12, podsPerNode: 6, hours: 2, pace: 10 };
+    const { events, faults, pods, nodes, errors } = await runDay(size);
+    expect(faults).to.deep.equal([]);
+    expect(Math.min(...events.values()), 'the rarest event').to.be.above(0);
+    expect(pods.served / pods.lived).to.be.above(0.8);
+    expect(nodes.served / nodes.lived).to.be.above(0.85);
+    expect(errors['container resource'].worst).to.be.below(0.01);
+    expect(errors['container summary'].p99).to.be.below(0.1);
+  });
+
+  it('is the same every time', async () => {
+    const size = { seed: 3, nodes: 4, podsPerNode: 3, hours: 1, pace: 10 };
+    expect(await runDay(size)).to.deep.equal(await runDay(size));
+  });
+});

@@ -1,0 +1,124 @@
+import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet-client.ts';
+import { expositionOf } from '#lib/simulator/kubelet/exposition.ts';
+import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
+import { NodeClock } from '#lib/simulator/kubelet/node-clock.ts';
+import { NodeMachine, type RuntimeKind } from '#lib/simulator/kubelet/node-machine.ts';
+import { summaryOf } from '#lib/simulator/kubelet/summary.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/** What a kubelet answers: everything, or `/metrics/resource` alone. */
+export type EndpointKind = 'summary' | 'resource';
+
+const GIBIBYTE = 2 ** 30;
+const DAY_MS = 86_400_000;
+
+/** One node through its boots, asked without a socket. */
+export class SocketlessNode {
+  readonly name: string;
+  readonly clock: NodeClock;
+  readonly endpoint: EndpointKind;
+  readonly runtime: RuntimeKind;
+  /** Each boot is another machine, with counters from zero. */
+  readonly #boots: NodeMachine[] = [];
+  readonly #time: Clock;
+  /** Whether packets to it are lost; `refusing` while it boots. */
+  reach: 'reachable' | 'lost' | 'refusing' = 'reachable';
+  /** How long it takes to answer; half of it before it looks. */
+  latencyMs = 0;
+  /** The most requests that it was ever asked at a time. */
+  mostInFlight = 0;
+  #inFlight = 0;
+
+  constructor(
+    name: string,
+    clock: Clock,
+    {
+      endpoint = 'summary',
+      runtime = 'cri',
+      skewMs = 0,
+    }: { endpoint?: EndpointKind; runtime?: RuntimeKind; skewMs?: number },
+  ) {
+    this.name = name;
+    this.#time = clock;
+    this.clock = new NodeClock(clock, skewMs);
+    this.endpoint = endpoint;
+    this.runtime = runtime;
+    this.#boot(clock.monotonicMs() - DAY_MS);
+  }
+
+  /** The machine since its last boot. */
+  get machine(): NodeMachine {
+    return this.machineAt(this.clock.nowMs());
+  }
+
+  /** The machine as it was booted before a moment. */
+  machineAt(momentMs: number): NodeMachine {
+    const booted = this.#boots.findLast(({ bootedAtMs }) => bootedAtMs <= momentMs) ?? this.#boots[0];
+    if (!booted) throw new Error(`Node "${this.name}" was never booted`);
+    return booted;
+  }
+
+  /** Crashes: its containers stop, and nobody answers. */
+  crash(): void {
+    this.reach = 'refusing';
+    for (const { containers } of this.machine.pods())
+      for (const container of containers) container.stop(this.clock.nowMs());
+  }
+
+  /** Boots anew, with the pods that it had and counters from zero. */
+  boot(): void {
+    const pods = [...this.machine.pods()];
+    const nowMs = this.clock.nowMs();
+    const machine = this.#boot(nowMs);
+    for (const pod of pods) {
+      for (const container of pod.containers) container.restart(nowMs);
+      machine.start(pod, nowMs);
+    }
+    this.reach = 'reachable';
+  }
+
+  /** @throws as a kubelet's client does */
+  async answer(
+    path: string,
+    { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
+  ): Promise<string> {
+    if (this.reach === 'refusing') throw new Error('connection refused');
+    this.mostInFlight = Math.max(this.mostInFlight, ++this.#inFlight);
+    try {
+      return await this.#answer(path, { signal, timeoutMs });
+    } finally {
+      this.#inFlight--;
+    }
+  }
+
+  async #answer(
+    path: string,
+    { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
+  ): Promise<string> {
+    if (this.reach === 'lost' || this.latencyMs > timeoutMs) {
+      await this.#time.sleep(timeoutMs, { signal });
+      throw new Error('no complete answer in time');
+    }
+    if (this.latencyMs > 0) await this.#time.sleep(this.latencyMs / 2, { signal });
+    const text = this.#textOf(path);
+    if (this.latencyMs > 0) await this.#time.sleep(this.latencyMs / 2, { signal });
+    return text;
+  }
+
+  #textOf(path: string): string {
+    if (path === '/metrics/resource') return expositionOf(this.machine);
+    if (this.endpoint === 'resource') throw new KubeletRefusal(403, 'Forbidden');
+    return summaryOf(this.machine, { onlyCpuAndMemory: path.endsWith('only_cpu_and_memory=true') });
+  }
+
+  #boot(bootedAtMs: number): NodeMachine {
+    const machine = new NodeMachine(this.name, this.clock, {
+      runtime: this.runtime,
+      memoryBytes: 32 * GIBIBYTE,
+      bootedAtMs,
+      system: steadyLoad(120, 300 * 2 ** 20),
+    });
+    this.#boots.push(machine);
+    return machine;
+  }
+}

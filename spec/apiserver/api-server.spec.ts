@@ -1,0 +1,183 @@
+import { Agent } from 'node:https';
+import { expect } from 'chai';
+import { Gauge, Registry } from 'prom-client';
+import type { ApiGroup } from '#lib/apiserver/api-group.ts';
+import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { startTestApiServer, TEST_VERSION } from '#spec/support/test-api-server.ts';
+
+describe('startApiServer', () => {
+  it('answers over HTTP/1.1 and HTTP/2 on one port', async () => {
+    await using server = await startTestApiServer();
+    const { port } = server.address;
+    for (const ask of [askHttp1, askHttp2]) {
+      const answer = await ask({ port, path: '/version' });
+      expect(answer.status).to.equal(200);
+      expect(jsonOf(answer)).to.deep.equal(TEST_VERSION);
+    }
+  });
+
+  it('serves the registry at /metrics', async () => {
+    const registry = new Registry();
+    new Gauge({ name: 'answers', help: 'Questions', registers: [registry] }).set(42);
+    await using server = await startTestApiServer({ registry });
+    const answer = await askHttp1({ port: server.address.port, path: '/metrics' });
+    expect(answer.headers['content-type']).to.match(/^text\/plain; version=0\.0\.4; charset=utf-8/);
+    expect(answer.body.toString()).to.include('\nanswers 42\n');
+  });
+
+  it('stamps every answer with an audit ID, that of the request if it has one', async () => {
+    await using server = await startTestApiServer();
+    const { port } = server.address;
+    const own = await askHttp1({ port, path: '/none' });
+    expect(own.headers['audit-id']).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    const given = await askHttp1({ port, path: '/none', headers: { 'Audit-Id': 'mine' } });
+    expect(given.headers['audit-id']).to.equal('mine');
+    expect(given.headers['cache-control']).to.equal('no-cache, private');
+  });
+
+  it('tells who comes to an unknown path which paths there are', async () => {
+    await using server = await startTestApiServer({ groups: [groupOf('lab.example')] });
+    const answer = await askHttp1({ port: server.address.port, path: '/none' });
+    expect(answer.status).to.equal(404);
+    const { paths } = jsonOf<{ paths: string[] }>(answer);
+    expect(paths).to.include.members([
+      '/apis/lab.example',
+      '/apis/lab.example/v1',
+      '/livez/ping',
+      '/version',
+    ]);
+    expect(paths).to.deep.equal(paths.toSorted());
+  });
+
+  it('answers a fault of its own with a Status, keeps the reason for the log and goes on', async () => {
+    const logger = new RecordingLogger();
+    const faulty = groupOf('lab.example', () => {
+      throw new Error('the secret is 42');
+    });
+    await using server = await startTestApiServer({ groups: [faulty], logger });
+    const { port } = server.address;
+    const answer = await askHttp1({ port, path: '/apis/lab.example/v1/things' });
+    expect(answer.status).to.equal(500);
+    expect(jsonOf(answer)).to.include({ kind: 'Status', reason: 'InternalError', code: 500 });
+    expect(answer.body.toString()).not.to.include('secret');
+    expect(logger.lines).to.deep.include({
+      level: 'error',
+      message: 'Cannot answer a request',
+      fields: { method: 'GET', path: '/apis/lab.example/v1/things', err: 'the secret is 42' },
+      verbosity: 0,
+    });
+    expect((await askHttp1({ port, path: '/livez' })).status).to.equal(200);
+  });
+
+  it('asks who it is before it asks whether they may, and that before it looks anything up', async () => {
+    await using server = await startTestApiServer({
+      groups: [groupOf('lab.example')],
+      authenticator: async ({ headers }) =>
+        headers.authorization === 'Bearer good'
+          ? { name: 'alice', uid: '', groups: [], extra: {} }
+          : undefined,
+      authorizer: async ({ user, info }) => ({
+        isAllowed: info.path !== '/secret',
+        reason: `not to ${user.name}`,
+      }),
+    });
+    const { port } = server.address;
+    const stranger = await askHttp1({ port, path: '/apis/lab.example/v1/things' });
+    expect(stranger.status).to.equal(401);
+    const headers = { Authorization: 'Bearer good' };
+    expect((await askHttp1({ port, path: '/apis/lab.example/v1/things', headers })).status).to.equal(200);
+    const refused = await askHttp1({ port, path: '/secret', headers });
+    expect(refused.status).to.equal(403);
+    expect(jsonOf(refused)).to.include({
+      message: 'forbidden: User "alice" cannot get path "/secret": not to alice',
+    });
+  });
+
+  it('closes idle connections at once when it is disposed, and lets requests under way finish', async () => {
+    const asked = Promise.withResolvers<void>();
+    const mayAnswer = Promise.withResolvers<void>();
+    const slow = groupOf('lab.example', async () => {
+      asked.resolve();
+      await mayAnswer.promise;
+      return [];
+    });
+    const server = await startTestApiServer({ groups: [slow] });
+    const { port } = server.address;
+    using idle = disposable(new Agent({ keepAlive: true }));
+    await askHttp1({ port, path: '/livez', agent: idle.agent });
+    const answers = [askHttp1, askHttp2].map((ask) => ask({ port, path: '/apis/lab.example/v1/things' }));
+    await asked.promise;
+    const disposed = server[Symbol.asyncDispose]();
+    mayAnswer.resolve();
+    expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal([200, 200]);
+    await disposed;
+  });
+
+  it('goes on serving for a while when it is to end, but is not ready any more', async () => {
+    const clock = new ManualClock();
+    const server = await startTestApiServer({ clock, shutdownDelayMs: 5000 });
+    const { port } = server.address;
+    expect((await askHttp1({ port, path: '/readyz' })).status).to.equal(200);
+    const ended = server[Symbol.asyncDispose]();
+    await clock.advance(4999);
+    expect((await askHttp1({ port, path: '/readyz' })).status).to.equal(500);
+    expect((await askHttp1({ port, path: '/livez' })).status).to.equal(200);
+    await clock.advance(1);
+    await ended;
+    expect(await askHttp1({ port, path: '/livez' }).catch((error) => error.code)).to.equal('ECONNREFUSED');
+  });
+
+  it('cuts off what is still under way when the time to drain is over', async () => {
+    const asked = Promise.withResolvers<void>();
+    const slow = groupOf('lab.example', () => {
+      asked.resolve();
+      return new Promise(() => {});
+    });
+    const server = await startTestApiServer({ groups: [slow], drainMs: 1 });
+    const answer = askHttp1({ port: server.address.port, path: '/apis/lab.example/v1/things' });
+    const failure = answer.then(
+      () => 'answered',
+      (error: Error) => error.message,
+    );
+    await asked.promise;
+    await server[Symbol.asyncDispose]();
+    expect(await failure).to.equal('socket hang up');
+  });
+
+  it('says what it cannot do where its address is taken', async () => {
+    await using server = await startTestApiServer();
+    const { port } = server.address;
+    const second = await startTestApiServer({ port }).then(
+      () => 'started',
+      (error: Error) => error.message,
+    );
+    expect(second).to.equal(`Cannot listen at 127.0.0.1:${port}: the address is already in use`);
+  });
+});
+
+/** A group with one resource `things`, which has none unless told otherwise. */
+function groupOf(
+  name: string,
+  list: () => readonly never[] | Promise<readonly never[]> = () => [],
+): ApiGroup {
+  const resources = [
+    {
+      type: 'objects' as const,
+      name: 'things',
+      singularName: 'thing',
+      kind: 'Thing',
+      listKind: 'ThingList',
+      isNamespaced: false,
+      columns: [],
+      get: () => undefined,
+      list,
+    },
+  ];
+  return { name, versions: [{ version: 'v1', resources: () => resources }] };
+}
+
+function disposable(agent: Agent): Disposable & { readonly agent: Agent } {
+  return { agent, [Symbol.dispose]: () => agent.destroy() };
+}

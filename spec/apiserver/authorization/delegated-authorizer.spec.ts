@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { delegatedAuthorizer } from '#lib/apiserver/authorization/delegated-authorizer.ts';
+import { parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
+import { parseRequestInfo } from '#lib/apiserver/request-info.ts';
+import { StatusError } from '#lib/apiserver/status-error.ts';
+import { recordReviews, unreachable } from '#spec/support/recorded-reviews.ts';
+
+const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';
+
+describe('delegatedAuthorizer', () => {
+  it('asks the API server, and passes on what it says', async () => {
+    const { reviews, ask } = setUp({ allowed: false, reason: 'because' });
+    expect(await ask(NODES)).to.deep.equal({ isAllowed: false, reason: 'because' });
+    expect(reviews.asked).to.deep.equal([
+      {
+        path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+        body: {
+          apiVersion: 'authorization.k8s.io/v1',
+          kind: 'SubjectAccessReview',
+          spec: {
+            resourceAttributes: {
+              verb: 'list',
+              group: 'metrics.k8s.io',
+              version: 'v1beta1',
+              resource: 'nodes',
+            },
+            user: 'alice',
+            groups: ['system:authenticated'],
+          },
+        },
+      },
+    ]);
+  });
+
+  for (const status of [undefined, {}, { allowed: 'true' }, { allowed: true, denied: true }]) {
+    it(`denies where the answer is ${JSON.stringify(status)}`, async () => {
+      expect((await setUp(status).ask(NODES)).isAllowed).to.equal(false);
+    });
+  }
+
+  it('remembers for as long as it is told, and each request for itself', async () => {
+    const { reviews, ask } = setUp({ allowed: true });
+    await ask(NODES);
+    await reviews.clock.advance(9_999);
+    await ask(NODES);
+    expect(reviews.asked).to.have.length(1);
+    await ask('/metrics');
+    await ask(NODES, ['other']);
+    expect(reviews.asked).to.have.length(3);
+    await reviews.clock.advance(1);
+    await ask(NODES);
+    expect(reviews.asked).to.have.length(4);
+  });
+
+  it('remembers refusals for a time of their own', async () => {
+    const { reviews, ask } = setUp({ allowed: false });
+    await ask(NODES);
+    await reviews.clock.advance(4_999);
+    await ask(NODES);
+    expect(reviews.asked).to.have.length(1);
+    await reviews.clock.advance(1);
+    await ask(NODES);
+    expect(reviews.asked).to.have.length(2);
+  });
+
+  it('does not remember requests that are very long', async () => {
+    const { reviews, ask } = setUp({ allowed: true });
+    const path = `/${'x'.repeat(10_000)}`;
+    await ask(path);
+    await ask(path);
+    expect(reviews.asked).to.have.length(2);
+  });
+
+  it('lets administrators and the always allowed paths pass without asking', async () => {
+    const { reviews, ask } = setUp({ allowed: false });
+    expect(await ask(NODES, ['a', 'system:masters'])).to.deep.equal({ isAllowed: true });
+    expect(await ask('/healthz')).to.deep.equal({ isAllowed: true });
+    expect(await ask('/debug/any')).to.deep.equal({ isAllowed: true });
+    expect(reviews.asked).to.have.length(0);
+    expect((await ask('/healthz/ping')).isAllowed).to.equal(false);
+    expect((await ask('/debug')).isAllowed).to.equal(false);
+  });
+
+  it('decides nothing when the API server cannot be asked and the last decision is too old', async () => {
+    const { reviews, ask } = setUp({ allowed: true });
+    await ask(NODES);
+    reviews.answer = unreachable;
+    expect((await ask(NODES)).isAllowed).to.equal(true);
+    await reviews.clock.advance(10_000);
+    const failure = await ask(NODES).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(failure).to.be.instanceOf(StatusError).and.include({ code: 500, reason: 'InternalError' });
+    expect(await ask('/healthz')).to.deep.equal({ isAllowed: true });
+    expect(await ask(NODES, ['system:masters'])).to.deep.equal({ isAllowed: true });
+    reviews.answer = () => ({ allowed: true });
+    expect((await ask(NODES)).isAllowed).to.equal(true);
+  });
+});
+
+function setUp(status: unknown) {
+  const reviews = recordReviews(() => status);
+  const authorizer = delegatedAuthorizer({
+    client: reviews.client,
+    clock: reviews.clock,
+    alwaysAllowed: parsePathRules(['/healthz', 'debug/*']),
+    authorizedTtlMs: 10_000,
+    unauthorizedTtlMs: 5_000,
+  });
+  const ask = (path: string, groups: readonly string[] = ['system:authenticated']) =>
+    authorizer({
+      user: { name: 'alice', uid: '', groups, extra: {} },
+      info: parseRequestInfo('GET', path, new URLSearchParams()),
+    });
+  return { reviews, ask };
+}

@@ -1,0 +1,65 @@
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import { type ApiAnswer, askHttp1, askHttp2 } from '#spec/support/api-request.ts';
+import { Thing, thingsResource } from '#spec/support/served-things.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+describe('compress', () => {
+  let server: ApiServer;
+  let things: readonly Thing[] = [];
+  before(async () => {
+    const resources = [thingsResource(() => [things])];
+    server = await startTestApiServer({
+      groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
+      registry: new Registry(),
+    });
+  });
+  after(() => server[Symbol.asyncDispose]());
+  const list = (encoding?: string, ask = askHttp1): Promise<ApiAnswer> =>
+    ask({
+      port: server.address.port,
+      path: '/apis/lab.example/v1/things',
+      headers: encoding === undefined ? {} : { 'accept-encoding': encoding },
+    });
+
+  for (const [what, count] of [
+    ['long', 3_000],
+    ['very long', 20_000],
+  ] as const) {
+    it(`compresses ${what} answers for those who take that, over HTTP/1.1 and HTTP/2`, async () => {
+      things = Array.from({ length: count }, (_, index) => new Thing(`thing-${index}`));
+      const plain = await list();
+      expect(plain.headers).not.to.have.any.keys('content-encoding', 'vary');
+      expect(plain.body.length).to.be.greaterThan(128 * 1024);
+      expect(Number(plain.headers['content-length'])).to.equal(plain.body.length);
+      for (const ask of [askHttp1, askHttp2]) {
+        const compressed = await list('gzip', ask);
+        expect(compressed.headers).to.include({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+        expect(compressed.body.length).to.be.lessThan(plain.body.length / 5);
+        expect(gunzipSync(compressed.body).equals(plain.body)).to.equal(true);
+      }
+    });
+  }
+
+  it('understands what clients take', async () => {
+    const taken = ['gzip', 'deflate, gzip;q=1.0', 'gzip; q=0.5'];
+    const notTaken = ['', 'deflate', '*', 'gzip;q=0', 'gzip; q=0.0', 'xgzip'];
+    for (const header of taken)
+      expect((await list(header)).headers, header).to.include({ 'content-encoding': 'gzip' });
+    for (const header of notTaken)
+      expect((await list(header)).headers, header).not.to.have.property('content-encoding');
+  });
+
+  it('leaves short answers as they are', async () => {
+    things = [new Thing('a')];
+    expect((await list('gzip')).headers).not.to.have.property('content-encoding');
+  });
+
+  it('compresses the metrics, however short, as Prometheus asks for them', async () => {
+    const headers = { 'accept-encoding': 'gzip' };
+    const answer = await askHttp1({ port: server.address.port, path: '/metrics', headers });
+    expect(answer.headers).to.include({ 'content-encoding': 'gzip' });
+  });
+});

@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { thingsResource } from '#spec/support/served-things.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
+import { until } from '#spec/support/until.ts';
+
+describe('limitDuration', () => {
+  const clock = new ManualClock();
+  let server: ApiServer;
+  let asked = Promise.withResolvers<void>();
+  before(async () => {
+    const never = () => {
+      asked.resolve();
+      return new Promise<never>(() => {});
+    };
+    const resources = [thingsResource(never)];
+    server = await startTestApiServer({
+      groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
+      clock,
+      requestTimeoutMs: 30_000,
+    });
+  });
+  beforeEach(() => {
+    asked = Promise.withResolvers();
+  });
+  after(() => server[Symbol.asyncDispose]());
+  const ask = (path: string) => askHttp1({ port: server.address.port, path });
+
+  for (const [query, limitMs] of [
+    ['', 30_000],
+    ['?timeout=5s', 5_000],
+    ['?timeout=2m', 30_000],
+    ['?timeout=0', 30_000],
+  ] as const) {
+    it(`answers 504 after ${limitMs / 1000} s to a list${query} that nobody answers`, async () => {
+      const answer = ask(`/apis/lab.example/v1/things${query}`);
+      await asked.promise;
+      await clock.advance(limitMs - 1);
+      expect(clock.sleeperCount).to.equal(1);
+      await clock.advance(1);
+      const { status, headers } = await answer;
+      expect(status).to.equal(504);
+      expect(headers['content-type']).to.equal('application/json');
+    });
+  }
+
+  it('is over when the client has gone', async () => {
+    const leaving = new AbortController();
+    const url = `https://127.0.0.1:${server.address.port}/apis/lab.example/v1/things`;
+    const gone = requestHttps(url, { rejectUnauthorized: false, signal: leaving.signal }).catch(() => {});
+    await asked.promise;
+    await until(clock, () => clock.sleeperCount === 1);
+    leaving.abort();
+    await gone;
+    await until(clock, () => clock.sleeperCount === 0);
+  });
+
+  it('leaves no timer behind', () => expect(clock.sleeperCount).to.equal(0));
+
+  const faults: readonly [string, string][] = [
+    ['xyz', 'time: invalid duration "xyz"'],
+    ['5', 'time: missing unit in duration "5"'],
+    ['5x', 'time: unknown unit "x" in duration "5x"'],
+    ['1m-5s', 'time: unknown unit "m-" in duration "1m-5s"'],
+    ['1m5', 'time: missing unit in duration "1m5"'],
+    ['.s', 'time: invalid duration ".s"'],
+    ['-', 'time: invalid duration "-"'],
+  ];
+  for (const [timeout, reason] of faults) {
+    it(`refuses ${timeout} in Go's words, whatever is asked for`, async () => {
+      const answer = await ask(`/livez?timeout=${timeout}`);
+      expect(answer.status).to.equal(400);
+      expect(jsonOf(answer)).to.include({
+        message: `invalid timeout specified in the request URL - ${reason}`,
+      });
+    });
+  }
+});

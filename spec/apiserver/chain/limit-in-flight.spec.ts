@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import { ANONYMOUS } from '#lib/apiserver/authentication.ts';
+import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import { thingsResource } from '#spec/support/served-things.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+describe('limitInFlight', () => {
+  let server: ApiServer;
+  let mayAnswer = Promise.withResolvers<readonly []>();
+  let asked = Promise.withResolvers<void>();
+  const recognising = Promise.withResolvers<void>();
+  const isRecognised = Promise.withResolvers<void>();
+  let hasGone = false;
+  before(async () => {
+    const list = () => {
+      asked.resolve();
+      return mayAnswer.promise;
+    };
+    const resources = [thingsResource(list)];
+    server = await startTestApiServer({
+      groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
+      inFlightLimits: { reading: 1, mutating: 0 },
+      authenticator: async ({ headers, socket }) => {
+        if (headers['x-slow']) {
+          socket.once('close', () => {
+            hasGone = true;
+          });
+          recognising.resolve();
+          await isRecognised.promise;
+        }
+        return headers.authorization ? { ...ANONYMOUS, groups: ['system:masters'] } : ANONYMOUS;
+      },
+    });
+  });
+  beforeEach(() => {
+    mayAnswer = Promise.withResolvers();
+    asked = Promise.withResolvers();
+  });
+  after(() => server[Symbol.asyncDispose]());
+  const list = (headers = {}, method = 'GET') =>
+    askHttp1({ port: server.address.port, path: '/apis/lab.example/v1/things', headers, method });
+
+  it('answers 429 beyond the limit, says when to come again, and lets others in afterwards', async () => {
+    const first = list();
+    await asked.promise;
+    const second = await list();
+    expect(second.status).to.equal(429);
+    expect(second.headers['retry-after']).to.equal('1');
+    expect(jsonOf(second)).to.deep.include({
+      reason: 'TooManyRequests',
+      message: 'Too many requests, please try again later.',
+      details: { retryAfterSeconds: 1 },
+    });
+    mayAnswer.resolve([]);
+    expect((await first).status).to.equal(200);
+    expect((await list()).status).to.equal(200);
+  });
+
+  it('always lets administrators in', async () => {
+    const first = list();
+    await asked.promise;
+    const second = list({ authorization: 'Bearer admin' });
+    mayAnswer.resolve([]);
+    expect([(await first).status, (await second).status]).to.deep.equal([200, 200]);
+  });
+
+  it('gives back the turn of a client that has gone while it was asked who it is', async () => {
+    const leaving = new AbortController();
+    const url = `https://127.0.0.1:${server.address.port}/apis/lab.example/v1/things`;
+    const headers = { 'X-Slow': 'yes' };
+    const gone = requestHttps(url, { rejectUnauthorized: false, signal: leaving.signal, headers }).catch(
+      () => {},
+    );
+    await recognising.promise;
+    leaving.abort();
+    await gone;
+    await eventually(() => hasGone);
+    isRecognised.resolve();
+    mayAnswer.resolve([]);
+    await eventually(async () => (await list()).status === 200);
+  });
+
+  it('counts what would change things apart', async () => {
+    expect((await list({}, 'DELETE')).status).to.equal(429);
+    mayAnswer.resolve([]);
+    expect((await list()).status).to.equal(200);
+  });
+});

@@ -1,0 +1,464 @@
+import { connect, type OutgoingHttpHeaders } from 'node:http2';
+import { Agent } from 'node:https';
+import { expect } from 'chai';
+import type { User } from '#lib/apiserver/authentication.ts';
+import type { Authorizer } from '#lib/apiserver/authorization.ts';
+import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
+import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
+import { startCluster } from '#lib/simulator/cluster.ts';
+import { FRONT_PROXY_NAME } from '#lib/simulator/pki/cluster-pki.ts';
+import { type AccessCluster, startAccessCluster } from '#spec/support/access-cluster.ts';
+import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { TestAuthority } from '#spec/support/issued-certificates.ts';
+import { FakeMetricsSource, liveNode, nodeUsage, snapshotOf } from '#spec/support/metrics-source.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
+/** Whom a server takes a caller for; each may do all that those before may, but the first gets in nowhere. */
+const STANDINGS = ['refused', 'anonymous', 'authenticated', 'viewer', 'administrator'] as const;
+type Standing = (typeof STANDINGS)[number];
+
+interface PathCase {
+  readonly path: string;
+  readonly method?: string;
+  /** The least standing that RBAC, or the list of paths that need none, lets pass. */
+  readonly from: Standing;
+  readonly status: number;
+}
+
+const PODS = '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods';
+const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';
+
+const PATHS: readonly PathCase[] = [
+  { path: '/healthz', from: 'anonymous', status: 200 },
+  { path: '/livez?verbose', from: 'anonymous', status: 200 },
+  { path: '/readyz', from: 'anonymous', status: 200 },
+  { path: '/readyz', method: 'POST', from: 'anonymous', status: 200 },
+  { path: '/livez/ping', from: 'administrator', status: 200 },
+  { path: '/version', from: 'anonymous', status: 200 },
+  { path: '/apis', from: 'authenticated', status: 200 },
+  { path: '/apis/metrics.k8s.io', from: 'authenticated', status: 200 },
+  { path: '/apis/metrics.k8s.io/v1beta1', from: 'authenticated', status: 200 },
+  { path: '/openapi/v2', from: 'authenticated', status: 200 },
+  { path: '/openapi/v3', from: 'authenticated', status: 200 },
+  { path: '/metrics', from: 'administrator', status: 200 },
+  { path: '/nowhere', from: 'administrator', status: 404 },
+  { path: NODES, from: 'viewer', status: 200 },
+  { path: `${NODES}/node-a`, from: 'viewer', status: 200 },
+  { path: `${NODES}/node-z`, from: 'viewer', status: 404 },
+  { path: NODES, method: 'DELETE', from: 'administrator', status: 405 },
+  { path: PODS, from: 'viewer', status: 200 },
+  { path: '/apis/metrics.k8s.io/v1beta1/pods?labelSelector=app%3Da', from: 'viewer', status: 200 },
+  { path: '/apis/metrics.k8s.io/v1beta1/pods?watch=1', from: 'administrator', status: 405 },
+];
+
+interface Caller {
+  readonly title: string;
+  readonly standing: Standing;
+  /** What is shown to a server of the cluster. */
+  readonly shows: (issuers: Issuers) => Shown;
+}
+
+interface Shown {
+  readonly cert?: string;
+  readonly key?: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+/** Who makes credentials that the server's cluster takes, and who makes others. */
+interface Issuers {
+  readonly users: TestAuthority;
+  /** Below the users' authority. */
+  readonly intermediate: TestAuthority;
+  readonly frontProxy: TestAuthority;
+  readonly stranger: TestAuthority;
+}
+
+const DAY_MS = 86_400_000;
+const past = { notBefore: new Date(Date.now() - 3 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) };
+const future = { notBefore: new Date(Date.now() + DAY_MS), notAfter: new Date(Date.now() + 3 * DAY_MS) };
+const named = (commonName: string, ...organizations: string[]) => ({
+  subject: { commonName, organizations },
+});
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+const asViewer = { 'x-remote-user': 'viewer', 'x-remote-group': 'system:authenticated' };
+const asMaster = { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' };
+const proxy = named(FRONT_PROXY_NAME);
+
+const CALLERS: readonly Caller[] = [
+  caller('nobody', 'anonymous', () => ({})),
+  caller('nobody, with forged headers', 'anonymous', () => ({ headers: asMaster })),
+  caller('nobody, with impersonation', 'anonymous', () => ({ headers: { 'impersonate-user': 'viewer' } })),
+  caller('somebody with a password', 'anonymous', () => ({ headers: { authorization: 'Basic YTpi' } })),
+  caller('the front proxy for a viewer', 'viewer', ({ frontProxy }) => ({
+    ...frontProxy.leaf(proxy),
+    headers: asViewer,
+  })),
+  caller('the front proxy for somebody without rights', 'authenticated', ({ frontProxy }) => ({
+    ...frontProxy.leaf(proxy),
+    headers: { ...asViewer, 'x-remote-user': 'alice' },
+  })),
+  caller('the front proxy for an administrator of several groups', 'administrator', ({ frontProxy }) => ({
+    ...frontProxy.leaf(proxy),
+    headers: { 'x-remote-user': 'root', 'x-remote-group': ['a, b', 'system:masters'] },
+  })),
+  caller('the front proxy for a member of a group that only looks like two', 'authenticated', (issuers) => ({
+    ...issuers.frontProxy.leaf(proxy),
+    headers: { 'x-remote-user': 'root', 'x-remote-group': 'a, system:masters' },
+  })),
+  caller('the front proxy for nobody in particular', 'anonymous', ({ frontProxy }) => ({
+    ...frontProxy.leaf(proxy),
+    headers: { 'x-remote-user': 'system:anonymous', 'x-remote-group': 'system:unauthenticated' },
+  })),
+  caller('the front proxy without a user', 'refused', ({ frontProxy }) => frontProxy.leaf(proxy)),
+  caller('the front proxy with a wrong name', 'refused', ({ frontProxy }) => ({
+    ...frontProxy.leaf(named('front-proxy')),
+    headers: asMaster,
+  })),
+  caller('the front proxy with a certificate that has expired', 'refused', ({ frontProxy }) => ({
+    ...frontProxy.leaf({ ...proxy, validity: past }),
+    headers: asMaster,
+  })),
+  caller('a user of the name of the front proxy', 'authenticated', ({ users }) => ({
+    ...users.leaf(proxy),
+    headers: asMaster,
+  })),
+  caller('somebody unknown of the name of the front proxy', 'refused', ({ stranger }) => ({
+    ...stranger.leaf(proxy),
+    headers: asMaster,
+  })),
+  caller('an administrator with a certificate', 'administrator', ({ users }) =>
+    users.leaf(named('root', 'system:masters')),
+  ),
+  caller('a viewer with a certificate', 'viewer', ({ users }) => users.leaf(named('viewer'))),
+  caller('a viewer with a certificate of an intermediate', 'viewer', ({ intermediate }) =>
+    intermediate.leaf(named('viewer'), [intermediate]),
+  ),
+  caller('a viewer who leaves out the intermediate', 'refused', ({ intermediate }) =>
+    intermediate.leaf(named('viewer')),
+  ),
+  caller('somebody with a certificate and no rights', 'authenticated', ({ users }) =>
+    users.leaf(named('alice')),
+  ),
+  caller('somebody with a certificate and forged headers', 'authenticated', ({ users }) => ({
+    ...users.leaf(named('alice')),
+    headers: asMaster,
+  })),
+  caller('somebody with a certificate, who impersonates', 'authenticated', ({ users }) => ({
+    ...users.leaf(named('alice')),
+    headers: { 'impersonate-user': 'root', 'impersonate-group': 'system:masters' },
+  })),
+  caller('somebody with a certificate that has expired', 'refused', ({ users }) =>
+    users.leaf({ ...named('viewer'), validity: past }),
+  ),
+  caller('somebody with a certificate that is not yet valid', 'refused', ({ users }) =>
+    users.leaf({ ...named('viewer'), validity: future }),
+  ),
+  caller("somebody with a server's certificate", 'refused', ({ users }) =>
+    users.leaf({ ...named('viewer'), usages: ['serverAuth'] }),
+  ),
+  caller('somebody with a certificate of an unknown authority', 'refused', ({ stranger }) =>
+    stranger.leaf(named('root', 'system:masters')),
+  ),
+  caller('somebody with a good token', 'viewer', () => bearer('good')),
+  caller('somebody with a good token and no rights', 'authenticated', () => bearer('poor')),
+  caller('somebody with a good token and forged headers', 'authenticated', () => ({
+    headers: { ...bearer('poor').headers, ...asMaster },
+  })),
+  caller(
+    'somebody with a good token and a certificate of an unknown authority',
+    'viewer',
+    ({ stranger }) => ({
+      ...stranger.leaf(named('root', 'system:masters')),
+      ...bearer('good'),
+    }),
+  ),
+  caller('somebody with a bad token', 'refused', () => bearer('bad')),
+  caller('somebody with a token that has expired', 'refused', () => bearer('expired')),
+  caller('an administrator with a certificate, and a bad token', 'administrator', ({ users }) => ({
+    ...users.leaf(named('root', 'system:masters')),
+    ...bearer('bad'),
+  })),
+];
+
+for (const { name, allowedNames } of [
+  { name: 'with a name for the front proxy', allowedNames: [FRONT_PROXY_NAME] },
+  { name: 'with any name for the front proxy', allowedNames: [] },
+]) {
+  describe(`startDelegatedAccess ${name}`, () => {
+    const issuers = createIssuers();
+    let access: AccessCluster;
+
+    before(async () => {
+      access = await startAccessCluster([], { groups: [metricsGroup()], healthChecks: NO_CHECKS });
+      believe(access, issuers, allowedNames);
+      await untilBelieved(access, issuers);
+    });
+    after(() => access[Symbol.asyncDispose]());
+
+    for (const { title, standing, shows } of CALLERS) {
+      const isUnnamed = title.endsWith('a wrong name') && allowedNames.length === 0;
+      const expected: Standing = isUnnamed ? 'administrator' : standing;
+      it(`takes ${title} for ${expected}, on every path`, async () => {
+        const { headers = {}, ...certificate } = shows(issuers);
+        using agent = keptAlive();
+        const session = connect(`https://127.0.0.1:${access.port}`, {
+          ...certificate,
+          rejectUnauthorized: false,
+        });
+        try {
+          for (const one of PATHS) {
+            const { path, method = 'GET' } = one;
+            const request = { port: access.port, path, method, headers, ...certificate };
+            const answers = await Promise.all([
+              askHttp1({ ...request, agent: agent.agent }),
+              askHttp2({ ...request, session }),
+            ]);
+            const statuses = answers.map(({ status }) => status);
+            const due = statusDue(one, expected);
+            expect(statuses, `${method} ${path}`).to.deep.equal([due, due]);
+          }
+        } finally {
+          session.close();
+        }
+      });
+    }
+  });
+}
+
+describe('startDelegatedAccess', () => {
+  it('believes other authorities as soon as the cluster does, on connections that are there', async () => {
+    const issuers = createIssuers();
+    const next = createIssuers();
+    await using access = await startAccessCluster([], { groups: [metricsGroup()] });
+    believe(access, issuers, []);
+    await untilBelieved(access, issuers);
+    using kept = keptAlive();
+    const shown = issuers.users.leaf(named('viewer'));
+    const ask = async () =>
+      (await askHttp1({ port: access.port, path: NODES, agent: kept.agent, ...shown })).status;
+    expect(await ask()).to.equal(200);
+    believe(access, next, []);
+    await untilBelieved(access, next);
+    expect(await ask()).to.equal(401);
+    believe(access, issuers, []);
+    await untilBelieved(access, issuers);
+    expect(await ask()).to.equal(200);
+    expect(kept.connectionCount).to.equal(1);
+  });
+
+  it('goes on with what it knows when the config map is deleted or cannot be read', async () => {
+    const issuers = createIssuers();
+    await using access = await startAccessCluster([], { groups: [metricsGroup()] });
+    believe(access, issuers, []);
+    await untilBelieved(access, issuers);
+    access.configure({ 'client-ca-file': 'nothing', 'requestheader-allowed-names': '{' });
+    await untilLogged(access, 'Cannot read requestheader-allowed-names');
+    await untilBelieved(access, issuers);
+    access.cluster.store.delete('configmaps', 'kube-system', 'extension-apiserver-authentication');
+    await untilLogged(access, 'it was deleted');
+    await untilBelieved(access, issuers);
+  });
+
+  it('judges a certificate by the time of the request', async () => {
+    const issuers = createIssuers();
+    await using access = await startAccessCluster([], { groups: [metricsGroup()] });
+    believe(access, issuers, []);
+    await untilBelieved(access, issuers);
+    const shown = issuers.users.leaf({
+      ...named('viewer'),
+      validity: {
+        notBefore: new Date(Date.now() - DAY_MS),
+        notAfter: new Date(access.clock.nowMs() + 60_000),
+      },
+    });
+    using kept = keptAlive();
+    const ask = async () =>
+      (await askHttp1({ port: access.port, path: NODES, agent: kept.agent, ...shown })).status;
+    expect(await ask()).to.equal(200);
+    access.clock.stepWall(120_000);
+    expect(await ask()).to.equal(401);
+    expect(kept.connectionCount).to.equal(1);
+  });
+
+  it('believes of the front proxy what is configured, letter by letter, and a UID only where it has a header', async () => {
+    const issuers = createIssuers();
+    const users: User[] = [];
+    const authorizer: Authorizer = async ({ user }) => {
+      users.push(user);
+      return { isAllowed: true };
+    };
+    await using access = await startAccessCluster([], { authorizer });
+    believe(access, issuers, [FRONT_PROXY_NAME]);
+    await untilBelieved(access, issuers);
+    const ask = async () => {
+      for (const one of [askHttp1, askHttp2]) {
+        await one({
+          port: access.port,
+          path: '/version',
+          ...issuers.frontProxy.leaf(proxy),
+          headers: {
+            'X-Remote-User': Buffer.from('zoë').toString('latin1'),
+            'X-Remote-Group': ['a,b', 'c', ''],
+            'X-Remote-Uid': '7',
+            'X-Remote-Extra-Scopes': ['x', 'y, z'],
+            'X-Remote-Extra-Example.com%2fkey': 'v',
+            'X-Remote-Extra-__proto__': 'w',
+            'X-Remote-Extra-%zz': 'u',
+          },
+        });
+      }
+      return users.splice(0).slice(-2);
+    };
+    const extra = JSON.parse(
+      '{ "scopes": ["x", "y, z"], "example.com/key": ["v"], "__proto__": ["w"], "%zz": ["u"] }',
+    );
+    const user = { name: 'zoë', uid: '', groups: ['a,b', 'c', 'system:authenticated'], extra };
+    expect(await ask()).to.deep.equal([user, user]);
+    access.configure({ 'requestheader-uid-headers': '["X-Remote-Uid"]' });
+    await eventually(async () => (await ask()).every(({ uid }) => uid === '7'));
+  });
+
+  it('answers 500 with a Status while the API server cannot be asked, save to whom it need not be', async () => {
+    const issuers = createIssuers();
+    await using access = await startAccessCluster([], { groups: [metricsGroup()], healthChecks: NO_CHECKS });
+    believe(access, issuers, []);
+    await untilBelieved(access, issuers);
+    const viewer = issuers.users.leaf(named('viewer'));
+    const root = issuers.users.leaf(named('root', 'system:masters'));
+    const ask = (path: string, shown: Shown) =>
+      Promise.all([askHttp1, askHttp2].map((one) => one({ port: access.port, path, ...shown })));
+    expect((await ask(NODES, viewer)).map(({ status }) => status)).to.deep.equal([200, 200]);
+    await access.cluster.apiServer[Symbol.asyncDispose]();
+    expect((await ask(NODES, viewer)).map(({ status }) => status)).to.deep.equal([200, 200]); // remembered
+    await access.clock.advance(10_000);
+    for (const path of [NODES, '/metrics', '/nowhere']) {
+      for (const answer of await ask(path, viewer)) {
+        expect(answer.status).to.equal(500);
+        expect(jsonOf(answer)).to.include({ kind: 'Status', reason: 'InternalError', code: 500 });
+      }
+    }
+    expect((await ask(NODES, bearer('good'))).map(({ status }) => status)).to.deep.equal([401, 401]);
+    expect((await ask(NODES, root)).map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect((await ask('/healthz', {})).map(({ status }) => status)).to.deep.equal([200, 200]);
+  });
+
+  it('takes authorities, names and headers from flags without asking the cluster', async () => {
+    const issuers = createIssuers();
+    await using directory = await TemporaryDirectory.create();
+    await using access = await startAccessCluster(
+      [
+        '--authentication-skip-lookup',
+        `--client-ca-file=${await directory.write('users.crt', issuers.users.pem)}`,
+        `--requestheader-client-ca-file=${await directory.write('proxy.crt', issuers.frontProxy.pem)}`,
+        '--requestheader-allowed-names=mine',
+        '--requestheader-username-headers=X-User',
+        '--requestheader-group-headers=X-Group',
+      ],
+      { groups: [metricsGroup()] },
+    );
+    grant(access);
+    const ask = async (shown: Shown) =>
+      (await askHttp1({ port: access.port, path: '/metrics', ...shown })).status;
+    const headers = { 'x-user': 'root', 'x-group': 'system:masters' };
+    const mine = issuers.frontProxy.leaf(named('mine'));
+    expect(await ask(issuers.users.leaf(named('root', 'system:masters')))).to.equal(200);
+    expect(await ask({ ...mine, headers })).to.equal(200);
+    expect(await ask({ ...mine, headers: asMaster })).to.equal(401);
+    expect(await ask({ ...issuers.frontProxy.leaf(named('other')), headers })).to.equal(401);
+  });
+
+  it('starts though the API server refuses to tell whom to believe only where that is tolerated', async () => {
+    const refuse = async (...flags: string[]) => {
+      await using cluster = await startCluster({ nodes: 0 });
+      cluster.rbac.revoke('metrics-server-auth-reader');
+      await using _access = await startAccessCluster(flags, {}, cluster);
+    };
+    await refuse('--authentication-tolerate-lookup-failure');
+    await refuse('--authentication-skip-lookup');
+    const failure = await refuse().then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    expect(failure?.message).to.include('extension-apiserver-authentication-reader');
+  });
+});
+
+function caller(title: string, standing: Standing, shows: Caller['shows']): Caller {
+  return { title, standing, shows };
+}
+
+/** One connection for all requests. */
+function keptAlive(): Disposable & { readonly agent: Agent; readonly connectionCount: number } {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let connectionCount = 0;
+  const create = agent.createConnection.bind(agent);
+  agent.createConnection = (...args) => {
+    connectionCount++;
+    return create(...args);
+  };
+  return {
+    agent,
+    get connectionCount() {
+      return connectionCount;
+    },
+    [Symbol.dispose]: () => agent.destroy(),
+  };
+}
+
+function statusDue({ from, status }: PathCase, standing: Standing): number {
+  if (standing === 'refused') return 401;
+  return STANDINGS.indexOf(standing) >= STANDINGS.indexOf(from) ? status : 403;
+}
+
+function createIssuers(): Issuers {
+  const users = new TestAuthority('users');
+  return {
+    users,
+    intermediate: new TestAuthority('intermediate', users),
+    frontProxy: new TestAuthority('front-proxy'),
+    stranger: new TestAuthority('stranger'),
+  };
+}
+
+/** Makes the cluster believe these issuers, and gives rights to its viewers. */
+function believe(access: AccessCluster, issuers: Issuers, allowedNames: readonly string[]): void {
+  access.configure({
+    'client-ca-file': issuers.users.pem,
+    'requestheader-client-ca-file': issuers.frontProxy.pem,
+    'requestheader-allowed-names': JSON.stringify(allowedNames),
+  });
+  grant(access);
+}
+
+function grant({ cluster }: AccessCluster): void {
+  cluster.authenticator.setToken('good', { username: 'viewer' });
+  cluster.authenticator.setToken('poor', { username: 'alice' });
+  cluster.authenticator.setToken('expired', { username: 'viewer' });
+  cluster.authenticator.revokeToken('expired');
+  cluster.rbac.grant({
+    name: 'viewers',
+    role: 'viewers',
+    users: ['viewer'],
+    rules: [{ verbs: ['get', 'list'], apiGroups: ['metrics.k8s.io'], resources: ['nodes', 'pods'] }],
+  });
+}
+
+async function untilBelieved({ port }: AccessCluster, { users }: Issuers): Promise<void> {
+  const shown = users.leaf(named('root', 'system:masters'));
+  await eventually(async () => (await askHttp1({ port, path: '/version', ...shown })).status === 200);
+}
+
+async function untilLogged({ logger }: AccessCluster, reason: string): Promise<void> {
+  await eventually(() => logger.lines.some(({ fields }) => String(fields.reason).includes(reason)));
+}
+
+const NO_CHECKS: readonly HealthCheck[] = [];
+
+function metricsGroup() {
+  const source = new FakeMetricsSource();
+  source.current = snapshotOf({ nodes: [nodeUsage('node-a', {})] });
+  source.liveNodes.set('node-a', liveNode('node-a', {}));
+  return metricsApiGroup(source);
+}

@@ -1,0 +1,84 @@
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { trickyTexts } from '#spec/support/json-values.ts';
+
+/** A field of a message: a text, a number, or a message in turn. */
+type Field = readonly [number, string | number | readonly Field[]];
+
+const fields: fc.Arbitrary<readonly Field[]> = fc.letrec<{ message: readonly Field[] }>((tie) => ({
+  message: fc.array(
+    fc.tuple(
+      fc.integer({ min: 1, max: 100 }),
+      fc.oneof(
+        { maxDepth: 4 },
+        fc.string({ unit: 'grapheme', maxLength: 300 }),
+        trickyTexts,
+        fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+        tie('message'),
+      ),
+    ),
+    { maxLength: 5 },
+  ),
+})).message;
+
+describe('ProtobufWriter', () => {
+  it('writes what the protobuf library writes', () => {
+    fc.assert(
+      fc.property(fields, (message) => {
+        const writer = new ProtobufWriter();
+        write(writer, message);
+        expect(writer.finish()).to.deep.equal(Buffer.from(written(new BinaryWriter(), message).finish()));
+      }),
+    );
+  });
+
+  it('writes whole numbers beyond 32 bits', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), (value) => {
+        const writer = new ProtobufWriter();
+        writer.uint(1, value);
+        const reader = new BinaryReader(writer.finish());
+        expect(reader.tag()).to.deep.equal([1, WireType.Varint]);
+        expect(Number(reader.uint64())).to.equal(value);
+      }),
+    );
+  });
+
+  it('keeps what is in a message that ends right where its buffer does', () => {
+    for (let length = 480; length < 520; length++) {
+      const writer = new ProtobufWriter();
+      writer.string(1, 'a'.repeat(length));
+      writer.string(2, 'b');
+      expect(writer.finish().toString('latin1').endsWith('a\x12\x01b')).to.equal(true);
+    }
+  });
+
+  it('starts anew after each message', () => {
+    const writer = new ProtobufWriter();
+    writer.string(1, 'first');
+    const first = writer.finish();
+    writer.string(1, 'other');
+    expect(writer.length).to.equal(7);
+    writer.finish();
+    expect(first.toString()).to.include('first');
+  });
+});
+
+function write(writer: ProtobufWriter, message: readonly Field[]): void {
+  for (const [field, value] of message) {
+    if (typeof value === 'string') writer.string(field, value);
+    else if (typeof value === 'number') writer.uint(field, value);
+    else writer.message(field, () => write(writer, value));
+  }
+}
+
+function written(writer: BinaryWriter, message: readonly Field[]): BinaryWriter {
+  for (const [field, value] of message) {
+    if (typeof value === 'string') writer.tag(field, WireType.LengthDelimited).string(value);
+    else if (typeof value === 'number') writer.tag(field, WireType.Varint).uint32(value);
+    else written(writer.tag(field, WireType.LengthDelimited).fork(), value).join();
+  }
+  return writer;
+}

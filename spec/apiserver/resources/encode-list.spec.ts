@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { documentJson } from '#lib/apiserver/encoding/document.ts';
+import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
+import { objectFields, writeObject } from '#lib/apiserver/resources/encode-object.ts';
+import { select, selectedObjects } from '#lib/apiserver/resources/selection.ts';
+import { trickyTexts } from '#spec/support/json-values.ts';
+import { Thing } from '#spec/support/served-things.ts';
+
+const TYPE = { kind: 'ThingList', apiVersion: 'lab.example/v1' };
+const things = fc
+  .tuple(
+    fc.stringMatching(/^[a-z]{1,8}$/),
+    fc.nat({ max: 9 }),
+    fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), trickyTexts),
+  )
+  .map(([name, size, labels]) => new Thing(name, { size, labels, namespace: 'n' }));
+const batches = fc.array(fc.array(things, { maxLength: 5 }), { maxLength: 4 });
+const isWanted = (thing: object) => thing instanceof Thing && thing.size % 2 === 0;
+
+describe('encodeList', () => {
+  it('puts together the JSON that encoding everything anew would give', async () => {
+    await fc.assert(
+      fc.asyncProperty(batches, async (all) => {
+        for (const selection of [select(all), select(all, isWanted), select(all)]) {
+          const pieces = await encodeList(
+            { ...TYPE, metadata: {}, selection },
+            { format: 'json', isPretty: false },
+          );
+          const items = selectedObjects(selection).map(objectFields);
+          const plain = documentJson({
+            ...TYPE,
+            fields: () => ({ metadata: {}, items }),
+            writeFields: () => {},
+          });
+          const text = Buffer.concat(pieces).toString();
+          expect(text.endsWith('}\n')).to.equal(true);
+          expect(text).to.equal(
+            `${JSON.stringify(JSON.parse(text)).replace(/[<>&\u2028\u2029]/g, escaped)}\n`,
+          );
+          expect(JSON.parse(text)).to.deep.equal(JSON.parse(JSON.stringify(plain)));
+        }
+      }),
+    );
+  });
+
+  it('puts together the protobuf that encoding everything anew would give', async () => {
+    await fc.assert(
+      fc.asyncProperty(batches, async (all) => {
+        for (const selection of [select(all), select(all, isWanted)]) {
+          const pieces = await encodeList(
+            { ...TYPE, metadata: {}, selection },
+            { format: 'protobuf', isPretty: false },
+          );
+          const items = new ProtobufWriter();
+          for (const thing of selectedObjects(selection)) items.message(2, () => writeObject(items, thing));
+          expect(Buffer.concat(pieces).includes(items.finish())).to.equal(true);
+        }
+      }),
+    );
+  });
+
+  it('lets others go on while it encodes much, and encodes a batch once for all who wait', async () => {
+    let encoded = 0;
+    const many = Array.from(
+      { length: 5_000 },
+      (_, index) =>
+        new (class extends Thing {
+          override fields() {
+            encoded++;
+            return super.fields();
+          }
+        })(`thing-${index}`),
+    );
+    const selection = select([many]);
+    const lists = [1, 2].map(() =>
+      encodeList({ ...TYPE, metadata: {}, selection }, { format: 'json', isPretty: false }),
+    );
+    let isDone = false;
+    const done = Promise.all(lists).then(() => {
+      isDone = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isDone).to.equal(false);
+    await done;
+    expect(encoded).to.equal(5_000);
+  });
+});
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,174 @@
+import { expect } from 'chai';
+import type { ApiGroup, DocumentResource, ServedResource } from '#lib/apiserver/api-group.ts';
+import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import type { Document } from '#lib/apiserver/encoding/document.ts';
+import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
+import { type ApiAnswer, askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { FakeMetricsSource, nodeUsage } from '#spec/support/metrics-source.ts';
+import { Thing, thingsResource } from '#spec/support/served-things.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+// A group such as custom.metrics.k8s.io will be: which metrics it has changes while it runs, their values are at
+// paths of three segments, and it has to ask somebody else for them.
+describe('a second group beside metrics.k8s.io', () => {
+  let server: ApiServer;
+  let resources: readonly ServedResource[];
+  const source = new FakeMetricsSource();
+  source.serve(nodeUsage('a'));
+
+  before(async () => {
+    const values: ApiGroup = {
+      name: 'values.example.io',
+      versions: [
+        { version: 'v2', resources: () => resources },
+        { version: 'v1', resources: () => [] },
+      ],
+    };
+    server = await startTestApiServer({
+      groups: [metricsApiGroup(source), values],
+      requestTimeoutMs: 60_000,
+    });
+  });
+  beforeEach(() => {
+    resources = [];
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  const ask = (path: string, accept = 'application/json'): Promise<ApiAnswer> =>
+    askHttp1({ port: server.address.port, path, headers: { accept } });
+  const ROOT = '/apis/values.example.io/v2';
+
+  it('is discovered with all its versions, the preferred one first', async () => {
+    const { groups } = jsonOf<{ groups: { name: string; versions: unknown; preferredVersion: unknown }[] }>(
+      await ask('/apis'),
+    );
+    expect(groups.map(({ name }) => name)).to.deep.equal(['metrics.k8s.io', 'values.example.io']);
+    const v2 = { groupVersion: 'values.example.io/v2', version: 'v2' };
+    expect(groups[1]).to.deep.include({
+      versions: [v2, { groupVersion: 'values.example.io/v1', version: 'v1' }],
+      preferredVersion: v2,
+    });
+    expect((await ask('/apis/values.example.io/v1')).status).to.equal(200);
+    expect((await ask('/apis/values.example.io/v3')).status).to.equal(404);
+    expect((await ask('/apis/metrics.k8s.io/v1beta1/nodes/a')).status).to.equal(200);
+  });
+
+  it('has the resources of the moment, in discovery and at their paths', async () => {
+    const path = `${ROOT}/namespaces/n/pods/web/requests`;
+    expect(jsonOf(await ask(ROOT))).to.deep.include({ resources: [] });
+    expect((await ask(path)).status).to.equal(404);
+    resources = [gauge('pods/requests')];
+    expect(jsonOf(await ask(ROOT))).to.deep.include({
+      resources: [
+        { name: 'pods/requests', singularName: '', namespaced: true, kind: 'Value', verbs: ['get'] },
+      ],
+    });
+    expect(jsonOf(await ask(path))).to.deep.equal({
+      kind: 'Value',
+      apiVersion: 'values.example.io/v2',
+      of: 'n/web',
+    });
+    resources = [];
+    expect((await ask(path)).status).to.equal(404);
+  });
+
+  it('is part of the aggregated discovery, subresources inside their resource, with a hash of its own', async () => {
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    const before = await ask('/apis', accept);
+    resources = [
+      thingsResource(() => [], { name: 'pods', isNamespaced: true, shortNames: ['po'] }),
+      gauge('pods/requests'),
+    ];
+    const after = await ask('/apis', accept);
+    expect(after.headers.etag).not.to.equal(before.headers.etag);
+    const { items } = jsonOf<{ items: { versions: { resources: unknown[] }[] }[] }>(after);
+    const kind = (name: string) => ({ group: '', version: '', kind: name });
+    expect(items[1]?.versions[0]?.resources).to.deep.equal([
+      {
+        resource: 'pods',
+        responseKind: kind('Thing'),
+        scope: 'Namespaced',
+        singularResource: 'thing',
+        verbs: ['get', 'list'],
+        shortNames: ['po'],
+        subresources: [{ subresource: 'requests', responseKind: kind('Value'), verbs: ['get'] }],
+      },
+    ]);
+  });
+
+  it('answers when its own sources have, and tells them when nobody waits any more', async () => {
+    const asked = Promise.withResolvers<AbortSignal>();
+    resources = [
+      gauge('pods/requests', (_document, signal) => {
+        asked.resolve(signal);
+        return new Promise(() => {});
+      }),
+    ];
+    const answer = ask(`${ROOT}/namespaces/n/pods/web/requests?timeout=1ms`);
+    const signal = await asked.promise;
+    const { status, body } = await answer;
+    expect(status).to.equal(504);
+    expect(JSON.parse(body.toString())).to.include({ kind: 'Status', reason: 'Timeout' });
+    expect(signal.aborted).to.equal(true);
+  });
+
+  it('says that there is no such value in the words of all groups', async () => {
+    resources = [gauge('pods/requests', () => Promise.resolve(undefined))];
+    const answer = await ask(`${ROOT}/namespaces/n/pods/web/requests`);
+    expect(answer.status).to.equal(404);
+    expect(jsonOf(answer)).to.include({ message: 'pods/requests.values.example.io "web" not found' });
+  });
+
+  it('lists objects that it fetches, selected, paged and printed like any others', async () => {
+    const things = ['a', 'b', 'c'].map((name, size) => new Thing(name, { labels: { is: name }, size }));
+    resources = [thingsResource(async () => [things])];
+    const names = async (query: string) =>
+      jsonOf<{ items: { metadata: { name: string } }[] }>(await ask(`${ROOT}/things?${query}`)).items.map(
+        ({ metadata }) => metadata.name,
+      );
+    expect(await names('labelSelector=is+notin+(b)')).to.deep.equal(['a', 'c']);
+    expect(await names('limit=2')).to.deep.equal(['a', 'b']);
+    const table = jsonOf<{ rows: { cells: unknown[] }[] }>(
+      await ask(`${ROOT}/things`, 'application/json;as=Table;v=v1;g=meta.k8s.io'),
+    );
+    expect(table.rows.map(({ cells }) => cells)).to.deep.equal([
+      ['a', 0],
+      ['b', 1],
+      ['c', 2],
+    ]);
+    expect((await ask(`${ROOT}/things/b`)).status).to.equal(200);
+  });
+
+  it('is described where its resources name their schemas', async () => {
+    resources = [gauge('pods/requests')];
+    const { paths } = jsonOf<{ paths: Record<string, unknown> }>(
+      await ask('/openapi/v3/apis/values.example.io/v2'),
+    );
+    expect(Object.keys(paths)).to.deep.equal([`${ROOT}/`]);
+  });
+});
+
+/** A value at `pods/NAME/requests` that says whose it is. */
+function gauge(
+  name: string,
+  answer: (document: Document, signal: AbortSignal) => Promise<Document | undefined> = (document) =>
+    Promise.resolve(document),
+): DocumentResource {
+  return {
+    type: 'document',
+    name,
+    singularName: '',
+    kind: 'Value',
+    isNamespaced: true,
+    read: ({ namespace, name: object }, request) =>
+      answer(
+        {
+          kind: 'Value',
+          apiVersion: 'values.example.io/v2',
+          fields: () => ({ of: `${namespace}/${object}` }),
+          writeFields: (message) => message.string(1, `${namespace}/${object}`),
+        },
+        request.signal,
+      ),
+  };
+}

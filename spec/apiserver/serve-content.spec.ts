@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import { type ApiAnswer, askHttp1 } from '#spec/support/api-request.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+describe('serveContent', () => {
+  let server: ApiServer;
+  before(async () => {
+    server = await startTestApiServer();
+  });
+  after(() => server[Symbol.asyncDispose]());
+  const ask = (headers: Record<string, string> = {}, path = '/openapi/v3'): Promise<ApiAnswer> =>
+    askHttp1({ port: server.address.port, path, headers });
+
+  it('answers with nothing who has it already, by hash or by date', async () => {
+    const { headers, status } = await ask();
+    expect(status).to.equal(200);
+    const held = [
+      { 'If-None-Match': String(headers.etag) },
+      { 'If-None-Match': `"other", W/${headers.etag}` },
+      { 'If-None-Match': '*' },
+      { 'If-Modified-Since': String(headers['last-modified']) },
+    ];
+    for (const condition of held) {
+      const answer = await ask(condition);
+      expect(answer.status, JSON.stringify(condition)).to.equal(304);
+      expect(answer.headers.etag).to.equal(headers.etag);
+      expect(answer.body).to.have.length(0);
+    }
+    expect((await ask({ 'If-None-Match': '"other"' })).status).to.equal(200);
+  });
+
+  it('answers with the part that is asked for', async () => {
+    const { body } = await ask();
+    const parts: readonly [string, Buffer][] = [
+      ['bytes=0-4', body.subarray(0, 5)],
+      ['bytes=5-', body.subarray(5)],
+      ['bytes=-3', body.subarray(-3)],
+      [`bytes=3-${body.length + 10}`, body.subarray(3)],
+    ];
+    for (const [range, part] of parts) {
+      const answer = await ask({ Range: range });
+      expect(answer.status, range).to.equal(206);
+      expect(answer.body.toString()).to.equal(part.toString());
+    }
+    expect((await ask({ Range: 'bytes=1-2' })).headers['content-range']).to.equal(`bytes 1-2/${body.length}`);
+    expect((await ask({ Range: `bytes=${body.length}-` })).status).to.equal(416);
+    expect((await ask({ Range: 'bytes=0-1,3-4' })).body).to.have.length(body.length);
+  });
+
+  it('leads from a wrong hash to the right one, and lets the right one be kept', async () => {
+    const { headers } = await ask({}, '/openapi/v3/version');
+    const hash = JSON.parse(String(headers.etag));
+    const wrong = await ask({}, '/openapi/v3/version?hash=ABC');
+    expect([wrong.status, wrong.headers.location]).to.deep.equal([301, `/openapi/v3/version?hash=${hash}`]);
+    const right = await ask({}, `/openapi/v3/version?hash=${hash}`);
+    expect(right.headers['cache-control']).to.equal('public, immutable');
+  });
+});

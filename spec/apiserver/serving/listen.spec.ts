@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect } from 'chai';
+import { listen } from '#lib/apiserver/serving/listen.ts';
+
+describe('listen', () => {
+  for (const bindAddress of ['0.0.0.0', '::']) {
+    it(`means every address of both families by ${bindAddress}, where the machine has both`, async () => {
+      await using server = disposable();
+      const { address, family } = await listen(server.server, { bindAddress, port: 0 });
+      expect(['::', '0.0.0.0']).to.include(address);
+      expect(['IPv6', 'IPv4']).to.include(family);
+    });
+  }
+
+  it('falls back to IPv4 where there is no IPv6', async () => {
+    await using server = disposable();
+    const { server: net } = server;
+    const asked: string[] = [];
+    const original = net.listen.bind(net);
+    net.listen = ((options: { host: string; port: number }, onListening: () => void) => {
+      asked.push(options.host);
+      if (options.host !== '::') return original(options, onListening);
+      setImmediate(() => net.emit('error', Object.assign(new Error('no IPv6'), { code: 'EAFNOSUPPORT' })));
+      return net;
+    }) as typeof net.listen;
+    const { address } = await listen(net, { bindAddress: '::', port: 0 });
+    expect(asked).to.deep.equal(['::', '0.0.0.0']);
+    expect(address).to.equal('0.0.0.0');
+  });
+
+  it('listens at the one address that it is told', async () => {
+    await using server = disposable();
+    expect((await listen(server.server, { bindAddress: '127.1.2.3', port: 0 })).address).to.equal(
+      '127.1.2.3',
+    );
+  });
+
+  it('says what it cannot do, and why', async () => {
+    await using first = disposable();
+    const { port } = await listen(first.server, { bindAddress: '127.0.0.1', port: 0 });
+    const messageOf = (bindAddress: string, at: number) =>
+      listen(createServer(), { bindAddress, port: at }).catch((error: Error) => error.message);
+    expect(await messageOf('127.0.0.1', port)).to.equal(
+      `Cannot listen at 127.0.0.1:${port}: the address is already in use`,
+    );
+    expect(await messageOf('192.0.2.1', 1)).to.equal(
+      'Cannot listen at 192.0.2.1:1: this machine has no such address',
+    );
+  });
+});
+
+function disposable(): AsyncDisposable & { readonly server: ReturnType<typeof createServer> } {
+  const server = createServer();
+  return {
+    server,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

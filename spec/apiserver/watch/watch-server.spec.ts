@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
+import type { Watchable } from '#lib/apiserver/watch/watchable.ts';
+import { askHttp1, askHttp2 } from '#spec/support/api-request.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { Thing, thingsResource } from '#spec/support/served-things.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
+import { WatchStream } from '#spec/support/watch-stream.ts';
+
+const PATH = '/apis/lab.example/v1/things?watch=1';
+
+describe('WatchServer', () => {
+  let clock: ManualClock;
+  let things: FollowedThings;
+  let server: ApiServer;
+  beforeEach(async () => {
+    clock = new ManualClock();
+    things = new FollowedThings();
+    const resources = [thingsResource(() => things.current(), { watch: things })];
+    server = await startTestApiServer({
+      groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
+      clock,
+      maxWatchers: 2,
+    });
+  });
+  afterEach(() => server[Symbol.asyncDispose]());
+  const open = () => WatchStream.open(server.address.port, PATH);
+
+  it('tells a slow watcher what has changed since, not all that happened meanwhile', async () => {
+    things.publish(many(20_000, 0));
+    await using stream = await open();
+    stream.response.pause(); // takes what its socket's buffers hold, and no more
+    for (let size = 1; size <= 5; size++) {
+      things.publish(many(20_000, size));
+      await clock.advance(0);
+    }
+    stream.response.resume();
+    const events = await stream.take(40_000);
+    expect(events.map(({ type }) => type)).to.deep.equal(
+      events.map((_event, index) => (index < 20_000 ? 'ADDED' : 'MODIFIED')),
+    );
+    expect(events.at(-1)?.object.size).to.equal(5);
+  });
+
+  it('drops a watcher that takes nothing for a minute', async () => {
+    things.publish(many(50_000, 0));
+    await using stream = await open();
+    stream.response.pause();
+    const closed = new Promise((resolve) => stream.response.once('close', resolve));
+    while (clock.sleeperCount < 2) await new Promise((resolve) => setImmediate(resolve)); // its time, and the stall
+    await clock.advance(60_000);
+    stream.response.resume();
+    await closed;
+    expect(stream.response.complete).to.equal(false);
+  });
+
+  it('answers 429 to more watchers than it holds', async () => {
+    things.publish(many(1, 0));
+    const streams = await Promise.all([open(), open()]);
+    expect((await askHttp1({ port: server.address.port, path: PATH })).status).to.equal(429);
+    await streams[0]?.[Symbol.asyncDispose]();
+    while (clock.sleeperCount > 1) await new Promise((resolve) => setImmediate(resolve));
+    streams.push(await open());
+    for (const stream of streams) await stream[Symbol.asyncDispose]();
+  });
+
+  it('streams over HTTP/2, and ends after half an hour or more where no end is asked for', async () => {
+    things.publish(many(2, 0));
+    const watched = askHttp2({ port: server.address.port, path: PATH });
+    while (clock.sleeperCount === 0) await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(30 * 60_000 - 1);
+    expect(clock.sleeperCount).to.equal(1);
+    await clock.advance(30 * 60_000);
+    const { status, body } = await watched;
+    expect([status, body.toString().split('\n').length]).to.deep.equal([200, 3]);
+  });
+});
+
+function many(count: number, size: number): readonly Thing[] {
+  return Array.from(
+    { length: count },
+    (_, index) => new Thing(`thing-${String(index).padStart(6, '0')}`, { size }),
+  );
+}
+
+/** Things of which every state is published at once. */
+class FollowedThings implements Watchable<Thing> {
+  #things: readonly Thing[] = [];
+  #version = 0;
+  #published = Promise.withResolvers<void>();
+
+  publish(things: readonly Thing[]): void {
+    this.#things = things;
+    this.#version++;
+    this.#published.resolve();
+    this.#published = Promise.withResolvers();
+  }
+
+  version(): string {
+    return String(this.#version);
+  }
+
+  current(): readonly ObjectBatch[] {
+    return [this.#things];
+  }
+
+  told(version: string): readonly ObjectBatch[] | undefined {
+    return version === this.version() ? [this.#things] : undefined;
+  }
+
+  async changed(version: string, signal: AbortSignal): Promise<void> {
+    if (version !== this.version()) return;
+    const aborted = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true });
+    if (signal.aborted) aborted.reject(signal.reason);
+    await Promise.race([this.#published.promise, aborted.promise]);
+  }
+
+  isUnchanged(before: Thing, after: Thing): boolean {
+    return before.size === after.size;
+  }
+}

@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { expect } from 'chai';
+import { parseSourceFile, readSourceFiles, type SourceFile } from '#spec/support/source-file.ts';
+
+// Which folder of lib/ may import from which others. Packages and Node's own modules have rules further down.
+const SHARED = ['flags', 'kubernetes', 'telemetry', 'time'];
+const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  time: [],
+  telemetry: ['time'],
+  flags: ['time'],
+  kubernetes: ['telemetry', 'time'],
+  apiserver: SHARED,
+  'resource-metrics': [...SHARED, 'apiserver'],
+  simulator: SHARED,
+  '.': [...SHARED, 'apiserver', 'resource-metrics'],
+};
+
+// Inside the resource metrics server: the stages of its pipeline, and the files that join them.
+const STAGE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  batch: [],
+  nodes: [],
+  pods: [],
+  scrape: ['batch', 'nodes'],
+  sink: ['batch'],
+  api: ['sink', 'nodes', 'pods'],
+  debug: ['nodes', 'pods', 'scrape', 'sink', 'api'],
+  doctor: ['batch', 'nodes', 'scrape', 'options.ts'],
+  options: [],
+  ui: [],
+  'options.ts': ['options'],
+  'manager.ts': ['batch'],
+  'health-checks.ts': [],
+  'stage-guard.ts': [],
+  'telemetry.ts': ['scrape', 'sink', 'manager.ts', 'stage-guard.ts'],
+  'pipeline.ts': [
+    ...['nodes', 'pods', 'batch', 'scrape', 'sink', 'debug'],
+    ...['options.ts', 'manager.ts', 'telemetry.ts', 'stage-guard.ts'],
+  ],
+  'metrics-server.ts': ['api', 'debug', 'ui', 'options.ts', 'pipeline.ts', 'health-checks.ts'],
+};
+
+describe('the folders of lib/', () => {
+  const sources = readSourceFiles('lib');
+
+  it('are all in the import table', () => {
+    const folders = sources.map(({ path }) => folderOf(path));
+    expect(folders.filter((folder) => !(folder in FOLDER_MAY_IMPORT))).to.deep.equal([]);
+    const stages = sources.map(({ path }) => stageOf(path)).filter((stage) => stage !== undefined);
+    expect(stages.filter((stage) => !(stage in STAGE_MAY_IMPORT))).to.deep.equal([]);
+  });
+
+  it('import only what the table lets them', () => {
+    const offences = offencesOf(sources, ({ path }, target) => {
+      const [from, to] = [folderOf(path), folderOf(target)];
+      return from === to || (FOLDER_MAY_IMPORT[from] ?? []).includes(to);
+    });
+    expect(offences).to.deep.equal([]);
+  });
+
+  it('keep the stages of resource-metrics in their order', () => {
+    const offences = offencesOf(sources, ({ path }, target) => {
+      const [from, to] = [stageOf(path), stageOf(target)];
+      return (
+        from === undefined || from === to || to === undefined || (STAGE_MAY_IMPORT[from] ?? []).includes(to)
+      );
+    });
+    expect(offences).to.deep.equal([]);
+  });
+
+  it('reach other folders by #lib/ and stay inside their own with relative paths', () => {
+    const misspelt = sources.flatMap(({ path, specifiers }) =>
+      specifiers
+        .filter((specifier) => {
+          const target = resolve(path, specifier);
+          if (target === undefined) return false;
+          if (specifier.startsWith('#')) return !specifier.startsWith('#lib/');
+          return (
+            folderOf(target) !== folderOf(path) || (specifier.startsWith('..') && stageOf(path) !== undefined)
+          );
+        })
+        .map((specifier) => `${path}: ${specifier}`),
+    );
+    expect(misspelt).to.deep.equal([]);
+  });
+
+  it('leave batch/ without any import at all from outside', () => {
+    const offenders = sources
+      .filter(({ path }) => path.startsWith('lib/resource-metrics/batch/'))
+      .filter(({ specifiers }) => specifiers.some((specifier) => !specifier.startsWith('./')));
+    expect(paths(offenders)).to.deep.equal([]);
+  });
+
+  it('leave @kubernetes/client-node to kubernetes/', () => {
+    const importers = sources.filter(({ specifiers }) =>
+      specifiers.some((specifier) => specifier.startsWith('@kubernetes/client-node')),
+    );
+    expect(paths(importers).filter((path) => !path.startsWith('lib/kubernetes/'))).to.deep.equal([]);
+  });
+
+  it('leave `process` to the main.ts files', () => {
+    const readers = sources.filter(({ readsProcess }) => readsProcess);
+    expect(paths(readers).filter((path) => basename(path) !== 'main.ts')).to.deep.equal([]);
+  });
+
+  it('import only packages that a production installation has', () => {
+    const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      dependencies: Readonly<Record<string, string>>;
+    };
+    const missing = sources.flatMap(({ path, specifiers }) =>
+      specifiers
+        .filter((specifier) => !/^(\.|#|node:)/.test(specifier))
+        .filter((specifier) => !(packageOf(specifier) in dependencies))
+        .map((specifier) => `${path}: ${specifier}`),
+    );
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('have no barrels and no drawers for odds and ends', () => {
+    const odd = paths(sources).filter((path) =>
+      /(^|\/)(index\.ts|(utils?|helpers?|common|misc)(\.ts|\/))/.test(path),
+    );
+    expect(odd).to.deep.equal([]);
+  });
+});
+
+describe('parseSourceFile', () => {
+  it('finds imports of values, of types, for their effect, dynamic ones and re-exports', () => {
+    const { specifiers } = parseSourceFile(
+      'lib/a.ts',
+      [
+        "import { a } from './a.ts';",
+        "import type { B } from '#lib/b/b.ts';",
+        'import {',
+        '  c,',
+        '  type D,',
+        "} from 'c';",
+        "import 'effect';",
+        "export { e } from './e.ts';",
+        "export * from './f.ts';",
+        "const g = await import('./g.ts');",
+        "type H = import('./h.ts').H;",
+      ].join('\n'),
+    );
+    expect([...specifiers].sort()).to.deep.equal(
+      ['#lib/b/b.ts', './a.ts', './e.ts', './f.ts', './g.ts', './h.ts', 'c', 'effect'].sort(),
+    );
+  });
+
+  it('overlooks imports in comments and keeps addresses in strings whole', () => {
+    const { specifiers } = parseSourceFile(
+      'lib/a.ts',
+      [
+        "// import { a } from './a.ts';",
+        "/* import './b.ts'; */",
+        "const u = 'https://c'; import('./d.ts');",
+      ].join('\n'),
+    );
+    expect(specifiers).to.deep.equal(['./d.ts']);
+  });
+
+  it('tells the global process from other words', () => {
+    const reads = (text: string) => parseSourceFile('lib/a.ts', text).readsProcess;
+    expect(reads('const { env } = process.env;')).to.equal(true);
+    expect(reads("import { argv } from 'node:process';")).to.equal(true);
+    expect(reads('globalThis.process.exit();')).to.equal(true);
+    expect(reads('// process.env is read elsewhere')).to.equal(false);
+    expect(reads('this.process.start(); child.process[0];')).to.equal(false);
+  });
+});
+
+/** Every import of a project file for which `allowed` is false, as `from → to`. */
+function offencesOf(
+  sources: readonly SourceFile[],
+  allowed: (source: SourceFile, target: string) => boolean,
+): string[] {
+  return sources.flatMap((source) =>
+    source.specifiers
+      .map((specifier) => resolve(source.path, specifier))
+      .filter((target) => target !== undefined)
+      .filter((target) => !allowed(source, target))
+      .map((target) => `${source.path} → ${target}`),
+  );
+}
+
+/** The source that a specifier leads to, or `undefined` for packages, Node's own modules and plain data. */
+function resolve(path: string, specifier: string): string | undefined {
+  if (specifier.endsWith('.json')) return undefined;
+  if (specifier.startsWith('#')) return specifier.slice(1);
+  return specifier.startsWith('.') ? new URL(specifier, `file:///${path}`).pathname.slice(1) : undefined;
+}
+
+/** `kubernetes` for `lib/kubernetes/selectors/x.ts`, `.` for a file right in lib/, and the whole path elsewhere. */
+function folderOf(path: string): string {
+  const [root, folder, file] = path.split('/');
+  if (root !== 'lib' || folder === undefined) return path;
+  return file === undefined ? '.' : folder;
+}
+
+/** `scrape` for `lib/resource-metrics/scrape/x.ts`, `manager.ts` for a file beside it; `undefined` elsewhere. */
+function stageOf(path: string): string | undefined {
+  const [, subsystem, stage] = path.split('/');
+  return subsystem === 'resource-metrics' ? stage : undefined;
+}
+
+/** `@scope/name` or `name`, without a path inside the package. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function paths(sources: readonly SourceFile[]): string[] {
+  return sources.map(({ path }) => path);
+}

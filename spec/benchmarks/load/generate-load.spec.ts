@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
+import { generateLoad, type LoadJob, quantile } from './generate-load.ts';
+
+describe('generateLoad', () => {
+  const authority = new CertificateAuthority('test');
+  const serving = authority.issue({
+    subject: { commonName: 'server' },
+    usages: ['serverAuth'],
+    names: ['127.0.0.1'],
+  });
+  const { certificatePem: cert, privateKeyPem: key } = authority.issue({
+    subject: { commonName: 'client' },
+    usages: ['clientAuth'],
+  });
+  const body = 'x'.repeat(10_000);
+
+  async function load(changes: Partial<LoadJob>, listener: RequestListener) {
+    await using stack = new AsyncDisposableStack();
+    const server = createServer({ cert: serving.certificatePem, key: serving.privateKeyPem }, listener);
+    stack.use(server).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return await generateLoad({
+      origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      path: '/a',
+      mediaType: 'application/json',
+      gzip: false,
+      clients: 2,
+      durationMs: 30,
+      tls: { cert, key },
+      ...changes,
+    });
+  }
+
+  it('counts what it asked and how long the answers were on the wire', async () => {
+    let asked = 0;
+    const result = await load({ gzip: true }, (request, response) => {
+      if (request.url === '/a' && request.headers['accept-encoding'] === 'gzip') asked += 1;
+      response.writeHead(200, { 'content-type': 'application/json' }).end(gzipSync(body));
+    });
+    expect(result.requests).to.equal(asked);
+    expect(result.bodyBytes).to.equal(gzipSync(body).length);
+    expect(result.medianMs).to.be.at.most(result.p99Ms);
+    expect(result.p99Ms).to.be.at.most(result.maxMs);
+  });
+
+  it('measures no refusals and no other format than it asked for', async () => {
+    const failing = load({}, (request, response) =>
+      response.writeHead(request.url === '/a' ? 403 : 200).end(),
+    );
+    expect(await failing.catch((error: Error) => error.message)).to.match(/^Cannot measure \/a .* was 403/);
+    const other = load({ mediaType: 'application/vnd.kubernetes.protobuf' }, (_request, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body),
+    );
+    expect(await other.catch((error: Error) => error.message)).to.match(
+      /the answer was 200, application\/json$/,
+    );
+  });
+});
+
+describe('quantile', () => {
+  it('is a value that occurred', () => {
+    expect(quantile([1, 2, 3, 4], 0.5)).to.equal(2);
+    expect(quantile([1, 2, 3, 4], 0.99)).to.equal(4);
+    expect(quantile([7], 0.5)).to.equal(7);
+  });
+});

@@ -1,0 +1,92 @@
+import { performance } from 'node:perf_hooks';
+import { Client } from 'undici';
+
+/** What to ask, of whom, and how often at once. */
+export interface LoadJob {
+  readonly origin: string;
+  readonly path: string;
+  readonly mediaType: string;
+  /** Whether answers may come compressed. */
+  readonly gzip: boolean;
+  /** Each keeps one connection and asks again as soon as it has its answer. */
+  readonly clients: number;
+  readonly durationMs: number;
+  /** What the clients identify themselves with. */
+  readonly tls: { readonly cert: string; readonly key: string };
+}
+
+/** What came of one job. Latencies run from sending the request to the last byte of the answer. */
+export interface LoadResult {
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  /** Bytes of one answer's body as they went over the wire. */
+  readonly bodyBytes: number;
+  readonly firstMs: number;
+  readonly medianMs: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/**
+ * Asks for `durationMs` and measures; connections are made beforehand.
+ *
+ * @throws Error at the first answer other than 200.
+ */
+export async function generateLoad(job: LoadJob): Promise<LoadResult> {
+  // The server's certificate may be one that it made for itself: this measures, it does not judge.
+  const connect = { ...job.tls, rejectUnauthorized: false };
+  const clients = Array.from({ length: job.clients }, () => new Client(job.origin, { connect }));
+  try {
+    await Promise.all(
+      clients.map((client) => ask(client, { path: '/livez', mediaType: '*/*', gzip: false })),
+    );
+    return await measure(clients, job);
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+  }
+}
+
+async function measure(clients: readonly Client[], job: LoadJob): Promise<LoadResult> {
+  const latenciesMs: number[] = [];
+  let bodyBytes = 0;
+  const startMs = performance.now();
+  const askOn = async (client: Client): Promise<void> => {
+    while (performance.now() - startMs < job.durationMs) {
+      const sentMs = performance.now();
+      bodyBytes = await ask(client, job);
+      latenciesMs.push(performance.now() - sentMs);
+    }
+  };
+  await Promise.all(clients.map(askOn));
+  const elapsedMs = performance.now() - startMs;
+  const firstMs = latenciesMs[0] ?? Number.NaN;
+  latenciesMs.sort((a, b) => a - b);
+  return {
+    requests: latenciesMs.length,
+    requestsPerSecond: (latenciesMs.length / elapsedMs) * 1000,
+    bodyBytes,
+    firstMs,
+    medianMs: quantile(latenciesMs, 0.5),
+    p99Ms: quantile(latenciesMs, 0.99),
+    maxMs: quantile(latenciesMs, 1),
+  };
+}
+
+/** Sends one request and reads its answer to the end without looking at it; returns how long it was. */
+async function ask(client: Client, question: Pick<LoadJob, 'path' | 'mediaType' | 'gzip'>): Promise<number> {
+  const { path, mediaType, gzip } = question;
+  const headers = { accept: mediaType, 'accept-encoding': gzip ? 'gzip' : 'identity' };
+  const { statusCode, headers: answered, body } = await client.request({ method: 'GET', path, headers });
+  let bytes = 0;
+  for await (const chunk of body) bytes += (chunk as Buffer).length;
+  const type = String(answered['content-type']);
+  if (statusCode !== 200 || !(mediaType === '*/*' || type.startsWith(mediaType))) {
+    throw new Error(`Cannot measure ${path} as ${mediaType}: the answer was ${statusCode}, ${type}`);
+  }
+  return bytes;
+}
+
+/** The smallest value that at least this share of the ascending values does not exceed. */
+export function quantile(ascending: readonly number[], share: number): number {
+  return ascending[Math.max(0, Math.ceil(ascending.length * share) - 1)] ?? Number.NaN;
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+
+/** What of an answer may differ from the recorded one. */
+export type Aspect = 'status' | 'headers' | 'body';
+
+/** One row of the table of deliberate differences. */
+export interface DocumentedDifference {
+  /** Names of recordings, with `*` for any part of one. */
+  readonly recordings: readonly string[];
+  readonly aspects: readonly Aspect[];
+}
+
+const PAGE = 'docs/conformance.md';
+const ASPECTS: readonly string[] = ['status', 'headers', 'body'];
+
+/** Reads the table: recordings, what differs, how it is here, why. */
+export function readDocumentedDifferences(): readonly DocumentedDifference[] {
+  return readFileSync(PAGE, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => {
+      const [, names = '', aspects = ''] = line.split('|').map((cell) => cell.trim());
+      return {
+        recordings: [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+        aspects: aspects.split(', ').filter((aspect): aspect is Aspect => ASPECTS.includes(aspect)),
+      };
+    });
+}
+
+/** Whether a name of the table, which may have stars, means a recording. */
+export function isMeant(pattern: string, name: string): boolean {
+  return new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`).test(name);
+}

@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FOLDER = 'spec/fixtures/reference/requests';
+
+/** One request that was sent to the reference, and what it answered. */
+export interface Recording {
+  readonly name: string;
+  readonly user: string;
+  readonly method: string;
+  readonly path: string;
+  readonly isHttp2: boolean;
+  /** With those that curl adds by itself. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly answer: RecordedAnswer;
+}
+
+/** What the reference answered. */
+export interface RecordedAnswer {
+  readonly status: number;
+  /** By name in lower case; several of one name are joined. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** Reads every recorded request. */
+export function readRecordings(): readonly Recording[] {
+  return readdirSync(FOLDER)
+    .filter((file) => file.endsWith('.req'))
+    .map((file) => file.slice(0, -'.req'.length))
+    .sort()
+    .map(readRecording);
+}
+
+function readRecording(name: string): Recording {
+  const text = readFileSync(join(FOLDER, `${name}.req`), 'utf8');
+  const field = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+  const request = readCurlArguments(field('args'));
+  const answer = readAnswer(name);
+  const isHead = request.method === 'HEAD'; // curl -I wrote the headers once more where the body would be
+  return {
+    name,
+    user: field('user'),
+    path: field('path'),
+    ...request,
+    answer: isHead ? { ...answer, body: Buffer.alloc(0) } : answer,
+  };
+}
+
+function readCurlArguments(line: string): Pick<Recording, 'method' | 'isHttp2' | 'headers' | 'body'> {
+  const headers: Record<string, string> = { accept: '*/*', 'user-agent': 'curl/7.88.1' };
+  let method = 'GET';
+  let isHttp2 = false;
+  let body: string | undefined;
+  for (const argument of line.split(/(?:^| )(?=-[HXIdu]\b|--http2|--path-as-is)/).filter(Boolean)) {
+    const [option = '', value = ''] = splitAt(argument, ' ');
+    if (option === '-X') method = value;
+    else if (option === '-I') method = 'HEAD';
+    else if (option === '-d') body = value;
+    else if (option === '--http2') isHttp2 = true;
+    else if (option === '-u') headers.authorization = `Basic ${btoa(value)}`;
+    else if (option === '-H') {
+      const [key = '', content = ''] = splitAt(value, /: |;$/);
+      headers[key.toLowerCase()] = content;
+    }
+  }
+  return { method, isHttp2, headers, body };
+}
+
+function readAnswer(name: string): RecordedAnswer {
+  const [statusLine = '', ...lines] = readFileSync(join(FOLDER, `${name}.http`), 'utf8')
+    .trim()
+    .split(/\r?\n/);
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const [key = '', value = ''] = splitAt(line, ': ');
+    const before = headers[key.toLowerCase()];
+    headers[key.toLowerCase()] = before === undefined ? value : `${before}, ${value}`;
+  }
+  const status = Number(statusLine.split(' ')[1]);
+  return { status, headers, body: readFileSync(join(FOLDER, `${name}.body`)) };
+}
+
+/** The text before the first separator and that behind it. */
+function splitAt(text: string, separator: string | RegExp): readonly string[] {
+  const [before = ''] = text.split(separator, 1);
+  return [before, text.slice(before.length).replace(separator, '')];
+}

@@ -1,0 +1,103 @@
+import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
+import type { VersionInfo } from '#lib/apiserver/version-info.ts';
+import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { startAccessCluster } from '#spec/support/access-cluster.ts';
+import { type ApiAnswer, askHttp1, askHttp2 } from '#spec/support/api-request.ts';
+import { recordedCluster } from './recorded-cluster.ts';
+import { recordedUsers } from './recorded-users.ts';
+import type { Recording } from './recording.ts';
+
+/** A server with the recorded cluster behind it, of which recordings are asked again. */
+export interface Replay extends AsyncDisposable {
+  /** @param containerOrder see {@link recordedCluster} */
+  ask(recording: Recording, containerOrder: number): Promise<ApiAnswer>;
+}
+
+/** The reference served on this port, and discovery tells it; the address is one that nobody else uses. */
+const ADDRESS = { bindAddress: '127.53.44.43', port: 4443 };
+
+/** The checks of the reference that are not those of every API server. */
+const CHECKS: readonly HealthCheck[] = [
+  { name: 'metric-storage-ready', endpoints: ['readyz'], check: () => undefined },
+  { name: 'metric-informer-sync', endpoints: ['readyz'], check: () => undefined },
+  { name: 'metric-collection-timely', endpoints: ['livez'], check: () => undefined },
+  { name: 'metadata-informer-sync', endpoints: ['healthz', 'livez', 'readyz'], check: () => undefined },
+];
+
+/** What the reference told of itself. */
+const VERSION: VersionInfo = {
+  major: '1',
+  minor: '33',
+  emulationMajor: '1',
+  emulationMinor: '33',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '32',
+  gitVersion: 'v0.0.0-master+$Format:%H$',
+  gitCommit: '$Format:%H$',
+  gitTreeState: '',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: 'go1.24.4',
+  compiler: 'gc',
+  platform: 'linux/amd64',
+};
+
+/** Starts a server that stands for the recorded one, in a cluster that knows the recorded users. */
+export async function startReplay(): Promise<Replay> {
+  let source = recordedCluster(0, 0);
+  const server = await startAccessCluster([], {
+    groups: [
+      metricsApiGroup({
+        snapshot: () => source.snapshot(),
+        get nodes() {
+          return source.nodes;
+        },
+        get pods() {
+          return source.pods;
+        },
+      }),
+    ],
+    ...ADDRESS,
+    version: VERSION,
+    healthChecks: CHECKS,
+    clock: systemClock,
+  });
+  const users = recordedUsers(server.cluster);
+  const send = ({ method, path, headers, body, isHttp2, user }: Recording) => {
+    const { headers: shown, ...certificate } = users.get(user) ?? {};
+    return (isHttp2 ? askHttp2 : askHttp1)({
+      ...certificate,
+      host: ADDRESS.bindAddress,
+      port: ADDRESS.port,
+      path,
+      method,
+      headers: { ...headers, ...shown },
+      ...(body !== undefined && { body }),
+    });
+  };
+  return {
+    async ask(recording, containerOrder) {
+      source = recordedCluster(Date.parse(recording.answer.headers.date ?? ''), containerOrder);
+      return await send(await withOurHash(recording, send));
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** The request as its client would have sent it here, where a document of other words has another hash. */
+async function withOurHash(
+  recording: Recording,
+  send: (one: Recording) => Promise<ApiAnswer>,
+): Promise<Recording> {
+  const { 'if-none-match': held, ...headers } = recording.headers;
+  const [path = '', query] = recording.path.split('?');
+  const recordedHash = JSON.parse(recording.answer.headers.etag ?? '""') as string;
+  if (recordedHash === '' || !(held ?? query)?.includes(recordedHash)) return recording;
+  const { headers: ours } = await send({ ...recording, path, headers });
+  const hash = JSON.parse(String(ours.etag)) as string;
+  return {
+    ...recording,
+    path: recording.path.replace(recordedHash, hash),
+    headers: { ...headers, ...(held !== undefined && { 'if-none-match': held.replace(recordedHash, hash) }) },
+  };
+}

@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { type FlagSection, flag } from '#lib/flags/flag.ts';
+import { boolean, duration, text } from '#lib/flags/flag-kinds.ts';
+import { formatHelp } from '#lib/flags/format-help.ts';
+import { formatMarkdown } from '#lib/flags/format-markdown.ts';
+
+const SECTIONS: readonly FlagSection[] = [
+  {
+    title: 'General flags',
+    flags: {
+      resolutionMs: flag('metric-resolution', duration, { default: 60_000, description: 'How often.' }),
+      help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this | that.' }),
+      old: flag('old', text, { default: 'x', description: '', ignoredBecause: 'no meaning' }),
+    },
+  },
+  {
+    title: 'Other flags',
+    flags: {
+      name: flag('name', text, { default: '', description: 'word '.repeat(30).trim() }),
+      older: flag('older', text, { default: 'x', description: '', ignoredBecause: 'no meaning' }),
+    },
+  },
+  {
+    title: 'Flags without effect',
+    flags: { yet: flag('yet', boolean, { default: true, description: '', ignoredBecause: 'not yet' }) },
+  },
+];
+
+describe('formatHelp', () => {
+  it('writes sections with aligned descriptions and defaults, and last what has no effect', () => {
+    const long = (count: number) => 'word '.repeat(count).trim();
+    expect(formatHelp('program [flags]', SECTIONS).split('\n')).to.deep.equal([
+      'Usage: program [flags]',
+      '',
+      'General flags:',
+      '',
+      '      --metric-resolution duration   How often. (default 1m0s)',
+      '  -h, --help                         Print this | that.',
+      '',
+      'Other flags:',
+      '',
+      `      --name string                  ${long(14)}`,
+      `                                     ${long(14)}`,
+      `                                     ${long(2)}`,
+      '',
+      'Accepted without effect (no meaning):',
+      '',
+      '      --old, --older',
+      '',
+      'Accepted without effect (not yet):',
+      '',
+      '      --yet',
+      '',
+    ]);
+  });
+});
+
+describe('formatMarkdown', () => {
+  it('writes a table a section, and last what has no effect', () => {
+    expect(formatMarkdown(SECTIONS).split('\n')).to.deep.equal([
+      '### General flags',
+      '',
+      '| flag | default | |',
+      '| --- | --- | --- |',
+      '| `--metric-resolution duration` | `1m0s` | How often. |',
+      '| `--help`, `-h` |  | Print this \\| that. |',
+      '',
+      '### Other flags',
+      '',
+      '| flag | default | |',
+      '| --- | --- | --- |',
+      `| \`--name string\` |  | ${'word '.repeat(30).trim()} |`,
+      '',
+      '### Accepted without effect (no meaning)',
+      '',
+      '`--old`, `--older`',
+      '',
+      '### Accepted without effect (not yet)',
+      '',
+      '`--yet`',
+      '',
+    ]);
+  });
+});

@@ -1,0 +1,368 @@
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { ApiClient } from '#lib/kubernetes/api-client.ts';
+import { ApiError, isExpired } from '#lib/kubernetes/api-error.ts';
+import { ClusterAccess, type ClusterCredentials } from '#lib/kubernetes/cluster-access.ts';
+import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RawServer } from '#spec/support/raw-server.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { TunnelProxy } from '#spec/support/tunnel-proxy.ts';
+import { until } from '#spec/support/until.ts';
+
+const authority = new CertificateAuthority('cluster-ca');
+const serving = authority.issue({
+  subject: { commonName: 'api' },
+  usages: ['serverAuth'],
+  names: ['127.0.0.1', 'kubernetes'],
+});
+
+describe('ApiClient', () => {
+  let clock: ManualClock;
+  let stack: AsyncDisposableStack;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    stack = new AsyncDisposableStack();
+  });
+
+  afterEach(async () => {
+    await stack.disposeAsync();
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  async function serve(
+    answer: (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>,
+  ): Promise<LoopbackServer> {
+    return stack.use(await LoopbackServer.start(answer));
+  }
+
+  async function clientOf(
+    server: URL,
+    load: () => Promise<ClusterCredentials> = async () => credentials({}),
+    { proxy, ...limits }: { readonly proxy?: URL; readonly maxAnswerBytes?: number } = {},
+  ): Promise<ApiClient> {
+    const source = { server, proxy, load };
+    const access = await ClusterAccess.open(source, { clock, logger: new RecordingLogger() });
+    return stack.use(new ApiClient({ access, clock, userAgent: 'spec/1', ...limits }));
+  }
+
+  describe('getJson', () => {
+    it('asks with its credentials below the base path of the server', async () => {
+      const server = await serve((_, response) => void response.end('{"a":1}'));
+      const client = await clientOf(new URL('/clusters/c/', server.url), async () =>
+        credentials({ authorization: 'Bearer t' }),
+      );
+      expect(await client.getJson('/api?x=y', { accept: 'application/json;as=Table' })).to.deep.equal({
+        a: 1,
+      });
+      const [request] = server.requests;
+      expect(request?.url.pathname).to.equal('/clusters/c/api');
+      expect(request?.url.search).to.equal('?x=y');
+      expect(request?.headers).to.include({
+        accept: 'application/json;as=Table',
+        authorization: 'Bearer t',
+        'user-agent': 'spec/1',
+      });
+    });
+
+    it('tells status, reason and Retry-After of a refusal', async () => {
+      const server = await serve((_, response) => {
+        response.writeHead(429, { 'retry-after': '7' });
+        response.end(JSON.stringify({ kind: 'Status', message: 'slow down', reason: 'TooManyRequests' }));
+      });
+      const error = await failureOf((await clientOf(server.url)).getJson('/api/v1/nodes?limit=500'));
+      expect(error).to.be.instanceOf(ApiError).and.include({
+        message: 'Cannot get /api/v1/nodes: slow down (status 429)',
+        statusCode: 429,
+        reason: 'TooManyRequests',
+        retryAfterMs: 7000,
+      });
+    });
+
+    it('quotes a refusal that is no Status', async () => {
+      const server = await serve((_, response) => {
+        response.writeHead(502);
+        response.end('bad gateway\n');
+      });
+      const error = await failureOf((await clientOf(server.url)).getJson('/api'));
+      expect(error).to.have.property('message', 'Cannot get /api: bad gateway (status 502)');
+      expect(isExpired(error)).to.equal(false);
+    });
+
+    it('tells the status of a refusal that is too long to read', async () => {
+      const server = await serve((_, response) => {
+        response.writeHead(500);
+        response.end('x'.repeat(1_000_000));
+      });
+      const error = await failureOf((await clientOf(server.url)).getJson('/api'));
+      expect(error).to.have.property('message', `Cannot get /api: ${'x'.repeat(200)} (status 500)`);
+    });
+
+    it('says that nobody listens', async () => {
+      const server = await LoopbackServer.start(() => {});
+      const { url } = server;
+      await server[Symbol.asyncDispose]();
+      const error = await failureOf((await clientOf(url)).getJson('/api'));
+      expect(describeError(error)).to.match(
+        /^Cannot get \/api at http:\/\/127.0.0.1:\d+: connect ECONNREFUSED/,
+      );
+    });
+
+    it('gives up when the deadline passes before the answer is complete', async () => {
+      const answering = Promise.withResolvers<void>();
+      const server = await serve((_, response) => {
+        response.write('{');
+        answering.resolve();
+      });
+      const failure = failureOf((await clientOf(server.url)).getJson('/api', { timeoutMs: 5000 }));
+      await answering.promise;
+      await clock.advance(5000);
+      expect(describeError(await failure)).to.match(/^Cannot get \/api at .*: no answer within 5s$/);
+    });
+
+    it('heeds the signal and its deadline though the server accepts and is silent', async () => {
+      await using silent = await RawServer.start((socket) => socket.resume());
+      const client = await clientOf(new URL(`https://127.0.0.1:${silent.port}`));
+      const aborting = new AbortController();
+      const aborted = client
+        .getJson('/api', { signal: aborting.signal })
+        .catch((error: Error) => error.message);
+      const late = client.getJson('/api').catch(describeError);
+      await until(clock, () => silent.sockets.length > 0);
+      aborting.abort(new Error('shutting down'));
+      expect(await aborted).to.equal('shutting down');
+      await clock.advance(30_000);
+      expect(await late).to.match(/no answer within 30s$/);
+    });
+
+    it('leaves no connection to a silent server when it is disposed', async () => {
+      await using silent = await RawServer.start((socket) => socket.resume());
+      const client = await clientOf(new URL(`https://127.0.0.1:${silent.port}`));
+      const aborting = new AbortController();
+      const asked = client.getJson('/api', { signal: aborting.signal }).catch(() => {});
+      await until(clock, () => silent.sockets.length > 0);
+      aborting.abort(new Error('shutting down'));
+      await asked;
+      await client[Symbol.asyncDispose]();
+      await until(clock, () => silent.sockets[0]?.closed === true);
+    });
+
+    it("gives the signal's own reason when it aborts", async () => {
+      const asked = Promise.withResolvers<void>();
+      const server = await serve(() => asked.resolve());
+      const controller = new AbortController();
+      const failure = failureOf((await clientOf(server.url)).getJson('/api', { signal: controller.signal }));
+      await asked.promise;
+      const reason = new Error('enough');
+      controller.abort(reason);
+      expect(await failure).to.equal(reason);
+    });
+
+    it('gives up on credentials that do not come', async () => {
+      const server = await serve((_, response) => void response.end('{}'));
+      let isStuck = false;
+      const client = await clientOf(server.url, () =>
+        isStuck ? new Promise<never>(() => {}) : Promise.resolve(credentials({})),
+      );
+      isStuck = true;
+      await clock.advance(10_000);
+      const failure = failureOf(client.getJson('/api', { timeoutMs: 5000 }));
+      await clock.advance(5000);
+      expect(describeError(await failure)).to.contain('no answer within 5s');
+    });
+
+    it('refuses an answer that is too long or no JSON', async () => {
+      const server = await serve(
+        ({ url }, response) => void response.end(url.pathname === '/long' ? '"123456789"' : '{'),
+      );
+      const client = await clientOf(server.url, undefined, { maxAnswerBytes: 10 });
+      expect(describeError(await failureOf(client.getJson('/long')))).to.match(
+        /the answer is longer than 10 bytes$/,
+      );
+      expect(describeError(await failureOf(client.getJson('/x')))).to.contain('the answer is no JSON');
+    });
+
+    it('fails once it is disposed, and ends what is under way', async () => {
+      const asked = Promise.withResolvers<void>();
+      const server = await serve(() => asked.resolve());
+      const client = await clientOf(server.url);
+      const failure = failureOf(client.getJson('/api'));
+      await asked.promise;
+      await client[Symbol.asyncDispose]();
+      expect(await failure).to.be.instanceOf(Error);
+      expect(describeError(await failureOf(client.getJson('/api')))).to.match(/: the client is closed$/);
+    });
+  });
+
+  describe('postJson', () => {
+    it('sends its body as JSON', async () => {
+      const server = await serve((_, response) => {
+        response.writeHead(201);
+        response.end('{"kind":"TokenReview"}');
+      });
+      const client = await clientOf(server.url);
+      expect(await client.postJson('/reviews', { a: 1 })).to.deep.equal({ kind: 'TokenReview' });
+      expect(server.requests[0]).to.include({ method: 'POST', body: '{"a":1}' });
+      expect(server.requests[0]?.headers).to.include({ 'content-type': 'application/json' });
+    });
+  });
+
+  describe('over TLS', () => {
+    const tls = {
+      key: serving.privateKeyPem,
+      cert: serving.certificatePem,
+      ca: authority.certificatePem,
+      requestCert: true,
+      rejectUnauthorized: false,
+    };
+    const keyed = (commonName: string) => {
+      const { certificatePem, privateKeyPem } = authority.issue({
+        subject: { commonName },
+        usages: ['clientAuth'],
+      });
+      return { ca: authority.certificatePem, cert: certificatePem, key: privateKeyPem };
+    };
+
+    async function serveTls(): Promise<LoopbackServer> {
+      return stack.use(await LoopbackServer.start((_, response) => void response.end('{}'), tls));
+    }
+
+    it('shows its client certificate, and the next one once that has rotated', async () => {
+      const server = await serveTls();
+      let commonName = 'first';
+      const client = await clientOf(server.url, async () => credentials({ tls: keyed(commonName) }));
+      await client.getJson('/');
+      commonName = 'second';
+      await client.getJson('/');
+      await clock.advance(10_000);
+      await client.getJson('/');
+      expect(server.requests.map(({ peerName }) => peerName)).to.deep.equal(['first', 'first', 'second']);
+    });
+
+    it('goes through a proxy without trusting it', async () => {
+      const server = await serveTls();
+      const proxy = stack.use(await TunnelProxy.start());
+      const client = await clientOf(server.url, async () => credentials({ tls: keyed('a') }), {
+        proxy: proxy.url,
+      });
+      expect(await client.getJson('/')).to.deep.equal({});
+      expect(proxy.tunnels).to.deep.equal([server.url.host]);
+      expect(server.requests[0]?.peerName).to.equal('a');
+    });
+
+    it('distrusts a foreign server, and one of another name', async () => {
+      const server = await serveTls();
+      const foreign = await clientOf(server.url, async () =>
+        credentials({ tls: { ca: new CertificateAuthority('other').certificatePem } }),
+      );
+      expect(describeError(await failureOf(foreign.getJson('/')))).to.match(
+        /self-signed|unable to verify|certificate/,
+      );
+      const renamed = await clientOf(server.url, async () =>
+        credentials({ tls: { ca: authority.certificatePem, servername: 'elsewhere' } }),
+      );
+      expect(describeError(await failureOf(renamed.getJson('/')))).to.contain(
+        "does not match certificate's altnames",
+      );
+      expect(server.requests).to.have.length(0);
+    });
+
+    it('accepts the name that it was told to expect, and anybody when told not to verify', async () => {
+      const server = await serveTls();
+      for (const told of [
+        { ca: authority.certificatePem, servername: 'kubernetes' },
+        { rejectUnauthorized: false },
+      ]) {
+        expect(
+          await (await clientOf(server.url, async () => credentials({ tls: told }))).getJson('/'),
+        ).to.deep.equal({});
+      }
+    });
+  });
+
+  describe('streamLines', () => {
+    it('gives each line as it comes, past the deadline of the request', async () => {
+      const open = Promise.withResolvers<ServerResponse>();
+      const server = await serve((_, response) => {
+        response.write('{"n":1}\n\n{"n"');
+        open.resolve(response);
+      });
+      const lines = await (await clientOf(server.url)).streamLines('/watch');
+      expect(await lines.next()).to.deep.equal({ done: false, value: '{"n":1}' });
+      await clock.advance(3_600_000);
+      const response = await open.promise;
+      response.end(':2}\n');
+      expect(await lines.next()).to.deep.equal({ done: false, value: '{"n":2}' });
+      expect(await lines.next()).to.deep.equal({ done: true, value: undefined });
+    });
+
+    it('throws the refusal of the server', async () => {
+      const server = await serve((_, response) => {
+        response.writeHead(410);
+        response.end(JSON.stringify({ kind: 'Status', message: 'too old', reason: 'Expired', code: 410 }));
+      });
+      const error = await failureOf((await clientOf(server.url)).streamLines('/watch'));
+      expect(isExpired(error)).to.equal(true);
+    });
+
+    it('says that the stream broke off', async () => {
+      const server = await serve((_, response) => void response.end('{"n":1}\n{"n"'));
+      const lines = await (await clientOf(server.url)).streamLines('/watch');
+      await lines.next();
+      expect(describeError(await failureOf(lines.next()))).to.match(/: the stream ended within a line$/);
+    });
+
+    it('ends when the signal aborts, and leaves no connection', async () => {
+      const closed = Promise.withResolvers<void>();
+      const server = await serve((_, response) => {
+        response.on('close', closed.resolve);
+        response.write('1\n');
+      });
+      const controller = new AbortController();
+      const lines = await (await clientOf(server.url)).streamLines('/watch', { signal: controller.signal });
+      await lines.next();
+      const failure = failureOf(lines.next());
+      const reason = new Error('enough');
+      controller.abort(reason);
+      expect(await failure).to.equal(reason);
+      await closed.promise;
+    });
+
+    it('leaves no connection when its reader leaves', async () => {
+      const closed = Promise.withResolvers<void>();
+      const server = await serve((_, response) => {
+        response.on('close', closed.resolve);
+        response.write('1\n');
+      });
+      for await (const line of await (await clientOf(server.url)).streamLines('/watch')) {
+        expect(line).to.equal('1');
+        break;
+      }
+      await closed.promise;
+    });
+  });
+});
+
+function credentials(facts: {
+  readonly tls?: Partial<ClusterCredentials['tls']>;
+  readonly authorization?: string;
+}): ClusterCredentials {
+  const none = {
+    ca: undefined,
+    cert: undefined,
+    key: undefined,
+    servername: undefined,
+    rejectUnauthorized: true,
+  };
+  return { tls: { ...none, ...facts.tls }, authorization: facts.authorization };
+}
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(
+    () => expect.fail('it did not fail'),
+    (reason: unknown) => reason,
+  );
+}

@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { ApiError, apiErrorOf, isExpired } from '#lib/kubernetes/api-error.ts';
+
+describe('apiErrorOf', () => {
+  const status = (facts: object) => JSON.stringify({ kind: 'Status', ...facts });
+
+  it('takes message, reason and delay from a Status', () => {
+    const body = status({ message: 'busy', reason: 'TooManyRequests', details: { retryAfterSeconds: 3 } });
+    expect(apiErrorOf('Cannot list', { statusCode: 429, body })).to.include({
+      message: 'Cannot list: busy (status 429)',
+      reason: 'TooManyRequests',
+      statusCode: 429,
+      retryAfterMs: 3000,
+    });
+  });
+
+  it('prefers the delay of the header', () => {
+    const body = status({ details: { retryAfterSeconds: 3 } });
+    expect(apiErrorOf('', { statusCode: 429, body, retryAfter: '5' }).retryAfterMs).to.equal(5000);
+  });
+
+  it('knows no delay when the header is a date', () => {
+    const retryAfter = 'Sat, 21 Nov 2026 09:25:43 GMT';
+    expect(apiErrorOf('', { statusCode: 503, body: '', retryAfter }).retryAfterMs).to.equal(undefined);
+  });
+
+  it('makes do with an answer that is no Status', () => {
+    for (const body of ['', '[]', 'null', '{"kind":"Status","message":7}', '{"kind":"Pod","message":"x"}']) {
+      const error = apiErrorOf('Cannot list', { statusCode: 500, body });
+      expect(error.message).to.equal(`Cannot list: ${body === '' ? 'no reason given' : body} (status 500)`);
+      expect(error.reason).to.equal(undefined);
+    }
+  });
+});
+
+describe('isExpired', () => {
+  it('goes by status and reason', () => {
+    const facts = { statusCode: 410, reason: undefined, retryAfterMs: undefined };
+    expect(isExpired(new ApiError('', facts))).to.equal(true);
+    expect(isExpired(new ApiError('', { ...facts, statusCode: 500, reason: 'Expired' }))).to.equal(true);
+    expect(isExpired(new ApiError('', { ...facts, statusCode: 404 }))).to.equal(false);
+    expect(isExpired(new Error('410'))).to.equal(false);
+  });
+});

@@ -1,0 +1,84 @@
+import { rm } from 'node:fs/promises';
+import { expect } from 'chai';
+import { FollowedFiles } from '#lib/kubernetes/followed-files.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
+describe('FollowedFiles', () => {
+  it('takes up what the files hold now, and tells', async () => {
+    await using set = await setUp();
+    expect(set.files.current).to.equal('1+1');
+    const heard: string[] = [];
+    set.files.onChange((current) => heard.push(current));
+    await set.write('2', '2');
+    await set.tick(() => set.files.current === '2+2');
+    expect(heard).to.deep.equal(['2+2']);
+  });
+
+  it('keeps the last good version while the files do not belong together, or are gone', async () => {
+    await using set = await setUp();
+    await set.write('2', '1');
+    await set.tick(() => set.logger.lines.some(({ level }) => level === 'error'));
+    expect(set.files.current).to.equal('1+1');
+    await rm(set.paths[0]);
+    await set.tick(() => true);
+    expect(set.files.current).to.equal('1+1');
+    await set.write('2', '2');
+    await set.tick(() => set.files.current === '2+2');
+    expect(set.logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
+      ['error', 'Keeping the pair as it was'],
+      ['info', 'Using the pair as it is now'],
+    ]);
+  });
+
+  it('begins with files that can be used', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const clock = new ManualClock();
+    const logger = new RecordingLogger();
+    const path = `${directory.path}/none`;
+    const failure = await FollowedFiles.open({ paths: [path], what: 'it', read: String, clock, logger }).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    expect(failure?.message).to.equal(`Cannot use it in ${path}`);
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  it('leaves no timer behind', async () => {
+    const set = await setUp();
+    await set[Symbol.asyncDispose]();
+    expect(set.clock.sleeperCount).to.equal(0);
+  });
+});
+
+/** Two files that belong together when they hold the same. */
+async function setUp() {
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.use(await TemporaryDirectory.create());
+  const clock = new ManualClock();
+  const logger = new RecordingLogger();
+  const write = async (first: string, second: string) =>
+    [await directory.write('first', first), await directory.write('second', second)] as const;
+  const paths = await write('1', '1');
+  const read = ([first, second]: readonly string[]) => {
+    if (first !== second) throw new Error('they do not belong together');
+    return `${first}+${second}`;
+  };
+  const files = stack.use(await FollowedFiles.open({ paths, what: 'the pair', read, clock, logger }));
+  const owned = stack.move();
+  return {
+    files,
+    paths,
+    clock,
+    logger,
+    write,
+    tick: (holds: () => boolean) =>
+      eventually(async () => {
+        await clock.advance(5_000);
+        return holds();
+      }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

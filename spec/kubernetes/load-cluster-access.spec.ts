@@ -1,0 +1,253 @@
+import { expect } from 'chai';
+import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
+import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
+const authority = new CertificateAuthority('cluster-ca');
+const client = authority.issue({ subject: { commonName: 'a' }, usages: ['clientAuth'] });
+
+describe('loadClusterAccess', () => {
+  let clock: ManualClock;
+  let logger: RecordingLogger;
+  let directory: TemporaryDirectory;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    logger = new RecordingLogger();
+    directory = await TemporaryDirectory.create();
+  });
+
+  afterEach(async () => await directory[Symbol.asyncDispose]());
+
+  describe('in a pod', () => {
+    const inCluster = (serviceHost = '10.0.0.1') =>
+      loadClusterAccess({
+        serviceHost,
+        servicePort: '443',
+        serviceAccountDirectory: directory.path,
+        clock,
+        logger,
+      });
+
+    beforeEach(async () => {
+      await directory.write('ca.crt', authority.certificatePem);
+      await directory.write('token', 'first\n');
+    });
+
+    it("reads the service account's token and authorities", async () => {
+      const access = await inCluster();
+      expect(access.server.href).to.equal('https://10.0.0.1/');
+      expect(access.tls).to.deep.include({ ca: authority.certificatePem, rejectUnauthorized: true });
+      expect(await access.authorization()).to.equal('Bearer first');
+    });
+
+    it('puts brackets around an IPv6 host', async () => {
+      expect((await inCluster('fd00::1')).server.hostname).to.equal('[fd00::1]');
+    });
+
+    it('follows the files as they rotate, and keeps the TLS object while nothing of it changes', async () => {
+      const access = await inCluster();
+      const before = access.tls;
+      await directory.write('token', 'second');
+      expect(await access.authorization()).to.equal('Bearer first');
+      await clock.advance(10_000);
+      expect(await access.authorization()).to.equal('Bearer second');
+      expect(access.tls).to.equal(before);
+      await directory.write('ca.crt', new CertificateAuthority('next').certificatePem);
+      await clock.advance(10_000);
+      await access.authorization();
+      expect(access.tls.ca).not.to.equal(before.ca);
+    });
+
+    it('keeps what it has while the files cannot be read, and says so once', async () => {
+      const access = await inCluster();
+      const elsewhere = await TemporaryDirectory.create();
+      await directory[Symbol.asyncDispose]();
+      for (let round = 0; round < 3; round++) {
+        await clock.advance(10_000);
+        expect(await access.authorization()).to.equal('Bearer first');
+      }
+      expect(logger.lines.map(({ message }) => message)).to.deep.equal([
+        'Keeping the last credentials for the API server',
+      ]);
+      await elsewhere[Symbol.asyncDispose]();
+    });
+
+    it('says which file is missing', async () => {
+      await directory[Symbol.asyncDispose]();
+      await expectFailure(
+        inCluster(),
+        /^Cannot read the service account's (authorities|token) from .*: ENOENT/,
+      );
+    });
+  });
+
+  it('says what it lacks when there is neither a kubeconfig nor a pod', async () => {
+    await expectFailure(
+      loadClusterAccess({ clock, logger }),
+      /^Cannot find an API server: no kubeconfig is given/,
+    );
+  });
+
+  describe('with a kubeconfig', () => {
+    const load = async (config: object) => {
+      const kubeconfig = await directory.write('kubeconfig', JSON.stringify(config));
+      return await loadClusterAccess({ kubeconfig, clock, logger });
+    };
+
+    it('uses the authorities and client certificate, given as data', async () => {
+      const access = await load(
+        configOf(
+          { 'certificate-authority-data': base64(authority.certificatePem) },
+          {
+            'client-certificate-data': base64(client.certificatePem),
+            'client-key-data': base64(client.privateKeyPem),
+          },
+        ),
+      );
+      expect(access.server.href).to.equal('https://api.example:6443/base');
+      expect(access.tls).to.deep.equal({
+        ca: authority.certificatePem,
+        cert: client.certificatePem,
+        key: client.privateKeyPem,
+        servername: undefined,
+        rejectUnauthorized: true,
+      });
+      expect(await access.authorization()).to.equal(undefined);
+    });
+
+    it('finds files relative to the kubeconfig', async () => {
+      await directory.write('ca.pem', authority.certificatePem);
+      await directory.write('cert.pem', client.certificatePem);
+      await directory.write('key.pem', client.privateKeyPem);
+      const access = await load(
+        configOf(
+          { 'certificate-authority': 'ca.pem' },
+          { 'client-certificate': 'cert.pem', 'client-key': 'key.pem' },
+        ),
+      );
+      expect(access.tls).to.deep.include({ ca: authority.certificatePem, cert: client.certificatePem });
+    });
+
+    it('honours insecure-skip-tls-verify, tls-server-name and proxy-url', async () => {
+      const access = await load(
+        configOf(
+          {
+            'insecure-skip-tls-verify': true,
+            'tls-server-name': 'kubernetes',
+            'proxy-url': 'http://proxy:3128',
+          },
+          { token: 'abc' },
+        ),
+      );
+      expect(access.tls).to.deep.include({ servername: 'kubernetes', rejectUnauthorized: false });
+      expect(access.proxy?.href).to.equal('http://proxy:3128/');
+      expect(await access.authorization()).to.equal('Bearer abc');
+    });
+
+    it('sends basic authentication', async () => {
+      const access = await load(configOf({}, { username: 'a', password: 'b' }));
+      expect(await access.authorization()).to.equal(`Basic ${base64('a:b')}`);
+    });
+
+    it('prefers a token file to a token', async () => {
+      await directory.write('token', 'from-file\n');
+      const access = await load(configOf({}, { token: 'inline', tokenFile: 'token' }));
+      expect(await access.authorization()).to.equal('Bearer from-file');
+    });
+
+    it('runs an exec plugin', async () => {
+      const credential = { kind: 'ExecCredential', status: { token: 'from-plugin' } };
+      const plugin = await directory.write('plugin', `#!/bin/sh\necho '${JSON.stringify(credential)}'\n`, {
+        mode: 0o755,
+      });
+      const access = await load(
+        configOf({}, { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: plugin } }),
+      );
+      expect(await access.authorization()).to.equal('Bearer from-plugin');
+    });
+
+    it('reaches a server over plain HTTP, without any user', async () => {
+      const config = configOf({ server: 'http://127.0.0.1:8080' }, {});
+      const access = await load({ ...config, contexts: [{ name: 'x', context: { cluster: 'c' } }] });
+      expect(access.server.href).to.equal('http://127.0.0.1:8080/');
+      expect(await access.authorization()).to.equal(undefined);
+    });
+
+    const broken: readonly [string, object, RegExp][] = [
+      [
+        'has no current context',
+        { ...configOf({}, {}), 'current-context': '' },
+        /: it has no current-context$/,
+      ],
+      [
+        'names a context that is not there',
+        { ...configOf({}, {}), 'current-context': 'y' },
+        /: its current-context "y" is not among its contexts$/,
+      ],
+      [
+        'names a cluster that is not there',
+        { ...configOf({}, {}), clusters: [] },
+        /: context "x" names cluster "c", which is not there$/,
+      ],
+      [
+        'names a user that is not there',
+        { ...configOf({}, {}), users: [] },
+        /: context "x" names user "u", which is not there$/,
+      ],
+      ['impersonates', configOf({}, { as: 'b' }), /: user "u" impersonates another, which is not supported$/],
+      [
+        'has no URL for a server',
+        configOf({ server: 'a b' }, {}),
+        /: the server of cluster "c" is no URL: a b$/,
+      ],
+      [
+        'has a proxy that is none',
+        configOf({ 'proxy-url': 'socks5://p:1' }, {}),
+        /: the proxy-url of cluster "c" must be http or https: socks5:\/\/p:1$/,
+      ],
+      [
+        'has a broken certificate',
+        configOf({}, { 'client-certificate-data': base64('nonsense') }),
+        /: the authorities or the client certificate and key of user "u" are no valid PEM: .+/,
+      ],
+      ['names a file that is not there', configOf({ 'certificate-authority': 'gone' }, {}), /: ENOENT.*gone/],
+    ];
+    for (const [how, config, message] of broken) {
+      it(`refuses one that ${how}, naming the file`, async () => {
+        await expectFailure(load(config), message);
+        await expectFailure(load(config), /^Cannot use kubeconfig .*kubeconfig: /);
+      });
+    }
+
+    it('refuses one that cannot be read or is no mapping', async () => {
+      const read = (path: string) => loadClusterAccess({ kubeconfig: path, clock, logger });
+      await expectFailure(read('/nowhere/at/all'), /^Cannot use kubeconfig \/nowhere\/at\/all: ENOENT/);
+      await expectFailure(read(await directory.write('empty', '')), /empty: it is no YAML mapping$/);
+    });
+  });
+});
+
+function configOf(cluster: object, user: object): object {
+  return {
+    'current-context': 'x',
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster: { server: 'https://api.example:6443/base', ...cluster } }],
+    users: [{ name: 'u', user }],
+  };
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
+
+async function expectFailure(work: Promise<unknown>, message: RegExp): Promise<void> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(describeError(error)).to.match(message);
+}

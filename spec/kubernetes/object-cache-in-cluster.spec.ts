@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { ApiClient } from '#lib/kubernetes/api-client.ts';
+import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
+import { ObjectCache } from '#lib/kubernetes/object-cache.ts';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { startCluster } from '#lib/simulator/cluster.ts';
+import type { SimulatedCluster } from '#lib/simulator/simulated-cluster.ts';
+import { systemClock as clock } from '#lib/time/system-clock.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+describe('ObjectCache in a simulated cluster', () => {
+  let cluster: SimulatedCluster;
+  let logger: RecordingLogger;
+  let cache: ObjectCache<string>;
+  let stack: AsyncDisposableStack;
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    cluster = stack.use(await startCluster({ nodes: 2, podsPerNode: 300 }));
+    logger = new RecordingLogger();
+    const kubeconfig = cluster.files.metricsServerKubeconfig;
+    const access = await loadClusterAccess({ kubeconfig, clock, logger });
+    const client = stack.use(new ApiClient({ access, clock, userAgent: 'spec' }));
+    const collection = { path: '/api/v1/pods', fieldSelector: 'status.phase=Running', metadataOnly: true };
+    cache = stack.use(new ObjectCache({ client, clock, logger, collection, reduce: nameOf }));
+    cache.start();
+    await cache.synced();
+  });
+
+  afterEach(async () => await stack.disposeAsync());
+
+  it('holds every running pod of several pages', () => {
+    expect([...cache.values()].sort()).to.deep.equal(namesIn(cluster));
+    expect(cache.size).to.equal(600);
+  });
+
+  it('follows pods that come and go', async () => {
+    cluster.addPod({ namespace: 'default', name: 'new', node: 'node-1' });
+    await eventually(() => cache.get('default/new') === 'new');
+    cluster.deletePod('default', 'new');
+    await eventually(() => cache.get('default/new') === undefined);
+  });
+
+  it('catches up after the API server was away', async () => {
+    await cluster.apiServer.stop();
+    await eventually(() => logger.lines.length === 1);
+    cluster.addPod({ namespace: 'default', name: 'meanwhile', node: 'node-1' });
+    expect(cache.size).to.equal(600);
+    await cluster.apiServer.start();
+    await eventually(() => cache.get('default/meanwhile') === 'meanwhile' && logger.lines.length === 2);
+    expect(logger.lines.map(({ level }) => level)).to.deep.equal(['error', 'info']);
+  });
+
+  it('lists again when the API server has forgotten what happened', async () => {
+    await cluster.apiServer.stop();
+    const [gone = ''] = cache.values();
+    const pod = cluster.store.list('pods').items.find(({ metadata }) => metadata.name === gone);
+    cluster.deletePod(pod?.metadata.namespace ?? '', gone);
+    cluster.store.compact();
+    await cluster.apiServer.start();
+    await eventually(() => cache.size === 599);
+    expect([...cache.values()].sort()).to.deep.equal(namesIn(cluster));
+  });
+});
+
+function nameOf(object: unknown): string {
+  return String(propertyOf(propertyOf(object, 'metadata'), 'name'));
+}
+
+function namesIn(cluster: SimulatedCluster): string[] {
+  return cluster.store
+    .list('pods')
+    .items.map(({ metadata }) => metadata.name)
+    .sort();
+}

@@ -1,0 +1,406 @@
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { ApiClient } from '#lib/kubernetes/api-client.ts';
+import { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import { ObjectCache } from '#lib/kubernetes/object-cache.ts';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
+
+describe('ObjectCache', () => {
+  let clock: ManualClock;
+  let logger: RecordingLogger;
+  let stack: AsyncDisposableStack;
+  /** How the next requests are answered; the last one stays for all that follow. */
+  let answers: Answer[];
+  let server: LoopbackServer;
+  let watches: ServerResponse[];
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    logger = new RecordingLogger();
+    stack = new AsyncDisposableStack();
+    answers = [];
+    watches = [];
+    server = stack.use(
+      await LoopbackServer.start((request, response) => {
+        const answer = answers.length > 1 ? answers.shift() : answers[0];
+        answer?.(response, request);
+      }),
+    );
+  });
+
+  afterEach(async () => {
+    await stack.disposeAsync();
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  async function cacheOf(): Promise<ObjectCache<Kept>> {
+    const source = { server: server.url, proxy: undefined, load: async () => NO_CREDENTIALS };
+    const access = await ClusterAccess.open(source, { clock, logger });
+    const client = stack.use(new ApiClient({ access, clock, userAgent: 'spec' }));
+    const collection = { path: '/api/v1/pods', fieldSelector: 'status.phase=Running', metadataOnly: true };
+    const cache = stack.use(
+      new ObjectCache({ client, clock, logger, collection, reduce: keep, random: () => 0 }),
+    );
+    cache.start();
+    return cache;
+  }
+
+  /** Begins a watch that stays open, with these events in it already. */
+  const watching =
+    (...events: readonly object[]): Answer =>
+    (response) => {
+      response.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+      response.flushHeaders();
+      watches.push(response);
+    };
+
+  const listing =
+    (resourceVersion: string, ...items: readonly object[]): Answer =>
+    (response) =>
+      void response.end(JSON.stringify({ metadata: { resourceVersion }, items }));
+
+  const refusing =
+    (code: number, reason: string, headers: Record<string, string> = {}): Answer =>
+    (response) => {
+      response.writeHead(code, headers);
+      response.end(JSON.stringify({ kind: 'Status', message: `it is ${reason}`, reason, code }));
+    };
+
+  const breaking: Answer = (response) => void response.destroy();
+
+  function send(...events: readonly object[]): void {
+    watches.at(-1)?.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+
+  const queries = () => server.requests.map(({ url }) => Object.fromEntries(url.searchParams));
+  const messages = () => logger.lines.map(({ level, message }) => `${level}: ${message}`);
+
+  it('lists page by page and then follows what a real API server recorded', async () => {
+    const [page1, page2, watch] = await Promise.all(['pods-page1', 'pods-page2', 'pods-watch'].map(recorded));
+    answers = [
+      (response) => void response.end(page1),
+      (response) => void response.end(page2),
+      (response) => void response.write(watch),
+    ];
+    const cache = await cacheOf();
+    await cache.synced();
+    expect(cache.get('default/burner-7b8469d94f-8cdnt')).to.deep.include({ name: 'burner-7b8469d94f-8cdnt' });
+    await eventually(() => cache.get('default/burner-7b8469d94f-txvld') !== undefined);
+    expect([...cache.values()].map(({ name }) => name).sort()).to.deep.equal([
+      'burner-7b8469d94f-fxg29',
+      'burner-7b8469d94f-txvld',
+      'quiet',
+    ]);
+    expect(queries()).to.deep.equal([
+      { fieldSelector: 'status.phase=Running', limit: '500' },
+      {
+        fieldSelector: 'status.phase=Running',
+        limit: '500',
+        continue: JSON.parse(page1 ?? '').metadata.continue,
+      },
+      {
+        fieldSelector: 'status.phase=Running',
+        watch: 'true',
+        allowWatchBookmarks: 'true',
+        resourceVersion: '337',
+        timeoutSeconds: '300',
+      },
+    ]);
+    expect(server.requests[0]?.headers.accept).to.contain('as=PartialObjectMetadataList;g=meta.k8s.io;v=v1');
+    expect(server.requests[2]?.headers.accept).to.contain('as=PartialObjectMetadata;g=meta.k8s.io;v=v1');
+  });
+
+  it('is synced when the last page has come, not before', async () => {
+    const lastPage = Promise.withResolvers<ServerResponse>();
+    answers = [
+      (response) =>
+        void response.end(
+          JSON.stringify({ metadata: { resourceVersion: '5', continue: 'more' }, items: [object('a', 1)] }),
+        ),
+      (response) => lastPage.resolve(response),
+      watching(),
+    ];
+    const cache = await cacheOf();
+    const response = await lastPage.promise;
+    expect(cache.isSynced).to.equal(false);
+    expect(cache.size).to.equal(0);
+    response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [object('b', 2)] }));
+    await cache.synced();
+    expect(cache.isSynced).to.equal(true);
+    expect(cache.size).to.equal(2);
+  });
+
+  it('tells its listeners of each change, until they leave', async () => {
+    answers = [listing('5', object('a', 1)), watching()];
+    const cache = await cacheOf();
+    const keys: string[] = [];
+    const leave = cache.onChange(({ key, current }) => keys.push(`${current ? 'set' : 'deleted'} ${key}`));
+    await eventually(() => watches.length === 1);
+    send(event('ADDED', 'b', 6), event('DELETED', 'a', 7), event('ADDED', 'end', 8));
+    await eventually(() => cache.get('ns/end') !== undefined);
+    leave();
+    send(event('DELETED', 'end', 9));
+    await eventually(() => cache.get('ns/end') === undefined);
+    expect(keys).to.deep.equal(['set ns/a', 'set ns/b', 'deleted ns/a', 'set ns/end']);
+  });
+
+  it('keeps the same object through events and lists that change nothing of it', async () => {
+    answers = [
+      listing('5', object('a', 1)),
+      watching(event('MODIFIED', 'a', 6), event('ADDED', 'b', 7), error(410, 'Expired')),
+      listing('9', object('a', 8), object('c', 9)),
+      watching(),
+    ];
+    const cache = await cacheOf();
+    await cache.synced();
+    const before = cache.get('ns/a');
+    await eventually(() => cache.get('ns/b') !== undefined);
+    expect(cache.get('ns/a')).to.equal(before);
+    await retry(2);
+    await eventually(() => cache.get('ns/c') !== undefined);
+    expect(cache.get('ns/a')).to.equal(before);
+    expect(cache.get('ns/b')).to.equal(undefined);
+    expect(messages()).to.deep.equal([]);
+  });
+
+  it('watches on from the last bookmark or event when the server ends the watch', async () => {
+    answers = [
+      listing('5'),
+      watching(event('ADDED', 'a', 9), { type: 'BOOKMARK', object: version(17) }),
+      watching(),
+    ];
+    const cache = await cacheOf();
+    await eventually(() => cache.size === 1);
+    await clock.advance(100_000);
+    watches[0]?.end();
+    await eventually(() => watches.length === 2);
+    expect(queries()[2]).to.include({ watch: 'true', resourceVersion: '17' });
+    expect(messages()).to.deep.equal([]);
+  });
+
+  it('waits a second before it opens a watch again that was closed at once', async () => {
+    answers = [listing('5'), (response) => void response.end(), watching()];
+    await cacheOf();
+    await eventually(() => server.requests.length === 2 && clock.sleeperCount === 2);
+    await clock.advance(999);
+    expect(server.requests).to.have.length(2);
+    await clock.advance(1);
+    await eventually(() => watches.length === 1);
+    expect(queries()[2]).to.include({ watch: 'true', resourceVersion: '5' });
+  });
+
+  it('lists from the beginning when a page has expired', async () => {
+    const firstPage: Answer = (response) =>
+      void response.end(
+        JSON.stringify({ metadata: { resourceVersion: '5', continue: 'more' }, items: [object('a', 1)] }),
+      );
+    answers = [firstPage, refusing(410, 'Expired'), listing('9', object('b', 2)), watching()];
+    const cache = await cacheOf();
+    await retry(2);
+    await cache.synced();
+    expect([...cache.values()].map(({ name }) => name)).to.deep.equal(['b']);
+    expect(queries()[2]).not.to.have.property('continue');
+  });
+
+  it('keeps what it knows while the server is gone, and says once that it is lost and found', async () => {
+    answers = [listing('5', object('a', 1)), watching(), breaking, breaking, breaking, watching()];
+    const cache = await cacheOf();
+    await eventually(() => watches.length === 1);
+    watches[0]?.destroy();
+    for (const requests of [2, 3, 4, 5]) await retry(requests);
+    await eventually(() => watches.length === 2);
+    send(event('ADDED', 'b', 6));
+    await eventually(() => cache.size === 2);
+    expect(messages()).to.deep.equal([
+      'error: Cannot follow the API server; what is known stays, and it is tried again',
+      'info: Following the API server again',
+    ]);
+    expect(queries().filter(({ watch }) => !watch)).to.have.length(1);
+  });
+
+  it('comes up when the server does, and says when the reason for waiting changes', async () => {
+    answers = [
+      breaking,
+      breaking,
+      refusing(403, 'Forbidden'),
+      refusing(403, 'Forbidden'),
+      listing('5'),
+      watching(),
+    ];
+    const cache = await cacheOf();
+    for (const requests of [1, 2, 3, 4]) await retry(requests);
+    await cache.synced();
+    await eventually(() => logger.lines.length === 3);
+    expect(logger.lines[0]?.fields.err).to.match(/^Cannot get \/api\/v1\/pods at http:/);
+    expect(logger.lines[1]?.fields.err).to.equal('Cannot get /api/v1/pods: it is Forbidden (status 403)');
+    expect(logger.lines[2]?.level).to.equal('info');
+  });
+
+  it('backs off up to eight seconds, and begins anew after an event', async () => {
+    answers = [breaking];
+    await cacheOf();
+    const delays: number[] = [];
+    for (let attempt = 1; attempt <= 8; attempt++) {
+      await eventually(() => server.requests.length === attempt && clock.sleeperCount === 1);
+      const before = clock.monotonicMs();
+      while (clock.sleeperCount === 1 && server.requests.length === attempt) await clock.advance(125);
+      delays.push(clock.monotonicMs() - before);
+    }
+    expect(delays).to.deep.equal([125, 250, 500, 1000, 2000, 4000, 4000, 4000]);
+  });
+
+  it('leaves the server alone for as long as it asks', async () => {
+    answers = [refusing(429, 'TooManyRequests', { 'retry-after': '20' }), listing('5'), watching()];
+    const cache = await cacheOf();
+    await eventually(() => logger.lines.length === 1);
+    await clock.advance(19_999);
+    expect(server.requests).to.have.length(1);
+    await clock.advance(1);
+    await cache.synced();
+  });
+
+  it('watches again without a list when the server is only busy', async () => {
+    answers = [listing('5'), refusing(429, 'TooManyRequests'), watching()];
+    await cacheOf();
+    await retry(2);
+    await eventually(() => watches.length === 1);
+    expect(queries().filter(({ watch }) => !watch)).to.have.length(1);
+  });
+
+  it('lists again when the server refuses the version that it gave', async () => {
+    answers = [listing('5'), refusing(504, 'Timeout'), listing('3', object('a', 2)), watching()];
+    const cache = await cacheOf();
+    await retry(2);
+    await eventually(() => cache.size === 1);
+  });
+
+  it('lists again after an event that cannot be read', async () => {
+    answers = [
+      listing('5'),
+      (response) => void response.write('{"type":"ADDED","object":\n'),
+      listing('6', object('a', 6)),
+      watching(),
+    ];
+    const cache = await cacheOf();
+    await retry(2);
+    await eventually(() => cache.size === 1);
+    expect(logger.lines[0]?.fields.err).to.equal('Cannot watch /api/v1/pods: a line is no event');
+  });
+
+  it('opens a watch anew that has fallen silent, where it was, and without a word', async () => {
+    answers = [listing('5'), watching(event('ADDED', 'a', 9)), watching()];
+    const cache = await cacheOf();
+    await eventually(() => cache.size === 1);
+    await clock.advance(100_000);
+    send(event('ADDED', 'b', 17));
+    await eventually(() => cache.size === 2);
+    await clock.advance(149_999);
+    expect(watches).to.have.length(1);
+    await clock.advance(1);
+    await eventually(() => watches.length === 2);
+    expect(queries()[2]).to.include({ watch: 'true', resourceVersion: '17' });
+    expect(messages()).to.deep.equal([]);
+  });
+
+  it('passes over what it does not understand, and says so once', async () => {
+    answers = [
+      listing('5', object('broken', 1), {}, object('a', 2)),
+      watching({ type: 'FUTURE', object: {} }, { type: 'FUTURE', object: {} }, event('ADDED', 'b', 6)),
+    ];
+    const cache = await cacheOf();
+    await eventually(() => cache.get('ns/b') !== undefined);
+    expect(cache.size).to.equal(2);
+    expect(messages()).to.deep.equal([
+      'warning: Passing over objects that cannot be read',
+      'warning: Passing over objects without a name',
+      'warning: Passing over events of type FUTURE',
+    ]);
+  });
+
+  it('drops an object that is no longer of interest', async () => {
+    answers = [listing('5', object('a', 1)), watching(event('MODIFIED', 'a', 6, 'none'))];
+    const cache = await cacheOf();
+    await cache.synced();
+    await eventually(() => cache.size === 0);
+  });
+
+  it('leaves no connection behind, and lets nobody wait for it', async () => {
+    answers = [(response) => watches.push(response)];
+    const cache = await cacheOf();
+    const waiting = cache.synced().catch((reason: Error) => reason.message);
+    await eventually(() => watches.length === 1);
+    const closed = new Promise((resolve) => watches[0]?.once('close', resolve));
+    await cache[Symbol.asyncDispose]();
+    expect(await waiting).to.equal('the cache is closed');
+    await closed;
+  });
+
+  it('lets a waiter give up', async () => {
+    answers = [(response) => watches.push(response)];
+    const cache = await cacheOf();
+    const controller = new AbortController();
+    const waiting = cache.synced(controller.signal).catch((reason: unknown) => reason);
+    const reason = new Error('enough');
+    controller.abort(reason);
+    expect(await waiting).to.equal(reason);
+  });
+
+  /** Lets the pause after the given number of requests pass. */
+  async function retry(requests: number): Promise<void> {
+    await eventually(() => server.requests.length === requests && clock.sleeperCount === 1);
+    while (server.requests.length === requests) await clock.advance(125);
+  }
+});
+
+interface Kept {
+  readonly name: string;
+  readonly label: string | undefined;
+}
+
+function keep(object: unknown): Kept | undefined {
+  const metadata = propertyOf(object, 'metadata');
+  const name = String(propertyOf(metadata, 'name'));
+  if (name === 'broken') throw new Error('broken');
+  const label = propertyOf(propertyOf(metadata, 'labels'), 'label');
+  return label === 'none' ? undefined : { name, label: typeof label === 'string' ? label : undefined };
+}
+
+function object(name: string, resourceVersion: number, label = 'x'): object {
+  return {
+    metadata: {
+      namespace: 'ns',
+      name,
+      resourceVersion: `${resourceVersion}`,
+      labels: { label },
+      uid: `${resourceVersion}`,
+    },
+  };
+}
+
+function event(type: string, name: string, resourceVersion: number, label?: string): object {
+  return { type, object: object(name, resourceVersion, label) };
+}
+
+function version(resourceVersion: number): object {
+  return { metadata: { resourceVersion: `${resourceVersion}` } };
+}
+
+function error(code: number, reason: string): object {
+  return { type: 'ERROR', object: { kind: 'Status', message: reason, reason, code } };
+}
+
+const NO_CREDENTIALS = {
+  tls: { ca: undefined, cert: undefined, key: undefined, servername: undefined, rejectUnauthorized: true },
+  authorization: undefined,
+};
+
+async function recorded(name: string): Promise<string> {
+  return await readFile(new URL(`../fixtures/apiserver/${name}.body`, import.meta.url), 'utf8');
+}

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type ObjectChange, ObjectStore } from '#lib/kubernetes/object-store.ts';
+
+interface Item {
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+describe('ObjectStore', () => {
+  let changes: ObjectChange<Item>[];
+  let store: ObjectStore<Item>;
+
+  beforeEach(() => {
+    changes = [];
+    store = new ObjectStore((change) => changes.push(change));
+  });
+
+  it('keeps the same object, and is silent, when nothing of it changed', () => {
+    store.set('a', { version: 1, value: item('x') });
+    const before = store.get('a');
+    store.set('a', { version: 2, value: item('x') });
+    expect(store.get('a')).to.equal(before);
+    expect(changes).to.have.length(1);
+  });
+
+  it('tells what was before and what is after each change', () => {
+    store.set('a', { version: 1, value: item('x') });
+    store.set('a', { version: 2, value: item('y') });
+    store.delete('a', 3);
+    expect(changes).to.deep.equal([
+      { key: 'a', previous: undefined, current: item('x') },
+      { key: 'a', previous: item('x'), current: item('y') },
+      { key: 'a', previous: item('y'), current: undefined },
+    ]);
+  });
+
+  it('tells the difference that a list makes', () => {
+    for (const key of ['a', 'b', 'c']) store.set(key, { version: 1, value: item(key) });
+    changes.length = 0;
+    store.replace(
+      new Map([
+        ['a', { version: 5, value: store.keep('a', item('a')) }],
+        ['b', { version: 5, value: store.keep('b', item('x')) }],
+        ['d', { version: 5, value: store.keep('d', item('d')) }],
+      ]),
+    );
+    expect(changes).to.deep.equal([
+      { key: 'b', previous: item('b'), current: item('x') },
+      { key: 'd', previous: undefined, current: item('d') },
+      { key: 'c', previous: item('c'), current: undefined },
+    ]);
+    expect([...store.values()]).to.deep.equal([item('a'), item('x'), item('d')]);
+  });
+
+  it('takes objects as they come when their versions are not numbers', () => {
+    store.set('a', { version: Number.NaN, value: item('x') });
+    store.set('a', { version: Number.NaN, value: item('y') });
+    expect(store.get('a')).to.deep.equal(item('y'));
+    store.delete('a', Number.NaN);
+    expect(store.size).to.equal(0);
+  });
+
+  it('ends up the same when events come twice or out of order', () => {
+    const event = fc.record({
+      key: fc.constantFrom('a', 'b'),
+      label: fc.option(fc.constantFrom('x', 'y', 'z')),
+    });
+    const history = fc
+      .array(event, { maxLength: 8 })
+      .map((events) => events.map(({ key, label }, index) => ({ key, label, version: index + 1 })));
+    const disorder = history.chain((events) =>
+      fc.tuple(
+        fc.constant(events),
+        fc.shuffledSubarray([...events, ...events], { minLength: events.length * 2 }),
+      ),
+    );
+    fc.assert(
+      fc.property(disorder, ([events, disordered]) => {
+        const inOrder = stateAfter(events);
+        expect(stateAfter(disordered)).to.deep.equal(inOrder);
+      }),
+    );
+  });
+
+  it('forgets deletions that are long past', () => {
+    for (let index = 0; index < 3000; index++) store.delete(`gone-${index}`, 10);
+    store.set('gone-2999', { version: 9, value: item('late') });
+    store.set('gone-0', { version: 9, value: item('late') });
+    expect(store.get('gone-2999')).to.equal(undefined);
+    expect(store.get('gone-0')).to.deep.equal(item('late'));
+  });
+});
+
+function stateAfter(
+  events: readonly { readonly key: string; readonly label: string | null; readonly version: number }[],
+): Record<string, unknown> {
+  const store = new ObjectStore<Item>(() => {});
+  for (const { key, label, version } of events) {
+    if (label === null) store.delete(key, version);
+    else store.set(key, { version, value: item(label) });
+  }
+  return { a: store.get('a'), b: store.get('b') };
+}
+
+function item(label: string): Item {
+  return { labels: { label } };
+}

@@ -1,0 +1,205 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { parse as parseYaml } from 'yaml';
+import { parseOptions } from '#lib/resource-metrics/options.ts';
+import { findHelm } from '#spec/support/helm.ts';
+import {
+  CHART,
+  helmTemplate,
+  kustomize,
+  type ManifestObject,
+  onlyOf,
+  serverContainer,
+} from '#spec/support/manifest-objects.ts';
+import { runToEnd } from '#spec/support/run-to-end.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+
+describe('the Helm chart', () => {
+  let byDefault: readonly ManifestObject[];
+  let kustomized: readonly ManifestObject[];
+
+  before(async () => {
+    [byDefault, kustomized] = await Promise.all([helmTemplate(), kustomize('manifests/overlays/release')]);
+  });
+
+  it("passes Helm's own lint", async () => {
+    const { stdout, exitStatus } = await runToEnd(await findHelm(), ['lint', '--strict', CHART], 20_000);
+    expect(exitStatus, stdout).to.equal(0);
+  });
+
+  it('is of the version of the package', async () => {
+    const chart = parseYaml(await readFile(`${CHART}/Chart.yaml`, 'utf8'));
+    expect([chart.version, chart.appVersion]).to.deep.equal([packageJson.version, packageJson.version]);
+  });
+
+  it('installs what kustomize installs unless told otherwise', () => {
+    const kinds = (objects: readonly ManifestObject[]) => objects.map(({ kind }) => kind).sort();
+    expect(kinds(byDefault)).to.deep.equal(kinds(kustomized));
+    const { args, ...container } = serverContainer(byDefault);
+    const { args: expectedArgs, ...expected } = serverContainer(kustomized);
+    expect({ ...container, livenessProbe: withDelay(container.livenessProbe) }).to.deep.equal({
+      ...expected,
+      livenessProbe: withDelay(expected.livenessProbe),
+    });
+    expect(args).to.have.members(expectedArgs);
+    expect(onlyOf(byDefault, 'ClusterRole', 'system:metrics-server').rules).to.deep.equal(
+      onlyOf(kustomized, 'ClusterRole', 'system:metrics-server').rules,
+    );
+    const { port: _, ...service } = onlyOf(byDefault, 'APIService').spec.service;
+    expect({ ...onlyOf(byDefault, 'APIService').spec, service }).to.deep.equal(
+      onlyOf(kustomized, 'APIService').spec,
+    );
+  });
+
+  it('hands on replicas, resources, flags and where to run', async () => {
+    const objects = await helmTemplate({
+      replicas: 3,
+      args: ['--kubelet-insecure-tls', '--node-selector=pool in (a,b)'],
+      resources: { limits: { memory: '1Gi' } },
+      nodeSelector: { pool: 'system' },
+      tolerations: [{ operator: 'Exists' }],
+      hostNetwork: { enabled: true },
+      containerPort: 4443,
+      image: { repository: 'registry.example/metrics-server', tag: 'v9' },
+    });
+    const { replicas, template } = onlyOf(objects, 'Deployment').spec;
+    expect(replicas).to.equal(3);
+    expect(template.spec).to.deep.include({
+      nodeSelector: { pool: 'system' },
+      tolerations: [{ operator: 'Exists' }],
+      hostNetwork: true,
+    });
+    const container = serverContainer(objects);
+    expect(container.image).to.equal('registry.example/metrics-server:v9');
+    expect(container.resources).to.deep.include({ limits: { memory: '1Gi' } });
+    expect(container.args).to.include.members(['--secure-port=4443', '--node-selector=pool in (a,b)']);
+    expect(parseOptions(container.args)).to.include({ kind: 'run' });
+  });
+
+  it('creates neither roles, account nor APIService where told not to', async () => {
+    const objects = await helmTemplate({
+      'rbac.create': false,
+      'serviceAccount.create': false,
+      'apiService.create': false,
+    });
+    expect(objects.map(({ kind }) => kind)).to.have.members(['Service', 'Deployment']);
+  });
+
+  describe('with a disruption budget', () => {
+    const budget = { enabled: true, maxUnavailable: 0 };
+
+    it('speaks the version of the policy that the cluster has', async () => {
+      const modern = onlyOf(await helmTemplate({ podDisruptionBudget: budget }), 'PodDisruptionBudget');
+      expect(modern.apiVersion).to.equal('policy/v1');
+      expect(modern.spec).to.include({ maxUnavailable: 0 }).and.not.to.have.property('minAvailable');
+    });
+
+    it('refuses both bounds at once', async () => {
+      const failure = await messageOf(helmTemplate({ podDisruptionBudget: { ...budget, minAvailable: 1 } }));
+      expect(failure).to.include('podDisruptionBudget has minAvailable and maxUnavailable');
+    });
+  });
+
+  describe('with tls.type', () => {
+    const secretOf = (objects: readonly ManifestObject[]) =>
+      onlyOf(objects, 'Deployment').spec.template.spec.volumes.find(
+        ({ name }: { name: string }) => name === 'serving-certificate',
+      )?.secret.secretName;
+
+    it('metrics-server, trusts blindly, or verifies by the bundle that it is given', async () => {
+      expect(secretOf(byDefault)).to.equal(undefined);
+      expect(onlyOf(byDefault, 'APIService').spec).to.include({ insecureSkipTLSVerify: true });
+      const given = await helmTemplate({ 'apiService.caBundle': 'PEM' });
+      expect(onlyOf(given, 'APIService').spec)
+        .to.include({ caBundle: 'UEVN' })
+        .and.not.to.have.property('insecureSkipTLSVerify');
+    });
+
+    it('helm, makes the certificate that the APIService verifies', async () => {
+      const objects = await helmTemplate({ 'tls.type': 'helm' });
+      const { data, metadata } = onlyOf(objects, 'Secret');
+      const { caBundle, ...spec } = onlyOf(objects, 'APIService').spec;
+      expect(spec).not.to.have.property('insecureSkipTLSVerify');
+      expect(caBundle).to.equal(data['tls.crt']);
+      expect(secretOf(objects)).to.equal(metadata.name);
+      const certificate = new X509Certificate(Buffer.from(data['tls.crt'], 'base64'));
+      expect(certificate.checkHost('metrics-server.kube-system.svc')).to.be.a('string');
+      expect(serverContainer(objects).args).to.include('--tls-cert-file=/serving-certificate/tls.crt');
+    });
+
+    it('cert-manager, asks that for a certificate and for the bundle', async () => {
+      const objects = await helmTemplate({ 'tls.type': 'cert-manager', 'tls.certManager.duration': '2160h' });
+      const certificate = onlyOf(objects, 'Certificate');
+      expect(certificate.spec.issuerRef.name).to.equal(onlyOf(objects, 'Issuer').metadata.name);
+      expect(certificate.spec).to.include({ duration: '2160h', secretName: secretOf(objects) });
+      expect(certificate.spec.dnsNames).to.include('metrics-server.kube-system.svc');
+      expect(onlyOf(objects, 'APIService').metadata.annotations).to.deep.equal({
+        'cert-manager.io/inject-ca-from': 'kube-system/metrics-server',
+      });
+      expect(onlyOf(objects, 'APIService').spec).not.to.have.property('insecureSkipTLSVerify');
+    });
+
+    it('cert-manager, takes an issuer that is there already', async () => {
+      const existingIssuer = { enabled: true, kind: 'ClusterIssuer', name: 'company' };
+      const objects = await helmTemplate({
+        'tls.type': 'cert-manager',
+        'tls.certManager.existingIssuer': existingIssuer,
+      });
+      expect(objects.some(({ kind }) => kind === 'Issuer')).to.equal(false);
+      expect(onlyOf(objects, 'Certificate').spec.issuerRef).to.include({
+        kind: 'ClusterIssuer',
+        name: 'company',
+      });
+    });
+
+    it('existingSecret, serves with that', async () => {
+      const objects = await helmTemplate({
+        'tls.type': 'existingSecret',
+        'tls.existingSecret.name': 'mine',
+        'apiService.caBundle': 'PEM',
+      });
+      expect(secretOf(objects)).to.equal('mine');
+      expect(onlyOf(objects, 'APIService').spec).to.include({ caBundle: 'UEVN' });
+    });
+
+    it('existingSecret, wants its name', async () => {
+      expect(await messageOf(helmTemplate({ 'tls.type': 'existingSecret' }))).to.include(
+        'tls.existingSecret.name must name a Secret',
+      );
+    });
+
+    it('of any other name, refuses it', async () => {
+      expect(await messageOf(helmTemplate({ 'tls.type': 'vault' }))).to.include(
+        'tls.type is "vault" and must be one of',
+      );
+    });
+  });
+
+  it("lets Prometheus read the server's own metrics", async () => {
+    const objects = await helmTemplate({
+      'metrics.enabled': true,
+      'serviceMonitor.enabled': true,
+      'serviceMonitor.additionalLabels': { team: 'a' },
+    });
+    const { metadata, spec } = onlyOf(objects, 'ServiceMonitor');
+    expect(metadata.labels).to.include({ team: 'a' });
+    expect(spec.endpoints[0]).to.include({ port: 'https', path: '/metrics', scheme: 'https' });
+    expect(onlyOf(objects, 'Service').metadata.labels).to.include(spec.selector.matchLabels);
+    expect(serverContainer(objects).args.join(' ')).to.match(
+      /--authorization-always-allow-paths=\S*,\/metrics/,
+    );
+  });
+});
+
+/** The chart writes out a delay of 0, which is the default. */
+function withDelay(probe: object): object {
+  return { initialDelaySeconds: 0, ...probe };
+}
+
+async function messageOf(refused: Promise<unknown>): Promise<string> {
+  return await refused.then(
+    () => 'it was accepted',
+    (error: Error) => error.message,
+  );
+}

@@ -1,0 +1,94 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse, stringify } from 'yaml';
+import { kustomize, onlyOf } from '#spec/support/manifest-objects.ts';
+import { runToEnd } from '#spec/support/run-to-end.ts';
+import { seriesIn, seriesNames, servedSeries } from '#spec/support/served-series.ts';
+
+const FOLDER = 'manifests/components/monitoring';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface Panel {
+  readonly title: string;
+  readonly targets: readonly { readonly expr: string }[];
+}
+
+describe(FOLDER, () => {
+  let exposition: string;
+  let rules: readonly Rule[];
+  let groups: unknown;
+  let panels: readonly Panel[];
+  let folder: string;
+
+  before(async () => {
+    exposition = await servedSeries();
+    const { spec } = parse(await readFile(`${FOLDER}/prometheus-rule.yaml`, 'utf8'));
+    groups = spec.groups;
+    rules = spec.groups.flatMap((group: { rules: readonly Rule[] }) => group.rules);
+    panels = JSON.parse(await readFile(`${FOLDER}/dashboard.json`, 'utf8')).panels;
+    folder = await mkdtemp(join(tmpdir(), 'monitoring-'));
+  });
+
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  it('has alerts and panels about series alone that a server exposes', () => {
+    const known = seriesNames(exposition);
+    const expressions = [
+      ...rules.map(({ alert, expr }) => [alert, expr] as const),
+      ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
+    ];
+    expect(expressions.length).to.be.greaterThan(20);
+    for (const [name, expression] of expressions) {
+      const series = seriesIn(expression);
+      expect(series, name).not.to.deep.equal([]);
+      expect(
+        series.filter((one) => !known.has(one)),
+        name,
+      ).to.deep.equal([]);
+    }
+  });
+
+  it('tells with every alert what is wrong and where to look', () => {
+    for (const { alert, annotations } of rules) {
+      expect(annotations, alert).to.have.all.keys('summary', 'description');
+    }
+  });
+
+  it("scrapes the server's Service, and brings the dashboard to Grafana", async () => {
+    const objects = await kustomize('manifests/overlays/release-monitored');
+    const service = onlyOf(objects, 'Service');
+    const { selector, endpoints } = onlyOf(objects, 'ServiceMonitor').spec;
+    expect(service.metadata.labels).to.include(selector.matchLabels);
+    expect(service.spec.ports.map(({ name }: { name: string }) => name)).to.include(endpoints[0].port);
+    const { data, metadata } = onlyOf(objects, 'ConfigMap');
+    expect(metadata.labels).to.include({ grafana_dashboard: '1' });
+    expect(JSON.parse(data['metrics-server.json'])).to.have.property('title', 'metrics-server');
+  });
+
+  it('is accepted by promtool, as is what the server exposes', async function () {
+    if (!(await hasPromtool())) {
+      console.log(`      Skipped: promtool is not installed (apt-get install prometheus)`);
+      return this.skip();
+    }
+    const [ruleFile, metricsFile] = [join(folder, 'rules.yaml'), join(folder, 'metrics.txt')];
+    await writeFile(ruleFile, stringify({ groups }));
+    await writeFile(metricsFile, exposition);
+    const checked = await runToEnd('promtool', ['check', 'rules', ruleFile], 20_000);
+    expect(checked.exitStatus, checked.stderr + checked.stdout).to.equal(0);
+    expect(checked.stdout).to.include(`SUCCESS: ${rules.length} rules found`);
+    const script = `promtool check metrics < "$1"`;
+    const metrics = await runToEnd('sh', ['-c', script, 'sh', metricsFile], 20_000);
+    expect(metrics.stderr).not.to.match(/error while linting|parse error/);
+  });
+});
+
+async function hasPromtool(): Promise<boolean> {
+  return (await runToEnd('promtool', ['--version'], 10_000)).exitStatus === 0;
+}

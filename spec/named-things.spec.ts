@@ -1,0 +1,85 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import { parseOptions } from '#lib/resource-metrics/options.ts';
+import { seriesNames, servedSeries } from '#spec/support/served-series.ts';
+
+// Flags of other programs that our documents speak of.
+const KUBECTL =
+  'chunk-size clusterrole for insecure-skip-tls-verify namespace non-resource-url raw resource server serviceaccount timeout type user verb';
+const HELM = 'install set';
+const NPM = 'include loglevel no-audit no-fund';
+const SIMULATOR = 'nodes pods-per-node';
+const KUBE_APISERVER = 'proxy-client-cert-file proxy-client-key-file';
+const FOREIGN_FLAGS = [KUBECTL, HELM, NPM, SIMULATOR, KUBE_APISERVER].flatMap((flags) => flags.split(' '));
+
+describe('what documents, alerts and remedies name', () => {
+  const documents = new Map(
+    ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)]
+      .filter((path) => path.endsWith('.md'))
+      .map((path) => [path, readFileSync(path, 'utf8')]),
+  );
+  documents.set(
+    'the remedies',
+    Object.values(DIAGNOSES)
+      .map(({ remedy }) => remedy)
+      .join('\n'),
+  );
+  for (const name of ['prometheus-rule.yaml', 'dashboard.json']) {
+    const path = `manifests/components/monitoring/${name}`;
+    documents.set(path, readFileSync(path, 'utf8'));
+  }
+
+  it('are flags that there are', () => {
+    for (const [path, text] of documents) {
+      const flags = [...text.matchAll(/(?<![\w-])--([a-z][a-z0-9-]+)/g)].map(([, flag = '']) => flag);
+      expect(
+        flags.filter((flag) => !FOREIGN_FLAGS.includes(flag) && !isOurs(flag)),
+        path,
+      ).to.deep.equal([]);
+    }
+  });
+
+  it('are series that a server exposes', async () => {
+    const known = seriesNames(await servedSeries());
+    const families = new Set([...known].map((name) => name.replace(/_(bucket|sum|count)$/, '')));
+    for (const [path, text] of documents) {
+      const named = [...text.matchAll(/\bmetrics_server_[a-z_]*[a-z]\b/g)].map(([name]) => name);
+      expect(
+        named.filter((name) => !known.has(name) && !families.has(name)),
+        path,
+      ).to.deep.equal([]);
+    }
+  });
+
+  it('are subcommands, make targets and files that there are', () => {
+    const targets = new Set(readFileSync('Makefile', 'utf8').match(/^[a-z]+(?=:)/gm));
+    for (const [path, text] of documents) {
+      const commands = [...text.matchAll(/`metrics-server ([a-z]+)/g)].map(([, command]) => command);
+      expect(
+        commands.filter((command) => command !== 'doctor'),
+        path,
+      ).to.deep.equal([]);
+      const made = [...text.matchAll(/(?:`|\$ )make ([a-z]+)/g)].map(([, target = '']) => target);
+      expect(
+        made.filter((target) => !targets.has(target)),
+        path,
+      ).to.deep.equal([]);
+      const files = [...text.matchAll(/\b(?:manifests|docs)\/[\w./-]*\w/g)].map(([file]) => file);
+      expect(
+        files.filter((file) => !existsSync(file)),
+        path,
+      ).to.deep.equal([]);
+    }
+  });
+});
+
+/** A flag of the server or of the doctor, or the beginning that several of them have. */
+function isOurs(flag: string): boolean {
+  return [[], ['doctor']].some((command) => {
+    const help = parseOptions([...command, '--help']);
+    const names =
+      help.kind === 'help' ? [...help.text.matchAll(/--([a-z0-9-]+)/g)].map(([, name]) => name) : [];
+    return names.some((name) => name === flag || (flag.endsWith('-') && name?.startsWith(flag)));
+  });
+}

@@ -1,0 +1,307 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import {
+  type ApiFault,
+  type ConcernedRequests,
+  concerning,
+} from '#lib/simulator/api-server/faults/api-fault.ts';
+import { delayAnswers } from '#lib/simulator/api-server/faults/delay-answers.ts';
+import { endWatches } from '#lib/simulator/api-server/faults/end-watches.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import {
+  addUnknownEvents,
+  muteWatches,
+  repeatEvents,
+  swapEvents,
+  withholdBookmarks,
+} from '#lib/simulator/api-server/faults/rewrite-watches.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { heldResources, isWithin } from '#spec/support/held-resources.ts';
+import { type HttpsAnswer, requestHttps } from '#spec/support/https-request.ts';
+import { type RunningServer, runServer } from '#spec/support/running-server.ts';
+import { RESOLUTION_MS, ScrapeCycles } from '#spec/support/scrape-cycles.ts';
+
+const NODE_METRICS = '/apis/metrics.k8s.io/v1beta1/nodes';
+const POD_METRICS = '/apis/metrics.k8s.io/v1beta1/pods';
+const NODES = 3;
+const VIEWER = 'viewer';
+
+/** More than the greatest backoff between two attempts. */
+const BACKOFF_MS = 8_000;
+
+describe('an API server that fails', () => {
+  let server: RunningServer;
+  let cycles: ScrapeCycles;
+
+  beforeEach(async () => {
+    const rules = [{ verbs: ['list'], apiGroups: ['metrics.k8s.io'], resources: ['pods'] }];
+    const grants = [{ name: VIEWER, role: 'viewer-of-metrics', users: [VIEWER], rules }];
+    server = await runServer({ nodes: NODES, podsPerNode: 2, namespaces: ['default'], grants }, [
+      '--metric-resolution=15s',
+    ]);
+    cycles = await ScrapeCycles.of(server, NODES);
+    for (let cycle = 0; cycle < 2; cycle++) await cycles.next(NODES);
+    await eventually(async () => (await server.get('/readyz')).status === 200);
+  });
+  afterEach(async () => {
+    await server[Symbol.asyncDispose]();
+    expect(server.clock.sleeperCount).to.equal(0);
+  });
+
+  /** Lets time pass in small steps, until something holds: in less than a minute. */
+  async function within(durationMs: number, holds: () => Promise<boolean>): Promise<void> {
+    const endMs = server.clock.monotonicMs() + durationMs;
+    while (!(await holds())) {
+      if (server.clock.monotonicMs() > endMs)
+        throw new Error(`It did not hold in ${durationMs} ms: ${holds}`);
+      await server.clock.advance(250);
+      await server.get('/livez'); // sockets, which know no manual clock, get their turns
+    }
+  }
+
+  const knows = async (label: string) =>
+    (await server.names(`${NODE_METRICS}?labelSelector=${label}`)).length === 1;
+
+  /** @returns a label that the node has from now on, and no other */
+  function changeNode(name: string): string {
+    const { store } = server.cluster;
+    const node = store.get('nodes', undefined, name);
+    if (!node) throw new Error(`no node ${name}`);
+    const label = `at-${store.resourceVersion}`;
+    const labels = { ...node.metadata.labels, [label]: '' };
+    store.update('nodes', { ...node, metadata: { ...node.metadata, labels } });
+    return label;
+  }
+
+  /** Changes a node and waits until the server has heard of it. */
+  async function expectNews(name: string, durationMs = 2 * BACKOFF_MS): Promise<void> {
+    const label = changeNode(name);
+    await within(durationMs, () => knows(label));
+  }
+
+  async function askAsViewer(): Promise<HttpsAnswer> {
+    const { certificatePem: cert, privateKeyPem: key } = server.cluster.pki.clientCa.issue({
+      subject: { commonName: VIEWER, organizations: [] },
+      usages: ['clientAuth'],
+    });
+    return await requestHttps(`${server.origin}${POD_METRICS}`, { cert, key, rejectUnauthorized: false });
+  }
+
+  const errors = () => server.logger.lines.filter(({ level }) => level === 'error');
+
+  it('is done without for ten minutes: known nodes are scraped and served on', async () => {
+    expect((await askAsViewer()).status).to.equal(200);
+    await server.cluster.apiServer.stop();
+    for (let cycle = 0; cycle < 600_000 / RESOLUTION_MS; cycle++) await cycles.next(NODES);
+    expect(await server.names(NODE_METRICS)).to.have.length(NODES);
+    expect(await server.names(POD_METRICS)).to.have.length(2 * NODES);
+    expect((await server.get('/livez')).status).to.equal(200);
+    expect((await server.get('/readyz')).status).to.equal(200);
+    const lost = errors().filter(({ message }) => message.startsWith('Cannot follow the API server'));
+    expect(lost.map(({ fields }) => fields.resource).sort()).to.deep.equal(['configmaps', 'nodes', 'pods']);
+
+    expect((await askAsViewer()).status).to.equal(500); // as the decision has expired
+
+    await server.cluster.apiServer.start();
+    await expectNews('node-1');
+    await within(2 * BACKOFF_MS, async () => (await askAsViewer()).status === 200);
+  });
+
+  it('may restart at any moment', async () => {
+    for (let restart = 0; restart < 3; restart++) {
+      await server.cluster.apiServer.stop();
+      await server.cluster.apiServer.start();
+      await expectNews('node-1');
+    }
+  });
+
+  it('may close every watch each second', async () => {
+    server.cluster.apiServer.setFaults(endWatches(1000));
+    server.cluster.apiServer.dropConnections();
+    for (let second = 0; second < 10; second++) await expectNews('node-2');
+    expect(server.logger.lines.filter(({ level }) => level === 'warning')).to.deep.equal([]);
+  });
+
+  it('may forget where watches were, and what became of objects meanwhile', async () => {
+    const { cluster } = server;
+    await cluster.apiServer.stop();
+    cluster.deletePod('default', (await server.names(POD_METRICS))[0] ?? '');
+    cluster.store.compact();
+    await cluster.apiServer.start();
+    await expectNews('node-1');
+    await within(BACKOFF_MS, async () => (await server.names(POD_METRICS)).length === 2 * NODES - 1);
+  });
+
+  for (const [what, fault] of [
+    ['lack bookmarks', withholdBookmarks],
+    ['tell everything twice', repeatEvents],
+    ['tell of types that nobody knows', addUnknownEvents],
+  ] as const) {
+    it(`may ${what}`, async () => {
+      server.cluster.apiServer.setFaults(fault);
+      server.cluster.apiServer.dropConnections();
+      for (let change = 0; change < 3; change++) await expectNews('node-3');
+      await server.cluster.removeNode('node-3');
+      await within(BACKOFF_MS, async () => (await server.names(NODE_METRICS)).length === NODES - 1);
+      expect(errors().length).to.be.at.most(3); // the watches that broke
+    });
+  }
+
+  it('may tell later changes first', async () => {
+    const { cluster } = server;
+    const pods = await server.names(POD_METRICS);
+    const watches = new RequestCounter({ verb: 'watch', resource: 'pods' });
+    cluster.apiServer.setFaults(watches.fault, swapEvents);
+    cluster.apiServer.dropConnections();
+    await within(BACKOFF_MS, async () => watches.count > 0);
+    const victim = pods[0] ?? '';
+    const pod = cluster.store.get('pods', 'default', victim);
+    if (!pod) throw new Error('the pod is gone');
+    cluster.store.update('pods', { ...pod, metadata: { ...pod.metadata, labels: { late: 'yes' } } });
+    cluster.deletePod('default', victim); // is told before the change
+    await within(BACKOFF_MS, async () => !(await server.names(POD_METRICS)).includes(victim));
+  });
+
+  it('may have an object of a megabyte', async () => {
+    const { store } = server.cluster;
+    const node = store.get('nodes', undefined, 'node-1');
+    if (!node) throw new Error('no node');
+    const annotations = { notes: 'x'.repeat(1024 * 1024) };
+    store.update('nodes', { ...node, metadata: { ...node.metadata, annotations } });
+    await expectNews('node-1');
+    server.cluster.store.compact();
+    await server.cluster.apiServer.stop();
+    await server.cluster.apiServer.start();
+    await expectNews('node-1');
+  });
+
+  it('is left alone for as long as it asks for with 429', async () => {
+    const asked = new RequestCounter({ resource: 'nodes' });
+    const refuse = refuseRequests({ code: 429, reason: 'TooManyRequests', retryAfterSeconds: 30 });
+    server.cluster.apiServer.setFaults(asked.fault, refuse);
+    server.cluster.apiServer.dropConnections();
+    await within(BACKOFF_MS, async () => asked.count === 1);
+    await server.clock.advance(29_000);
+    expect(asked.count).to.equal(1);
+    server.cluster.apiServer.setFaults();
+    await expectNews('node-1', 31_000);
+  });
+
+  it('may take twenty seconds for a list', async () => {
+    server.cluster.apiServer.setFaults(concerning({ verb: 'list' }, delayAnswers(20_000)));
+    server.cluster.store.compact();
+    server.cluster.apiServer.dropConnections();
+    await expectNews('node-1', 60_000);
+  });
+
+  it('may fall silent: its watches are opened anew after two and a half minutes', async () => {
+    const watches = new RequestCounter({ verb: 'watch', resource: 'nodes' });
+    server.cluster.apiServer.setFaults(watches.fault, muteWatches);
+    server.cluster.apiServer.dropConnections();
+    await within(BACKOFF_MS, async () => watches.count > 0);
+    server.cluster.apiServer.setFaults(); // for watches to come
+    const label = changeNode('node-1');
+    await server.clock.advance(149_000);
+    expect(await knows(label)).to.equal(false);
+    await within(2 * BACKOFF_MS, () => knows(label));
+  });
+
+  it('leaves nothing behind when it comes and goes', async () => {
+    await server.clock.advance(10_000);
+    const held = await heldResources(server.clock);
+    for (let restart = 0; restart < 5; restart++) {
+      await server.cluster.apiServer.stop();
+      await server.clock.advance(2_000);
+      await server.cluster.apiServer.start();
+      await expectNews('node-1');
+    }
+    await eventually(async () => isWithin(await heldResources(server.clock), held));
+  });
+
+  it('may lose and regain the config map that says whom to believe', async () => {
+    const { store } = server.cluster;
+    const found = store.get('configmaps', 'kube-system', 'extension-apiserver-authentication');
+    if (!found) throw new Error('no config map');
+    store.delete('configmaps', 'kube-system', found.metadata.name);
+    await within(BACKOFF_MS, async () =>
+      server.logger.lines.some(({ fields }) => fields.reason === 'it was deleted'),
+    );
+    expect((await server.get(NODE_METRICS)).status).to.equal(200);
+    const { resourceVersion: _version, uid: _uid, ...metadata } = found.metadata;
+    store.create('configmaps', { ...found, metadata });
+    await expectNews('node-1');
+    expect((await server.get(NODE_METRICS)).status).to.equal(200);
+  });
+
+  it('may meet a wall clock that is stepped by an hour, to and fro', async () => {
+    for (const byMs of [3_600_000, -7_200_000]) {
+      server.clock.stepWall(byMs);
+      await cycles.next(NODES);
+      expect(await server.names(NODE_METRICS)).to.have.length(NODES);
+    }
+    await expectNews('node-1');
+  });
+});
+
+describe('an API server that is down when the server starts', () => {
+  it('is waited for: live, not ready, and up without a restart once it comes', async () => {
+    await using server = await runServer({ nodes: NODES, podsPerNode: 1 }, async (cluster) => {
+      await cluster.apiServer.stop();
+      return ['--metric-resolution=15s'];
+    });
+    for (let second = 0; second < 120; second++) await server.clock.advance(1_000);
+    expect((await server.get('/livez')).status).to.equal(200);
+    expect((await server.get('/readyz')).status).to.equal(500);
+    await server.cluster.apiServer.start();
+    const startedAtMs = server.clock.monotonicMs();
+    while ((await server.get('/readyz')).status !== 200) {
+      await server.clock.advance(250);
+      expect(server.clock.monotonicMs() - startedAtMs).to.be.below(BACKOFF_MS + 20_000);
+    }
+    expect(await server.names(POD_METRICS)).to.have.length(NODES);
+  });
+});
+
+describe('an API server that exchanges tokens', () => {
+  it('is asked with the new one once the file has it', async () => {
+    let rotate = async () => {};
+    await using server = await runServer({ nodes: 1, podsPerNode: 1 }, async (cluster) => {
+      const { directory, metricsServerKubeconfig } = cluster.files;
+      const tokenFile = join(directory, 'token');
+      const kubeconfig = join(directory, 'token-file.kubeconfig');
+      const text = await readFile(metricsServerKubeconfig, 'utf8');
+      await writeFile(tokenFile, cluster.metricsServerToken);
+      await writeFile(kubeconfig, text.replace(/"token": ".*"/, `"tokenFile": "${tokenFile}"`));
+      rotate = async () => {
+        const holder = cluster.authenticator.reviewToken(cluster.metricsServerToken);
+        if (!holder) throw new Error('nobody has the token');
+        cluster.authenticator.setToken('the-next-token', holder);
+        cluster.authenticator.revokeToken(cluster.metricsServerToken);
+        await writeFile(tokenFile, 'the-next-token');
+      };
+      return [`--kubeconfig=${kubeconfig}`, '--metric-resolution=15s'];
+    });
+    const cycles = await ScrapeCycles.of(server, 1);
+    await cycles.next(1);
+    await rotate();
+    await server.clock.advance(10_000);
+    for (let cycle = 0; cycle < 3; cycle++) await cycles.next(1);
+    expect(server.logger.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+});
+
+/** Counts the requests that reach the API server, and lets them pass. */
+class RequestCounter {
+  count = 0;
+  readonly fault: ApiFault;
+
+  constructor(counted: ConcernedRequests) {
+    this.fault = concerning(counted, {
+      serve: async (_request, { next }) => {
+        this.count++;
+        await next();
+      },
+    });
+  }
+}

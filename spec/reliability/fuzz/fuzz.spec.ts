@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { fuzz } from './fuzz.ts';
+import { readKeptFailures } from './kept-failures.ts';
+import { FUZZ_TARGETS } from './targets.ts';
+
+describe('fuzzing', () => {
+  const kept = readKeptFailures();
+
+  for (const target of FUZZ_TARGETS) {
+    it(`finds nothing that the ${target.name} cannot read or refuse`, () => {
+      const { failure } = fuzz(target, { runs: 300, kept: kept[target.name] ?? [] });
+      expect(failure).to.equal(undefined);
+    });
+  }
+
+  it('finds an error that is no refusal, and what takes too long', () => {
+    const careless = {
+      name: 'careless',
+      seeds: ['a=1'],
+      read: (text: string) => (text.includes('\\') ? BigInt(text) : text),
+      isRefusal: () => false,
+    };
+    expect(fuzz(careless, { runs: 2_000, kept: ['\\'] }).failure).to.deep.include({ text: '\\' });
+  });
+});

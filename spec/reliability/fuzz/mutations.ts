@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+
+/** What parsers trip over. */
+const TRIPWIRES = [
+  ...[
+    '',
+    '\0',
+    '\n',
+    '\r\n',
+    ' ',
+    '\t',
+    '"',
+    "'",
+    '\\',
+    '%',
+    '%zz',
+    '%00',
+    '=',
+    '==',
+    '!',
+    ',',
+    ';',
+    ':',
+    '/',
+  ],
+  ...['(', ')', '[', ']', '{', '}', '-', '+', '.', '*', '#', '&', '?', '\ud800', '\u202e', 'é', '🙂'],
+  ...['0', '-0', '1e999', '9'.repeat(30), 'NaN', 'Infinity', 'null', 'true', '__proto__', 'constructor'],
+];
+
+type Mutation = (text: string) => string;
+
+const place = fc.double({ min: 0, max: 1, noNaN: true });
+const span = fc.tuple(place, place).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
+
+const cut = (text: string, [from, to]: readonly [number, number]) => {
+  const [start, end] = [Math.floor(from * text.length), Math.ceil(to * text.length)];
+  return { before: text.slice(0, start), within: text.slice(start, end), behind: text.slice(end) };
+};
+
+const mutation: fc.Arbitrary<Mutation> = fc.oneof(
+  span.map(
+    (where): Mutation =>
+      (text) =>
+        cut(text, where).before + cut(text, where).behind,
+  ),
+  span.map(
+    (where): Mutation =>
+      (text) => {
+        const { before, within, behind } = cut(text, where);
+        return before + within + within + behind;
+      },
+  ),
+  fc.tuple(place, fc.constantFrom(...TRIPWIRES)).map(
+    ([at, inserted]): Mutation =>
+      (text) => {
+        const { before, behind } = cut(text, [at, at]);
+        return before + inserted + behind;
+      },
+  ),
+  fc.tuple(place, fc.integer({ min: 0, max: 0xffff })).map(
+    ([at, code]): Mutation =>
+      (text) => {
+        const { before, behind } = cut(text, [at, at]);
+        return before + String.fromCharCode(code) + behind.slice(1);
+      },
+  ),
+  // One character very often: what takes the square of a text's length shows.
+  fc.tuple(place, fc.integer({ min: 1000, max: 100_000 })).map(
+    ([at, times]): Mutation =>
+      (text) => {
+        const { before, behind } = cut(text, [at, at]);
+        return before + (behind[0] ?? '1').repeat(times) + behind;
+      },
+  ),
+);
+
+/** One of the seeds after a few changes, or something altogether different. */
+export function mutated(seeds: readonly string[]): fc.Arbitrary<string> {
+  const changed = fc
+    .tuple(fc.constantFrom(...seeds), fc.array(mutation, { maxLength: 6 }))
+    .map(([seed, mutations]) => mutations.reduce((text, mutate) => mutate(text), seed));
+  return fc.oneof({ weight: 9, arbitrary: changed }, { weight: 1, arbitrary: fc.string({ unit: 'binary' }) });
+}

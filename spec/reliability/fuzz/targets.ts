@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { parseAccept } from '#lib/apiserver/negotiation/accept-header.ts';
+import { parseQuery } from '#lib/apiserver/query-values.ts';
+import { parseRequestInfo } from '#lib/apiserver/request-info.ts';
+import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
+import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
+import { StatusError } from '#lib/apiserver/status-error.ts';
+import { FlagError } from '#lib/flags/flag-error.ts';
+import { parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
+import { parseOptions } from '#lib/resource-metrics/options.ts';
+import { PodReducer } from '#lib/resource-metrics/pods/pod-reducer.ts';
+import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
+import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
+import { parseDurationMs } from '#lib/time/duration.ts';
+
+/** Something that reads what strangers write. */
+export interface FuzzTarget {
+  readonly name: string;
+  /** What it really gets to read. */
+  readonly seeds: readonly string[];
+  read(text: string): unknown;
+  /** Whether an error is its way to say that the text is wrong. */
+  isRefusal(error: unknown): boolean;
+}
+
+const KUBELET = 'spec/fixtures/kubelet/series';
+const recorded = (name: string) => readFileSync(`${KUBELET}/${name}`, 'utf8');
+const ORIGIN = { nodeName: 'node-1', askedAtMs: 0, receivedAtMs: 1 };
+
+/** Our own errors are plain; the language's are faults of the program. */
+const isPlainError = (error: unknown) => error instanceof Error && error.constructor === Error;
+const isSelectorError = (error: unknown) => error instanceof SelectorError;
+const isStatusError = (error: unknown) => error instanceof StatusError;
+const never = () => false;
+
+const SELECTORS = [
+  'app=web',
+  'app in (a, b),tier notin (c),!old,new',
+  'a==b,c!=d,e>1,f<2',
+  'example.com/role=x-y_z.0',
+];
+const FIELD_SELECTORS = [
+  'metadata.name=a',
+  'metadata.namespace!=kube-system,metadata.name==b',
+  'a=\\,\\=\\\\',
+];
+const LIST_QUERIES = [
+  'labelSelector=app%3Dweb&limit=500&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ',
+  'fieldSelector=metadata.name%3Da&watch=true&timeoutSeconds=300&resourceVersion=0&resourceVersionMatch=NotOlderThan',
+  'pretty=true&timeout=34s&allowWatchBookmarks=1',
+];
+
+/** All of them. */
+export const FUZZ_TARGETS: readonly FuzzTarget[] = [
+  {
+    name: 'summary decoder',
+    seeds: [recorded('t0-summary.json'), recorded('t1-summary-cpu-memory.json')],
+    read: (text) => decodeSummary(text, ORIGIN),
+    isRefusal: isPlainError,
+  },
+  {
+    name: 'exposition decoder',
+    seeds: [recorded('t0-metrics-resource.txt')],
+    read: (text) => decodeExposition(text, ORIGIN),
+    isRefusal: isPlainError,
+  },
+  {
+    name: 'nodes and pods of the API server',
+    seeds: [recorded('node.json'), recorded('pods.json')],
+    read: (text) => {
+      const object = parseJson(text);
+      return [reduceNode(object), new PodReducer().reduce(object)];
+    },
+    isRefusal: never,
+  },
+  { name: 'label selector', seeds: SELECTORS, read: parseLabelSelector, isRefusal: isSelectorError },
+  { name: 'field selector', seeds: FIELD_SELECTORS, read: parseFieldSelector, isRefusal: isSelectorError },
+  {
+    name: 'list options',
+    seeds: LIST_QUERIES,
+    read: (text) => parseListOptions(parseQuery(text)),
+    isRefusal: isStatusError,
+  },
+  {
+    name: 'request line',
+    seeds: ['/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/web-1', '/livez/ping', '//a/%2F/..'],
+    read: (text) => parseRequestInfo('GET', text, new URLSearchParams()),
+    isRefusal: isStatusError,
+  },
+  {
+    name: 'Accept header',
+    seeds: [
+      'application/vnd.kubernetes.protobuf;q=0.9,application/json;as=Table;g=meta.k8s.io;v=v1,*/*;q=0.1',
+      'application/yaml, text/html;q=0.5',
+    ],
+    read: parseAccept,
+    isRefusal: never,
+  },
+  {
+    name: 'continue token',
+    seeds: [Buffer.from('{"v":"meta.k8s.io/v1","start":"default/web-1"}').toString('base64url')],
+    read: parseContinueToken,
+    isRefusal: isStatusError,
+  },
+  { name: 'duration', seeds: ['1m30s', '1.5h', '-2µs', '0'], read: parseDurationMs, isRefusal: never },
+  {
+    name: 'command line',
+    seeds: [
+      '--metric-resolution=15s --kubelet-preferred-address-types=InternalIP,Hostname -v=2',
+      '--kubelet-insecure-tls --secure-port 10250 --node-selector=a in (b)',
+      '--tls-sni-cert-key=a,b:c --requestheader-allowed-names=x,y --help=false',
+    ],
+    read: (text) => parseOptions(text.split(' ')),
+    isRefusal: (error) => error instanceof FlagError,
+  },
+];
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

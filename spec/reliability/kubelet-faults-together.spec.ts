@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { eventually } from '#spec/support/eventually.ts';
+import { heldResources, isWithin, MemoryPeak, memoryInUse } from '#spec/support/held-resources.ts';
+import { runServer } from '#spec/support/running-server.ts';
+import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
+import { heal, KUBELET_FAULT_CASES } from './kubelet-fault-cases.ts';
+
+const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
+const PODS_PER_NODE = 2;
+const MIB = 1024 * 1024;
+
+/** One node in three has a fault, each another one. */
+const FAULTY = KUBELET_FAULT_CASES.length;
+const SLOW = KUBELET_FAULT_CASES.filter(({ takesTime }) => takesTime).length;
+const NODES = 3 * FAULTY;
+const HEALTHY = NODES - FAULTY;
+
+/** The n-th faulty one. */
+const faulty = (index: number) => `node-${3 * index + 1}`;
+
+describe('a third of the kubelets, each failing in a way of its own', () => {
+  it('delays nobody else, and leaves nothing behind', async () => {
+    await using server = await runServer({ nodes: NODES, podsPerNode: PODS_PER_NODE }, [
+      '--metric-resolution=15s',
+    ]);
+    const cycles = await ScrapeCycles.of(server, NODES);
+    for (let cycle = 0; cycle < 3; cycle++) await cycles.next(NODES);
+    const held = await heldResources(server.clock);
+    const memoryBefore = await memoryInUse();
+
+    await Promise.all(KUBELET_FAULT_CASES.map(({ inject }, index) => inject(server.cluster, faulty(index))));
+    using peak = new MemoryPeak();
+    const externalBefore = peak.bytes;
+    for (let cycle = 0; cycle < 4; cycle++) {
+      const { failed } = await cycles.counts();
+      const beganAtMs = await cycles.next(HEALTHY);
+      const fresh = (await servedPods()).filter(({ timestamp }) => timestamp >= beganAtMs);
+      expect(fresh).to.have.length(HEALTHY * PODS_PER_NODE);
+      await cycles.failed(failed + FAULTY - SLOW, { takesTime: false });
+      await cycles.failed(failed + FAULTY, { takesTime: true });
+    }
+    expect(await servedPods()).to.have.length(HEALTHY * PODS_PER_NODE);
+    const complaints = server.logger.lines.filter(({ level }) => level !== 'info');
+    expect(new Set(complaints.map(({ fields }) => fields.node)).size).to.equal(FAULTY);
+    expect(complaints).to.have.length(FAULTY);
+    expect(peak.bytes - externalBefore).to.be.below(128 * MIB);
+
+    await Promise.all(KUBELET_FAULT_CASES.map((_case, index) => heal(server.cluster, faulty(index))));
+    for (let cycle = 0; cycle < 2; cycle++) await cycles.next(NODES);
+    expect(await servedPods()).to.have.length(NODES * PODS_PER_NODE);
+    await eventually(async () => isWithin(await heldResources(server.clock), held));
+    expect((await memoryInUse()) - memoryBefore).to.be.below(16 * MIB);
+
+    /** All that are served, with stamps in whole seconds as the summary has them. */
+    async function servedPods(): Promise<readonly { readonly timestamp: number }[]> {
+      const { items } = JSON.parse((await server.get(PODS)).body) as { items: { timestamp: string }[] };
+      return items.map(({ timestamp }) => ({ timestamp: Date.parse(timestamp) + 999 }));
+    }
+  }).timeout(30_000);
+});

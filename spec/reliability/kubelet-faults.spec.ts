@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { eventually } from '#spec/support/eventually.ts';
+import { type HeldResources, heldResources, isWithin } from '#spec/support/held-resources.ts';
+import { type RunningServer, runServer } from '#spec/support/running-server.ts';
+import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
+import { heal, KUBELET_FAULT_CASES, restart } from './kubelet-fault-cases.ts';
+
+const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
+const NODE_METRICS = '/apis/metrics.k8s.io/v1beta1/nodes';
+const NODES = 3;
+const PODS_PER_NODE = 2;
+const FAULTY = 'node-2';
+
+describe('a kubelet that fails', () => {
+  let server: RunningServer;
+  let cycles: ScrapeCycles;
+  let held: HeldResources;
+
+  beforeEach(async () => {
+    await heal(server.cluster, FAULTY);
+    await cycles.next(NODES);
+    server.logger.lines.length = 0;
+  });
+
+  before(async () => {
+    server = await runServer({ nodes: NODES, podsPerNode: PODS_PER_NODE }, [
+      '--metric-resolution=15s',
+      '--kubelet-use-node-status-port',
+    ]);
+    cycles = await ScrapeCycles.of(server, NODES);
+    for (let cycle = 0; cycle < 3; cycle++) await cycles.next(NODES);
+    held = await heldResources(server.clock);
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  /** How many pods are served as they were at a moment or later. */
+  async function freshPods(sinceMs: number): Promise<number> {
+    const { items } = JSON.parse((await server.get(PODS)).body) as { items: { timestamp: string }[] };
+    // The summary's stamps are whole seconds.
+    return items.filter(({ timestamp }) => Date.parse(timestamp) >= Math.floor(sinceMs / 1000) * 1000).length;
+  }
+
+  /** One cycle in which everybody answers, after which everything is as it was. */
+  async function expectHealth(): Promise<void> {
+    await heal(server.cluster, FAULTY);
+    const beganAtMs = await cycles.next(NODES);
+    expect(await freshPods(beganAtMs)).to.equal(NODES * PODS_PER_NODE);
+    await eventually(async () => isWithin(await heldResources(server.clock), held));
+  }
+
+  const said = () => server.logger.lines.filter(({ level }) => level !== 'info');
+
+  for (const { name, reason, takesTime, inject } of KUBELET_FAULT_CASES) {
+    it(`costs itself alone and one line of log when it ${name}`, async () => {
+      await inject(server.cluster, FAULTY);
+      for (let cycle = 0; cycle < 2; cycle++) {
+        const { failed } = await cycles.counts();
+        const beganAtMs = await cycles.next(NODES - 1);
+        expect(await freshPods(beganAtMs)).to.equal((NODES - 1) * PODS_PER_NODE);
+        await cycles.failed(failed + 1, { takesTime });
+      }
+      expect(said()).to.have.length(1);
+      expect(said()[0]?.message, said()[0]?.message).to.match(reason);
+      expect(said()[0]?.fields.node).to.equal(FAULTY);
+      await expectHealth();
+    });
+  }
+
+  it('is scraped on over its connection when its certificate expires, until the next handshake', async () => {
+    server.cluster.setCertificate(FAULTY, 'expired');
+    await cycles.next(NODES);
+    expect(said()).to.have.length(0);
+    await restart(server.cluster, FAULTY);
+    const { failed } = await cycles.counts();
+    await cycles.next(NODES - 1);
+    await cycles.failed(failed + 1, { takesTime: false });
+    expect(said()[0]?.message).to.match(/certificate has expired/);
+    await expectHealth();
+  });
+
+  for (const [what, to] of [
+    ['address', () => ({ address: '127.9.0.2' })],
+    ['port', () => ({ port: server.cluster.kubeletPort + 1 })],
+  ] as const) {
+    it(`is found at its new ${what} in the next cycle`, async () => {
+      const { failed } = await cycles.counts();
+      await server.cluster.moveNode(FAULTY, to());
+      await untilLearnt();
+      await expectHealth();
+      expect((await cycles.counts()).failed).to.equal(failed);
+      expect(said()).to.have.length(0);
+    });
+  }
+
+  /** Waits until the server has heard of everything that the API server has told of nodes so far. */
+  async function untilLearnt(): Promise<void> {
+    const { store } = server.cluster;
+    const node = store.get('nodes', undefined, FAULTY);
+    if (!node) throw new Error('the node is gone');
+    const moved = String(store.resourceVersion);
+    store.update('nodes', {
+      ...node,
+      metadata: { ...node.metadata, labels: { ...node.metadata.labels, moved } },
+    });
+    await eventually(
+      async () => (await server.names(`${NODE_METRICS}?labelSelector=moved%3D${moved}`)).length === 1,
+    );
+  }
+});

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { readProcessUsage } from '#spec/benchmarks/process-usage.ts';
+import { openHttps } from '#spec/support/https-request.ts';
+import { type ServerInCluster, startServerInCluster } from '#spec/support/spawned-server-in-cluster.ts';
+
+const OFTEN = ['--metric-resolution=10s', '--kubelet-request-timeout=5s'];
+const NODE_METRICS = '/apis/metrics.k8s.io/v1beta1/nodes';
+
+const throwing = (statement: string) =>
+  `data:text/javascript,setTimeout(()=>{${encodeURIComponent(statement)}},1500)`;
+
+// Each claim is about a whole process, which takes a second to start: they run at the same time.
+describe('the process', function () {
+  this.timeout(60_000);
+
+  const stack = new AsyncDisposableStack();
+  const start = async (...args: Parameters<typeof startServerInCluster>) =>
+    stack.use(await startServerInCluster(...args));
+
+  let delayed: ServerInCluster;
+  let stopped: ServerInCluster;
+  let starved: ServerInCluster;
+  let readOnly: ServerInCluster;
+  let small: ServerInCluster;
+  let thrown: ServerInCluster;
+  let rejected: ServerInCluster;
+  let standstill: Promise<void>;
+
+  before(async () => {
+    const few = { nodes: 2, podsPerNode: 2 };
+    [delayed, stopped, starved, readOnly, small, thrown, rejected] = await Promise.all([
+      start({ nodes: 2, podsPerNode: 1000 }, { flags: ['--shutdown-delay-duration=2s'] }),
+      start(few, { flags: OFTEN }),
+      start({ nodes: 60, podsPerNode: 1 }, { flags: OFTEN, shell: 'ulimit -n 64' }),
+      start(few, { flags: ['--cert-dir=/etc/passwd/certificates'] }), // where not even root can write
+      start({ nodes: 100, podsPerNode: 50 }, { nodeFlags: ['--max-old-space-size=256'] }),
+      start(few, { nodeFlags: ['--import', throwing('throw new Error("broken on purpose")')] }),
+      start(few, { nodeFlags: ['--import', throwing('Promise.reject(new Error("broken promise"))')] }),
+    ]);
+    standstill = expectStandstillToPass(stopped);
+    standstill.catch(() => {}); // the spec awaits it
+  });
+  after(() => stack.disposeAsync());
+
+  it('ends at an exception that nobody caught, with one clear line and status 1', async () => {
+    expect(await thrown.server.ended).to.deep.equal({ status: 1, signal: null });
+    const last = thrown.server.output.at(-1);
+    expect(last).to.match(/^E.*"Ending because of a fault of this program" err="broken on purpose"/);
+    expect(last).to.include('origin="uncaughtException"');
+  });
+
+  it('ends at a failure that nobody awaited, with one clear line and status 1', async () => {
+    expect(await rejected.server.ended).to.deep.equal({ status: 1, signal: null });
+    expect(rejected.server.output.at(-1)).to.match(
+      /^E.*"Ending because of a fault of this program" err="broken promise" origin="unhandledRejection"/,
+    );
+  });
+
+  it('serves though it cannot keep its certificate', async () => {
+    await readOnly.until(async () => (await readOnly.ask('/livez')).status === 200);
+    await readOnly.server.line(/Cannot keep the self-signed certificate/, 10_000);
+  });
+
+  it('serves what it can when file descriptors run out, and says what is missing', async () => {
+    await starved.server.line(/too many files open/, 20_000);
+    const served = async () => JSON.parse((await starved.ask(NODE_METRICS)).body).items.length as number;
+    await starved.until(async () => (await served()) > 20);
+    for (let probe = 0; probe < 20; probe++) expect((await starved.ask('/livez')).status).to.equal(200);
+  });
+
+  it('goes on after a standstill with one cycle, in which every kubelet answers', () => standstill);
+
+  it('holds 5,000 pods in a heap of 256 MB, and all of its clients', async () => {
+    await small.until(async () => (await small.ask('/readyz')).status === 200);
+    const path = '/apis/metrics.k8s.io/v1beta1/pods';
+    const answers = await Promise.all(Array.from({ length: 20 }, () => small.ask(path)));
+    for (const { status, body } of answers) {
+      expect(status).to.equal(200);
+      expect(JSON.parse(body).items).to.have.length(5000);
+    }
+    expect(readProcessUsage(small.server.pid).residentBytes).to.be.below(512 * 1024 * 1024);
+  });
+
+  it('is not ready after SIGTERM but serves on, finishes what is under way, and ends in good order', async () => {
+    await delayed.until(async () => (await delayed.ask('/readyz')).status === 200);
+    const slow = await openHttps(`https://127.0.0.1:${delayed.port}/apis/metrics.k8s.io/v1beta1/pods`, {
+      cert: delayed.cluster.pki.admin.certificatePem,
+      key: delayed.cluster.pki.admin.privateKeyPem,
+      rejectUnauthorized: false,
+    });
+    slow.pause();
+    const startMs = performance.now();
+    delayed.server.kill('SIGTERM');
+    await delayed.server.line(/Shutting down/, 5_000);
+    expect((await delayed.ask('/readyz')).status).to.equal(500);
+    expect((await delayed.ask('/livez')).status).to.equal(200);
+    const asked: Promise<number>[] = [];
+    while (performance.now() - startMs < 1_500) {
+      asked.push(delayed.ask(NODE_METRICS).then(({ status }) => status));
+      await sleep(20);
+    }
+    expect(new Set(await Promise.all(asked))).to.deep.equal(new Set([200]));
+    await sleep(2_200 - (performance.now() - startMs)); // into the time to drain
+    let text = '';
+    for await (const chunk of slow.setEncoding('utf8')) text += chunk;
+    expect(JSON.parse(text).items).to.have.length(2000);
+    expect(await delayed.server.ended).to.deep.equal({ status: 0, signal: null });
+    expect(performance.now() - startMs).to.be.within(2_000, 2_000 + 2_500);
+  });
+});
+
+/** Stops a process after its first cycle, until the next one, 12 s later, is overdue, and lets it go on. */
+async function expectStandstillToPass({ server, ask, until }: ServerInCluster): Promise<void> {
+  await until(async () => (await scrapes({ ask })) === 2);
+  const before = await scrapes({ ask });
+  server.kill('SIGSTOP');
+  await sleep(14_000);
+  server.kill('SIGCONT');
+  await server.line(/The process stood still/, 10_000);
+  await until(async () => (await scrapes({ ask })) > before);
+  expect((await scrapes({ ask })) - before).to.be.at.most(2); // kubelets
+  await until(async () => JSON.parse((await ask(NODE_METRICS)).body).items.length === 2);
+  expect(server.output.filter((line) => line.includes('Cannot scrape'))).to.deep.equal([]);
+}
+
+/** How many kubelets have been asked. */
+async function scrapes({ ask }: Pick<ServerInCluster, 'ask'>): Promise<number> {
+  const { body } = await ask('/metrics');
+  const counts = body.matchAll(/^metrics_server_kubelet_request_total\{.*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}

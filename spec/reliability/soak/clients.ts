@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerInCluster } from '#spec/support/spawned-server-in-cluster.ts';
+
+const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
+const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+const PAUSE_MS = 100;
+
+/** What clients of every kind ask for. */
+const QUESTIONS: readonly { readonly path: string; readonly accept?: string; readonly encoding?: string }[] =
+  [
+    { path: PODS },
+    { path: PODS, accept: 'application/vnd.kubernetes.protobuf' },
+    { path: `${PODS}?labelSelector=app`, encoding: 'gzip' },
+    { path: '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods', accept: TABLE },
+    { path: '/apis/metrics.k8s.io/v1beta1/nodes' },
+    { path: '/apis/metrics.k8s.io/v1beta1' },
+    { path: '/openapi/v3', encoding: 'gzip' },
+    { path: '/livez?verbose' },
+  ];
+
+/** Asks one question after another until the signal aborts; an answer other than 200 is told. */
+export async function askOn(
+  { ask }: ServerInCluster,
+  signal: AbortSignal,
+  onFailure: (what: string) => void,
+): Promise<void> {
+  for (let turn = 0; !signal.aborted; turn++) {
+    const { path, accept, encoding } = QUESTIONS[turn % QUESTIONS.length] ?? { path: PODS };
+    const headers = {
+      ...(accept === undefined ? {} : { Accept: accept }),
+      ...(encoding === undefined ? {} : { 'Accept-Encoding': encoding }),
+    };
+    try {
+      const { status } = await ask(path, { headers });
+      if (status !== 200) onFailure(`${path}: ${status}`);
+    } catch (error) {
+      onFailure(`${path}: ${error}`);
+    }
+    await sleep(PAUSE_MS, undefined, { signal }).catch(() => {}); // over
+  }
+}

@@ -1,0 +1,91 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startServerInCluster } from '#spec/support/spawned-server-in-cluster.ts';
+import { churn } from './churn.ts';
+import { askOn } from './clients.ts';
+import { drawSoak } from './draw.ts';
+import { type PodMetricsList, wrongUsages } from './judge.ts';
+import { type Sample, sampleProcess } from './sample.ts';
+
+// Runs a server in a cluster that churns and fails: main.ts [MINUTES [NODES [PODS_PER_NODE]]]. Ends with status 1 when
+// anything was wrong or memory grew.
+const [minutes = 5, nodes = 30, podsPerNode = 10] = process.argv.slice(2).map(Number);
+const SAMPLE_EVERY_MS = 5_000;
+const CLIENTS = 3;
+const FOLDER = 'docs/soak';
+/** Memory of the last third may lie this much above that of the second: the first is for warming up. */
+const TOLERATED_GROWTH = 1.15;
+
+const samples: Sample[] = [];
+const complaints: string[] = [];
+let failedRequests = 0;
+{
+  await using system = await startServerInCluster(
+    { nodes, podsPerNode },
+    { flags: ['--metric-resolution=15s'], nodeFlags: ['--max-old-space-size=256'] },
+  );
+  await system.until(async () => (await system.ask('/readyz')).status === 200);
+  const ending = new AbortController();
+  const fail = (what: string) => {
+    failedRequests++;
+    complaints.push(what);
+  };
+  const busy = Promise.all([
+    churn(system.cluster, 1, ending.signal),
+    ...Array.from({ length: CLIENTS }, () => askOn(system, ending.signal, fail)),
+  ]);
+  const startMs = performance.now();
+  while (performance.now() - startMs < minutes * 60_000) {
+    await Promise.race([sleep(SAMPLE_EVERY_MS), busy]);
+    const list = JSON.parse((await system.ask('/apis/metrics.k8s.io/v1beta1/pods')).body) as PodMetricsList;
+    const wrong = wrongUsages(system.cluster, list);
+    complaints.push(...wrong);
+    samples.push({
+      atSeconds: (performance.now() - startMs) / 1000,
+      ...(await sampleProcess(system)),
+      servedPods: list.items.length,
+      runningPods: [...system.cluster.truth.pods()].length,
+      wrongContainers: wrong.length,
+      failedRequests,
+    });
+  }
+  ending.abort();
+  await busy;
+}
+
+const third = Math.floor(samples.length / 3);
+const growth =
+  median(samples.slice(2 * third).map(memoryOf)) / median(samples.slice(third, 2 * third).map(memoryOf));
+const wrongContainers = samples.reduce((sum, sample) => sum + sample.wrongContainers, 0);
+const title = `${minutes} minutes, ${nodes} nodes, ${nodes * podsPerNode} pods, faults on up to a third`;
+const report = [
+  '# The last soak',
+  '',
+  `\`make soak MINUTES=${minutes}\`: ${title}, pods that come, go and crash, an API server that restarts, ${CLIENTS} clients.`,
+  '',
+  '| figure | value |',
+  '| --- | --- |',
+  `| memory of the last third by that of the second, medians | ${growth.toFixed(3)} |`,
+  `| most resident memory | ${Math.round(Math.max(...samples.map(memoryOf)))} MiB |`,
+  `| longest delay of the event loop | ${Math.round(Math.max(...samples.map(({ loopDelayMs }) => loopDelayMs)))} ms |`,
+  `| most file descriptors | ${Math.max(...samples.map(({ fileDescriptors }) => fileDescriptors))} |`,
+  `| wrong containers | ${wrongContainers} |`,
+  `| failed requests | ${failedRequests} |`,
+  '',
+  '![How the server fared](soak.svg)',
+  '',
+].join('\n');
+await mkdir(FOLDER, { recursive: true });
+await writeFile(`${FOLDER}/soak.svg`, drawSoak(title, samples));
+await writeFile(`${FOLDER}/README.md`, report);
+process.stdout.write(report);
+for (const complaint of complaints.slice(0, 20)) process.stdout.write(`${complaint}\n`);
+if (wrongContainers > 0 || failedRequests > 0 || growth > TOLERATED_GROWTH) process.exitCode = 1;
+
+function memoryOf({ residentMebibytes }: Sample): number {
+  return residentMebibytes;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

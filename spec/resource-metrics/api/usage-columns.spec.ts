@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
+import type { ContainerUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { FakeMetricsSource, nodeUsage, podUsage } from '#spec/support/metrics-source.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+interface Table {
+  readonly columnDefinitions: readonly { readonly name: string }[];
+  readonly rows: readonly { readonly cells: readonly unknown[] }[];
+}
+
+const using = (name: string, extraBytes?: ContainerUsage['extraBytes']): ContainerUsage => ({
+  name,
+  cpuNanocores: 50_000_000,
+  memoryBytes: 2048,
+  extraBytes,
+});
+
+/** The first row by its columns, as kubectl gets it. */
+async function rowOf(resource: 'nodes' | 'pods', source: FakeMetricsSource): Promise<object> {
+  await using server = await startTestApiServer({ groups: [metricsApiGroup(source)] });
+  const { columnDefinitions, rows } = jsonOf<Table>(
+    await askHttp1({
+      port: server.address.port,
+      path: `/apis/metrics.k8s.io/v1beta1/${resource}`,
+      headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' },
+    }),
+  );
+  return Object.fromEntries(columnDefinitions.map(({ name }, index) => [name, rows[0]?.cells[index]]));
+}
+
+describe('usageColumns', () => {
+  const extraResources = ['ephemeral-storage', 'swap'];
+
+  it('has a column for each resource that is served, by name, and none more', async () => {
+    const source = new FakeMetricsSource();
+    source.serve(nodeUsage('a', { extraBytes: { swap: 0 } }));
+    expect(Object.keys(await rowOf('nodes', source))).to.deep.equal(['Name', 'cpu', 'memory', 'Window']);
+    const extended = Object.assign(source, { extraResources });
+    expect(await rowOf('nodes', extended)).to.deep.equal({
+      Name: 'a',
+      cpu: '250m',
+      'ephemeral-storage': '<unknown>',
+      memory: '512Mi',
+      swap: '0',
+      Window: '15s',
+    });
+  });
+
+  it('adds up the containers of a pod, where all are known', async () => {
+    const source = Object.assign(new FakeMetricsSource(), { extraResources });
+    const containers = [
+      using('app', { 'ephemeral-storage': 1024, swap: 4096 }),
+      using('side', { 'ephemeral-storage': 1024 }),
+    ];
+    source.serve(podUsage('default', 'web', { containers }));
+    expect(await rowOf('pods', source)).to.deep.include({
+      'ephemeral-storage': '2Ki',
+      swap: '<unknown>',
+    });
+  });
+});

@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import type { DebugAnswer } from '#lib/resource-metrics/debug/debug-endpoints.ts';
+import type { NodeDescription } from '#lib/resource-metrics/debug/describe-node.ts';
+import type { DetailedPodDescription } from '#lib/resource-metrics/debug/describe-pods.ts';
+import type { Reason } from '#lib/resource-metrics/debug/reason.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import { type RunningServer, runServer } from '#spec/support/running-server.ts';
+import { twoCycles } from '#spec/support/two-cycles.ts';
+import { until } from '#spec/support/until.ts';
+
+describe('debugEndpoints', () => {
+  describe('of a cluster with every kind of trouble', () => {
+    let server: RunningServer;
+
+    before(async () => {
+      server = await runServer({
+        nodes: 4,
+        podsPerNode: 2,
+        nodeOverrides: {
+          'node-2': { faults: ['refuse'] },
+          'node-3': { addresses: [] },
+        },
+        pods: [
+          { name: 'lacking', node: 'node-1', containers: [{ name: 'app', unknown: ['memory'] }] },
+          { name: 'pending', node: 'node-1', phase: 'Pending' },
+          { name: 'on-failing', node: 'node-2' },
+          { name: 'vanished', node: 'node-4', startedSecondsAgo: 600 },
+        ],
+      });
+      const { machine } = server.cluster.node('node-4');
+      machine.stop(server.cluster.store.get('pods', 'default', 'vanished')?.metadata.uid ?? '');
+      await twoCycles(server, 2);
+      server.cluster.addPod({ name: 'newcomer', node: 'node-1' });
+      await until(server.clock, () => server.cluster.store.get('pods', 'default', 'newcomer') !== undefined);
+    });
+
+    after(() => server[Symbol.asyncDispose]());
+
+    it('tells of a node that answers when, where and how it was scraped, and what is held of it', async () => {
+      const [node] = (await ask<NodeDescription>(server, '/debug/nodes?name=node-1')).items;
+      const { address } = server.cluster.node('node-1').plan;
+      expect(node).to.deep.include({ name: 'node-1', served: true });
+      expect(node?.usage).to.have.all.keys('cpu', 'memory', 'timestamp', 'window');
+      expect(node?.scrape).to.deep.include({
+        address: `${address}:${server.cluster.kubeletPort}`,
+        endpoint: '/stats/summary?only_cpu_and_memory=true',
+        ignored: [],
+      });
+      expect(node?.scrape).to.have.property('succeededAt', node?.scrape?.startedAt);
+      expect(node?.held).to.deep.equal({ pods: 3, containers: 2, readings: 6, stale: false });
+      expect(node?.trend).to.have.length(2);
+    });
+
+    it('tells of a node that fails since when and why, and lists such nodes first', async () => {
+      const { total, served, items } = await ask<NodeDescription>(server, '/debug/nodes');
+      expect({ total, served }).to.deep.equal({ total: 4, served: 2 });
+      expect(items.map(({ name }) => name)).to.deep.equal(['node-2', 'node-3', 'node-1', 'node-4']);
+      const [refusing, homeless] = items;
+      expect(refusing?.reason?.code).to.equal('NodeFailing');
+      expect(refusing?.reason?.message).to.match(
+        /^Cannot scrape node "node-2" at .*: connection refused \(since 20.*Z\)$/,
+      );
+      expect(refusing?.scrape?.failure).to.include({ count: 2 });
+      expect(homeless?.reason?.message).to.include('no address matched types');
+    });
+
+    it('tells why a pod is not served, if need be by asking the API server for its node', async () => {
+      expect(await reasonOf(server, 'lacking')).to.deep.equal({
+        code: 'IncompletePod',
+        message:
+          'according to node "node-1" container "app" has no working set, and the pod\'s sum without it would be too small',
+      });
+      expect(await reasonOf(server, 'pending')).to.deep.equal({
+        code: 'NotRunning',
+        message: 'it is on node "node-1" and its phase is Pending',
+      });
+      expect(await reasonOf(server, 'on-failing')).to.have.property('code', 'NodeFailing');
+      expect(await reasonOf(server, 'newcomer')).to.have.property('code', 'NotReportedYet');
+      expect(await reasonOf(server, 'vanished')).to.deep.equal({
+        code: 'NotReported',
+        message: 'it runs on node "node-4", whose kubelet answers, but does not tell of it',
+      });
+      expect(await reasonOf(server, 'no-such-pod')).to.have.property('code', 'NoSuchPod');
+    });
+
+    it('serves or explains every node and every running pod', async () => {
+      for (const [path, resource] of [
+        ['/debug/nodes', 'nodes'],
+        ['/debug/pods', 'pods'],
+      ] as const) {
+        const listed = await ask<NodeDescription>(server, path);
+        const api = JSON.parse((await server.get(`/apis/metrics.k8s.io/v1beta1/${resource}`)).body);
+        const keyOf = ({ namespace = '', name }: { namespace?: string; name: string }) =>
+          `${namespace}/${name}`;
+        const served = new Set(
+          api.items.map(({ metadata }: { metadata: { name: string } }) => keyOf(metadata)),
+        );
+        for (const item of listed.items) {
+          expect(item.served, item.name).to.equal(served.has(keyOf(item)));
+          expect(item.reason === undefined, item.name).to.equal(item.served);
+        }
+        const running = server.cluster.store
+          .list(resource)
+          .items.filter(({ status }) => (status as { phase?: string }).phase !== 'Pending');
+        expect(listed.items.map(keyOf)).to.include.members(running.map(({ metadata }) => keyOf(metadata)));
+      }
+    });
+
+    it('lists as many as asked for, and still counts all', async () => {
+      const { total, items } = await ask(server, '/debug/pods?limit=1');
+      expect(total).to.be.greaterThan(1);
+      expect(items).to.have.length(1);
+    });
+
+    it('answers 403 to whom its paths are not granted, and 400 to a pod without namespace', async () => {
+      const token = server.cluster.autoscalerToken;
+      const url = `${server.origin}/debug/nodes`;
+      expect((await requestHttps(url, { token, rejectUnauthorized: false })).status).to.equal(403);
+      expect((await server.get('/debug/pods?name=vanished')).status).to.equal(400);
+    });
+  });
+
+  it('tells of a cluster that was read once what everything waits for', async () => {
+    await using server = await runServer({ nodes: 1, podsPerNode: 2 });
+    await server.clock.advance(400);
+    await server.scraped(1);
+    await server.clock.advance(1000);
+    const { items, served } = await ask<DetailedPodDescription>(server, '/debug/pods');
+    expect(served).to.equal(0);
+    for (const { reason } of items) {
+      expect(reason?.code).to.equal('WaitingForSecondReading');
+      expect(reason?.message).to.match(
+        /^container "main" waits for another reading: it was read once, at .*Z, and CPU use takes two that lie 10s apart$/,
+      );
+    }
+  });
+});
+
+async function ask<Item>(server: RunningServer, path: string): Promise<DebugAnswer<Item>> {
+  const { status, body } = await server.get(path);
+  expect(status, body).to.equal(200);
+  return JSON.parse(body);
+}
+
+async function reasonOf(server: RunningServer, name: string): Promise<Reason | undefined> {
+  const path = `/debug/pods?namespace=default&name=${name}`;
+  const { items } = await ask<DetailedPodDescription>(server, path);
+  return items[0]?.reason;
+}

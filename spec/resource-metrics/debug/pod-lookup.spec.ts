@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { ApiError } from '#lib/kubernetes/api-error.ts';
+import { PodLookup } from '#lib/resource-metrics/debug/pod-lookup.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('PodLookup', () => {
+  const answering = (answer: unknown) => {
+    const asked: string[] = [];
+    const client = {
+      getJson: async (path: string) => {
+        asked.push(path);
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+    };
+    const clock = new ManualClock();
+    return { asked, clock, lookup: new PodLookup({ client, clock }) };
+  };
+
+  it('asks for one pod by a list, to which the server has the right', async () => {
+    const pod = {
+      spec: { nodeName: 'node-1' },
+      status: { phase: 'Running', startTime: '2026-01-01T00:00:00Z' },
+    };
+    const { asked, lookup } = answering({ items: [pod] });
+    expect(await lookup.find('default', 'web')).to.deep.equal({
+      kind: 'found',
+      nodeName: 'node-1',
+      phase: 'Running',
+      startedAtMs: Date.UTC(2026, 0, 1),
+    });
+    expect(asked).to.deep.equal(['/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Dweb']);
+  });
+
+  it('tells that there is none, and which right is missing', async () => {
+    expect(await answering({ items: null }).lookup.find('default', 'web')).to.deep.equal({ kind: 'absent' });
+    const refusal = new ApiError('no', { statusCode: 403, reason: 'Forbidden', retryAfterMs: undefined });
+    expect(await answering(refusal).lookup.find('default', 'web')).to.deep.equal({
+      kind: 'unknown',
+      because: 'the right to list pods is missing',
+    });
+  });
+
+  it('asks ten times in ten seconds at most', async () => {
+    const { asked, clock, lookup } = answering({ items: [] });
+    for (let index = 0; index < 12; index++) await lookup.find('default', `web-${index}`);
+    expect(asked).to.have.length(10);
+    expect(await lookup.find('default', 'web')).to.have.property('kind', 'unknown');
+    await clock.advance(10_000);
+    expect(await lookup.find('default', 'web')).to.deep.equal({ kind: 'absent' });
+  });
+});

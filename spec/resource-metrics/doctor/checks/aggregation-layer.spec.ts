@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
+import type { RunningServer } from '#spec/support/running-server.ts';
+
+describe('aggregationLayer', () => {
+  it('tells that the API server passes nothing on', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    changeConfigMap(server, ({ 'client-ca-file': ca = '' }) => ({ 'client-ca-file': ca }));
+    const { diagnoses } = await examine(server);
+    expect(diagnoses).to.include('aggregation-off');
+  });
+
+  it("tells that --requestheader-client-ca-file is not the cluster's", async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { frontProxyCa, kubeletCa } = server.cluster.files;
+    expect(
+      (await examine(server, [`--requestheader-client-ca-file=${frontProxyCa}`])).diagnoses,
+    ).to.deep.equal([]);
+    const { findings, diagnoses } = await examine(server, [`--requestheader-client-ca-file=${kubeletCa}`]);
+    expect(diagnoses).to.deep.equal(['front-proxy-ca-differs']);
+    expect(findings.find(({ status }) => status === 'failed'))
+      .to.have.property('remedy')
+      .which.includes(`> ${kubeletCa}`);
+  });
+
+  it("tells that --requestheader-allowed-names leaves the cluster's out", async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { findings, diagnoses } = await examine(server, [
+      `--requestheader-client-ca-file=${server.cluster.files.frontProxyCa}`,
+      '--requestheader-allowed-names=somebody',
+    ]);
+    expect(diagnoses).to.deep.equal(['front-proxy-names-differ']);
+    expect(findings.find(({ status }) => status === 'failed'))
+      .to.have.property('remedy')
+      .which.includes('the names of the cluster: front-proxy-client');
+  });
+
+  it('tells that the CA has expired', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    server.clock.stepWall(20 * 365 * 86_400_000);
+    const { diagnoses } = await examine(server);
+    expect(diagnoses).to.include('front-proxy-ca-expired');
+  });
+});
+
+type Data = Readonly<Record<string, string>>;
+
+function changeConfigMap({ cluster }: RunningServer, change: (data: Data) => Data): void {
+  const object = cluster.store.get('configmaps', 'kube-system', 'extension-apiserver-authentication');
+  if (!object) throw new Error('there is no config map');
+  cluster.store.update('configmaps', { ...object, data: change(object.data as Data) });
+}

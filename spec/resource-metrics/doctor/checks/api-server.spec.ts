@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
+
+describe('apiServer', () => {
+  it('tells that the API server does not answer, and leaves the rest', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    await server.cluster.apiServer[Symbol.asyncDispose]();
+    const { isSound, checks, findings } = await examine(server);
+    expect(isSound).to.equal(false);
+    expect(checks).to.have.length(1);
+    expect(findings[0]).to.deep.include({ status: 'failed', diagnosis: 'api-server-unreachable' });
+    expect(findings[0]?.seen).to.include('ECONNREFUSED');
+    expect(findings[0])
+      .to.have.property('remedy')
+      .which.includes(`Check that ${server.cluster.server} is where the API server listens`);
+  });
+
+  it('tells that credentials are refused', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    server.cluster.authenticator.revokeToken(server.cluster.metricsServerToken);
+    const { diagnoses } = await examine(server);
+    expect(diagnoses).to.deep.equal(['api-server-refuses-credentials']);
+  });
+});

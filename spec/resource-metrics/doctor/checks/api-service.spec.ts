@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import { examine, startExaminedCluster, untilAvailable } from '#spec/support/examined-cluster.ts';
+import { freePort } from '#spec/support/spawned-server.ts';
+
+const API = { group: 'metrics.k8s.io', version: 'v1beta1' };
+
+describe('apiService', () => {
+  it('tells that it is not registered', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    server.cluster.aggregator.unregister(API);
+    const { diagnoses } = await examine(server);
+    expect(diagnoses).to.deep.equal(['api-service-missing', 'metrics-not-served']);
+  });
+
+  it('tells that the control plane cannot reach the server', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    server.cluster.registerMetricsServer({ host: '127.0.0.1', port: await freePort() });
+    await untilAvailable(server, 'False');
+    const { diagnoses, findings } = await examine(server);
+    expect(diagnoses).to.deep.equal(['api-service-unreachable', 'metrics-not-served']);
+    expect(findings.find(({ status }) => status === 'failed')?.seen).to.match(
+      /^is not available: FailedDiscoveryCheck: .*connection refused$/,
+    );
+  });
+
+  it('tells that it points at another service', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { diagnoses, findings } = await examine(server, ['--service=monitoring/adapter']);
+    expect(diagnoses).to.deep.equal(['api-service-elsewhere']);
+    expect(findings.find(({ status }) => status === 'failed')?.seen).to.equal(
+      'points at service kube-system/metrics-server, not at monitoring/adapter',
+    );
+  });
+
+  it('compares its caBundle with the serving certificate', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { cluster } = server;
+    const port = Number(new URL(server.origin).port);
+    cluster.registerMetricsServer({ host: '127.0.0.1', port, caPem: cluster.pki.kubeletCa.certificatePem });
+    await untilAvailable(server, 'False');
+    const { diagnoses } = await examine(server);
+    expect(diagnoses).to.include.members(['api-service-certificate-refused', 'api-service-ca-mismatch']);
+  });
+
+  it('says so where there is no serving certificate to compare with', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { cluster } = server;
+    const port = Number(new URL(server.origin).port);
+    cluster.registerMetricsServer({ host: '127.0.0.1', port, caPem: cluster.pki.kubeletCa.certificatePem });
+    const { findings } = await examine(server, ['--cert-dir=/nowhere']);
+    expect(findings.find(({ status }) => status === 'unchecked')?.seen).to.equal(
+      'there is none at /nowhere/apiserver.crt to compare the caBundle with: run the doctor with the --tls-cert-file of the server',
+    );
+  });
+
+  const conditions: readonly (readonly [string, string, DiagnosisCode])[] = [
+    [
+      'ServiceNotFound',
+      'service/metrics-server in "kube-system" is not present',
+      'api-service-without-service',
+    ],
+    [
+      'MissingEndpoints',
+      'endpoints for service/metrics-server in "kube-system" have no addresses with port name "https"',
+      'api-service-without-endpoints',
+    ],
+    [
+      'FailedDiscoveryCheck',
+      'failing or missing response from https://10.0.0.9:10250/apis/metrics.k8s.io/v1beta1: net/http: request canceled (Client.Timeout exceeded while awaiting headers)',
+      'api-service-unreachable',
+    ],
+    [
+      'FailedDiscoveryCheck',
+      'failing or missing response from https://10.0.0.9:10250/apis/metrics.k8s.io/v1beta1: tls: failed to verify certificate: x509: certificate signed by unknown authority',
+      'api-service-certificate-refused',
+    ],
+    [
+      'FailedDiscoveryCheck',
+      'failing or missing response from https://10.0.0.9:10250/apis/metrics.k8s.io/v1beta1: bad status from https://10.0.0.9:10250/apis/metrics.k8s.io/v1beta1: 404',
+      'api-service-unavailable',
+    ],
+  ];
+  for (const [reason, message, diagnosis] of conditions) {
+    it(`reads "${reason}: ${message.slice(-40)}" as ${diagnosis}`, async () => {
+      await using server = await startExaminedCluster({ nodes: 1 });
+      const { store } = server.cluster;
+      const object = store.get('apiservices', undefined, 'v1beta1.metrics.k8s.io');
+      if (!object) throw new Error('there is no APIService');
+      const condition = { type: 'Available', status: 'False', reason, message };
+      store.update('apiservices', { ...object, status: { conditions: [condition] } });
+      expect((await examine(server)).diagnoses).to.deep.equal([diagnosis]);
+    });
+  }
+});

@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import type { FaultInput } from '#lib/simulator/kubelet/faults/fault-schema.ts';
+import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
+
+describe('kubeletAnswers', () => {
+  const faults: readonly (readonly [string, FaultInput, DiagnosisCode])[] = [
+    ['credentials are refused', { status: 401 }, 'kubelet-unauthenticated'],
+    ['reading is forbidden', { status: 403 }, 'kubelet-forbidden'],
+    ['the endpoint is not there', { status: 404 }, 'kubelet-endpoint-missing'],
+    ['the kubelet is in trouble', { status: 500 }, 'kubelet-answer-fails'],
+    ['the answer breaks off', 'reset-mid-body', 'kubelet-answer-fails'],
+    ['the answer is garbage', 'garbage', 'kubelet-answer-unreadable'],
+  ];
+  for (const [what, fault, diagnosis] of faults) {
+    it(`tells that ${what}`, async () => {
+      await using server = await startExaminedCluster();
+      await server.cluster.setFault('node-1', fault);
+      const { diagnoses, findings } = await examine(server);
+      expect(diagnoses).to.deep.equal([diagnosis]);
+      expect(findings.find(({ status }) => status === 'failed')).to.include({ subject: 'node "node-1"' });
+    });
+  }
+
+  it('takes it as a note that the kubelet refuses the summary and answers the other endpoint', async () => {
+    await using server = await startExaminedCluster({ nodes: 1, kubeletAccess: ['nodes/metrics'] });
+    const { findings } = await examine(server);
+    const found = findings.find(({ seen }) => seen.startsWith('/metrics/resource'));
+    expect(found?.status).to.equal('note');
+    expect(found?.seen).to.match(
+      /^\/metrics\/resource tells of 3 pods; \/stats\/summary was refused: HTTP status 403/,
+    );
+  });
+});

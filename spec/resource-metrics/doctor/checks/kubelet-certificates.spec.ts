@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import type { CertificateKind } from '#lib/simulator/kubelet/serving-certificate.ts';
+import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
+
+describe('kubeletCertificates', () => {
+  it('tells names, issuer and expiry of a good one', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { findings } = await examine(server);
+    const { address } = server.cluster.node('node-1').plan;
+    const seen = findings.map((finding) => finding.seen).find((one) => one.includes('CN=kubelet-ca'));
+    expect(seen).to.match(
+      new RegExp(`^for node-1, ${address}, issued by CN=kubelet-ca, valid until 20\\d\\d-.*Z$`),
+    );
+  });
+
+  const faults: readonly (readonly [CertificateKind, DiagnosisCode])[] = [
+    ['expired', 'kubelet-certificate-expired'],
+    ['self-signed', 'kubelet-certificate-self-signed'],
+  ];
+  for (const [kind, diagnosis] of faults) {
+    it(`tells that one is ${kind}, and sends that kubelet no credentials`, async () => {
+      await using server = await startExaminedCluster({ nodes: 1 });
+      server.cluster.setCertificate('node-1', kind);
+      const { diagnoses, findings } = await examine(server);
+      expect(diagnoses).to.deep.equal([diagnosis]);
+      expect(findings.find(({ status }) => status === 'failed'))
+        .to.have.property('remedy')
+        .which.includes('node-1');
+    });
+  }
+
+  it('tells that one names the node and not the address, where that is wanted', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    server.cluster.setCertificate('node-1', 'name-only');
+    const { diagnoses } = await examine(server, ['--kubelet-verify-node-name=false']);
+    expect(diagnoses).to.deep.equal(['kubelet-certificate-names']);
+  });
+
+  it('tells that one was signed by nobody known, and by whom', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { findings, diagnoses } = await examine(server, [
+      `--kubelet-certificate-authority=${server.cluster.files.serverCa}`,
+    ]);
+    expect(diagnoses).to.deep.equal(['kubelet-certificate-authority']);
+    expect(findings.find(({ status }) => status === 'failed')).to.have.property(
+      'remedy',
+      'Give the certificate of the CA "CN=kubelet-ca" by --kubelet-certificate-authority.',
+    );
+  });
+
+  it('tells that what answers does not speak TLS', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    await server.cluster.setFault('node-1', 'break-tls');
+    const { diagnoses } = await examine(server);
+    expect(diagnoses).to.deep.equal(['kubelet-without-tls']);
+  });
+
+  it('takes it as a note that none is verified', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { isSound, findings } = await examine(server, [
+      '--kubelet-insecure-tls',
+      '--kubelet-certificate-authority=',
+    ]);
+    expect(isSound).to.equal(true);
+    expect(findings.some(({ seen }) => seen.startsWith('not verified (--kubelet-insecure-tls)'))).to.equal(
+      true,
+    );
+  });
+});

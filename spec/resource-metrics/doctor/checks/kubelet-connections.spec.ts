@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import { eventually } from '#spec/support/eventually.ts';
+import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
+import type { RunningServer } from '#spec/support/running-server.ts';
+
+describe('kubeletConnections', () => {
+  it('tells that nothing listens there', async () => {
+    await using server = await startExaminedCluster();
+    await server.cluster.setFault('node-1', 'refuse');
+    const { findings, diagnoses } = await examine(server);
+    expect(diagnoses).to.deep.equal(['kubelet-refuses-connections']);
+    const address = `${server.cluster.node('node-1').plan.address}:${server.cluster.kubeletPort}`;
+    const found = findings.find(({ status }) => status === 'failed');
+    expect(found).to.include({ subject: 'node "node-1"', seen: `${address}: connection refused` });
+    expect(found)
+      .to.have.property('remedy')
+      .which.includes('Check on node node-1 that the kubelet runs')
+      .and.includes(`listens at ${address}`);
+  });
+
+  it('tells that nothing answers', async () => {
+    await using server = await startExaminedCluster();
+    await server.cluster.setFault('node-1', 'black-hole');
+    const examined = examine(server, ['--kubelet-dial-timeout=2s']);
+    const { diagnoses, findings } = await whileTimePasses(server, examined);
+    expect(diagnoses).to.deep.equal(['kubelet-unreachable']);
+    expect(findings.find(({ status }) => status === 'failed')?.seen).to.match(/: no connection within 2s$/);
+  });
+
+  it('tells that a host name does not resolve', async () => {
+    await using server = await startExaminedCluster({
+      nodes: 1,
+      nodeOverrides: { 'node-1': { addresses: [{ type: 'InternalIP', address: '{ip}' }] } },
+    });
+    const object = server.cluster.store.get('nodes', undefined, 'node-1');
+    if (!object) throw new Error('there is no node');
+    const addresses = [{ type: 'Hostname', address: 'nowhere.invalid' }];
+    server.cluster.store.update('nodes', { ...object, status: { ...(object.status as object), addresses } });
+    const { diagnoses } = await whileTimePasses(server, examine(server, ['--kubelet-dial-timeout=2s']));
+    expect(diagnoses).to.deep.equal(['node-name-unresolved']);
+  });
+});
+
+/** Lets time pass, in small steps and while sockets proceed, until the work is done. */
+async function whileTimePasses<T>({ clock }: RunningServer, work: Promise<T>): Promise<T> {
+  let isDone = false;
+  const note = () => {
+    isDone = true;
+  };
+  work.then(note, note);
+  await eventually(async () => {
+    await clock.advance(10);
+    return isDone;
+  });
+  return await work;
+}

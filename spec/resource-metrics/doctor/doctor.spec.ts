@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
+
+describe('runDoctor', () => {
+  it('finds nothing wrong with a healthy cluster, and leaves nothing unchecked', async () => {
+    await using server = await startExaminedCluster();
+    const { isSound, checks, findings } = await examine(server);
+    expect(findings.filter(({ status }) => status === 'failed' || status === 'unchecked')).to.deep.equal([]);
+    expect(isSound).to.equal(true);
+    expect(checks.map(({ name }) => name)).to.deep.equal([
+      ...['api-server', 'permissions', 'aggregation-layer', 'api-service', 'node-addresses'],
+      ...['kubelet-connections', 'kubelet-certificates', 'kubelet-answers'],
+      ...['node-clocks', 'container-data', 'pod-metrics'],
+    ]);
+  });
+
+  it('looks at one node alone when told to', async () => {
+    await using server = await startExaminedCluster();
+    await server.cluster.setFault('node-2', 'refuse');
+    const { isSound, findings } = await examine(server, ['--node=node-1']);
+    expect(isSound).to.equal(true);
+    expect(findings.filter(({ subject }) => subject.includes('node-2'))).to.deep.equal([]);
+    const unknown = await examine(server, ['--node=nowhere']);
+    expect(unknown.findings).to.deep.include({
+      status: 'unchecked',
+      subject: 'Node addresses',
+      seen: 'the API server knows no node "nowhere", or --node-selector leaves it out',
+    });
+  });
+
+  it('tells which right is missing where it cannot look, and fails nothing for that', async () => {
+    await using server = await startExaminedCluster();
+    server.cluster.rbac.revoke('doctor');
+    const { isSound, findings } = await examine(server);
+    expect(isSound).to.equal(true);
+    const unchecked = findings.filter(({ status }) => status === 'unchecked');
+    expect(unchecked).to.deep.equal([
+      {
+        status: 'unchecked',
+        subject: 'APIService',
+        seen: 'the right to get apiservices.apiregistration.k8s.io v1beta1.metrics.k8s.io is missing',
+        missingRight: 'get apiservices.apiregistration.k8s.io v1beta1.metrics.k8s.io',
+      },
+      {
+        status: 'unchecked',
+        subject: 'what metrics.k8s.io serves',
+        seen: 'the right to list pods.metrics.k8s.io is missing',
+        missingRight: 'list pods.metrics.k8s.io',
+      },
+    ]);
+  });
+});

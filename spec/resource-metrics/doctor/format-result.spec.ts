@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import { formatResult } from '#lib/resource-metrics/doctor/format-result.ts';
+
+describe('formatResult', () => {
+  const result = (findings: Parameters<typeof formatResult>[0]['findings']) =>
+    formatResult({ name: 'node-clocks', title: 'Node clocks', durationMs: 3, findings });
+
+  it('writes a line a finding, with a mark, and every remedy once', () => {
+    const fault = failed('node "a"', 'an hour ahead', { diagnosis: 'node-clock-skewed', NODE: 'a' });
+    const right = {
+      status: 'unchecked',
+      subject: 'pods',
+      seen: 'the right to list pods is missing',
+    } as const;
+    expect(result([fault, ok('node "b"', 'right'), note('node "c"', 'slow'), fault, right])).to.equal(
+      [
+        'Node clocks',
+        '  ✓ node "b": right',
+        '  ✗ node "a": The node\'s clock is wrong: an hour ahead',
+        '      remedy: Set the clock of a: `timedatectl`, `chronyc makestep`; or that of the machine this runs on.',
+        '  – node "c": slow',
+        '  ✗ node "a": The node\'s clock is wrong: an hour ahead',
+        '  ? pods: could not check: the right to list pods is missing',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('counts what is well where that is much', () => {
+    expect(result(Array.from({ length: 5000 }, () => ok('node', 'right')))).to.equal(
+      'Node clocks\n  ✓ 5000 as they should be\n',
+    );
+  });
+});

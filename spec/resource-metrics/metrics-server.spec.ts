@@ -1,0 +1,166 @@
+import { expect } from 'chai';
+import { eventually } from '#spec/support/eventually.ts';
+import { type RunningServer, runServer } from '#spec/support/running-server.ts';
+
+const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';
+const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
+
+/** Longer than the jitter of these small clusters; far shorter than any timeout. */
+const JITTER_MS = 400;
+const PATIENCE_MS = 1000;
+
+/** Up to and with the second cycle, of which pods are served. */
+async function twoCycles(server: RunningServer, healthy: number): Promise<void> {
+  await server.clock.advance(JITTER_MS);
+  await server.scraped(healthy);
+  await server.clock.advance(12_000 - JITTER_MS);
+  await server.clock.advance(JITTER_MS);
+  await server.scraped(2 * healthy);
+  await server.clock.advance(PATIENCE_MS);
+}
+
+describe('startMetricsServer', () => {
+  it('serves discovery at once, and is live but not ready', async () => {
+    await using server = await runServer({ nodes: 1, podsPerNode: 1 });
+    expect((await server.get('/apis/metrics.k8s.io/v1beta1')).status).to.equal(200);
+    expect((await server.get('/livez')).status).to.equal(200);
+    expect((await server.get('/readyz')).status).to.equal(500);
+  });
+
+  it('serves nodes after the first cycle, and pods and readiness after the second, 12 s later', async () => {
+    await using server = await runServer({ nodes: 3, podsPerNode: 4 });
+    await server.clock.advance(JITTER_MS);
+    await server.scraped(3);
+    await server.clock.advance(PATIENCE_MS);
+    expect(await server.names(PODS)).to.deep.equal([]);
+    await server.clock.advance(12_000 - JITTER_MS - PATIENCE_MS);
+    await server.clock.advance(JITTER_MS);
+    await server.scraped(6);
+    await server.clock.advance(PATIENCE_MS);
+    expect(await server.names(NODES)).to.deep.equal(['node-1', 'node-2', 'node-3']);
+    expect(await server.names(PODS)).to.have.length(12);
+    expect((await server.get('/readyz')).status).to.equal(200);
+  });
+
+  it('knows a kubelet by its node’s name, unless told not to', async () => {
+    const scenario = { nodes: 1, podsPerNode: 1, certificate: 'name-only' } as const;
+    const flags = ['--kubelet-preferred-address-types=InternalIP'];
+    await using server = await runServer(scenario, flags);
+    await server.clock.advance(JITTER_MS);
+    await server.scraped(1);
+    await using strict = await runServer(scenario, [...flags, '--kubelet-verify-node-name=false']);
+    await strict.clock.advance(JITTER_MS);
+    await eventually(() => strict.logger.lines.some(({ message }) => message.includes('it is for node-1;')));
+  });
+
+  it('says loudly, once, that kubelets are not verified', async () => {
+    await using server = await runServer({ nodes: 2, podsPerNode: 1, certificate: 'self-signed' }, [
+      '--kubelet-certificate-authority=',
+      '--kubelet-insecure-tls',
+    ]);
+    await server.clock.advance(JITTER_MS);
+    await server.scraped(2);
+    const said = server.logger.lines.filter(({ message }) => message.startsWith('KUBELETS ARE NOT VERIFIED'));
+    expect(said.map(({ level }) => level)).to.deep.equal(['warning']);
+  });
+
+  it('serves the values that the cluster really uses', async () => {
+    await using server = await runServer({ nodes: 1, podsPerNode: 3, containersPerPod: 2 });
+    await twoCycles(server, 1);
+    const { items } = JSON.parse((await server.get(PODS)).body);
+    const toMs = server.clock.nowMs();
+    for (const { metadata, containers } of items) {
+      for (const { name, usage } of containers) {
+        const path = { namespace: metadata.namespace, pod: metadata.name, container: name };
+        const truth = server.cluster.truth.containerUsage(path, { fromMs: toMs - 10_000, toMs });
+        expect(usage.memory).to.equal(`${truth.memoryBytes / 1024}Ki`);
+        expect(nanocores(usage.cpu)).to.be.closeTo(truth.cpuNanocores, truth.cpuNanocores / 10);
+      }
+    }
+  });
+
+  it('tells how fresh what it served was, of every object that a selector left', async () => {
+    await using server = await runServer({ nodes: 2, podsPerNode: 2 });
+    await twoCycles(server, 2);
+    for (const path of [NODES, `${NODES}/node-1`, `${NODES}?fieldSelector=metadata.name%3Dnode-2`, PODS]) {
+      await server.get(path);
+    }
+    const { body } = await server.get('/metrics');
+    const series = 'metrics_server_api_metric_freshness_seconds';
+    expect(body).to.match(new RegExp(`^${series}_count 8$`, 'm')); // 2 + 1 + 1 + 4
+    expect(body).to.match(new RegExp(`^${series}_bucket\\{le="3\\.4614453660160014"\\} \\d$`, 'm'));
+  });
+
+  it('lets three broken kubelets of fifty cost only themselves, one log line each', async () => {
+    await using server = await runServer({
+      nodes: 50,
+      podsPerNode: 1,
+      nodeOverrides: {
+        'node-7': { faults: ['refuse'] },
+        'node-8': { faults: ['hang'] },
+        'node-9': { faults: ['garbage'] },
+      },
+    });
+    await twoCycles(server, 47);
+    expect(await server.names(PODS)).to.have.length(47);
+    expect(await server.names(NODES)).to.have.length(47);
+    await server.clock.advance(12_000);
+    const errors = server.logger.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
+    const port = server.cluster.kubeletPort;
+    expect(errors).to.have.length(3);
+    expect(errors.find((each) => each.includes('node-7'))).to.equal(
+      `Cannot scrape node "node-7" at 127.1.0.7:${port}: connection refused`,
+    );
+    expect(errors.find((each) => each.includes('node-8'))).to.match(/at 127\.1\.0\.8:\d+: no .* within/);
+    expect(errors.find((each) => each.includes('node-9'))).to.match(/at 127\.1\.0\.9:\d+: .*JSON/);
+  }).timeout(20_000);
+
+  it('stops serving a node and its pods as soon as they are deleted', async () => {
+    await using server = await runServer({ nodes: 2, podsPerNode: 1 });
+    await twoCycles(server, 2);
+    await server.cluster.removeNode('node-1');
+    await eventually(async () => (await server.names(NODES)).length === 1);
+    expect(await server.names(NODES)).to.deep.equal(['node-2']);
+  });
+
+  it('serves swap and ephemeral storage where told to, as far as each kubelet knows them', async () => {
+    const flags = ['--extra-resources=swap,ephemeral-storage', '--kubelet-metrics-endpoint=auto'];
+    for (const [kubeletAccess, storage] of [
+      [['nodes/metrics', 'nodes/stats'], { 'ephemeral-storage': '8Ki' }],
+      [['nodes/metrics'], {}],
+    ] as const) {
+      await using server = await runServer(
+        { nodes: 1, podsPerNode: 1, kubeletAccess: [...kubeletAccess] },
+        flags,
+      );
+      await twoCycles(server, 1);
+      const { items } = JSON.parse((await server.get(PODS)).body);
+      const { cpu, memory, ...others } = items[0].containers[0].usage;
+      expect([cpu, memory]).not.to.include(undefined);
+      expect(others).to.deep.equal({ ...storage, swap: '0' });
+    }
+  });
+
+  it('serves a node that is not ready, as long as its kubelet answers', async () => {
+    await using server = await runServer({
+      nodes: 2,
+      podsPerNode: 1,
+      nodeOverrides: { 'node-1': { isReady: false } },
+    });
+    await twoCycles(server, 2);
+    expect(await server.names(NODES)).to.deep.equal(['node-1', 'node-2']);
+  });
+
+  it('leaves no timer behind', async () => {
+    const server = await runServer({ nodes: 2, podsPerNode: 1 });
+    await twoCycles(server, 2);
+    await server[Symbol.asyncDispose]();
+    expect(server.clock.sleeperCount).to.equal(0);
+  });
+});
+
+/** A CPU quantity as the API prints it, in nanocores. */
+function nanocores(quantity: string): number {
+  const [, digits, suffix = ''] = /^(\d+)([num]?)$/.exec(quantity) ?? [];
+  return Number(digits) * ({ n: 1, u: 1e3, m: 1e6 }[suffix] ?? 1e9);
+}

@@ -1,0 +1,149 @@
+import type net from 'node:net';
+import type tls from 'node:tls';
+import { expect } from 'chai';
+import { Dialer, type KubeletTls } from '#lib/resource-metrics/scrape/dialer.ts';
+import { NameResolver } from '#lib/resource-metrics/scrape/name-resolver.ts';
+import { TurnGate } from '#lib/resource-metrics/scrape/turn-gate.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RawServer, serverCertificate } from '#spec/support/raw-server.ts';
+import { until } from '#spec/support/until.ts';
+
+const never = new AbortController().signal;
+const certificate = serverCertificate('127.0.0.1', 'kubelet.test');
+
+function setup({ tls, handshakes = 64 }: { readonly tls?: KubeletTls; readonly handshakes?: number } = {}) {
+  const clock = new ManualClock();
+  const resolver = new NameResolver({
+    clock,
+    timeoutMs: 3000,
+    hosts: async () => '127.0.0.1 kubelet.test other.test',
+    resolvConf: async () => '',
+  });
+  const gate = new TurnGate(handshakes);
+  const dialer = new Dialer({ clock, resolver, gate, tls: tls && (() => tls), dialTimeoutMs: 3000 });
+  const dial = (port: number, host = '127.0.0.1') => dialer.dial({ host, port }, never);
+  const failure = (port: number, host?: string) =>
+    dial(port, host).then(
+      () => 'connected',
+      (error: Error & { code?: string }) => error.code ?? error.message,
+    );
+  return { clock, dial, dialer, failure };
+}
+
+describe('Dialer', () => {
+  it('opens a plain connection where there is no TLS', async () => {
+    await using server = await RawServer.start((socket) => socket.end('hello'));
+    const socket = await setup().dial(server.port);
+    expect(String(await socket.toArray())).to.equal('hello');
+  });
+
+  it('verifies the certificate against authority and dialled host, by address and by name', async () => {
+    await using server = await RawServer.start((socket) => socket.end(), { tls: certificate.tls });
+    const { dial, failure } = setup({ tls: { ca: certificate.ca } });
+    for (const host of ['127.0.0.1', 'kubelet.test']) {
+      const socket = (await dial(server.port, host)) as tls.TLSSocket;
+      expect(socket.authorized).to.equal(true);
+      socket.destroy();
+    }
+    expect(await failure(server.port, 'other.test')).to.match(
+      /^its certificate is not for other\.test: it is for 127\.0\.0\.1, kubelet\.test; give the kubelet/,
+    );
+    expect(await setup({ tls: {} }).failure(server.port)).to.equal('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+    expect(await setup({ tls: { rejectUnauthorized: false } }).failure(server.port, 'other.test')).to.equal(
+      'connected',
+    );
+  });
+
+  it('takes a certificate that names the node or another of its addresses, if the chain is good', async () => {
+    const named = serverCertificate('node-a');
+    await using server = await RawServer.start((socket) => socket.end(), { tls: named.tls });
+    const dial = (knownAs: readonly string[], tls: KubeletTls) =>
+      setup({ tls })
+        .dialer.dial({ host: '127.0.0.1', port: server.port, knownAs }, never)
+        .then(
+          (socket) => (socket as tls.TLSSocket).authorized,
+          (error: Error & { code?: string }) => error.code ?? error.message,
+        );
+    expect(await dial(['10.0.0.7', 'node-a'], { ca: named.ca })).to.equal(true);
+    expect(await dial(['node-b'], { ca: named.ca })).to.match(
+      /^its certificate is not for 127\.0\.0\.1, node-b: it is for node-a;/,
+    );
+    expect(await dial(['node-a'], { ca: certificate.ca })).to.equal('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  });
+
+  it('dials with the credentials of the moment', async () => {
+    await using server = await RawServer.start((socket) => socket.end(), { tls: certificate.tls });
+    const clock = new ManualClock();
+    const none = async () => '';
+    let tls: KubeletTls = { ca: serverCertificate('other').ca };
+    const dialer = new Dialer({
+      clock,
+      resolver: new NameResolver({ clock, timeoutMs: 3000, hosts: none, resolvConf: none }),
+      gate: new TurnGate(64),
+      tls: () => tls,
+      dialTimeoutMs: 3000,
+    });
+    const dial = () =>
+      dialer.dial({ host: '127.0.0.1', port: server.port }, never).then(
+        () => 'connected',
+        (error: Error & { code?: string }) => error.code,
+      );
+    expect(await dial()).to.equal('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+    tls = { ca: certificate.ca };
+    expect(await dial()).to.equal('connected');
+  });
+
+  it('fails at once where nobody listens', async () => {
+    const gone = await RawServer.start(() => {});
+    const { port } = gone;
+    await gone[Symbol.asyncDispose]();
+    expect(await setup().failure(port)).to.equal('ECONNREFUSED');
+  });
+
+  it('fails when the kubelet hangs up during the handshake', async () => {
+    await using server = await RawServer.start((socket) => socket.destroy());
+    expect(await setup({ tls: {} }).failure(server.port)).to.be.oneOf([
+      'ECONNRESET',
+      'the kubelet closed the connection during the TLS handshake',
+    ]);
+  });
+
+  it('gives up on a kubelet that accepts and is silent, and closes the connection', async () => {
+    await using server = await RawServer.start((socket) => socket.resume());
+    const { clock, failure } = setup({ tls: {} });
+    const failed = failure(server.port);
+    await until(clock, () => clock.sleeperCount === 2 && server.sockets.length === 1);
+    await clock.advance(3000);
+    expect(await failed).to.equal('no TLS handshake within 3s');
+    await until(clock, () => server.sockets[0]?.closed === true);
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  it('does not let a silent kubelet hold up the others for long, nor hold their wait against them', async () => {
+    const silent: net.Socket[] = [];
+    await using hanging = await RawServer.start((socket) => silent.push(socket));
+    await using healthy = await RawServer.start((socket) => socket.end(), { tls: certificate.tls });
+    const { clock, failure } = setup({ tls: { ca: certificate.ca }, handshakes: 1 });
+    const first = failure(hanging.port);
+    await until(clock, () => silent.length === 1);
+    const second = failure(healthy.port);
+    for (let turn = 0; turn < 20; turn++) await clock.advance(0); // connected, and waiting for its turn
+    await clock.advance(250); // by then the silence is the other kubelet's own
+    expect(await second).to.equal('connected');
+    await clock.advance(2750);
+    expect(await first).to.equal('no TLS handshake within 3s');
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  it("ends with the caller's own reason when that one gives up first", async () => {
+    await using server = await RawServer.start(() => {});
+    const { dialer, clock } = setup({ tls: {} });
+    const aborting = new AbortController();
+    const dialled = dialer
+      .dial({ host: '127.0.0.1', port: server.port }, aborting.signal)
+      .catch((error: Error) => error.message);
+    await until(clock, () => server.sockets.length === 1);
+    aborting.abort(new Error('the cycle ended'));
+    expect(await dialled).to.equal('the cycle ended');
+  });
+});

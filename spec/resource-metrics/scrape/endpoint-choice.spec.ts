@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import {
+  EndpointChoice,
+  type EndpointPolicy,
+  RECHECK_MS,
+} from '#lib/resource-metrics/scrape/endpoint-choice.ts';
+import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet-client.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const SUMMARY_PATH = '/stats/summary?only_cpu_and_memory=true';
+const RESOURCE_PATH = '/metrics/resource';
+
+/** A kubelet that answers some paths and refuses others with a status. */
+function setup(policy: EndpointPolicy, statuses: Record<string, number> = {}) {
+  const clock = new ManualClock();
+  const choice = new EndpointChoice(policy, clock);
+  const kubelet = { statuses };
+  const ask = async (name = 'a', resourceMetricsPath?: string) => {
+    const asked: string[] = [];
+    const answer = await choice
+      .ask({ name, resourceMetricsPath }, async ({ path }) => {
+        asked.push(path);
+        const status = kubelet.statuses[path];
+        if (status !== undefined) throw new KubeletRefusal(status, '');
+        return 'answered';
+      })
+      .catch((error: Error) => error.message);
+    return [...asked, answer];
+  };
+  return { ask, choice, clock, kubelet };
+}
+
+describe('EndpointChoice', () => {
+  it('asks for the summary by default', async () => {
+    expect(await setup('auto').ask()).to.deep.equal([SUMMARY_PATH, 'answered']);
+  });
+
+  for (const status of [403, 404]) {
+    it(`asks for /metrics/resource when the summary is refused with ${status}, and remembers`, async () => {
+      const { ask } = setup('auto', { [SUMMARY_PATH]: status });
+      expect(await ask()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'answered']);
+      expect(await ask()).to.deep.equal([RESOURCE_PATH, 'answered']);
+      expect(await ask('b')).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'answered']);
+    });
+  }
+
+  it('asks for the summary again after an hour', async () => {
+    const { ask, clock, kubelet } = setup('auto', { [SUMMARY_PATH]: 403 });
+    await ask();
+    kubelet.statuses = {};
+    await clock.advance(RECHECK_MS - 1);
+    expect(await ask()).to.deep.equal([RESOURCE_PATH, 'answered']);
+    await clock.advance(1);
+    expect(await ask()).to.deep.equal([SUMMARY_PATH, 'answered']);
+  });
+
+  it('does not remember what did not help', async () => {
+    const { ask } = setup('auto', { [SUMMARY_PATH]: 403, [RESOURCE_PATH]: 403 });
+    for (let cycle = 0; cycle < 2; cycle++) {
+      expect(await ask()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'HTTP status 403']);
+    }
+  });
+
+  for (const status of [401, 429, 500, 503]) {
+    it(`does not take ${status} for a word on the endpoint`, async () => {
+      expect(await setup('auto', { [SUMMARY_PATH]: status }).ask()).to.deep.equal([
+        SUMMARY_PATH,
+        `HTTP status ${status}`,
+      ]);
+    });
+  }
+
+  it('asks only what it is told to', async () => {
+    expect(await setup('summary', { [SUMMARY_PATH]: 403 }).ask()).to.deep.equal([
+      SUMMARY_PATH,
+      'HTTP status 403',
+    ]);
+    expect(await setup('resource').ask()).to.deep.equal([RESOURCE_PATH, 'answered']);
+  });
+
+  it('asks a node that names a path of its own for resources there, unless told to ask for summaries', async () => {
+    expect(await setup('auto').ask('a', '/virtual')).to.deep.equal(['/virtual', 'answered']);
+    expect(await setup('resource').ask('a', '/virtual')).to.deep.equal(['/virtual', 'answered']);
+    expect(await setup('summary').ask('a', '/virtual')).to.deep.equal([SUMMARY_PATH, 'answered']);
+  });
+
+  it('forgets nodes that are gone', async () => {
+    const { ask, choice } = setup('auto', { [SUMMARY_PATH]: 404 });
+    await ask();
+    choice.retain(() => false);
+    expect(await ask()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'answered']);
+  });
+});

@@ -1,0 +1,152 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
+import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
+
+const ORIGIN = { nodeName: 'lab-node', askedAtMs: 5, receivedAtMs: 7 };
+const FIXTURES = new URL('../../fixtures/kubelet/series/', import.meta.url);
+const recorded = (file: string) => readFile(new URL(file, FIXTURES), 'utf8');
+
+const decode = (...lines: string[]) => decodeExposition(lines.join('\n'), ORIGIN);
+const NODE = [
+  'node_cpu_usage_seconds_total 2798.632315044 1795251659494',
+  'node_memory_working_set_bytes 3.125415936e+09 1795251659494',
+];
+const IN_POD = '{container="app",namespace="default",pod="web-1"}';
+const CPU = `container_cpu_usage_seconds_total${IN_POD} 5.289110879 1795251662066`;
+const MEMORY = `container_memory_working_set_bytes${IN_POD} 2.5440256e+07 1795251662066`;
+const START = `container_start_time_seconds${IN_POD} 1.7952515746599536e+09`;
+
+describe('decodeExposition', () => {
+  it("reads a node's and a container's samples", () => {
+    expect(decode(...NODE, CPU, MEMORY, START)).to.deep.equal({
+      ...ORIGIN,
+      stampResolution: 'millisecond',
+      node: {
+        name: 'lab-node',
+        startedAtMs: undefined,
+        takenAtMs: 1_795_251_659_494,
+        cpuCoreNanoseconds: 2_798_632_315_044,
+        memoryBytes: 3_125_415_936,
+        cpuUsageNanocores: undefined,
+      },
+      pods: [
+        {
+          namespace: 'default',
+          name: 'web-1',
+          uid: undefined,
+          incompleteBecause: undefined,
+          containers: [
+            {
+              name: 'app',
+              startedAtMs: 1_795_251_574_659.9536,
+              takenAtMs: 1_795_251_662_066,
+              cpuCoreNanoseconds: 5_289_110_879,
+              memoryBytes: 25_440_256,
+            },
+          ],
+        },
+      ],
+      ignored: [],
+    });
+  });
+
+  it('tells of the same containers as the summary of that moment, with counters close by', async () => {
+    for (const round of ['t0', 't1', 't2']) {
+      const exposition = decodeExposition(await recorded(`${round}-metrics-resource.txt`), ORIGIN);
+      const summary = decodeSummary(await recorded(`${round}-summary-cpu-memory.json`), ORIGIN);
+      const containersOf = ({ pods }: typeof summary) =>
+        new Map(
+          pods.flatMap((pod) =>
+            pod.containers.map((each) => [`${pod.namespace}/${pod.name}/${each.name}`, each]),
+          ),
+        );
+      const [fromExposition, fromSummary] = [containersOf(exposition), containersOf(summary)];
+      expect([...fromExposition.keys()]).to.have.members([...fromSummary.keys()]);
+      for (const [key, { cpuCoreNanoseconds, startedAtMs }] of fromExposition) {
+        expect(cpuCoreNanoseconds, key).to.be.closeTo(fromSummary.get(key)?.cpuCoreNanoseconds ?? 0, 1e8);
+        expect(startedAtMs, key).to.be.closeTo(fromSummary.get(key)?.startedAtMs ?? 0, 1000);
+      }
+      expect(exposition.node?.cpuCoreNanoseconds).to.equal(summary.node?.cpuCoreNanoseconds);
+      expect(exposition.node?.memoryBytes).to.equal(summary.node?.memoryBytes);
+    }
+  });
+
+  it('reads swap where that is asked for, and only where the kubelet tells it', async () => {
+    const recording = decodeExposition(await recorded('t0-metrics-resource.txt'), ORIGIN, new Set(['swap']));
+    expect(recording.node?.extraBytes).to.deep.equal({ swap: 0 });
+    for (const { extraBytes } of recording.pods.flatMap(({ containers }) => containers)) {
+      expect(extraBytes).to.deep.equal({ swap: 0 });
+    }
+    const lines = [...NODE, CPU, MEMORY, `container_swap_usage_bytes${IN_POD} 4.096e+03 1795251662066`];
+    const { node, pods } = decodeExposition(lines.join('\n'), ORIGIN, new Set(['swap', 'ephemeral-storage']));
+    expect(node?.extraBytes).to.equal(undefined);
+    expect(pods[0]?.containers[0]?.extraBytes).to.deep.equal({ swap: 4096 });
+    expect(decode(...lines).pods[0]?.containers[0]).not.to.have.property('extraBytes');
+  });
+
+  it('puts up with carriage returns, comments, blank lines and series of others', () => {
+    const answer = decode(
+      '# HELP x y\r',
+      '',
+      ' ',
+      `${CPU}\r`,
+      `${MEMORY}\r`,
+      'pod_swap_usage_bytes{pod="x"} 0 1\r',
+    );
+    expect(answer.pods[0]?.containers).to.have.length(1);
+    expect(answer.ignored).to.deep.equal([]);
+  });
+
+  it('leaves out a bad line, alone, and names it', () => {
+    const answer = decode(CPU, 'container_cpu_usage_seconds_total{container="b', MEMORY);
+    expect(answer.pods[0]?.incompleteBecause).to.equal(undefined);
+    expect(answer.ignored).to.deep.equal([
+      'a line that is no sample: "container_cpu_usage_seconds_total{container=\\"b"',
+    ]);
+  });
+
+  for (const [what, lines, reason] of [
+    ['no CPU sample', [MEMORY], 'has no CPU time'],
+    ['a CPU sample of NaN', [CPU.replace('5.289110879', 'NaN'), MEMORY], 'has no CPU time'],
+    ['a CPU sample of +Inf', [CPU.replace('5.289110879', '+Inf'), MEMORY], 'has no CPU time'],
+    ['a CPU sample of 0', [CPU.replace('5.289110879', '0'), MEMORY], 'has no CPU time'],
+    [
+      'a CPU sample without a timestamp',
+      [CPU.replace(' 1795251662066', ''), MEMORY],
+      'has no time of the CPU reading',
+    ],
+    ['no memory sample', [CPU], 'has no working set'],
+  ] as const) {
+    it(`leaves a pod incomplete whose container has ${what}`, () => {
+      expect(decode(...lines).pods[0]?.incompleteBecause).to.equal(`container "app" ${reason}`);
+    });
+  }
+
+  it('does not drop a pod for an init container that finished and left only its start', () => {
+    const init = START.replace('"app"', '"init"').replace('1.7952515746599536e+09', '1.79525157e+09');
+    expect(decode(init, CPU, MEMORY, START).pods[0]).to.have.property('incompleteBecause', undefined);
+  });
+
+  it('fails when the kubelet says that it failed', () => {
+    const text = '# TYPE resource_scrape_error gauge\nresource_scrape_error 1\n';
+    expect(() => decodeExposition(text, ORIGIN)).to.throw('the kubelet failed to read its own metrics');
+  });
+
+  it('fails when there are no metrics in the answer, and tells what there is', () => {
+    expect(() => decodeExposition('', ORIGIN)).to.throw('the answer has no metrics');
+    expect(() => decodeExposition('<html>', ORIGIN)).to.throw(
+      'the answer has no metrics, but a line that is no sample: "<html>"',
+    );
+  });
+
+  it('reads lines in any order', () => {
+    const lines = [...NODE, CPU, MEMORY, START];
+    fc.assert(
+      fc.property(fc.shuffledSubarray(lines, { minLength: lines.length }), (shuffled) => {
+        expect(decode(...shuffled)).to.deep.equal(decode(...lines));
+      }),
+    );
+  });
+});

@@ -1,0 +1,207 @@
+import type net from 'node:net';
+import { expect } from 'chai';
+import { Dialer } from '#lib/resource-metrics/scrape/dialer.ts';
+import { KubeletClient, MAX_ANSWER_BYTES } from '#lib/resource-metrics/scrape/kubelet-client.ts';
+import { NameResolver } from '#lib/resource-metrics/scrape/name-resolver.ts';
+import { TurnGate } from '#lib/resource-metrics/scrape/turn-gate.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { answering, httpResponse, RawServer } from '#spec/support/raw-server.ts';
+import { until } from '#spec/support/until.ts';
+
+const never = new AbortController().signal;
+
+function setup({
+  authorization,
+  dialDelayMs = 0,
+}: {
+  readonly authorization?: string;
+  readonly dialDelayMs?: number;
+} = {}) {
+  const clock = new ManualClock();
+  const none = async () => '';
+  const resolver = new NameResolver({ clock, timeoutMs: 3000, hosts: none, resolvConf: none });
+  const gate = new TurnGate(64);
+  const dialer = new Dialer({ clock, resolver, gate, tls: undefined, dialTimeoutMs: 3000 });
+  const slowDialer = {
+    dial: async (...[target, signal]: Parameters<Dialer['dial']>) => {
+      if (dialDelayMs > 0) await clock.sleep(dialDelayMs, { signal });
+      return await dialer.dial(target, signal);
+    },
+  };
+  const client = new KubeletClient({
+    clock,
+    dialer: slowDialer,
+    scheme: 'http',
+    authorization: async () => authorization,
+    requestTimeoutMs: 10_000,
+    keepAliveMs: 120_000,
+  });
+  const get = (port: number) => client.get({ nodeName: 'a', host: '127.0.0.1', port }, '/path?x=y', never);
+  const failure = (port: number) =>
+    get(port).then(
+      (text) => `answered ${text}`,
+      (error: Error & { code?: string }) => error.code ?? error.message,
+    );
+  return { client, clock, dialer, failure, get, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
+}
+
+describe('KubeletClient', () => {
+  it('asks with the path, its host and the credentials of the moment', async () => {
+    let request = '';
+    await using server = await RawServer.start((socket) =>
+      socket.on('data', (data) => {
+        request += data;
+        socket.write(httpResponse('{}'));
+      }),
+    );
+    await using system = setup({ authorization: 'Bearer abc' });
+    expect(await system.get(server.port)).to.equal('{}');
+    expect(request).to.match(/^GET \/path\?x=y HTTP\/1\.1\r\n/);
+    expect(request.toLowerCase()).to.include(`host: 127.0.0.1:${server.port}\r\n`);
+    expect(request.toLowerCase()).to.include('authorization: bearer abc\r\n');
+  });
+
+  it('keeps the connection for the next question', async () => {
+    await using server = await RawServer.start(answering(httpResponse('1')));
+    await using system = setup();
+    await system.get(server.port);
+    await system.clock.advance(60_000);
+    await system.get(server.port);
+    expect(server.sockets).to.have.length(1);
+    expect(system.client.connectionCount).to.equal(1);
+  });
+
+  it('replaces a connection that the kubelet closed in the meantime', async () => {
+    await using server = await RawServer.start(answering(httpResponse('1')));
+    await using system = setup();
+    await system.get(server.port);
+    server.sockets[0]?.destroy();
+    await until(system.clock, () => system.client.connectionCount <= 0);
+    expect(await system.get(server.port)).to.equal('1');
+    expect(server.sockets).to.have.length(2);
+  });
+
+  it('asks again, once, when a kept connection is closed under the question', async () => {
+    const closing = (socket: net.Socket, index: number) => {
+      let questions = 0;
+      socket.on('data', () => {
+        if (index === 0 && ++questions === 2) socket.destroy();
+        else socket.write(httpResponse(`from ${index}`));
+      });
+    };
+    await using server = await RawServer.start(closing);
+    await using system = setup();
+    expect(await system.get(server.port)).to.equal('from 0');
+    expect(await system.get(server.port)).to.equal('from 1');
+  });
+
+  it('does not ask again when a new connection is closed', async () => {
+    await using server = await RawServer.start((socket) => socket.on('data', () => socket.destroy()));
+    await using system = setup();
+    expect(await system.failure(server.port)).to.be.oneOf(['UND_ERR_SOCKET', 'ECONNRESET']);
+    expect(server.sockets).to.have.length(1);
+  });
+
+  for (const [status, body, message] of [
+    ['403 Forbidden', 'Forbidden (user=a)\n', 'HTTP status 403: Forbidden (user=a)'],
+    ['500 Internal Server Error', '', 'HTTP status 500'],
+    ['404 Not Found', 'x'.repeat(5000), `HTTP status 404: ${'x'.repeat(200)}`],
+  ] as const) {
+    it(`refuses status ${status} with what the kubelet said`, async () => {
+      await using server = await RawServer.start(answering(httpResponse(body, { status })));
+      await using system = setup();
+      expect(await system.failure(server.port)).to.equal(message);
+    });
+  }
+
+  it('does not follow a redirect, least of all with credentials', async () => {
+    await using elsewhere = await RawServer.start(answering(httpResponse('secret')));
+    const headers = `Location: http://127.0.0.1:${elsewhere.port}/\r\n`;
+    await using server = await RawServer.start(answering(httpResponse('', { status: '302 Found', headers })));
+    await using system = setup({ authorization: 'Bearer abc' });
+    expect(await system.failure(server.port)).to.equal('HTTP status 302');
+    expect(elsewhere.sockets).to.have.length(0);
+  });
+
+  it('gives up on an answer that does not end in time, and drops the connection', async () => {
+    await using server = await RawServer.start(answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{'));
+    await using system = setup();
+    const failed = system.failure(server.port);
+    while (server.sockets[0]?.bytesWritten === 0 || server.sockets.length === 0)
+      await system.clock.advance(0);
+    for (let turn = 0; turn < 20; turn++) await system.clock.advance(0);
+    await system.clock.advance(10_000);
+    expect(await failed).to.equal('no complete answer within 10s');
+    await until(system.clock, () => system.client.connectionCount <= 0);
+    expect(system.clock.sleeperCount).to.equal(0);
+  });
+
+  it('bounds dialling and answer together', async () => {
+    await using server = await RawServer.start(answering('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{'));
+    await using system = setup({ dialDelayMs: 2500 });
+    const failed = system.failure(server.port);
+    await until(system.clock, () => system.clock.sleeperCount === 2);
+    await system.clock.advance(2500);
+    await until(system.clock, () => (server.sockets[0]?.bytesWritten ?? 0) > 0);
+    await system.clock.advance(7499);
+    expect(system.clock.sleeperCount).to.equal(1);
+    await system.clock.advance(1);
+    expect(await failed).to.equal('no complete answer within 10s');
+  });
+
+  it('names an answer that is no HTTP', async () => {
+    await using server = await RawServer.start(answering('SSH-2.0-OpenSSH_9.2\r\n'));
+    await using system = setup();
+    expect(await system.failure(server.port)).to.match(/does not match the HTTP/);
+  });
+
+  it('keeps half as many connections once file descriptors have run out', async () => {
+    const servers = await Promise.all(
+      Array.from({ length: 6 }, () => RawServer.start(answering(httpResponse('1')))),
+    );
+    await using stack = new AsyncDisposableStack();
+    for (const server of servers) stack.use(server);
+    const system = stack.use(setup());
+    for (const { port } of servers.slice(0, 4)) await system.get(port);
+    system.dialer.dial = () => Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' }));
+    expect(await system.failure(servers[4]?.port ?? 0)).to.equal('EMFILE');
+    Reflect.deleteProperty(system.dialer, 'dial');
+    for (const { port } of servers) expect(await system.get(port)).to.equal('1');
+    await until(system.clock, () => system.client.connectionCount === 4);
+    for (const { port } of servers) expect(await system.get(port)).to.equal('1');
+  });
+
+  it('leaves the rest of a refusal that does not end', async () => {
+    const head = 'HTTP/1.1 500 Internal Server Error\r\nContent-Length: 9999999\r\n\r\n';
+    await using server = await RawServer.start(answering(`${head}${'no '.repeat(10_000)}`));
+    await using system = setup();
+    expect(await system.failure(server.port)).to.match(/^HTTP status 500: no no /);
+    await until(system.clock, () => system.client.connectionCount === 0);
+    expect(system.clock.sleeperCount).to.equal(0);
+  });
+
+  it('refuses an answer that is compressed, which it never asks for', async () => {
+    const headers = 'Content-Encoding: gzip\r\n';
+    await using server = await RawServer.start(answering(httpResponse('\x1f\x8b', { headers })));
+    await using system = setup();
+    expect(await system.failure(server.port)).to.match(/^the answer is encoded.*: gzip$/);
+  });
+
+  it('refuses an answer that is longer than any kubelet gives', async () => {
+    const body = 'x'.repeat(MAX_ANSWER_BYTES + 1);
+    await using server = await RawServer.start(answering(httpResponse(body)));
+    await using system = setup();
+    expect(await system.failure(server.port)).to.equal('UND_ERR_RES_EXCEEDED_MAX_SIZE');
+  });
+
+  it('closes connections to addresses that are no longer wanted', async () => {
+    await using one = await RawServer.start(answering(httpResponse('1')));
+    await using two = await RawServer.start(answering(httpResponse('2')));
+    await using system = setup();
+    await Promise.all([system.get(one.port), system.get(two.port)]);
+    await system.client.retain(new Set([`127.0.0.1:${two.port}`]));
+    await until(system.clock, () => system.client.connectionCount <= 1);
+    expect(await system.get(two.port)).to.equal('2');
+    expect(two.sockets).to.have.length(1);
+  });
+});

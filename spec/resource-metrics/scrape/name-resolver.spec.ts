@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import { FAILED_TTL_MS, FOUND_TTL_MS, NameResolver } from '#lib/resource-metrics/scrape/name-resolver.ts';
+import { DnsServer, ipv4, ipv6, type Zone } from '#spec/support/dns-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { until } from '#spec/support/until.ts';
+
+const never = new AbortController().signal;
+
+async function setup(zone: Zone, { hosts = '', resolvConf = '' } = {}) {
+  const server = await DnsServer.start(zone);
+  const clock = new ManualClock();
+  const resolver = new NameResolver({
+    clock,
+    timeoutMs: 3000,
+    hosts: async () => hosts,
+    resolvConf: async () => resolvConf,
+    servers: [server.address],
+  });
+  const message = (name: string) => resolver.resolve(name, never).catch((error: Error) => error.message);
+  return { clock, message, resolver, server, [Symbol.dispose]: () => server[Symbol.dispose]() };
+}
+
+describe('NameResolver', () => {
+  it('takes an IP address as it is', async () => {
+    using system = await setup({});
+    expect(await system.message('10.0.0.7')).to.equal('10.0.0.7');
+    expect(await system.message('fd00::7')).to.equal('fd00::7');
+    expect(system.server.questions).to.deep.equal([]);
+  });
+
+  it('asks DNS, and prefers IPv4 where a name has both', async () => {
+    using system = await setup({
+      'both.test': [ipv6('both.test', 'fd00::7'), ipv4('both.test', '10.0.0.7')],
+      'six.test': [ipv6('six.test', 'fd00::8')],
+    });
+    expect(await system.message('both.test')).to.equal('10.0.0.7');
+    expect(await system.message('six.test')).to.equal('fd00::8');
+  });
+
+  it('reads the hosts file first', async () => {
+    using system = await setup({}, { hosts: '10.0.0.9 node-9' });
+    expect(await system.message('NODE-9')).to.equal('10.0.0.9');
+    expect(system.server.questions).to.deep.equal([]);
+  });
+
+  it('completes names by the search list', async () => {
+    using system = await setup(
+      { 'node.b.test': [ipv4('node.b.test', '10.0.0.7')] },
+      { resolvConf: 'search a.test b.test\noptions ndots:5' },
+    );
+    expect(await system.message('node')).to.equal('10.0.0.7');
+    expect(system.server.questions).to.include.members(['A node.a.test', 'A node.b.test']);
+    expect(system.server.questions).to.not.include('A node');
+  });
+
+  it('says so when there is no such host', async () => {
+    using system = await setup({});
+    expect(await system.message('gone.test')).to.equal('no such host: "gone.test"');
+  });
+
+  it('reuses what it found, and what it did not find for a shorter time', async () => {
+    using system = await setup({ 'a.test': [ipv4('a.test', '10.0.0.7')] });
+    const askedFor = (name: string) => system.server.questions.filter((each) => each === `A ${name}`).length;
+    const resolveBoth = () => Promise.all([system.message('a.test'), system.message('gone.test')]);
+    await resolveBoth();
+    await resolveBoth();
+    expect([askedFor('a.test'), askedFor('gone.test')]).to.deep.equal([1, 1]);
+    await system.clock.advance(FAILED_TTL_MS);
+    await resolveBoth();
+    expect([askedFor('a.test'), askedFor('gone.test')]).to.deep.equal([1, 2]);
+    await system.clock.advance(FOUND_TTL_MS);
+    await resolveBoth();
+    expect([askedFor('a.test'), askedFor('gone.test')]).to.deep.equal([2, 3]);
+  });
+
+  it('gives up on a silent name server when its time is over, and does not ask again at once', async () => {
+    using system = await setup({ 'lost.test': 'silence' });
+    const lost = system.message('lost.test');
+    await until(system.clock, () => system.server.questions.length > 0);
+    await system.clock.advance(3000);
+    expect(await lost).to.equal('no answer from DNS for "lost.test" within 3s');
+    const { length } = system.server.questions;
+    expect(await system.message('lost.test')).to.match(/no answer from DNS/);
+    expect(system.server.questions).to.have.length(length);
+  });
+
+  it('lets a thousand names without an answer stall nobody', async () => {
+    const names = Array.from({ length: 1000 }, (_, index) => `n${index}.lost.test`);
+    const silent = Object.fromEntries(names.map((name) => [name, 'silence' as const]));
+    using system = await setup({ ...silent, 'good.test': [ipv4('good.test', '10.0.0.7')] });
+    const lost: Promise<string>[] = [];
+    while (names.length > 0) {
+      lost.push(...names.splice(0, 50).map((name) => system.message(name)));
+      await until(system.clock, () => system.server.questions.length >= lost.length); // none is dropped
+    }
+    expect(await system.message('good.test')).to.equal('10.0.0.7');
+    await system.clock.advance(3000);
+    expect(new Set((await Promise.all(lost)).map((each) => each.slice(0, 18)))).to.deep.equal(
+      new Set(['no answer from DNS']),
+    );
+  });
+
+  it("ends with the caller's own reason when that one gives up first", async () => {
+    using system = await setup({ 'lost.test': 'silence' });
+    const aborting = new AbortController();
+    const lost = system.resolver.resolve('lost.test', aborting.signal).catch((error: Error) => error.message);
+    aborting.abort(new Error('the cycle ended'));
+    expect(await lost).to.equal('the cycle ended');
+  });
+});

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { candidateNames, readHosts, readSearch } from '#lib/resource-metrics/scrape/resolver-files.ts';
+
+describe('readHosts', () => {
+  const HOSTS = `# comment
+127.0.0.1 localhost localhost.localdomain # trailing
+::1       localhost ip6-localhost
+fd00::7   Node-7
+10.0.0.7	node-7 alias
+10.0.0.8  node-7
+not-an-ip nonsense
+`;
+
+  it('maps every name, in lower case, to its first address, IPv4 before IPv6', () => {
+    const hosts = readHosts(HOSTS);
+    expect(hosts.get('localhost')).to.equal('127.0.0.1');
+    expect(hosts.get('ip6-localhost')).to.equal('::1');
+    expect(hosts.get('node-7')).to.equal('10.0.0.7');
+    expect(hosts.get('alias')).to.equal('10.0.0.7');
+    expect(hosts.has('nonsense')).to.equal(false);
+    expect(hosts.has('trailing')).to.equal(false);
+  });
+});
+
+describe('readSearch', () => {
+  it('reads the search list and ndots that Kubernetes gives to pods', () => {
+    const text =
+      'nameserver 10.96.0.10\nsearch ns.svc.cluster.local svc.cluster.local cluster.local.\noptions ndots:5 edns0\n';
+    expect(readSearch(text)).to.deep.equal({
+      domains: ['ns.svc.cluster.local', 'svc.cluster.local', 'cluster.local'],
+      ndots: 5,
+    });
+  });
+
+  it('has no domains and one dot where the file is empty', () => {
+    expect(readSearch('')).to.deep.equal({ domains: [], ndots: 1 });
+  });
+});
+
+describe('candidateNames', () => {
+  const search = { domains: ['a.b', 'c'], ndots: 2 };
+
+  it('completes a name with few dots first', () => {
+    expect(candidateNames('node', search)).to.deep.equal(['node.a.b', 'node.c', 'node']);
+    expect(candidateNames('node.x', search)).to.deep.equal(['node.x.a.b', 'node.x.c', 'node.x']);
+  });
+
+  it('tries a name with enough dots as it is first', () => {
+    expect(candidateNames('node.x.y', search)).to.deep.equal(['node.x.y', 'node.x.y.a.b', 'node.x.y.c']);
+  });
+
+  it('takes a name that ends in a dot as absolute', () => {
+    expect(candidateNames('node.', search)).to.deep.equal(['node']);
+  });
+});

@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
+import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
+
+describe('ScrapeRecords', () => {
+  it('keeps when and where a node was scraped last', () => {
+    const records = new ScrapeRecords();
+    records.record(outcome({ startedAtMs: 1000 }));
+    expect(records.get('a')).to.deep.equal({
+      startedAtMs: 1000,
+      durationMs: 20,
+      address: '10.0.0.7:10250',
+      endpoint: '/stats/summary',
+      succeededAtMs: 1000,
+      ignored: [],
+      failure: undefined,
+    });
+  });
+
+  it('keeps since when a node fails, whatever the causes, until it succeeds', () => {
+    const records = new ScrapeRecords();
+    const fail = (cause: string) => new ScrapeError('a', new Error(cause), { address: '10.0.0.7:10250' });
+    records.record(outcome({ startedAtMs: 1000 }));
+    records.record(outcome({ startedAtMs: 2000, error: fail('connection refused') }));
+    records.record(outcome({ startedAtMs: 3000, error: fail('no route to the host') }));
+    expect(records.get('a')).to.deep.include({ startedAtMs: 3000, succeededAtMs: 1000 });
+    expect(records.get('a')?.failure).to.deep.equal({
+      message: 'Cannot scrape node "a" at 10.0.0.7:10250: no route to the host',
+      sinceMs: 2000,
+      count: 2,
+    });
+    records.record(outcome({ startedAtMs: 4000 }));
+    expect(records.get('a')?.failure).to.equal(undefined);
+  });
+
+  it('forgets nodes that are gone', () => {
+    const records = new ScrapeRecords();
+    records.record(outcome({}));
+    records.retain(() => false);
+    expect(records.get('a')).to.equal(undefined);
+  });
+});
+
+function outcome(changes: Partial<ScrapeOutcome>): ScrapeOutcome {
+  return {
+    nodeName: 'a',
+    startedAtMs: 0,
+    durationMs: 20,
+    error: undefined,
+    ignored: [],
+    address: '10.0.0.7:10250',
+    endpoint: '/stats/summary',
+    ...changes,
+  };
+}

@@ -1,0 +1,166 @@
+import { expect } from 'chai';
+import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import { EndpointChoice } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
+import { type ScrapeOutcome, Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+/** How a kubelet answers: after so long, or never. */
+type Kubelet = { readonly afterMs: number; readonly text?: string; readonly fails?: string };
+
+const node = (name: string): LiveNode => ({
+  name,
+  labels: {},
+  addresses: [],
+  kubeletPort: undefined,
+  resourceMetricsPath: undefined,
+});
+
+function setup(
+  kubelets: Record<string, Kubelet>,
+  { random = () => 0 }: { readonly random?: () => number } = {},
+) {
+  const clock = new ManualClock();
+  const outcomes: ScrapeOutcome[] = [];
+  const batches: { readonly atMs: number; readonly nodes: readonly string[] }[] = [];
+  const asked: { readonly host: string; readonly path: string; readonly atMs: number }[] = [];
+  const retained: string[][] = [];
+  const scraper = new Scraper({
+    clock,
+    random,
+    endpoints: new EndpointChoice('auto', clock),
+    onScraped: (outcome) => outcomes.push(outcome),
+    targetOf: ({ name }) =>
+      name === 'no-address'
+        ? { nodeName: name, reason: 'no address' }
+        : { nodeName: name, host: name, port: 10250 },
+    client: {
+      get: async ({ host }, path, signal) => {
+        asked.push({ host, path, atMs: clock.monotonicMs() });
+        const kubelet = kubelets[host] ?? { afterMs: 0 };
+        await clock.sleep(kubelet.afterMs, { signal });
+        if (kubelet.fails !== undefined) throw new Error(kubelet.fails);
+        return kubelet.text ?? '{"pods":[]}';
+      },
+      retain: async (addresses) => {
+        retained.push([...addresses]);
+      },
+    },
+  });
+  const cycle = new AbortController();
+  const scrape = () =>
+    scraper.scrape({
+      nodes: Object.keys(kubelets).map(node),
+      signal: cycle.signal,
+      deliver: ({ answers }) =>
+        batches.push({ atMs: clock.monotonicMs(), nodes: answers.map(({ nodeName }) => nodeName) }),
+    });
+  return { asked, batches, clock, cycle, done: scrape(), outcomes, retained, scrape };
+}
+
+const many = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, { afterMs: 0 }]));
+
+describe('Scraper', () => {
+  it("asks every node's kubelet for CPU and memory", async () => {
+    const { asked, done, clock, retained } = setup({ a: { afterMs: 0 }, b: { afterMs: 0 } });
+    await clock.advance(100);
+    await done;
+    expect(asked.map(({ host, path }) => `${host}${path}`)).to.have.members([
+      'a/stats/summary?only_cpu_and_memory=true',
+      'b/stats/summary?only_cpu_and_memory=true',
+    ]);
+    expect(retained).to.deep.equal([['a:10250', 'b:10250']]);
+  });
+
+  it('spreads the starts over 8 ms a node', async () => {
+    let next = 0;
+    const { asked, done, clock } = setup(many(50), { random: () => next++ / 50 });
+    await clock.advance(400);
+    await done;
+    expect(asked.map(({ atMs }) => Math.round(atMs))).to.deep.equal(
+      Array.from({ length: 50 }, (_, n) => n * 8),
+    );
+  });
+
+  it('asks a node at the same point of every cycle, so that two readings are never too near each other', async () => {
+    const { asked, done, clock, scrape } = setup(many(1000), { random: Math.random });
+    await clock.advance(12_000);
+    await done;
+    const again = scrape();
+    await clock.advance(12_000);
+    await again;
+    const firstMs = new Map(asked.slice(0, 1000).map(({ host, atMs }) => [host, atMs]));
+    for (const { host, atMs } of asked.slice(1000)) expect(atMs - (firstMs.get(host) ?? 0)).to.equal(12_000);
+  });
+
+  it('spreads them over no more than 4 s', async () => {
+    const { asked, done, clock } = setup(many(1000), { random: () => 0.999 });
+    await clock.advance(4000);
+    await done;
+    expect(Math.max(...asked.map(({ atMs }) => atMs))).to.be.within(3900, 4000);
+  });
+
+  it('delivers all at once when all have answered', async () => {
+    const { batches, clock, done } = setup({ a: { afterMs: 10 }, b: { afterMs: 500 } });
+    await clock.advance(500);
+    await done;
+    expect(batches).to.deep.equal([{ atMs: 500, nodes: ['a', 'b'] }]);
+  });
+
+  it('does not let a slow kubelet hold up the others', async () => {
+    const { batches, clock, done } = setup({ a: { afterMs: 10 }, slow: { afterMs: 9000 } });
+    await clock.advance(2000);
+    expect(batches).to.deep.equal([{ atMs: 1016, nodes: ['a'] }]);
+    await clock.advance(7000);
+    await done;
+    expect(batches[1]).to.deep.equal({ atMs: 9000, nodes: ['slow'] });
+  });
+
+  it('lets one that fails cost only itself', async () => {
+    const { batches, clock, done, outcomes } = setup({
+      a: { afterMs: 5 },
+      refusing: { afterMs: 1, fails: 'refused' },
+      garbage: { afterMs: 1, text: '<html>' },
+      'no-address': { afterMs: 0 },
+    });
+    await clock.advance(2000);
+    await done;
+    expect(batches.flatMap(({ nodes }) => nodes)).to.deep.equal(['a']);
+    const messages = outcomes.map(({ nodeName, error }) => [nodeName, error?.message ?? 'ok']);
+    expect(Object.fromEntries(messages)).to.deep.include({
+      a: 'ok',
+      refusing: 'Cannot scrape node "refusing" at refusing:10250: refused',
+      'no-address': 'Cannot scrape node "no-address": no address',
+    });
+    expect(Object.fromEntries(messages).garbage).to.match(
+      /^Cannot scrape node "garbage" at garbage:10250: .*JSON/,
+    );
+  });
+
+  it('measures each scrape from its own start', async () => {
+    const { clock, done, outcomes } = setup({ a: { afterMs: 30 } }, { random: () => 0.5 });
+    const beganAtMs = clock.nowMs();
+    await clock.advance(100);
+    await done;
+    expect(outcomes[0]).to.deep.include({ nodeName: 'a', startedAtMs: beganAtMs + 4, durationMs: 30 });
+  });
+
+  it('ends with its cycle: who has not answered by then has failed', async () => {
+    const { clock, cycle, done, outcomes } = setup({ a: { afterMs: 1 }, slow: { afterMs: 60_000 } });
+    await clock.advance(15_000);
+    cycle.abort(new Error('no answer before the next cycle was due'));
+    await done;
+    expect(outcomes.map(({ nodeName, error }) => [nodeName, error?.reason])).to.deep.equal([
+      ['a', undefined],
+      ['slow', 'no answer before the next cycle was due'],
+    ]);
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  it('is done at once where there are no nodes', async () => {
+    const { batches, clock, done } = setup({});
+    await done;
+    expect(batches).to.deep.equal([]);
+    expect(clock.sleeperCount).to.equal(0);
+  });
+});

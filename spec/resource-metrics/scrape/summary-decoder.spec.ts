@@ -1,0 +1,211 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
+
+const ORIGIN = { nodeName: 'lab-node', askedAtMs: 5, receivedAtMs: 7 };
+const FIXTURES = new URL('../../fixtures/kubelet/series/', import.meta.url);
+
+const decode = (summary: unknown) => decodeSummary(JSON.stringify(summary), ORIGIN);
+
+const CPU = { time: '2026-11-21T09:12:34Z', usageNanoCores: 5, usageCoreNanoSeconds: 979_295_941 };
+const MEMORY = { time: '2026-11-21T09:12:34Z', workingSetBytes: 25_640_960 };
+const STARTED = '2026-11-21T09:12:18Z';
+const container = (changes: object = {}) => ({
+  name: 'app',
+  startTime: STARTED,
+  cpu: CPU,
+  memory: MEMORY,
+  ...changes,
+});
+const podOf = (...containers: object[]) => ({
+  podRef: { name: 'web-1', namespace: 'default', uid: 'u1' },
+  startTime: STARTED,
+  containers,
+});
+
+describe('decodeSummary', () => {
+  it("reads a real kubelet's answer", async () => {
+    const answer = decodeSummary(
+      await readFile(new URL('t0-summary-cpu-memory.json', FIXTURES), 'utf8'),
+      ORIGIN,
+    );
+    expect(answer).to.deep.include({
+      nodeName: 'lab-node',
+      askedAtMs: 5,
+      receivedAtMs: 7,
+      stampResolution: 'second',
+    });
+    expect(answer.node).to.deep.equal({
+      name: 'lab-node',
+      startedAtMs: Date.UTC(2026, 10, 21, 8, 1, 16),
+      takenAtMs: Date.UTC(2026, 10, 21, 9, 12, 32),
+      cpuCoreNanoseconds: 3_061_885_831_578,
+      memoryBytes: 790_056_960,
+      cpuUsageNanocores: 189_083_034,
+    });
+    expect(answer.pods.map(({ namespace, name }) => `${namespace}/${name}`)).to.deep.equal([
+      'default/burner-7b8469d94f-v2dlv',
+      'kube-system/quiet',
+      'default/burner-7b8469d94f-wrk7k',
+    ]);
+    expect(answer.pods[0]).to.deep.equal({
+      namespace: 'default',
+      name: 'burner-7b8469d94f-v2dlv',
+      uid: 'b95dfe2f-0a55-4870-9c5f-c9512f49424c',
+      incompleteBecause: undefined,
+      containers: [
+        {
+          name: 'burn',
+          startedAtMs: Date.UTC(2026, 10, 21, 9, 12, 18),
+          takenAtMs: Date.UTC(2026, 10, 21, 9, 12, 34),
+          cpuCoreNanoseconds: 979_295_941,
+          memoryBytes: 25_640_960,
+        },
+        {
+          name: 'side',
+          startedAtMs: Date.UTC(2026, 10, 21, 9, 12, 18),
+          takenAtMs: Date.UTC(2026, 10, 21, 9, 12, 34),
+          cpuCoreNanoseconds: 17_496_234,
+          memoryBytes: 733_184,
+        },
+      ],
+    });
+  });
+
+  it('reads the same from the full summary as from CPU and memory only', async () => {
+    const read = async (file: string) =>
+      decodeSummary(await readFile(new URL(file, FIXTURES), 'utf8'), ORIGIN);
+    const [full, slim] = [await read('t1-summary.json'), await read('t1-summary-cpu-memory.json')];
+    expect(full.pods.map(({ uid }) => uid)).to.have.members(slim.pods.map(({ uid }) => uid));
+  });
+
+  for (const [what, changes, reason] of [
+    ['no CPU section', { cpu: undefined }, 'has no CPU time'],
+    ['a CPU counter of 0', { cpu: { ...CPU, usageCoreNanoSeconds: 0 } }, 'has no CPU time'],
+    [
+      'a CPU time of the year 1',
+      { cpu: { ...CPU, time: '0001-01-01T00:00:00Z' } },
+      'has no time of the CPU reading',
+    ],
+    ['a CPU time that is null', { cpu: { ...CPU, time: null } }, 'has no time of the CPU reading'],
+    ['no memory section', { memory: undefined }, 'has no working set'],
+    ['a working set of 0', { memory: { ...MEMORY, workingSetBytes: 0 } }, 'has no working set'],
+    ['neither', { cpu: undefined, memory: undefined }, 'has no CPU time and no working set'],
+  ] as const) {
+    it(`leaves a pod incomplete whose container has ${what}`, () => {
+      const [pod] = decode({
+        pods: [podOf(container({ name: 'whole' }), container({ name: 'part', ...changes }))],
+      }).pods;
+      expect(pod?.incompleteBecause).to.equal(`container "part" ${reason}`);
+      expect(pod?.containers.map(({ name }) => name)).to.deep.equal(['whole']);
+    });
+  }
+
+  it('has no start of a container whose start is of the year 1, null or absent', () => {
+    for (const startTime of ['0001-01-01T00:00:00Z', null, undefined]) {
+      const [pod] = decode({ pods: [podOf(container({ startTime }))] }).pods;
+      expect(pod?.incompleteBecause).to.equal(undefined);
+      expect(pod?.containers[0]?.startedAtMs).to.equal(undefined);
+    }
+  });
+
+  it('serves an idle container: no CPU used lately is no lack', () => {
+    const [pod] = decode({ pods: [podOf(container({ cpu: { ...CPU, usageNanoCores: 0 } }))] }).pods;
+    expect(pod?.incompleteBecause).to.equal(undefined);
+  });
+
+  it('does not drop a pod for an init container that finished', () => {
+    const init = {
+      name: 'init',
+      startTime: '2026-11-21T09:12:10Z',
+      cpu: { ...CPU, usageCoreNanoSeconds: 0 },
+    };
+    const [pod] = decode({ pods: [podOf(init, container())] }).pods;
+    expect(pod?.incompleteBecause).to.equal(undefined);
+    expect(pod?.containers.map(({ name }) => name)).to.deep.equal(['app']);
+  });
+
+  it('counts the later of two lives that are reported under one name', () => {
+    const earlier = container({
+      startTime: '2026-11-21T09:00:00Z',
+      cpu: { ...CPU, usageCoreNanoSeconds: 7 },
+    });
+    for (const containers of [
+      [earlier, container()],
+      [container(), earlier],
+    ]) {
+      const [pod] = decode({ pods: [podOf(...containers)] }).pods;
+      expect(pod?.containers.map(({ cpuCoreNanoseconds }) => cpuCoreNanoseconds)).to.deep.equal([
+        979_295_941,
+      ]);
+    }
+  });
+
+  it('has no point of a node that knows no CPU or no memory', () => {
+    for (const node of [
+      undefined,
+      {},
+      { cpu: CPU },
+      { memory: MEMORY },
+      { cpu: { ...CPU, usageCoreNanoSeconds: 0 }, memory: MEMORY },
+    ]) {
+      expect(decode({ node, pods: [] }).node).to.equal(undefined);
+    }
+  });
+
+  it("has no rate of the kubelet's own where that is 0 or absent", () => {
+    const { node } = decode({ node: { cpu: { ...CPU, usageNanoCores: 0 }, memory: MEMORY } });
+    expect(node?.cpuUsageNanocores).to.equal(undefined);
+  });
+
+  it('leaves out a pod without a name, alone', () => {
+    expect(
+      decode({ pods: [{ podRef: { namespace: 'a' } }, null, 7, podOf(container())] }).pods,
+    ).to.have.length(1);
+  });
+
+  it('takes `__proto__` for a name like any other', () => {
+    const text = `{"pods":[{"podRef":{"name":"__proto__","namespace":"__proto__"},"containers":[]}]}`;
+    expect(decodeSummary(text, ORIGIN).pods[0]).to.deep.include({
+      namespace: '__proto__',
+      name: '__proto__',
+    });
+    expect(Object.prototype).to.not.have.property('containers');
+  });
+
+  it('refuses what tells neither of a node nor of pods, lest it replace what does', () => {
+    for (const text of ['{}', '[]', '{"pods":5}', '{"node":"a"}']) {
+      expect(() => decodeSummary(text, ORIGIN), text).to.throw('the answer is no summary');
+    }
+  });
+
+  it('refuses what is not a JSON object', () => {
+    for (const text of ['', 'null', '7', '"x"', '{', '<html>', '{"a":1}x']) {
+      expect(() => decodeSummary(text, ORIGIN), text).to.throw();
+    }
+  });
+
+  it('refuses an object of which nothing can be read', () => {
+    expect(() => decodeSummary('{"pods":[{"podRef":7}]}', ORIGIN)).to.throw('the answer has no metrics');
+  });
+
+  it('reads any JSON object that has metrics without failing, and never a point that is not positive', () => {
+    const value = fc.anything({
+      values: [fc.constantFrom(CPU, MEMORY, STARTED, container(), podOf(container()))],
+    });
+    fc.assert(
+      fc.property(value, value, value, (node, pods, extra) => {
+        const known = podOf(container());
+        const text = JSON.stringify({ node: { ...CPU, ...Object(node) }, pods: [pods, extra, known] });
+        const answer = decodeSummary(text, ORIGIN);
+        for (const point of [answer.node, ...answer.pods.flatMap(({ containers }) => containers)]) {
+          if (!point) continue;
+          expect(point.cpuCoreNanoseconds).to.be.above(0);
+          expect(point.memoryBytes).to.be.above(0);
+          expect(point.takenAtMs).to.be.above(0);
+        }
+      }),
+    );
+  });
+});

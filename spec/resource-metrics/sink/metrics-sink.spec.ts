@@ -1,0 +1,225 @@
+import { expect } from 'chai';
+import type { MetricsBatch, PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import { LONGEST_GAP_MS, MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { at, containerPoint, nodeAnswer, nodePoint, podPoints } from '#spec/support/points.ts';
+
+const RESOLUTION_MS = 60_000;
+const STALENESS_MS = 70_000;
+
+interface Setup {
+  readonly clock: ManualClock;
+  readonly sink: MetricsSink;
+  /** Hands the sink what the nodes' kubelets say now, each with one pod unless told otherwise. */
+  readonly answer: (...nodes: { readonly name: string; readonly pods?: readonly PodPoints[] }[]) => void;
+}
+
+function setup({
+  liveUids = {},
+  stalenessMs = STALENESS_MS,
+}: {
+  readonly liveUids?: Record<string, string>;
+  readonly stalenessMs?: number;
+} = {}): Setup {
+  const clock = new ManualClock();
+  const livePodUid = (namespace: string, name: string) => liveUids[`${namespace}/${name}`];
+  const sink = new MetricsSink({ clock, livePodUid, resolutionMs: RESOLUTION_MS, stalenessMs });
+  const answer: Setup['answer'] = (...nodes) => {
+    const seconds = clock.monotonicMs() / 1000;
+    const batch: MetricsBatch = {
+      answers: nodes.map(({ name, pods }) =>
+        nodeAnswer({
+          nodeName: name,
+          receivedAtMs: clock.monotonicMs(),
+          node: nodePoint({ takenAtMs: at(seconds), cpuCoreNanoseconds: 5e12 + seconds * 1e9 }),
+          pods: pods ?? [podOn(name, seconds)],
+        }),
+      ),
+    };
+    sink.receive(batch);
+  };
+  return { clock, sink, answer };
+}
+
+function podOn(node: string, seconds: number, changes: Partial<PodPoints> = {}): PodPoints {
+  const container = containerPoint({ takenAtMs: at(seconds), cpuCoreNanoseconds: 1e9 + seconds * 1e8 });
+  return podPoints({ name: `pod-${node}`, uid: `uid-${node}`, containers: [container], ...changes });
+}
+
+const nodesOf = ({ sink }: Setup) => [...sink.snapshot.nodes.keys()];
+const podsOf = ({ sink }: Setup) => [...(sink.snapshot.pods.get('default')?.keys() ?? [])];
+
+describe('MetricsSink', () => {
+  it('serves nothing before anything was received', () => {
+    const { sink } = setup();
+    expect(sink.snapshot.sequence).to.equal(0);
+    expect(sink.isReady).to.equal(false);
+  });
+
+  it('is ready once a rate over two readings is held', async () => {
+    const system = setup();
+    system.answer({ name: 'a' });
+    expect(system.sink.isReady).to.equal(false);
+    expect(nodesOf(system)).to.deep.equal(['a']);
+    await system.clock.advance(12_000);
+    system.answer({ name: 'a' });
+    expect(system.sink.isReady).to.equal(true);
+    expect(podsOf(system)).to.deep.equal(['pod-a']);
+    expect(system.sink.storagePoints).to.deep.equal({ node: 1, container: 1 });
+  });
+
+  it('takes in the other answers of a batch when one cannot be, and says which', () => {
+    const system = setup();
+    const unreadable = { name: 'b', pods: undefined as unknown as [] };
+    const broken: MetricsBatch = {
+      answers: ['a', 'b', 'c'].map((name) => ({
+        ...nodeAnswer({ nodeName: name, node: nodePoint(), pods: [] }),
+        ...(name === unreadable.name ? { pods: unreadable.pods } : {}),
+      })),
+    };
+    expect(() => system.sink.receive(broken)).to.throw('Cannot take in the answer of node "b"');
+    expect(nodesOf(system)).to.deep.equal(['a', 'c']);
+  });
+
+  it('replaces the snapshot whole and leaves one that a reader holds as it was', async () => {
+    const system = setup();
+    system.answer({ name: 'a' });
+    const held = system.sink.snapshot;
+    await system.clock.advance(60_000);
+    system.answer({ name: 'a' }, { name: 'b' });
+    expect([...held.nodes.keys()]).to.deep.equal(['a']);
+    expect(system.sink.snapshot.sequence).to.equal(held.sequence + 1);
+    expect(system.sink.snapshot.publishedAtMs).to.equal(system.clock.nowMs());
+  });
+
+  describe('when a node does not answer', () => {
+    it('serves its last good reading, with its true timestamp, for one lost scrape', async () => {
+      const system = setup();
+      system.answer({ name: 'a' }, { name: 'b' });
+      await system.clock.advance(60_000);
+      system.answer({ name: 'a' }, { name: 'b' });
+      await system.clock.advance(60_000);
+      system.answer({ name: 'a' });
+      expect(nodesOf(system)).to.have.members(['a', 'b']);
+      expect(podsOf(system)).to.have.members(['pod-a', 'pod-b']);
+      expect(system.sink.snapshot.nodes.get('b')?.timestampMs).to.equal(at(60));
+    });
+
+    it('drops it when that time is over, also without another batch', async () => {
+      const system = setup();
+      system.answer({ name: 'a' });
+      await system.clock.advance(STALENESS_MS - 1);
+      expect(nodesOf(system)).to.deep.equal(['a']);
+      await system.clock.advance(1);
+      expect(nodesOf(system)).to.deep.equal([]);
+      expect(podsOf(system)).to.deep.equal([]);
+      expect(system.sink.storagePoints).to.deep.equal({ node: 0, container: 0 });
+    });
+
+    it('counts it, and its pods, as served stale', async () => {
+      const system = setup();
+      system.answer({ name: 'a' }, { name: 'b' });
+      await system.clock.advance(60_000);
+      system.answer({ name: 'a' }, { name: 'b' });
+      expect(system.sink.staleCounts).to.deep.equal({ node: 0, pod: 0 });
+      system.sink.lose('b');
+      expect(system.sink.staleCounts).to.deep.equal({ node: 1, pod: 1 });
+      await system.clock.advance(STALENESS_MS);
+      expect(system.sink.staleCounts).to.deep.equal({ node: 0, pod: 0 });
+    });
+
+    it('drops it at once where staleness is 0, and nothing while it answers', async () => {
+      const system = setup({ stalenessMs: 0 });
+      system.answer({ name: 'a' }, { name: 'b' });
+      await system.clock.advance(600_000);
+      expect(nodesOf(system)).to.have.members(['a', 'b']);
+      system.sink.lose('b');
+      expect(nodesOf(system)).to.deep.equal(['a']);
+    });
+
+    it('serves it as soon as it answers again, by the readings from before the gap', async () => {
+      const system = setup();
+      system.answer({ name: 'a' });
+      await system.clock.advance(240_000);
+      system.sink.retain(() => true);
+      expect(podsOf(system)).to.deep.equal([]);
+      system.answer({ name: 'a' });
+      expect(podsOf(system)).to.deep.equal(['pod-a']);
+      expect(system.sink.snapshot.nodes.get('a')).to.deep.include({ windowMs: 240_000, cpuNanocores: 1e9 });
+    });
+
+    it('does not compare with readings from before a gap too long', async () => {
+      const system = setup();
+      system.answer({ name: 'a' });
+      await system.clock.advance(LONGEST_GAP_MS + 1);
+      system.sink.retain(() => true);
+      system.answer({ name: 'a' });
+      expect(podsOf(system)).to.deep.equal([]);
+    });
+
+    it('forgets it when it is deleted', async () => {
+      const system = setup();
+      system.answer({ name: 'a' }, { name: 'b' });
+      await system.clock.advance(60_000);
+      system.sink.retain((name) => name === 'a');
+      system.answer({ name: 'a' }, { name: 'b' });
+      expect(podsOf(system)).to.deep.equal(['pod-a']);
+    });
+
+    it('drops it and its pods once it is known to be deleted, though nobody else answers', async () => {
+      for (const stalenessMs of [STALENESS_MS, 0]) {
+        const system = setup({ stalenessMs });
+        system.answer({ name: 'a' });
+        await system.clock.advance(12_000);
+        system.answer({ name: 'a' });
+        expect(podsOf(system)).to.deep.equal(['pod-a']);
+        system.sink.retain(() => false);
+        expect(podsOf(system)).to.deep.equal([]);
+      }
+    });
+
+    it('counts by the monotonic clock alone', async () => {
+      const system = setup();
+      system.answer({ name: 'a' });
+      system.clock.stepWall(86_400_000);
+      expect(nodesOf(system)).to.deep.equal(['a']);
+    });
+
+    it('stays ready: discovery must not go because scraping does', async () => {
+      const system = setup();
+      system.answer({ name: 'a' });
+      await system.clock.advance(12_000);
+      system.answer({ name: 'a' });
+      await system.clock.advance(10 * STALENESS_MS);
+      expect(system.sink.isReady).to.equal(true);
+    });
+  });
+
+  describe('when two nodes report one pod', () => {
+    const moved = async (liveUids: Record<string, string>, uidOnNew: string | undefined = 'uid-2') => {
+      const system = setup({ liveUids });
+      const podAt = (seconds: number, uid: string | undefined) => podOn('x', seconds, { name: 'db-0', uid });
+      system.answer({ name: 'old', pods: [podAt(0, 'uid-1')] }, { name: 'new', pods: [podAt(0, uidOnNew)] });
+      await system.clock.advance(60_000);
+      system.answer(
+        { name: 'old', pods: [podAt(60, 'uid-1')] },
+        { name: 'new', pods: [podAt(59, uidOnNew)] },
+      );
+      return system.sink.snapshot.pods.get('default')?.get('db-0');
+    };
+
+    it('serves the one whose UID lives', async () => {
+      expect((await moved({ 'default/db-0': 'uid-2' }))?.uid).to.equal('uid-2');
+      expect((await moved({ 'default/db-0': 'uid-1' }))?.uid).to.equal('uid-1');
+    });
+
+    it('serves the one that can be it where the other node tells no UID', async () => {
+      expect((await moved({ 'default/db-0': 'uid-2' }, undefined))?.timestampMs).to.equal(at(59));
+    });
+
+    it('serves the later one where UIDs do not tell', async () => {
+      expect((await moved({}))?.uid).to.equal('uid-1');
+      expect((await moved({ 'default/db-0': 'uid-3' }))?.uid).to.equal('uid-1');
+    });
+  });
+});

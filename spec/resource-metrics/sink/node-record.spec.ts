@@ -1,0 +1,205 @@
+import { expect } from 'chai';
+import {
+  holdsRate,
+  type NodeRecord,
+  type NodeRecordOptions,
+  nextNodeRecord,
+} from '#lib/resource-metrics/sink/node-record.ts';
+import { STUCK_SAMPLE_MS } from '#lib/resource-metrics/sink/usage-history.ts';
+import { at, containerPoint, nodeAnswer, nodePoint, podPoints } from '#spec/support/points.ts';
+
+const OPTIONS: NodeRecordOptions = { resolutionMs: 60_000, livePodUid: () => undefined };
+const KEY = 'default/web-1';
+
+/** The same pod at a later second: containers by name with what they have used by then. */
+function answerAt(
+  seconds: number,
+  containers: Record<string, number>,
+  pod: Parameters<typeof podPoints>[0] = {},
+) {
+  const points = Object.entries(containers).map(([name, cpuCoreNanoseconds]) =>
+    containerPoint({ name, cpuCoreNanoseconds, takenAtMs: at(seconds) }),
+  );
+  return nodeAnswer({
+    receivedAtMs: seconds * 1000,
+    node: nodePoint({ takenAtMs: at(seconds), cpuCoreNanoseconds: 5e12 + seconds * 1e9 }),
+    pods: [podPoints({ containers: points, ...pod })],
+  });
+}
+
+function recordOf(...answers: ReturnType<typeof answerAt>[]): NodeRecord {
+  const record = answers.reduce<NodeRecord | undefined>(
+    (held, answer) => nextNodeRecord(held, answer, OPTIONS),
+    undefined,
+  );
+  if (!record) throw new Error('a record needs an answer');
+  return record;
+}
+
+describe('nextNodeRecord', () => {
+  it('serves a node that was read once at the rate that its kubelet measured', () => {
+    const { usage } = recordOf(answerAt(0, {}));
+    expect(usage).to.deep.equal({
+      name: 'node-1',
+      timestampMs: at(0),
+      windowMs: 10_000,
+      cpuNanocores: 250_000_000,
+      memoryBytes: 2 ** 30,
+    });
+  });
+
+  it('serves a node by its counter as soon as that was read twice', () => {
+    expect(recordOf(answerAt(0, {}), answerAt(60, {})).usage).to.deep.include({
+      cpuNanocores: 1e9,
+      windowMs: 60_000,
+    });
+  });
+
+  it('serves a pod when each of its containers is known', () => {
+    const { pods } = recordOf(answerAt(0, { app: 1e9, side: 2e9 }), answerAt(60, { app: 7e9, side: 2e9 }));
+    const measured = { timestampMs: at(60), windowMs: 60_000, memoryBytes: 2 ** 20 };
+    expect(pods.get(KEY)?.usage).to.deep.equal({
+      namespace: 'default',
+      name: 'web-1',
+      uid: 'uid-web-1',
+      timestampMs: at(60),
+      windowMs: 60_000,
+      containers: [
+        { ...measured, name: 'app', cpuNanocores: 1e8 },
+        { ...measured, name: 'side', cpuNanocores: 0 },
+      ],
+    });
+  });
+
+  it('does not serve a pod of which one container waits for its second reading', () => {
+    const { pods } = recordOf(answerAt(0, { app: 1e9 }), answerAt(60, { app: 7e9, new: 1 }));
+    expect(pods.get(KEY)?.usage).to.equal(undefined);
+  });
+
+  it('takes timestamp and window of a pod from the container whose timestamp is the earliest', () => {
+    const later = answerAt(60, { app: 7e9, side: 2e9 });
+    const [pod] = later.pods;
+    const containers =
+      pod?.containers.map((each, index) => ({ ...each, takenAtMs: at(60 - 5 * index) })) ?? [];
+    const record = recordOf(answerAt(0, { app: 1e9, side: 1e9 }), {
+      ...later,
+      pods: [podPoints({ containers })],
+    });
+    expect(record.pods.get(KEY)?.usage).to.deep.include({ timestampMs: at(55), windowMs: 55_000 });
+  });
+
+  it('goes on without a container that the kubelet no longer reports', () => {
+    const { pods } = recordOf(answerAt(0, { app: 1e9, gone: 1e9 }), answerAt(60, { app: 7e9 }));
+    expect(pods.get(KEY)?.usage?.containers.map(({ name }) => name)).to.deep.equal(['app']);
+  });
+
+  it('leaves out an incomplete pod but keeps the readings that it has', () => {
+    const incomplete = answerAt(60, { app: 7e9 }, { incompleteBecause: 'container "side" has no CPU time' });
+    expect(recordOf(answerAt(0, { app: 1e9 }), incomplete).pods.get(KEY)?.usage).to.equal(undefined);
+    const again = recordOf(answerAt(0, { app: 1e9 }), incomplete, answerAt(120, { app: 13e9 }));
+    expect(again.pods.get(KEY)?.usage).to.deep.include({ windowMs: 60_000 });
+  });
+
+  it('begins anew when another pod has taken the name', () => {
+    const { pods } = recordOf(answerAt(0, { app: 1e9 }), answerAt(60, { app: 7e9 }, { uid: 'uid-2' }));
+    expect(pods.get(KEY)?.usage).to.equal(undefined);
+  });
+
+  describe('of a first answer', () => {
+    const firstUsage = (...starts: readonly number[]) => {
+      const pods = starts.map((seconds, index) => {
+        const container = containerPoint({ startedAtMs: at(seconds) });
+        return podPoints({ name: `pod-${index}`, containers: [container] });
+      });
+      return nextNodeRecord(undefined, nodeAnswer({ pods }), OPTIONS).pods.get('default/pod-0')?.usage;
+    };
+
+    it('serves a pod that is younger than the resolution', () => {
+      expect(firstUsage(-30, -3600)).to.deep.include({ windowMs: 30_000 });
+    });
+
+    it('does not where another starts in the future: the clock was set back, and nobody knows who is young', () => {
+      expect(firstUsage(-30, 3600)).to.equal(undefined);
+    });
+  });
+
+  it('serves a pod that started while the answer before this one was under way', () => {
+    const slow = { ...answerAt(10, {}), askedAtMs: 0, receivedAtMs: 10_000, pods: [] };
+    const container = containerPoint({ startedAtMs: at(8), takenAtMs: at(60) });
+    const next = { ...answerAt(60, {}), pods: [podPoints({ containers: [container] })] };
+    expect(recordOf(slow, next).pods.get(KEY)?.usage).to.deep.include({ windowMs: 52_000 });
+  });
+
+  describe('where the kubelet tells no UID', () => {
+    /** What is held after an answer at 0 s and one at 60 s, with who lived under the name at each. */
+    const recordWith = (...uids: readonly (string | undefined)[]) =>
+      uids.reduce<NodeRecord | undefined>((held, uid, index) => {
+        const answer = answerAt(60 * index, { app: 1e9 + index * 6e9 }, { uid: undefined });
+        return nextNodeRecord(held, answer, { ...OPTIONS, livePodUid: () => uid });
+      }, undefined);
+
+    it('takes a pod for the one that lives under its name as the answer comes in', () => {
+      expect(recordWith('a', 'a')?.pods.get(KEY)?.usage).to.deep.include({ uid: 'a', windowMs: 60_000 });
+      expect(recordWith('a', 'b')?.pods.get(KEY)).to.deep.include({ uid: 'b', usage: undefined });
+    });
+
+    it('goes on by the name while nobody is known to live under it', () => {
+      expect(recordWith(undefined, 'a')?.pods.get(KEY)?.usage).to.deep.include({
+        uid: 'a',
+        windowMs: 60_000,
+      });
+    });
+  });
+
+  it('measures over 30 s or more when the kubelet is asked at its endpoint of finer stamps from now on', () => {
+    const fine = { ...answerAt(44, { app: 9e9 }), stampResolution: 'millisecond' } as const;
+    const record = recordOf(answerAt(0, { app: 1e9 }), answerAt(30, { app: 7e9 }), fine);
+    expect(record.usage?.windowMs).to.equal(44_000);
+    const finer = { ...answerAt(60, { app: 9e9 }), stampResolution: 'millisecond' } as const;
+    expect(nextNodeRecord(record, finer, OPTIONS).usage?.windowMs).to.equal(16_000);
+  });
+
+  it('forgets a pod that the kubelet no longer reports', () => {
+    expect(recordOf(answerAt(0, { app: 1e9 }), { ...answerAt(60, {}), pods: [] }).pods.size).to.equal(0);
+  });
+
+  it('keeps the same usage object while no sample is new', () => {
+    const first = recordOf(answerAt(0, { app: 1e9 }), answerAt(60, { app: 7e9 }));
+    const again = nextNodeRecord(first, { ...answerAt(60, { app: 7e9 }), receivedAtMs: 75_000 }, OPTIONS);
+    expect(again.usage).to.equal(first.usage);
+    expect(again.pods.get(KEY)?.usage).to.equal(first.pods.get(KEY)?.usage);
+    expect(again.receivedAtMs).to.equal(75_000);
+  });
+
+  it('drops a node that its kubelet has long ceased to sample, though it goes on to answer', () => {
+    const same = (receivedAtMs: number) => ({
+      ...answerAt(60, { app: 7e9 }),
+      askedAtMs: receivedAtMs,
+      receivedAtMs,
+    });
+    const record = recordOf(
+      answerAt(0, { app: 1e9 }),
+      same(60_000),
+      same(120_000),
+      same(60_000 + STUCK_SAMPLE_MS),
+    );
+    expect(record.usage).to.equal(undefined);
+    expect(record.pods.get(KEY)?.usage).to.equal(undefined);
+  });
+
+  it('has no usage of a node that does not know its own', () => {
+    expect(recordOf({ ...answerAt(0, {}), node: undefined }).usage).to.equal(undefined);
+  });
+});
+
+describe('holdsRate', () => {
+  it('is false after one answer and true after two', () => {
+    expect(holdsRate(recordOf(answerAt(0, { app: 1e9 })))).to.equal(false);
+    expect(holdsRate(recordOf(answerAt(0, {}), answerAt(12, {})))).to.equal(true);
+  });
+
+  it('is true by a pod alone, where the node was not sampled again', () => {
+    const second = { ...answerAt(12, { app: 7e9 }), node: nodePoint() };
+    expect(holdsRate(recordOf({ ...answerAt(0, { app: 1e9 }), node: nodePoint() }, second))).to.equal(true);
+  });
+});

@@ -1,0 +1,237 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  nextHistory,
+  type ReadingContext,
+  STUCK_SAMPLE_MS,
+  type UsageHistory,
+} from '#lib/resource-metrics/sink/usage-history.ts';
+import { at, containerPoint } from '#spec/support/points.ts';
+
+type Step = Parameters<typeof containerPoint>[0] & { readonly context?: Partial<ReadingContext> };
+
+/** Feeds readings whose arrival keeps pace with their stamps, unless a step says otherwise. */
+function historyOf(...steps: Step[]): UsageHistory {
+  let history: UsageHistory | undefined;
+  for (const { context, ...changes } of steps) {
+    const point = containerPoint(changes);
+    history = nextHistory(history, point, {
+      askedAtMs: context?.receivedAtMs ?? point.takenAtMs - at(0),
+      receivedAtMs: point.takenAtMs - at(0),
+      sincePreviousScrapeMs: 60_000,
+      stampResolution: 'second',
+      ...context,
+    });
+  }
+  if (!history) throw new Error('a history needs a reading');
+  return history;
+}
+
+describe('nextHistory', () => {
+  it('measures a second reading against the first', () => {
+    const { usage } = historyOf(
+      { takenAtMs: at(0), cpuCoreNanoseconds: 1e9 },
+      { takenAtMs: at(60), cpuCoreNanoseconds: 4e9, memoryBytes: 777 },
+    );
+    expect(usage).to.deep.equal({
+      name: 'app',
+      timestampMs: at(60),
+      windowMs: 60_000,
+      cpuNanocores: 50_000_000,
+      memoryBytes: 777,
+    });
+  });
+
+  it('keeps an old container that was read once waiting', () => {
+    expect(historyOf({ startedAtMs: at(-3600) }).usage).to.equal(undefined);
+  });
+
+  describe('of a container read once', () => {
+    const bornAt = (seconds: number, sincePreviousScrapeMs = 60_000) =>
+      historyOf({
+        startedAtMs: at(seconds),
+        cpuCoreNanoseconds: 2e9,
+        context: { sincePreviousScrapeMs },
+      }).usage;
+
+    it('averages over its life when that began since the previous scrape and lasts 10 s', () => {
+      expect(bornAt(-20)).to.deep.include({ cpuNanocores: 100_000_000, windowMs: 20_000 });
+      expect(bornAt(-10)).to.deep.include({ windowMs: 10_000 });
+      expect(bornAt(-60)).to.deep.include({ windowMs: 60_000 });
+    });
+
+    it('waits when it is younger than 10 s or older than the previous scrape', () => {
+      expect(bornAt(-9)).to.equal(undefined);
+      expect(bornAt(-61)).to.equal(undefined);
+      expect(bornAt(-20, 15_000)).to.equal(undefined);
+    });
+
+    it('waits when its start is unknown', () => {
+      expect(historyOf({ startedAtMs: undefined }).usage).to.equal(undefined);
+    });
+  });
+
+  it('is the same object when a sample is read again', () => {
+    const history = historyOf({ takenAtMs: at(0) }, { takenAtMs: at(60), cpuCoreNanoseconds: 2e9 });
+    const again = nextHistory(
+      history,
+      containerPoint({ takenAtMs: at(60), cpuCoreNanoseconds: 2e9, memoryBytes: 5 }),
+      { askedAtMs: 75_000, receivedAtMs: 75_000, sincePreviousScrapeMs: 15_000, stampResolution: 'second' },
+    );
+    expect(again).to.equal(history);
+  });
+
+  it('tells nothing any more when the kubelet has given the same sample for five minutes', () => {
+    const same = { takenAtMs: at(60), cpuCoreNanoseconds: 2e9 };
+    const readAgain = (receivedAtMs: number) => ({ ...same, context: { receivedAtMs } });
+    const steps = [{ takenAtMs: at(0) }, same, readAgain(60_000 + STUCK_SAMPLE_MS - 1)];
+    expect(historyOf(...steps).usage).not.to.equal(undefined);
+    expect(historyOf(...steps, readAgain(60_000 + STUCK_SAMPLE_MS)).usage).to.equal(undefined);
+  });
+
+  describe('after a restart', () => {
+    it('discards readings of the earlier life when the start is at or after their stamp', () => {
+      const { usage, readings } = historyOf(
+        { takenAtMs: at(0), cpuCoreNanoseconds: 1e9 },
+        { takenAtMs: at(60), cpuCoreNanoseconds: 9e9, startedAtMs: at(0) },
+      );
+      expect(readings).to.have.length(1);
+      expect(usage).to.deep.include({ windowMs: 60_000, cpuNanocores: 150_000_000 });
+    });
+
+    it('discards them when the counter fell, whatever the start says', () => {
+      const { usage, readings } = historyOf(
+        { takenAtMs: at(0), cpuCoreNanoseconds: 9e9 },
+        { takenAtMs: at(60), cpuCoreNanoseconds: 1e9 },
+      );
+      expect(readings).to.have.length(1);
+      expect(usage).to.equal(undefined);
+    });
+
+    it('discards them when the counter fell within one second of stamps', () => {
+      const { readings } = historyOf(
+        { takenAtMs: at(0), cpuCoreNanoseconds: 9e9 },
+        { takenAtMs: at(0), cpuCoreNanoseconds: 1e3, context: { receivedAtMs: 400 } },
+      );
+      expect(readings).to.deep.equal([{ takenAtMs: at(0), cpuCoreNanoseconds: 1e3 }]);
+    });
+  });
+
+  it('takes a start that flaps by milliseconds for the same life', () => {
+    const { usage } = historyOf(
+      { takenAtMs: at(0), startedAtMs: at(-100) },
+      { takenAtMs: at(60), startedAtMs: at(-100) + 7, cpuCoreNanoseconds: 2e9 },
+    );
+    expect(usage?.windowMs).to.equal(60_000);
+  });
+
+  it('measures by the counter where a start lies after the reading: the clock was set back since', () => {
+    for (const startSeconds of [3000, 30]) {
+      const { usage } = historyOf(
+        { takenAtMs: at(0), startedAtMs: at(startSeconds) },
+        { takenAtMs: at(60), startedAtMs: at(startSeconds), cpuCoreNanoseconds: 7e9 },
+      );
+      expect(usage).to.deep.include({ windowMs: 60_000, cpuNanocores: 100_000_000 });
+    }
+  });
+
+  describe("when the kubelet's clock is stepped", () => {
+    const stepped = (seconds: number) =>
+      historyOf(
+        { takenAtMs: at(0) },
+        { takenAtMs: at(60 + seconds), cpuCoreNanoseconds: 2e9, context: { receivedAtMs: 60_000 } },
+      );
+
+    it('discards readings from before a step back', () => {
+      expect(stepped(-61).readings).to.have.length(1);
+      expect(stepped(-61).usage).to.equal(undefined);
+    });
+
+    it('discards readings from before a step forward', () => {
+      expect(stepped(3600).usage).to.equal(undefined);
+    });
+
+    it('does not take an old container, which seems to have started just now, for a young one', () => {
+      const { readings, usage } = historyOf(
+        { takenAtMs: at(0), startedAtMs: at(-3600) },
+        {
+          takenAtMs: at(-3580),
+          startedAtMs: at(-3600),
+          cpuCoreNanoseconds: 2e12,
+          context: { receivedAtMs: 60_000 },
+        },
+      );
+      expect(readings).to.have.length(1);
+      expect(usage).to.equal(undefined);
+    });
+
+    it('puts up with samples of different age', () => {
+      expect(stepped(-20).usage?.windowMs).to.equal(40_000);
+      expect(stepped(20).usage?.windowMs).to.equal(80_000);
+    });
+
+    it('puts up with answers that take long, in which samples were taken at any time', () => {
+      const slow = (takenAtSeconds: number) =>
+        historyOf(
+          { takenAtMs: at(0), context: { askedAtMs: 0, receivedAtMs: 50_000 } },
+          {
+            takenAtMs: at(takenAtSeconds),
+            cpuCoreNanoseconds: 2e9,
+            context: { askedAtMs: 60_000, receivedAtMs: 110_000 },
+          },
+        ).readings;
+      expect(slow(15)).to.have.length(2);
+      expect(slow(110)).to.have.length(2);
+      expect(slow(110 + 31)).to.have.length(1);
+    });
+  });
+
+  it('keeps no more readings than a coming one may need', () => {
+    const steps = Array.from({ length: 100 }, (_, index) => ({
+      takenAtMs: at(index * 10),
+      cpuCoreNanoseconds: 1e9 + index,
+    }));
+    expect(historyOf(...steps).readings.map(({ takenAtMs }) => takenAtMs)).to.deep.equal([
+      at(960),
+      at(970),
+      at(980),
+      at(990),
+    ]);
+  });
+
+  it('never measures a negative usage or a window shorter than 10 s', () => {
+    const step = fc.record({
+      afterSeconds: fc.integer({ min: -100, max: 100 }),
+      receivedAfterMs: fc.integer({ min: 0, max: 100_000 }),
+      cpuCoreNanoseconds: fc.integer({ min: 1, max: 1e12 }),
+      startedAtMs: fc.option(fc.integer({ min: -1000, max: 1000 }).map(at), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(step, { minLength: 1 }),
+        fc.constantFrom('second', 'millisecond'),
+        (steps, resolution) => {
+          let history: UsageHistory | undefined;
+          let takenAtMs = at(0);
+          let receivedAtMs = 0;
+          for (const { afterSeconds, receivedAfterMs, ...changes } of steps) {
+            takenAtMs += afterSeconds * 1000;
+            receivedAtMs += receivedAfterMs;
+            const context = {
+              askedAtMs: receivedAtMs - receivedAfterMs / 2,
+              receivedAtMs,
+              sincePreviousScrapeMs: receivedAfterMs,
+              stampResolution: resolution,
+            } as const;
+            history = nextHistory(history, containerPoint({ takenAtMs, ...changes }), context);
+            if (history.usage) {
+              expect(history.usage.cpuNanocores).to.be.at.least(0);
+              expect(history.usage.windowMs).to.be.at.least(10_000);
+              expect(history.usage.timestampMs).to.equal(takenAtMs);
+            }
+          }
+        },
+      ),
+    );
+  });
+});

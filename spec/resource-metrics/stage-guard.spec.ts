@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { type Stage, StageGuard } from '#lib/resource-metrics/stage-guard.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+function setup() {
+  const clock = new ManualClock();
+  const logger = new RecordingLogger();
+  const failures: Stage[] = [];
+  const guard = new StageGuard({ clock, logger, onFailure: (stage) => failures.push(stage) });
+  const fail = () => {
+    throw new Error('broken');
+  };
+  return { clock, fail, failures, guard, logger };
+}
+
+describe('StageGuard', () => {
+  it('returns what the work returns', () => {
+    expect(setup().guard.contain('nodes', () => 7)).to.equal(7);
+  });
+
+  it('counts what is thrown, and says so', () => {
+    const { fail, failures, guard, logger } = setup();
+    expect(guard.contain('sink', fail)).to.equal(undefined);
+    expect(failures).to.deep.equal(['sink']);
+    expect(logger.lines).to.deep.equal([
+      {
+        level: 'error',
+        message: 'A stage failed by a fault of this program; the others go on',
+        fields: { stage: 'sink', err: 'broken' },
+        verbosity: 0,
+      },
+    ]);
+  });
+
+  it('says so once a minute for each stage, however often it fails', async () => {
+    const { clock, fail, failures, guard, logger } = setup();
+    for (let node = 0; node < 5000; node++) guard.contain('telemetry', fail);
+    guard.contain('log', fail);
+    await clock.advance(60_000);
+    guard.contain('telemetry', fail);
+    expect(failures).to.have.length(5002);
+    expect(logger.lines.map(({ fields }) => fields.stage)).to.deep.equal(['telemetry', 'log', 'telemetry']);
+  });
+});

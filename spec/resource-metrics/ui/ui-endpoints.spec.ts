@@ -1,0 +1,239 @@
+import { mkdir } from 'node:fs/promises';
+import { expect } from 'chai';
+import { UI_PATHS } from '#lib/resource-metrics/ui/ui-endpoints.ts';
+import type { ScenarioInput } from '#lib/simulator/scenario.ts';
+import { Browser, CHROMIUM, hasChromium } from '#spec/support/browser.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import { type RunningServer, runServer } from '#spec/support/running-server.ts';
+import { twoCycles } from '#spec/support/two-cycles.ts';
+
+/** Where the photographs go, for people to look at. */
+const PHOTOGRAPHS = '.cache/photographs';
+
+describe('uiEndpoints', () => {
+  let server: RunningServer;
+
+  before(async function () {
+    this.timeout(30_000);
+    server = await startWatchedCluster();
+  });
+
+  after(() => server[Symbol.asyncDispose]());
+
+  it('serves the page to everybody, with a policy that lets nothing in from elsewhere', async () => {
+    for (const path of UI_PATHS) {
+      const { status, headers } = await requestHttps(`${server.origin}${path}`, {
+        rejectUnauthorized: false,
+      });
+      expect(status, path).to.equal(200);
+      expect(headers['content-security-policy'], path).to.include("default-src 'none'");
+      expect(headers['x-content-type-options'], path).to.equal('nosniff');
+    }
+  });
+
+  it('opens nothing else by that: data still take a right, and other paths below one, too', async () => {
+    for (const path of ['/debug/nodes', '/debug/pods', '/ui/', '/ui/other.js']) {
+      const { status } = await requestHttps(`${server.origin}${path}`, { rejectUnauthorized: false });
+      expect(status, path).to.equal(403);
+    }
+    const posted = await requestHttps(`${server.origin}/ui`, { method: 'POST', rejectUnauthorized: false });
+    expect(posted.status).to.equal(403);
+  });
+
+  describe('in Chromium', () => {
+    let browser: Browser | undefined;
+
+    before(async function () {
+      this.timeout(60_000);
+      if (!(await hasChromium())) {
+        console.log(`      Skipped: there is no ${CHROMIUM} (apt-get install chromium)`);
+        return this.skip();
+      }
+      await mkdir(PHOTOGRAPHS, { recursive: true });
+      browser = await Browser.start();
+      await browser.open(`${server.origin}/ui`);
+    });
+
+    after(() => browser?.[Symbol.asyncDispose]());
+
+    const page = (): Browser => {
+      if (!browser) throw new Error('there is no browser');
+      return browser;
+    };
+    const textOf = async (selector: string) =>
+      String(await page().evaluate(`document.querySelector('${selector}').textContent`));
+    const columnOf = async (table: string, column: number) =>
+      (await page().evaluate(
+        `[...document.querySelectorAll('#${table} tbody tr:not(.reason)')].map((row) => row.children[${column}].textContent)`,
+      )) as readonly string[];
+    const isHidden = (id: string) => page().evaluate(`document.getElementById('${id}').hidden`);
+
+    it('shows no data before it has a token, and asks for one', async () => {
+      expect(await isHidden('content')).to.equal(true);
+      expect(await isHidden('access')).to.equal(false);
+      expect(await page().evaluate(`document.body.innerText.includes('node-1')`)).to.equal(false);
+      await page().prefer('light');
+      await page().photograph(`${PHOTOGRAPHS}/access-light.png`);
+      await page().prefer('dark');
+      await page().photograph(`${PHOTOGRAPHS}/access-dark.png`);
+    });
+
+    it('says why a token will not do', async () => {
+      await enter('no-such-token');
+      await eventually(async () =>
+        (await textOf('#refusal')).startsWith('The server does not know this token'),
+      );
+      await enter('stranger-token');
+      await eventually(async () =>
+        (await textOf('#refusal')).includes('User "stranger" cannot get path "/debug/'),
+      );
+      expect(await isHidden('content')).to.equal(true);
+    });
+
+    it('shows nodes and pods, those that fail first, each with the reason', async () => {
+      await enter('viewer-token');
+      await eventually(async () => (await isHidden('content')) === false);
+      expect(await textOf('#summary')).to.equal('4 of 6 nodes and 13 of 20 pods are served');
+      expect((await columnOf('nodes', 1)).slice(0, 2)).to.deep.equal(['node-2', 'node-4']);
+      expect((await columnOf('nodes', 0)).slice(0, 3)).to.deep.equal([
+        'NodeFailing',
+        'NodeFailing',
+        'served',
+      ]);
+      expect(await textOf('#nodes tr.reason')).to.match(/connection refused \(since /);
+      expect(new Set(await columnOf('pods', 0)))
+        .to.include('IncompletePod')
+        .and.to.include('served');
+      expect(
+        await page().evaluate(`document.querySelectorAll('#nodes svg.trend path.line').length`),
+      ).to.equal(8);
+    });
+
+    it('keeps the token to itself', async () => {
+      const kept = await page().evaluate(
+        `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, document.documentElement.outerHTML, document.getElementById('token').value])`,
+      );
+      expect(kept).not.to.include('viewer-token');
+    });
+
+    it('follows the server by itself', async function () {
+      this.timeout(30_000);
+      await server.cluster.setFault('node-2');
+      const before = await textOf('#freshness');
+      await nextCycle(server, 4 * 16 + 5);
+      await eventually(async () => (await textOf('#freshness')) !== before);
+    });
+
+    it('sorts by any column, either way', async () => {
+      await page().click('#nodes th:nth-child(3) button');
+      const cpu = (await columnOf('nodes', 2)).map(coresOf).filter((cores) => !Number.isNaN(cores));
+      expect(cpu).to.deep.equal(cpu.toSorted((a, b) => b - a));
+      expect(await page().evaluate(`document.querySelector('#nodes th:nth-child(3)').ariaSort`)).to.equal(
+        'descending',
+      );
+      await page().click('#nodes th:nth-child(2) button');
+      await page().click('#nodes th:nth-child(2) button');
+      expect((await columnOf('nodes', 1)).at(0)).to.equal('node-6');
+      await page().click('#nodes th:nth-child(1) button');
+    });
+
+    it('filters pods', async () => {
+      await page().type('#filter', 'lacking');
+      await eventually(async () => (await columnOf('pods', 2)).length === 1);
+      expect(await columnOf('pods', 2)).to.deep.equal(['lacking']);
+      await page().evaluate(
+        `{ const filter = document.getElementById('filter'); filter.value = ''; filter.dispatchEvent(new Event('input')); }`,
+      );
+    });
+
+    it('finds out from the API server what a pod is about that no kubelet reports', async () => {
+      const reason = '#pods tr.reason:has(button)';
+      expect(await textOf(reason)).to.match(/^no kubelet that answers tells of it; .*Find out$/);
+      await page().click(`${reason} button`);
+      const looked = `[...document.querySelectorAll('#pods tr.reason')].some(({ textContent }) => textContent.startsWith('Cannot scrape node "node-4"'))`;
+      await eventually(async () => (await page().evaluate(looked)) === true);
+    });
+
+    it('looks well in light and dark, wide and narrow (photographs)', async () => {
+      await page().prefer('light');
+      await page().photograph(`${PHOTOGRAPHS}/page-light.png`);
+      await page().prefer('dark');
+      await page().photograph(`${PHOTOGRAPHS}/page-dark.png`);
+      for (const width of [1280, 480]) {
+        await page().resize({ width, height: 900 });
+        const [content, window] = ['scrollWidth', 'clientWidth'].map(
+          (size) => `document.documentElement.${size}`,
+        );
+        expect(await page().evaluate(`${content} <= ${window}`), `${width}`).to.equal(true);
+      }
+      await page().photograph(`${PHOTOGRAPHS}/page-narrow.png`);
+    });
+
+    it('shows nothing any more once the token is forgotten', async () => {
+      await page().click('#forget');
+      expect(await isHidden('content')).to.equal(true);
+      expect(await page().evaluate(`document.body.textContent.includes('node-1')`)).to.equal(false);
+    });
+
+    async function enter(token: string): Promise<void> {
+      await page().type('#token', token);
+      await page().click('#access button');
+    }
+  });
+});
+
+/** Six nodes, one of which refuses connections and one has no address, and pods with troubles. */
+async function startWatchedCluster(): Promise<RunningServer> {
+  const containers = [{ name: 'app', unknown: ['memory' as const] }];
+  await using stack = new AsyncDisposableStack();
+  const scenario: ScenarioInput = {
+    nodes: 6,
+    podsPerNode: 3,
+    nodeOverrides: { 'node-2': { faults: ['refuse'] }, 'node-4': { addresses: [] } },
+    pods: [
+      { name: 'lacking', node: 'node-1', containers, startedSecondsAgo: 600 },
+      { name: 'searcher', node: 'node-3', startedSecondsAgo: 600 },
+    ],
+  };
+  const server = stack.use(await runServer(scenario, ['--metric-resolution=15s']));
+  const { authenticator, rbac } = server.cluster;
+  authenticator.setToken('viewer-token', { username: 'viewer' });
+  authenticator.setToken('stranger-token', { username: 'stranger' });
+  const rules = [{ verbs: ['get'], nonResourceURLs: ['/debug/*'] }];
+  rbac.grant({ name: 'debug', role: 'debug', users: ['viewer'], rules });
+  await twoCycles(server, 4);
+  for (let cycle = 0; cycle < 14; cycle++) {
+    varyLoads(server, cycle);
+    await nextCycle(server, 4 * (cycle + 3));
+  }
+  stack.move();
+  return server;
+}
+
+/** Up to and with the next cycle; `scraped` is how many scrapes in all have succeeded then. */
+async function nextCycle(server: RunningServer, scraped: number): Promise<void> {
+  await server.clock.advance(15_000 - 1_400);
+  await server.clock.advance(400);
+  await server.scraped(scraped);
+  await server.clock.advance(1_000);
+}
+
+/** So that there is something to see in the trends. */
+function varyLoads({ cluster }: RunningServer, cycle: number): void {
+  for (const { metadata, spec } of cluster.store.list('pods').items) {
+    if (metadata.name === 'lacking') continue;
+    const path = { namespace: metadata.namespace ?? '', pod: metadata.name, container: 'main' };
+    const phase = metadata.name.charCodeAt(metadata.name.length - 1) + String(spec).length;
+    const wave = 1 + Math.sin((cycle + phase) / 2);
+    cluster.setLoad(path, {
+      cpuMillicores: Math.round(20 + 120 * wave),
+      memoryBytes: 4096 * Math.round(8_000 + 6_000 * wave + 900 * cycle),
+    });
+  }
+}
+
+/** `63m`, `1.27`; NaN for none. */
+function coresOf(text: string): number {
+  return text.endsWith('m') ? Number(text.slice(0, -1)) / 1000 : Number(text);
+}

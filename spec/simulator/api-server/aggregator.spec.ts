@@ -1,0 +1,257 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createSecureServer } from 'node:http2';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { AGGREGATED_DISCOVERY } from '#lib/simulator/api-server/discovery.ts';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/cluster.ts';
+import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
+import { ClusterClient, WatchReader } from '#spec/support/cluster-client.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { until } from '#spec/support/until.ts';
+
+describe('Aggregator', () => {
+  const clock = new ManualClock();
+  const authority = new CertificateAuthority('serving-ca');
+  let cluster: SimulatedCluster;
+  let client: ClusterClient;
+
+  beforeEach(async () => {
+    cluster = await startCluster({ nodes: 0 }, { clock });
+    client = new ClusterClient(cluster);
+  });
+  afterEach(() => cluster[Symbol.asyncDispose]());
+
+  for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
+    describe(`in front of a server of ${protocol}`, () => {
+      it('says who calls, and from where', async () => {
+        await using backend = await startBackend(protocol);
+        register(backend);
+        const bob = ClusterClient.asUser(cluster, 'bob', ['dev', 'ops']);
+        cluster.rbac.grant({
+          name: 'bob',
+          role: 'metrics',
+          users: ['bob'],
+          rules: [{ verbs: ['*'], apiGroups: ['metrics.k8s.io'], resources: ['*'] }],
+        });
+        const answer = await bob.request('/apis/metrics.k8s.io/v1beta1/nodes?labelSelector=a%3Db', {
+          headers: { Accept: 'application/json', 'X-Remote-User': 'root', 'User-Agent': 'spec' },
+        });
+        expect(answer.status).to.equal(200);
+        const { headers, url, peer } = JSON.parse(answer.body);
+        expect(url).to.equal('/apis/metrics.k8s.io/v1beta1/nodes?labelSelector=a%3Db');
+        expect(peer).to.equal('front-proxy-client');
+        expect(headers['x-remote-user']).to.deep.equal(['bob']);
+        expect(headers['x-remote-group']).to.deep.equal(['dev', 'ops', 'system:authenticated']);
+        expect(headers['x-remote-extra-authentication.kubernetes.io%2fcredential-id'][0]).to.match(
+          /^X509SHA256=[0-9a-f]{64}$/,
+        );
+        expect(headers).to.deep.include({
+          accept: ['application/json'],
+          'user-agent': ['spec'],
+          'audit-id': [answer.headers['audit-id']],
+          'x-forwarded-for': ['127.0.0.1'],
+          'x-forwarded-host': [`127.0.0.1:${backend.port}`],
+          'x-forwarded-proto': ['https'],
+          'x-forwarded-uri': ['/apis/metrics.k8s.io/v1beta1/nodes'],
+        });
+      });
+
+      it('passes status, headers and body through', async () => {
+        await using backend = await startBackend(protocol, (_request, response) => {
+          response.writeHead(418, { 'Content-Type': 'text/tea', 'X-Pot': 'yes' });
+          response.end('short and stout');
+        });
+        register(backend);
+        const { status, headers, body } = await client.request('/apis/metrics.k8s.io/v1beta1/pods');
+        expect([status, headers['content-type'], headers['x-pot'], body]).to.deep.equal([
+          418,
+          'text/tea',
+          'yes',
+          'short and stout',
+        ]);
+      });
+
+      it('streams, and tells the server when the caller leaves', async () => {
+        let hasLeft = false;
+        let feed: ServerResponse | undefined;
+        await using backend = await startBackend(protocol, (request, response) => {
+          if (!request.url?.includes('watch')) return void response.end('{}');
+          feed = response;
+          response.on('close', () => {
+            hasLeft = true;
+          });
+          response.writeHead(200, { 'Content-Type': 'application/json' });
+          response.write('{"type":"ADDED"}\n');
+        });
+        register(backend);
+        const reader = new WatchReader(await client.open('/apis/metrics.k8s.io/v1beta1/pods?watch=true'));
+        expect((await reader.take(1))[0]?.type).to.equal('ADDED');
+        feed?.write('{"type":"MODIFIED"}\n');
+        expect((await reader.take(1))[0]?.type).to.equal('MODIFIED');
+        reader[Symbol.dispose]();
+        await until(clock, () => hasLeft);
+      });
+
+      it('reaches a server that was replaced', async () => {
+        const first = await startBackend(protocol);
+        register(first);
+        expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(200);
+        await first[Symbol.asyncDispose]();
+        expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(503);
+        await using _second = await startBackend(
+          protocol === 'HTTP/2' ? 'HTTP/1.1' : 'HTTP/2',
+          undefined,
+          first.port,
+        );
+        expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(200);
+      });
+    });
+  }
+
+  it('answers 503 in Go’s words while nobody listens', async () => {
+    cluster.registerMetricsServer({ host: '127.0.0.1', port: 1 });
+    const { status, headers, body } = await client.request('/apis/metrics.k8s.io/v1beta1/nodes');
+    expect(status).to.equal(503);
+    expect(headers['content-type']).to.equal('text/plain; charset=utf-8');
+    expect(body).to.equal(
+      'error trying to reach service: dial tcp 127.0.0.1:1: connect: connection refused\n',
+    );
+  });
+
+  it('verifies the server by the CA that is registered, and its service name', async () => {
+    await using backend = await startBackend('HTTP/1.1');
+    const other = new CertificateAuthority('other').certificatePem;
+    cluster.registerMetricsServer({ host: '127.0.0.1', port: backend.port, caPem: other });
+    expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(503);
+    register(backend);
+    expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(200);
+  });
+
+  it('does not ask the server about callers without rights', async () => {
+    await using backend = await startBackend('HTTP/1.1');
+    register(backend);
+    const { status, body } = await ClusterClient.asUser(cluster, 'eve').request(
+      '/apis/metrics.k8s.io/v1beta1/nodes',
+    );
+    expect(status).to.equal(403);
+    expect(JSON.parse(body).message).to.match(/^nodes\.metrics\.k8s\.io is forbidden: User "eve"/);
+  });
+
+  it('tells by the APIService whether the server is available', async () => {
+    const condition = () => {
+      const service = cluster.store.get('apiservices', undefined, 'v1beta1.metrics.k8s.io');
+      const { conditions = [] } = (service?.status ?? {}) as {
+        conditions?: { status: string; message: string }[];
+      };
+      return conditions[0];
+    };
+    cluster.registerMetricsServer({ host: '127.0.0.1', port: 1 });
+    await until(clock, () => condition()?.status === 'False');
+    expect(condition()?.message).to.equal(
+      'failing or missing response from https://127.0.0.1:1/apis/metrics.k8s.io/v1beta1: dial tcp 127.0.0.1:1: connect: connection refused',
+    );
+    await using backend = await startBackend('HTTP/1.1');
+    register(backend);
+    await until(clock, () => condition()?.status === 'True');
+  });
+
+  it('notices by itself when a server comes up', async () => {
+    const placeholder = await startBackend('HTTP/1.1');
+    const { port } = placeholder;
+    await placeholder[Symbol.asyncDispose]();
+    cluster.registerMetricsServer({ host: '127.0.0.1', port });
+    const statusOf = () =>
+      JSON.stringify(cluster.store.get('apiservices', undefined, 'v1beta1.metrics.k8s.io')?.status);
+    await until(clock, () => statusOf().includes('"False"'));
+    await using _backend = await startBackend('HTTP/1.1', undefined, port);
+    await until(clock, () => clock.sleeperCount > 0);
+    await clock.advance(1000);
+    await until(clock, () => statusOf().includes('"True"'));
+  });
+
+  it('shows what the server serves in discovery', async () => {
+    await using backend = await startBackend('HTTP/1.1', (_request, response) => {
+      const resources = [{ name: 'nodes', namespaced: false, kind: 'NodeMetrics', verbs: ['get'] }];
+      response.end(JSON.stringify({ kind: 'APIResourceList', resources }));
+    });
+    register(backend);
+    const { groups } = await client.json('/apis');
+    expect(groups.at(-1).name).to.equal('metrics.k8s.io');
+    const { items } = await client.json('/apis', { headers: { Accept: AGGREGATED_DISCOVERY } });
+    expect(items.at(-1).versions[0].resources[0].resource).to.equal('nodes');
+    expect((await client.json('/apis/metrics.k8s.io')).preferredVersion.version).to.equal('v1beta1');
+  });
+
+  it('merges the OpenAPI of the server into its own', async () => {
+    const group = 'apis/metrics.k8s.io/v1beta1';
+    await using backend = await startBackend('HTTP/1.1', ({ url, headers }, response) => {
+      if (url === '/openapi/v3') {
+        const own = { [group]: { serverRelativeURL: `/openapi/v3/${group}?hash=1` }, version: {} };
+        return void response.end(JSON.stringify({ paths: own }));
+      }
+      if (url === '/openapi/v2')
+        return void response.end(JSON.stringify({ definitions: { NodeMetrics: {} } }));
+      response.end(JSON.stringify({ url, user: headers['x-remote-user'] }));
+    });
+    register(backend);
+    expect((await client.json('/openapi/v3')).paths).to.have.all.keys(group);
+    expect((await client.json('/openapi/v2')).definitions).to.have.all.keys('NodeMetrics');
+    expect(await client.json(`/openapi/v3/${group}?hash=1`)).to.deep.equal({
+      url: `/openapi/v3/${group}?hash=1`,
+      user: 'system:aggregator',
+    });
+    expect((await client.json('/openapi/v3/apis/apps/v1')).code).to.equal(404);
+  });
+
+  function register({ port }: { readonly port: number }): void {
+    cluster.registerMetricsServer({ host: '127.0.0.1', port, caPem: authority.certificatePem });
+  }
+
+  /** An aggregated server that answers with what it was asked, unless told otherwise. */
+  async function startBackend(
+    protocol: 'HTTP/1.1' | 'HTTP/2',
+    answer: (request: IncomingMessage, response: ServerResponse) => void = echo,
+    port = 0,
+  ): Promise<AsyncDisposable & { readonly port: number }> {
+    const issued = authority.issue({
+      subject: { commonName: 'metrics-server' },
+      usages: ['serverAuth'],
+      names: ['metrics-server.kube-system.svc'],
+    });
+    const tls = {
+      cert: issued.certificatePem,
+      key: issued.privateKeyPem,
+      ca: cluster.pki.frontProxyCa.certificatePem,
+      requestCert: true,
+    };
+    const sockets = new Set<Socket>();
+    const server = protocol === 'HTTP/1.1' ? createServer(tls) : createSecureServer(tls);
+    server.on('request', answer as never);
+    server.on('connection', (socket: Socket) => sockets.add(socket));
+    server.listen(port, '127.0.0.1');
+    await once(server as Server, 'listening');
+    return {
+      port: (server.address() as AddressInfo).port,
+      [Symbol.asyncDispose]: async () => {
+        const closed = once(server as Server, 'close');
+        server.close();
+        for (const socket of sockets) socket.destroy();
+        await closed;
+      },
+    };
+  }
+
+  function echo(request: IncomingMessage, response: ServerResponse): void {
+    const headers: Record<string, string[]> = {};
+    for (let index = 0; index < request.rawHeaders.length; index += 2) {
+      const name = (request.rawHeaders[index] ?? '').toLowerCase();
+      headers[name] = [...(headers[name] ?? []), request.rawHeaders[index + 1] ?? ''];
+    }
+    const peer = (request.socket as TLSSocket).getPeerCertificate().subject.CN;
+    response.setHeader('Content-Type', 'application/json');
+    response.end(JSON.stringify({ url: request.url, headers, peer }));
+  }
+});

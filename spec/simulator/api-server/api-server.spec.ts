@@ -1,0 +1,156 @@
+import { connect } from 'node:http2';
+import { expect } from 'chai';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/cluster.ts';
+import { ClusterClient } from '#spec/support/cluster-client.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('ApiServer', () => {
+  let cluster: SimulatedCluster;
+  let admin: ClusterClient;
+  let alice: ClusterClient;
+
+  before(async () => {
+    cluster = await startCluster({ nodes: 1, podsPerNode: 1 }, { clock: new ManualClock() });
+    admin = new ClusterClient(cluster);
+    alice = ClusterClient.asUser(cluster, 'alice');
+  });
+  after(() => cluster[Symbol.asyncDispose]());
+
+  it('tells its version to everybody', async () => {
+    const { gitVersion } = await new ClusterClient(cluster, {}).json('/version');
+    expect(gitVersion).to.equal('v1.34.2');
+  });
+
+  it('names each answer for the audit', async () => {
+    const { headers } = await admin.request('/version', { headers: { 'Audit-Id': 'an-id' } });
+    expect(headers).to.include({ 'audit-id': 'an-id', 'cache-control': 'no-cache, private' });
+    expect((await admin.request('/version')).headers['audit-id']).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  it('refuses bad tokens and foreign certificates with 401, in the words of the real server', async () => {
+    const foreign = cluster.pki.serverCa.issue({ subject: { commonName: 'eve' }, usages: ['clientAuth'] });
+    for (const credentials of [
+      { token: 'nope' },
+      { cert: foreign.certificatePem, key: foreign.privateKeyPem },
+    ]) {
+      expect(await new ClusterClient(cluster, credentials).json('/api/v1/nodes')).to.deep.equal({
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: 'Unauthorized',
+        reason: 'Unauthorized',
+        code: 401,
+      });
+    }
+  });
+
+  for (const [path, message, details] of [
+    [
+      '/api/v1/nodes',
+      'nodes is forbidden: User "alice" cannot list resource "nodes" in API group "" at the cluster scope',
+      { kind: 'nodes' },
+    ],
+    [
+      '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication',
+      'configmaps "extension-apiserver-authentication" is forbidden: User "alice" cannot get resource "configmaps" in API group "" in the namespace "kube-system"',
+      { name: 'extension-apiserver-authentication', kind: 'configmaps' },
+    ],
+    ['/metrics', 'forbidden: User "alice" cannot get path "/metrics"', {}],
+  ] as const) {
+    it(`forbids ${path} to those without rights in the words of the real server`, async () => {
+      const { status, headers, body } = await alice.request(path);
+      expect(status).to.equal(403);
+      expect(headers['x-content-type-options']).to.equal('nosniff');
+      expect(JSON.parse(body)).to.deep.include({ message, reason: 'Forbidden', details });
+    });
+  }
+
+  it('lets metrics-server do what its manifests let it', async () => {
+    const metricsServer = new ClusterClient(cluster, { token: cluster.metricsServerToken });
+    const statusOf = async (path: string) => (await metricsServer.request(path)).status;
+    expect(await statusOf('/api/v1/nodes')).to.equal(200);
+    expect(await statusOf('/api/v1/pods')).to.equal(200);
+    const configMaps = '/api/v1/namespaces/kube-system/configmaps';
+    const named = 'fieldSelector=metadata.name%3Dextension-apiserver-authentication';
+    expect(await statusOf(`${configMaps}?${named}`)).to.equal(200);
+    expect(await statusOf(configMaps)).to.equal(403);
+    expect(await statusOf('/api/v1/namespaces')).to.equal(403);
+  });
+
+  it('lets those who may act as others', async () => {
+    const headers = { 'Impersonate-User': 'bob', 'Impersonate-Group': 'system:masters' };
+    expect((await admin.request('/api/v1/nodes', { headers })).status).to.equal(200);
+    const { message } = await alice.json('/api/v1/nodes', { headers });
+    expect(message).to.match(/^users "bob" is forbidden: User "alice" cannot impersonate/);
+  });
+
+  it('tells aggregated servers whom to believe', async () => {
+    const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+    const { data } = await admin.json(path);
+    expect(data['client-ca-file']).to.equal(cluster.pki.clientCa.certificatePem);
+    expect(data['requestheader-client-ca-file']).to.equal(cluster.pki.frontProxyCa.certificatePem);
+    expect(data['requestheader-allowed-names']).to.equal('["front-proxy-client"]');
+  });
+
+  it('says what is missing', async () => {
+    expect(await admin.json('/api/v1/nodes/zzz')).to.deep.include({
+      message: 'nodes "zzz" not found',
+      details: { name: 'zzz', kind: 'nodes' },
+      code: 404,
+    });
+    expect((await admin.json('/apis/apps/v1/deployments')).code).to.equal(404);
+    expect((await admin.json('/nope')).code).to.equal(404);
+  });
+
+  it('indents for people and not for programs', async () => {
+    const bodyFor = async (query: string, agent: string) =>
+      (await admin.request(`/api/v1/nodes${query}`, { headers: { 'User-Agent': agent } })).body;
+    expect(await bodyFor('', 'curl/8')).to.match(/^\{\n {2}"kind"/);
+    expect(await bodyFor('', 'kubectl/v1')).to.match(/^\{"kind"/);
+    expect(await bodyFor('?pretty=1', 'kubectl/v1')).to.match(/^\{\n/);
+    expect(await bodyFor('?pretty=false', 'curl/8')).to.match(/^\{"kind"/);
+  });
+
+  it('stores what it is given', async () => {
+    const path = '/api/v1/namespaces/default/configmaps';
+    const send = (method: string, where: string, body?: object) =>
+      admin.json(where, { method, ...(body ? { body: JSON.stringify(body) } : {}) });
+    const created = await send('POST', path, {
+      metadata: { name: 'm', creationTimestamp: null },
+      data: { a: '1' },
+    });
+    expect(created.metadata.creationTimestamp).to.be.a('string');
+    expect((await send('POST', path, { metadata: { name: 'm' } })).reason).to.equal('AlreadyExists');
+    expect((await send('PATCH', `${path}/m`, { data: { b: '2' } })).data).to.deep.equal({ a: '1', b: '2' });
+    expect((await send('PUT', `${path}/m`, created)).reason).to.equal('Conflict');
+    expect((await send('DELETE', `${path}/m`)).metadata.uid).to.equal(created.metadata.uid);
+    expect((await send('GET', `${path}/m`)).code).to.equal(404);
+  });
+
+  it('refuses bodies that are no objects', async () => {
+    const path = '/api/v1/namespaces/default/configmaps';
+    for (const body of ['{', '{}', '{"metadata":{"name":7}}']) {
+      expect((await admin.json(path, { method: 'POST', body })).code).to.equal(400);
+    }
+  });
+
+  it('speaks HTTP/2, too', async () => {
+    const { certificatePem: cert, privateKeyPem: key } = cluster.pki.admin;
+    const session = connect(cluster.server, { ca: cluster.pki.serverCa.certificatePem, cert, key });
+    let body = '';
+    for await (const chunk of session.request({ ':path': '/api/v1/nodes' }).setEncoding('utf8'))
+      body += chunk;
+    expect(JSON.parse(body).items).to.have.length(1);
+    session.close();
+  });
+
+  it('comes back on its port after an outage', async () => {
+    const { server } = cluster;
+    await cluster.apiServer.stop();
+    expect(await admin.request('/version').catch((error) => error.code)).to.equal('ECONNREFUSED');
+    await cluster.apiServer.start();
+    expect(cluster.server).to.equal(server);
+    expect((await admin.request('/version')).status).to.equal(200);
+  });
+});

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import {
+  AGGREGATED_DISCOVERY,
+  apiGroupList,
+  apiResourceList,
+  groupDiscovery,
+  wantsAggregatedDiscovery,
+} from '#lib/simulator/api-server/discovery.ts';
+import { startCluster } from '#lib/simulator/cluster.ts';
+import { ClusterClient } from '#spec/support/cluster-client.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('wantsAggregatedDiscovery', () => {
+  it('takes the first form that it knows', () => {
+    const beta = AGGREGATED_DISCOVERY.replace('v2', 'v2beta1');
+    expect(wantsAggregatedDiscovery(`${AGGREGATED_DISCOVERY},application/json`)).to.equal(true);
+    expect(wantsAggregatedDiscovery(`${beta},application/json`)).to.equal(false);
+    expect(wantsAggregatedDiscovery(`${beta},${AGGREGATED_DISCOVERY}`)).to.equal(true);
+    expect(wantsAggregatedDiscovery(undefined)).to.equal(false);
+  });
+});
+
+describe('groupDiscovery', () => {
+  const metrics = { group: 'metrics.k8s.io', version: 'v1beta1' };
+
+  it('passes on what an aggregated server says', () => {
+    const resources = [
+      { name: 'nodes', singularName: '', namespaced: false, kind: 'NodeMetrics', verbs: ['get'] },
+    ];
+    // As recorded from a kube-apiserver.
+    expect(groupDiscovery([{ ...metrics, resources }]).items.at(-1)).to.deep.equal({
+      metadata: { name: 'metrics.k8s.io' },
+      versions: [
+        {
+          version: 'v1beta1',
+          resources: [
+            {
+              resource: 'nodes',
+              responseKind: { group: '', version: '', kind: 'NodeMetrics' },
+              scope: 'Cluster',
+              singularResource: '',
+              verbs: ['get'],
+            },
+          ],
+          freshness: 'Current',
+        },
+      ],
+    });
+  });
+
+  it('calls stale what it could not ask', () => {
+    const { items } = groupDiscovery([{ ...metrics, resources: undefined }]);
+    expect(items.at(-1)).to.deep.include({ versions: [{ version: 'v1beta1', freshness: 'Stale' }] });
+  });
+});
+
+describe('apiGroupList', () => {
+  it('lists own groups once each, and aggregated ones', () => {
+    const { groups } = apiGroupList([{ group: 'metrics.k8s.io', version: 'v1beta1' }]);
+    expect(groups.map(({ name }) => name)).to.deep.equal([
+      'apiregistration.k8s.io',
+      'authentication.k8s.io',
+      'authorization.k8s.io',
+      'metrics.k8s.io',
+    ]);
+  });
+});
+
+describe('apiResourceList', () => {
+  it('knows what it has not', () => {
+    expect(apiResourceList('apps', 'v1')).to.equal(undefined);
+    expect(apiResourceList('', 'v1')?.resources.map(({ name }) => name)).to.include('pods');
+  });
+});
+
+describe('discovery over HTTP', () => {
+  it('answers 304 to those who have the document', async () => {
+    await using cluster = await startCluster({ nodes: 0 }, { clock: new ManualClock() });
+    const client = new ClusterClient(cluster);
+    for (const path of ['/api', '/apis']) {
+      const first = await client.request(path, { headers: { Accept: AGGREGATED_DISCOVERY } });
+      expect(first.headers['content-type']).to.equal(AGGREGATED_DISCOVERY);
+      const headers = { Accept: AGGREGATED_DISCOVERY, 'If-None-Match': first.headers.etag ?? '' };
+      expect(await client.request(path, { headers })).to.include({ status: 304, body: '' });
+    }
+    expect((await client.json('/api')).versions).to.deep.equal(['v1']);
+    expect((await client.json('/apis/authorization.k8s.io')).kind).to.equal('APIGroup');
+    expect((await client.json('/apis/authorization.k8s.io/v1')).kind).to.equal('APIResourceList');
+  });
+});

@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { delayAnswers } from '#lib/simulator/api-server/faults/delay-answers.ts';
+import { endWatches } from '#lib/simulator/api-server/faults/end-watches.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import {
+  addUnknownEvents,
+  muteWatches,
+  repeatEvents,
+  swapEvents,
+  withholdBookmarks,
+} from '#lib/simulator/api-server/faults/rewrite-watches.ts';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/cluster.ts';
+import { ClusterClient, WatchReader } from '#spec/support/cluster-client.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { until } from '#spec/support/until.ts';
+
+describe('ApiFault', () => {
+  let clock: ManualClock;
+  let cluster: SimulatedCluster;
+  let client: ClusterClient;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    cluster = await startCluster({ nodes: 1, podsPerNode: 0, namespaces: ['default'] }, { clock });
+    client = new ClusterClient(cluster);
+  });
+  afterEach(() => cluster[Symbol.asyncDispose]());
+
+  /** The names in the next events of a watch that begins now, with `pods` created while it is open. */
+  async function watched(count: number, ...pods: readonly string[]): Promise<readonly unknown[]> {
+    const path = `/api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=${cluster.store.resourceVersion}`;
+    using reader = new WatchReader(await client.open(path));
+    for (const name of pods) cluster.addPod({ name, node: 'node-1' });
+    return (await reader.take(count)).map(({ type, object }) => `${type} ${object.metadata?.name}`);
+  }
+
+  it('refuses, with the time to wait', async () => {
+    cluster.apiServer.setFaults(
+      refuseRequests({ code: 429, reason: 'TooManyRequests', retryAfterSeconds: 3 }),
+    );
+    const { status, headers, body } = await client.request('/api/v1/nodes');
+    expect([status, headers['retry-after']]).to.deep.equal([429, '3']);
+    expect(JSON.parse(body)).to.include({ kind: 'Status', reason: 'TooManyRequests' });
+    cluster.apiServer.setFaults();
+    expect((await client.request('/api/v1/nodes')).status).to.equal(200);
+  });
+
+  it('leaves alone what it is not about', async () => {
+    const refuse = refuseRequests({ code: 500, reason: 'InternalError' });
+    cluster.apiServer.setFaults(concerning({ verb: 'list', resource: 'nodes' }, refuse));
+    expect((await client.request('/api/v1/nodes')).status).to.equal(500);
+    expect((await client.request('/api/v1/nodes/node-1')).status).to.equal(200);
+    expect((await client.request('/api/v1/pods')).status).to.equal(200);
+  });
+
+  it('delays answers', async () => {
+    cluster.apiServer.setFaults(delayAnswers(5000));
+    const answer = client.request('/api/v1/nodes');
+    await until(clock, () => clock.sleeperCount > 0);
+    await clock.advance(4999);
+    expect(await Promise.race([answer, 'nothing yet'])).to.equal('nothing yet');
+    await clock.advance(1);
+    expect((await answer).status).to.equal(200);
+  });
+
+  it('ends watches', async () => {
+    cluster.apiServer.setFaults(endWatches(1000));
+    using reader = new WatchReader(await client.open('/api/v1/pods?watch=true'));
+    await until(clock, () => clock.sleeperCount > 0);
+    await clock.advance(1000);
+    expect(await reader.rest()).to.deep.equal([]);
+  });
+
+  it('repeats, swaps and invents events', async () => {
+    cluster.apiServer.setFaults(repeatEvents);
+    expect(await watched(4, 'a', 'b')).to.deep.equal(['ADDED a', 'ADDED a', 'ADDED b', 'ADDED b']);
+    cluster.apiServer.setFaults(swapEvents);
+    expect(await watched(2, 'c', 'd')).to.deep.equal(['ADDED d', 'ADDED c']);
+    cluster.apiServer.setFaults(addUnknownEvents);
+    expect(await watched(3, 'e')).to.deep.equal(['TRANSMUTED x', 'ADDED undefined', 'ADDED e']);
+  });
+
+  it('withholds bookmarks, or everything', async () => {
+    const path = '/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true';
+    const query = '&resourceVersionMatch=NotOlderThan&timeoutSeconds=10';
+    for (const fault of [withholdBookmarks, muteWatches]) {
+      cluster.apiServer.setFaults(fault);
+      using reader = new WatchReader(await client.open(path + query));
+      cluster.addPod({ name: fault === muteWatches ? 'muted' : 'heard', node: 'node-1' });
+      await until(clock, () => clock.sleeperCount > 0);
+      await clock.advance(10_000);
+      const names = (await reader.rest()).map(({ object }) => object.metadata.name);
+      expect(names).to.deep.equal(fault === muteWatches ? [] : ['heard']);
+    }
+  });
+});

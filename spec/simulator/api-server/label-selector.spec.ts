@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { parseLabelSelector } from '#lib/simulator/api-server/label-selector.ts';
+
+describe('parseLabelSelector', () => {
+  const labels = { app: 'web', tier: 'front', 'example.com/size': '3', empty: '' };
+
+  for (const [selector, isSelected] of [
+    ['', true],
+    ['app=web', true],
+    ['app==web', true],
+    ['app = web', true],
+    ['app!=web', false],
+    ['missing!=web', true],
+    ['app in (web, db)', true],
+    ['app in (db)', false],
+    ['app notin (db),tier=front', true],
+    ['missing notin (a)', true],
+    ['app', true],
+    ['!app', false],
+    ['!missing', true],
+    ['empty=', true],
+    ['example.com/size>2', true],
+    ['example.com/size<3', false],
+    ['app in (web),tier in (back,middle)', false],
+  ] as const) {
+    it(`${isSelected ? 'takes' : 'leaves'} by ${JSON.stringify(selector)}`, () => {
+      expect(parseLabelSelector(selector).matches(labels)).to.equal(isSelected);
+    });
+  }
+
+  it('refuses what is no selector', () => {
+    for (const text of ['=a', 'a in b', 'a(', 'a=b=c', '-a', 'a,,b']) {
+      expect(() => parseLabelSelector(text), text).to.throw(/^unable to parse requirement/);
+    }
+  });
+
+  it('does not take inherited properties for labels', () => {
+    expect(parseLabelSelector('constructor').matches({})).to.equal(false);
+  });
+
+  it('knows when it selects everything', () => {
+    expect(parseLabelSelector(' ').isEverything).to.equal(true);
+    expect(parseLabelSelector('a').isEverything).to.equal(false);
+  });
+});

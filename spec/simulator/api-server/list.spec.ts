@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/cluster.ts';
+import { ClusterClient } from '#spec/support/cluster-client.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('listPage', () => {
+  let cluster: SimulatedCluster;
+  let client: ClusterClient;
+
+  beforeEach(async () => {
+    cluster = await startCluster({ nodes: 2, podsPerNode: 6 }, { clock: new ManualClock() });
+    client = new ClusterClient(cluster);
+  });
+  afterEach(() => cluster[Symbol.asyncDispose]());
+
+  const namesOf = (list: { items: { metadata: { name: string } }[] }) =>
+    list.items.map(({ metadata }) => metadata.name);
+
+  it('pages through one snapshot, whatever happens meanwhile', async () => {
+    const whole = await client.json('/api/v1/pods');
+    let page = await client.json('/api/v1/pods?limit=5');
+    expect(page.metadata.remainingItemCount).to.equal(7);
+    cluster.addPod({ namespace: 'default', name: 'aaa', node: 'node-1' });
+    const names = namesOf(page);
+    while (page.metadata.continue) {
+      page = await client.json(`/api/v1/pods?limit=5&continue=${page.metadata.continue}`);
+      expect(page.metadata.resourceVersion).to.equal(whole.metadata.resourceVersion);
+      names.push(...namesOf(page));
+    }
+    expect(page.metadata).not.to.have.property('remainingItemCount');
+    expect(names).to.deep.equal(namesOf(whole));
+  });
+
+  it('does not count on where a selector leaves some out', async () => {
+    const page = await client.json('/api/v1/pods?limit=1&labelSelector=tier%3Dweb');
+    expect(page.metadata.continue).to.be.a('string');
+    expect(page.metadata).not.to.have.property('remainingItemCount');
+  });
+
+  it('counts what remains of a namespace', async () => {
+    const page = await client.json('/api/v1/namespaces/default/pods?limit=1');
+    expect(page.metadata.remainingItemCount).to.equal(3);
+  });
+
+  it('refuses to go on after a compaction with 410', async () => {
+    const page = await client.json('/api/v1/pods?limit=5');
+    cluster.store.compact();
+    const status = await client.json(`/api/v1/pods?limit=5&continue=${page.metadata.continue}`);
+    expect(status).to.include({ kind: 'Status', code: 410, reason: 'Expired' });
+  });
+
+  it('refuses a token of somebody else with 400', async () => {
+    const status = await client.json('/api/v1/pods?limit=1&continue=zzz');
+    expect(status).to.include({ code: 400, reason: 'BadRequest' });
+  });
+
+  it('refuses a version that is yet to come with 504', async () => {
+    const status = await client.json('/api/v1/pods?resourceVersion=99999999');
+    expect(status).to.include({ code: 504, reason: 'Timeout' });
+    expect(status.details.causes[0].reason).to.equal('ResourceVersionTooLarge');
+  });
+
+  it('selects by labels and fields at once', async () => {
+    const query = 'fieldSelector=spec.nodeName%3Dnode-2,status.phase%3DRunning&labelSelector=tier+in+(web)';
+    const { items } = await client.json(`/api/v1/pods?${query}`);
+    expect(items).to.have.length(3);
+    for (const { spec, metadata } of items) {
+      expect(spec.nodeName).to.equal('node-2');
+      expect(metadata.labels.tier).to.equal('web');
+    }
+  });
+
+  it('reduces objects to their metadata on request', async () => {
+    const list = await client.json('/api/v1/pods?limit=1', {
+      headers: { Accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' },
+    });
+    expect(list).to.include({ kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' });
+    expect(Object.keys(list.items[0])).to.deep.equal(['kind', 'apiVersion', 'metadata']);
+  });
+
+  it('makes a table on request', async () => {
+    const headers = { Accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
+    const table = await client.json('/api/v1/nodes', { headers });
+    expect(table).to.include({ kind: 'Table', apiVersion: 'meta.k8s.io/v1' });
+    expect(table.rows[0].cells.slice(0, 3)).to.deep.equal(['node-1', 'Ready', '<none>']);
+    expect(table.rows[0].object.kind).to.equal('PartialObjectMetadata');
+    const bare = await client.json('/api/v1/nodes?includeObject=None', { headers });
+    expect(bare.rows[0]).to.have.all.keys('cells');
+  });
+
+  it('compresses what is large for those who take it', async () => {
+    for (let index = 0; index < 100; index++) cluster.addPod({ name: `more-${index}`, node: 'node-1' });
+    const headers = { 'Accept-Encoding': 'gzip' };
+    expect((await client.request('/api/v1/pods', { headers })).headers['content-encoding']).to.equal('gzip');
+    expect((await client.request('/api/v1/pods')).headers).not.to.have.property('content-encoding');
+    expect((await client.request('/api/v1/nodes', { headers })).headers).not.to.have.property(
+      'content-encoding',
+    );
+  });
+});

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/cluster.ts';
+import { ClusterClient, WatchReader } from '#spec/support/cluster-client.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { until } from '#spec/support/until.ts';
+
+describe('serveWatch', () => {
+  let clock: ManualClock;
+  let cluster: SimulatedCluster;
+  let client: ClusterClient;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    cluster = await startCluster({ nodes: 1, podsPerNode: 2, namespaces: ['default'] }, { clock });
+    client = new ClusterClient(cluster);
+  });
+  afterEach(() => cluster[Symbol.asyncDispose]());
+
+  const watch = async (query: string, accept = 'application/json') =>
+    new WatchReader(await client.open(`/api/v1/pods?watch=true&${query}`, { headers: { Accept: accept } }));
+  const now = () => `resourceVersion=${cluster.store.resourceVersion}`;
+
+  it('tells what happens from a version on', async () => {
+    const from = now();
+    cluster.addPod({ name: 'a', node: 'node-1' });
+    using reader = await watch(from);
+    const [added] = await reader.take(1);
+    cluster.restartContainer({ namespace: 'default', pod: 'a', container: 'main' });
+    cluster.deletePod('default', 'a');
+    const [modified, deleted] = await reader.take(2);
+    expect([added, modified, deleted].map((event) => event?.type)).to.deep.equal([
+      'ADDED',
+      'MODIFIED',
+      'DELETED',
+    ]);
+    expect(deleted?.object.metadata.resourceVersion).to.equal(String(cluster.store.resourceVersion));
+    expect(added?.object).to.include({ kind: 'Pod', apiVersion: 'v1' });
+  });
+
+  it('begins with what there is when no version is given', async () => {
+    using reader = await watch('');
+    expect((await reader.take(2)).map(({ type }) => type)).to.deep.equal(['ADDED', 'ADDED']);
+    cluster.addPod({ name: 'new', node: 'node-1' });
+    expect((await reader.take(1))[0]?.object.metadata.name).to.equal('new');
+  });
+
+  it('takes an object that enters or leaves the selection for added or deleted', async () => {
+    cluster.addPod({ name: 'a', node: 'node-1', phase: 'Pending' });
+    using reader = await watch(`${now()}&fieldSelector=status.phase%3DRunning`);
+    const pod = cluster.store.get('pods', 'default', 'a');
+    expect(pod).not.to.equal(undefined);
+    for (const phase of ['Running', 'Succeeded', 'Failed']) {
+      const current = cluster.store.get('pods', 'default', 'a');
+      if (current) cluster.store.update('pods', { ...current, status: { phase } });
+    }
+    const [added, deleted] = await reader.take(2);
+    expect([added?.type, deleted?.type]).to.deep.equal(['ADDED', 'DELETED']);
+    expect(deleted?.object.status.phase).to.equal('Running');
+  });
+
+  it('says 410 as an event when the version is forgotten', async () => {
+    using reader = await watch('resourceVersion=1');
+    const [event, ...more] = await reader.rest();
+    expect(event?.type).to.equal('ERROR');
+    expect(event?.object).to.include({ kind: 'Status', code: 410, reason: 'Expired' });
+    expect(event?.object.message).to.match(/^too old resource version: 1 \(\d+\)$/);
+    expect(more).to.deep.equal([]);
+  });
+
+  it('says 504 when the version is yet to come', async () => {
+    const { status } = await client.request('/api/v1/pods?watch=true&resourceVersion=99999');
+    expect(status).to.equal(504);
+  });
+
+  it('streams the initial list and marks its end', async () => {
+    const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    using reader = await watch(query, 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1');
+    const events = await reader.take(3);
+    expect(events.map(({ type }) => type)).to.deep.equal(['ADDED', 'ADDED', 'BOOKMARK']);
+    expect(events[2]?.object).to.deep.equal({
+      kind: 'PartialObjectMetadata',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata: {
+        resourceVersion: String(cluster.store.resourceVersion),
+        annotations: { 'k8s.io/initial-events-end': 'true' },
+      },
+    });
+  });
+
+  it('refuses a streaming list without its conditions', async () => {
+    const { status } = await client.request('/api/v1/pods?watch=true&sendInitialEvents=true');
+    expect(status).to.equal(422);
+  });
+
+  it('bookmarks every minute and before the end, and ends when asked to', async () => {
+    const reader = await watch(`${now()}&allowWatchBookmarks=true&timeoutSeconds=65`);
+    await until(clock, () => clock.sleeperCount === 1);
+    await clock.advance(60_000);
+    await clock.advance(3_000);
+    await clock.advance(2_000);
+    const events = await reader.rest();
+    expect(events.map(({ type }) => type)).to.deep.equal(['BOOKMARK', 'BOOKMARK']);
+    expect(events[0]?.object).to.deep.include({
+      kind: 'Pod',
+      metadata: { resourceVersion: String(cluster.store.resourceVersion) },
+    });
+  });
+
+  it('does not bookmark for those who have not asked', async () => {
+    const reader = await watch(`${now()}&timeoutSeconds=120`);
+    await until(clock, () => clock.sleeperCount === 1);
+    await clock.advance(120_000);
+    expect(await reader.rest()).to.deep.equal([]);
+  });
+
+  it('forgets a watcher who leaves', async () => {
+    const reader = await watch(now());
+    await until(clock, () => clock.sleeperCount === 1);
+    reader[Symbol.dispose]();
+    await until(clock, () => clock.sleeperCount === 0);
+  });
+
+  it('shows rows to those who watch a table', async () => {
+    using reader = await watch('', 'application/json;as=Table;g=meta.k8s.io;v=v1');
+    const [first] = await reader.take(1);
+    expect(first?.object.kind).to.equal('Table');
+    expect(first?.object.rows).to.have.length(1);
+  });
+});

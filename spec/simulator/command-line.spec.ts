@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { EXAMPLE_SCENARIO, parseCommandLine, USAGE } from '#lib/simulator/command-line.ts';
+import { parseScenario } from '#lib/simulator/scenario.ts';
+
+describe('parseCommandLine', () => {
+  it('has defaults', () => {
+    expect(parseCommandLine([])).to.deep.include({
+      port: 6443,
+      kubeletPort: 10250,
+      metricsServer: { host: '127.0.0.1', port: 4443 },
+      scenario: {},
+    });
+  });
+
+  it('reads flags in both spellings', () => {
+    const { scenario, metricsServer, kubeconfig } = parseCommandLine([
+      '--nodes=2',
+      '--pods-per-node',
+      '5',
+      '--metrics-server=[::1]:444',
+      '--kubeconfig',
+      'file',
+    ]);
+    expect(scenario).to.deep.equal({ nodes: 2, podsPerNode: 5 });
+    expect(metricsServer).to.deep.equal({ host: '::1', port: 444 });
+    expect(kubeconfig).to.equal('file');
+  });
+
+  it('refuses what it does not know', () => {
+    expect(() => parseCommandLine(['--colour'])).to.throw(/^Cannot start: Unknown option '--colour'$/);
+    expect(() => parseCommandLine(['nodes'])).to.throw(/^Cannot start: Unexpected argument 'nodes'/);
+  });
+
+  it('names flag, value and rule of a wrong value', () => {
+    expect(() => parseCommandLine(['--nodes=many'])).to.throw(
+      'Cannot start: --nodes=many is not a whole number',
+    );
+    expect(() => parseCommandLine(['--port=70000'])).to.throw('--port=70000 is not a port from 0 to 65535');
+    expect(() => parseCommandLine(['--metrics-server=here'])).to.throw(
+      '--metrics-server=here is not HOST:PORT',
+    );
+  });
+});
+
+describe('EXAMPLE_SCENARIO', () => {
+  it('is a scenario', () => {
+    const { nodes, nodeOverrides, pods } = parseScenario(parse(EXAMPLE_SCENARIO));
+    expect(nodes).to.equal(50);
+    expect(nodeOverrides['node-4']?.faults).to.have.length(2);
+    expect(pods[0]?.containers?.[0]).to.include({ name: 'burn', cpuMillicores: 60 });
+  });
+});
+
+describe('USAGE', () => {
+  it('names every flag', () => {
+    for (const flag of ['--nodes N', '--scenario FILE', '--files-dir DIR', '--help'])
+      expect(USAGE).to.include(flag);
+  });
+});

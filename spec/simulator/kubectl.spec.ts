@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/cluster.ts';
+import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { until } from '#spec/support/until.ts';
+
+describe('the real kubectl', function () {
+  this.timeout(60_000); // it may have to be downloaded, once
+  const clock = new ManualClock();
+  let cluster: SimulatedCluster;
+  let kubectl: Kubectl;
+
+  before(async () => {
+    cluster = await startCluster({ nodes: 2, podsPerNode: 3, namespaces: ['default', 'shop'] }, { clock });
+    kubectl = new Kubectl(await findKubectl(), cluster.files.kubeconfig);
+  });
+  after(() => cluster[Symbol.asyncDispose]());
+
+  const run = async (...args: string[]) => {
+    const { stdout, stderr, exitStatus } = await kubectl.run(args);
+    expect(exitStatus, `kubectl ${args.join(' ')}: ${stderr}`).to.equal(0);
+    return stdout;
+  };
+
+  it('takes it for a cluster of its version', async () => {
+    expect(await run('version')).to.match(/^Server Version: v1\.34\.2$/m);
+  });
+
+  it('lists nodes', async () => {
+    expect(await run('get', 'nodes', '-o', 'wide')).to.match(
+      /^node-1 +Ready +<none> +24h +v1\.34\.2 +127\.1\.0\.1 /m,
+    );
+  });
+
+  it('prints objects as YAML', async () => {
+    expect(await run('get', 'node', 'node-1', '-o', 'yaml')).to.match(
+      /^apiVersion: v1\nkind: Node\nmetadata:/m,
+    );
+  });
+
+  it('lists pods of all namespaces, page by page', async () => {
+    const lines = (await run('get', 'pods', '-A', '--chunk-size=2', '--no-headers')).trim().split('\n');
+    expect(lines).to.have.length(6);
+    for (const line of lines) expect(line).to.match(/^(default|shop) +app-\d-\S+ +1\/1 +Running +0 +\S+$/);
+  });
+
+  it('selects by labels and fields', async () => {
+    const selectors = ['-l', 'tier in (web),app', '--field-selector', 'spec.nodeName=node-1'];
+    expect((await run('get', 'pods', '-A', '-o', 'name', ...selectors)).trim().split('\n')).to.have.length(2);
+  });
+
+  it('watches, and ends when the server ends the watch', async () => {
+    const watching = kubectl.run(['get', 'pods', '-n', 'shop', '-w', '--no-headers']);
+    await until(clock, () => clock.sleeperCount > 0);
+    cluster.addPod({ namespace: 'shop', name: 'late', node: 'node-1' });
+    await clock.advance(30 * 60_000);
+    expect((await watching).stdout).to.match(/^late +1\/1 +Running/m);
+  });
+
+  it('finds the resources that there are', async () => {
+    const resources = await run('api-resources');
+    expect(resources).to.match(/^pods +po +v1 +true +Pod$/m);
+    expect(resources).to.match(/^apiservices +apiregistration\.k8s\.io\/v1 +false +APIService$/m);
+  });
+
+  it('asks raw', async () => {
+    expect(
+      JSON.parse(await run('get', '--raw', '/api/v1/nodes?limit=1')).metadata.remainingItemCount,
+    ).to.equal(1);
+  });
+
+  it('asks what one may do, in protobuf', async () => {
+    expect(await run('auth', 'can-i', 'delete', 'nodes')).to.equal('yes\n');
+    expect(await run('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).to.equal(
+      'kubernetes-admin',
+    );
+    const denied = await kubectl.run(['auth', 'can-i', 'list', 'pods', '--as', 'alice']);
+    expect(denied.stdout).to.equal('no\n');
+  });
+
+  it('creates, labels and deletes pods', async () => {
+    await run('run', 'mine', '--image=x');
+    await run('label', 'pod', 'mine', 'colour=blue');
+    expect(await run('get', 'pods', '-l', 'colour=blue', '--no-headers')).to.match(/^mine +1\/1 +Running/);
+    await run('delete', 'pod', 'mine', '--wait=false');
+    expect(cluster.store.get('pods', 'default', 'mine')).to.equal(undefined);
+  });
+});

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { expositionOf } from '#lib/simulator/kubelet/exposition.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { runningPod, simulatedMachine } from '#spec/support/simulated-machine.ts';
+
+describe('expositionOf', () => {
+  it('has the families, order, labels and stamps that a kubelet gives', async () => {
+    const clock = new ManualClock();
+    const machine = simulatedMachine(clock);
+    const containers = ['burn', 'side'];
+    machine.start(runningPod(clock, { name: 'burner-7b8469d94f-wrk7k', containers }));
+    machine.start(runningPod(clock, { name: 'burner-7b8469d94f-v2dlv', containers }));
+    machine.start(runningPod(clock, { name: 'quiet', namespace: 'kube-system', containers: ['quiet'] }));
+    await clock.advance(100_000);
+    const recorded = readFileSync('spec/fixtures/kubelet/series/t0-metrics-resource.txt', 'utf8');
+    expect(shapeOf(expositionOf(machine))).to.deep.equal(shapeOf(recorded));
+  });
+
+  it('tells CPU in seconds at a moment in milliseconds', async () => {
+    const clock = new ManualClock();
+    const machine = simulatedMachine(clock);
+    machine.start(runningPod(clock));
+    await clock.advance(100_000);
+    const line = expositionOf(machine)
+      .split('\n')
+      .find((one) => one.startsWith('container_cpu_usage_seconds_total{'));
+    const [, seconds, stampMs] = /} (\S+) (\d+)$/.exec(line ?? '') ?? [];
+    expect(Number(seconds)).to.be.within(5.99, 6);
+    expect(clock.nowMs() - Number(stampMs)).to.be.within(0, 8);
+  });
+
+  it('leaves out the families of containers and pods where there are none', () => {
+    const text = expositionOf(simulatedMachine(new ManualClock()));
+    expect(text).not.to.match(/container_|pod_/);
+    expect(text).to.match(/\nresource_scrape_error 0\n$/);
+  });
+});
+
+/** The lines without their values; stamps stay as far as there are any. */
+function shapeOf(text: string): string[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) =>
+      line.startsWith('#') ? line : line.replace(/ \S+( \d{13})?$/, ' VALUE$1').replace(/\d{13}$/, 'STAMP'),
+    );
+}

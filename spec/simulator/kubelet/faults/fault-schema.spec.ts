@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/cluster.ts';
+import { type FaultInput, faultOf } from '#lib/simulator/kubelet/faults/fault-schema.ts';
+import { type HttpsAnswer, openHttps, requestHttps } from '#spec/support/https-request.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { until } from '#spec/support/until.ts';
+
+describe('faultOf', () => {
+  const clock = new ManualClock();
+  let cluster: SimulatedCluster;
+
+  before(async () => {
+    cluster = await startCluster({ nodes: 1, podsPerNode: 10 }, { clock });
+  });
+  after(() => cluster[Symbol.asyncDispose]());
+  afterEach(async () => {
+    await cluster.setFault('node-1');
+    expect((await ask()).status).to.equal(200);
+  });
+
+  const url = () => `https://${cluster.node('node-1').plan.address}:${cluster.kubeletPort}/stats/summary`;
+  const credentials = () => ({ ca: cluster.pki.kubeletCa.certificatePem, token: cluster.metricsServerToken });
+  const ask = () => requestHttps(url(), credentials());
+  const askWith = async (...faults: FaultInput[]): Promise<HttpsAnswer & NodeJS.ErrnoException> => {
+    await cluster.setFault('node-1', ...faults);
+    return ask().catch((error) => error);
+  };
+
+  it('refuses connections', async () => {
+    expect((await askWith('refuse')).code).to.equal('ECONNREFUSED');
+  });
+
+  it('lets packets vanish, so that not even TCP connects', async () => {
+    await cluster.setFault('node-1', 'black-hole');
+    const { address } = cluster.node('node-1').plan;
+    const socket = connect({ host: address, port: cluster.kubeletPort });
+    const abort = new AbortController();
+    const connected = once(socket, 'connect', { signal: abort.signal }).catch((error) => error.name);
+    // Loopback needs microseconds to connect; a few turns of the loop would be enough.
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    abort.abort();
+    expect(await connected).to.equal('AbortError');
+    socket.destroy();
+  });
+
+  it('hangs after accepting', async () => {
+    await cluster.setFault('node-1', 'hang');
+    const { address } = cluster.node('node-1').plan;
+    const socket = connect({ host: address, port: cluster.kubeletPort });
+    await once(socket, 'connect');
+    socket.write('hello?');
+    await until(clock, () => cluster.node('node-1').kubelet.connectionCount === 1);
+    expect(socket.bytesRead).to.equal(0);
+    socket.destroy();
+  });
+
+  it('breaks TLS', async () => {
+    expect((await askWith('break-tls')).code).to.equal('EPROTO');
+  });
+
+  it('answers garbage', async () => {
+    const { status, body } = await askWith('garbage');
+    expect(status).to.equal(200);
+    expect(() => JSON.parse(body)).to.throw(SyntaxError);
+  });
+
+  it('truncates the body within a complete answer', async () => {
+    const { status, body } = await askWith('truncate');
+    expect(status).to.equal(200);
+    expect(body).to.match(/^\{\n "node": \{/);
+    expect(() => JSON.parse(body)).to.throw(SyntaxError);
+  });
+
+  it('answers another status with its headers', async () => {
+    const { status, headers } = await askWith({ status: 429, headers: { 'Retry-After': '7' } });
+    expect([status, headers['retry-after']]).to.deep.equal([429, '7']);
+  });
+
+  it('delays the answer', async () => {
+    await cluster.setFault('node-1', { delayMs: 3000 });
+    const answer = ask();
+    await until(clock, () => clock.sleeperCount > 0);
+    await clock.advance(2999);
+    expect(await Promise.race([answer, 'nothing yet'])).to.equal('nothing yet');
+    await clock.advance(1);
+    expect((await answer).status).to.equal(200);
+  });
+
+  it('drips', async () => {
+    await cluster.setFault('node-1', { dripBytesPerSecond: 2 });
+    const response = await openHttps(url(), credentials());
+    let received = 0;
+    response.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+    });
+    for (const bytes of [1, 2, 3]) {
+      await until(clock, () => clock.sleeperCount > 0);
+      await clock.advance(500);
+      await until(clock, () => received === bytes);
+    }
+    response.destroy();
+    await until(clock, () => clock.sleeperCount === 0);
+  });
+
+  it('stalls after the headers', async () => {
+    await cluster.setFault('node-1', 'stall');
+    const response = await openHttps(url(), credentials());
+    expect(response.statusCode).to.equal(200);
+    expect(response.readableLength).to.equal(0);
+    response.destroy();
+  });
+
+  it('never ends', async () => {
+    await cluster.setFault('node-1', 'endless');
+    const response = await openHttps(url(), credentials());
+    let received = 0;
+    for await (const chunk of response) {
+      received += chunk.length;
+      if (received > 10_000_000) break;
+    }
+    response.destroy();
+    await until(clock, () => cluster.node('node-1').kubelet.connectionCount === 0);
+  });
+
+  it('resets the connection in the middle of the body', async () => {
+    expect((await askWith('reset-mid-body')).code).to.equal('ECONNRESET');
+  });
+
+  it('hangs up in the handshake', async () => {
+    expect((await askWith('hang-up')).code).to.equal('ECONNRESET');
+  });
+
+  it('swaps texts and numbers', async () => {
+    const { node } = JSON.parse((await askWith('wrong-types')).body);
+    expect(node.nodeName).to.equal('node-1'.length);
+    expect(node.cpu.usageCoreNanoSeconds).to.be.a('string');
+  });
+
+  it('spoils the text with NUL bytes and broken UTF-8', async () => {
+    const { body } = await askWith('spoiled-text');
+    expect(body).to.include('\0').and.to.include('\ufffd');
+  });
+
+  it('makes the body as long as told, and still JSON', async () => {
+    const { body } = await askWith({ bodyBytes: 1_000_000 });
+    expect(body).to.have.length(1_000_000);
+    expect(JSON.parse(body)).to.deep.equal({});
+  });
+
+  it('nests deeply', async () => {
+    expect((await askWith({ nestingLevels: 5 })).body).to.equal('[[[[[]]]]]');
+  });
+
+  it('sends compressed what nobody asked for so', async () => {
+    await cluster.setFault('node-1', { gzipBombMebibytes: 3 });
+    const response = await openHttps(url(), credentials());
+    expect(response.headers['content-encoding']).to.equal('gzip');
+    const body = await buffer(response);
+    expect(body.length).to.be.below(10_000);
+    expect(gunzipSync(body)).to.have.length(3 * 1024 * 1024);
+  });
+
+  it('combines', async () => {
+    await cluster.setFault('node-1', { delayMs: 1000 }, 'truncate', { status: 500 });
+    const answer = ask();
+    await until(clock, () => clock.sleeperCount > 0);
+    await clock.advance(1000);
+    expect((await answer).status).to.equal(500);
+  });
+
+  it('takes a fault of one’s own', async () => {
+    const shout = faultOf({ change: (answer) => ({ ...answer, body: Buffer.from('HEY') }) });
+    expect((await askWith(shout)).body).to.equal('HEY');
+  });
+
+  it('refuses what it does not know', () => {
+    expect(() => faultOf('hiccup' as FaultInput)).to.throw();
+  });
+});

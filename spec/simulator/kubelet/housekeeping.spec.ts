@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { latestHousekeeping, nanocoresBetweenLooks } from '#lib/simulator/kubelet/housekeeping.ts';
+
+describe('latestHousekeeping', () => {
+  it('looks as soon as there is something, and then every 10 to 20 s', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.nat(1e9), fc.nat(1e6), (id, startedAtMs, ageMs) => {
+        const look = latestHousekeeping(id, startedAtMs, startedAtMs + ageMs);
+        expect(startedAtMs + ageMs - look.takenAtMs).to.be.within(0, 20_000);
+        if (look.previousAtMs === undefined) expect(look.takenAtMs).to.equal(startedAtMs);
+        else expect(look.takenAtMs - look.previousAtMs).to.be.within(10_000, 20_000);
+      }),
+    );
+  });
+
+  it('has a rhythm for each cgroup', () => {
+    const looks = ['a', 'b', 'c', 'd'].map((id) => latestHousekeeping(id, 0, 100_000).takenAtMs);
+    expect(new Set(looks).size).to.be.greaterThan(1);
+  });
+});
+
+describe('nanocoresBetweenLooks', () => {
+  it('is the mean rate, and 0 after a single look', () => {
+    const counter = (atMs: number) => atMs * 60_000;
+    expect(nanocoresBetweenLooks({ takenAtMs: 30_000, previousAtMs: 15_000 }, counter)).to.equal(60_000_000);
+    expect(nanocoresBetweenLooks({ takenAtMs: 0, previousAtMs: undefined }, counter)).to.equal(0);
+  });
+});

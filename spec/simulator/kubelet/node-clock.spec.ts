@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { NodeClock } from '#lib/simulator/kubelet/node-clock.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('NodeClock', () => {
+  it("stamps by its own wall clock, which may be ahead of the cluster's", () => {
+    const clock = new ManualClock();
+    expect(new NodeClock(clock, 5000).stampMs(clock.monotonicMs())).to.equal(clock.nowMs() + 5000);
+  });
+
+  it('leaves what was stamped before a step as it was', async () => {
+    const clock = new ManualClock();
+    const node = new NodeClock(clock, 1000);
+    const before = node.stampMs(clock.monotonicMs());
+    await clock.advance(60_000);
+    node.skewMs = -3_600_000;
+    expect(node.skewMs).to.equal(-3_600_000);
+    expect(node.stampMs(0)).to.equal(before);
+    expect(node.stampMs(60_000)).to.equal(clock.nowMs() - 3_600_000);
+  });
+
+  it('finds the moment of a stamp, the latest where it was shown twice', async () => {
+    const clock = new ManualClock();
+    const node = new NodeClock(clock);
+    await clock.advance(60_000);
+    node.skewMs = -20_000;
+    await clock.advance(60_000);
+    const shownTwice = node.stampMs(50_000);
+    expect(node.trace(shownTwice, 1)?.momentMs).to.equal(70_000);
+    node.skewMs = -3_600_000;
+    expect(node.trace(shownTwice, 1)?.momentMs).to.equal(70_000);
+    node.skewMs = -20_000;
+    fc.assert(
+      fc.property(fc.integer({ min: 60_000, max: 120_000 }), (momentMs) => {
+        const wholeSecond = Math.floor(node.stampMs(momentMs) / 1000) * 1000;
+        expect(momentMs - (node.trace(wholeSecond, 1000)?.momentMs ?? 0)).to.be.within(0, 999);
+      }),
+    );
+  });
+});

@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
+import { RunningContainer } from '#lib/simulator/kubelet/running-container.ts';
+
+describe('RunningContainer', () => {
+  const second = 1000;
+  const start = () => new RunningContainer('burn', steadyLoad(100, 4096), { startedAtMs: 0 });
+
+  it('counts from its start', () => {
+    expect(start().cpuCoreNanoseconds(10 * second)).to.equal(1e9);
+  });
+
+  it('counts from zero after a restart, while the node remembers', () => {
+    const container = start();
+    container.restart(10 * second);
+    expect(container.startedAtMs(12 * second)).to.equal(10 * second);
+    expect(container.cpuCoreNanoseconds(12 * second)).to.equal(0.2e9);
+    expect(container.lifetimeCoreNanoseconds(12 * second)).to.equal(1.2e9);
+  });
+
+  it('still knows what was before a restart', () => {
+    const container = start();
+    container.restart(10 * second);
+    expect(container.startedAtMs(9 * second)).to.equal(0);
+    expect(container.cpuCoreNanoseconds(9 * second)).to.equal(0.9e9);
+  });
+
+  it('goes on counting under another load', () => {
+    const container = start();
+    container.changeLoad(steadyLoad(1000, 8192), 10 * second);
+    expect(container.cpuCoreNanoseconds(11 * second)).to.equal(2e9);
+    expect(container.memoryBytes(11 * second)).to.equal(8192);
+    expect(container.memoryBytes(9 * second)).to.equal(4096);
+    expect(container.startedAtMs(11 * second)).to.equal(0);
+  });
+
+  it('uses nothing between a stop and a restart, under the load that it had', () => {
+    const container = start();
+    container.stop(10 * second);
+    expect(container.isRunning(9 * second)).to.equal(true);
+    expect(container.isRunning(11 * second)).to.equal(false);
+    expect(container.memoryBytes(11 * second)).to.equal(0);
+    container.restart(20 * second);
+    expect(container.isRunning(21 * second)).to.equal(true);
+    expect(container.cpuCoreNanoseconds(21 * second)).to.equal(0.1e9);
+    expect(container.lifetimeCoreNanoseconds(21 * second)).to.equal(1.1e9);
+  });
+
+  describe('nanocoresSinceLastAsked', () => {
+    it('says 0 to the first who asks', () => {
+      expect(start().nanocoresSinceLastAsked(10 * second)).to.equal(0);
+    });
+
+    it('covers the time since anybody asked, so that those who ask often hear anything', () => {
+      const container = start();
+      container.nanocoresSinceLastAsked(10 * second);
+      expect(container.nanocoresSinceLastAsked(20 * second)).to.equal(100_000_000);
+      expect(container.nanocoresSinceLastAsked(20 * second + 28)).to.be.greaterThan(300_000_000);
+      expect(container.nanocoresSinceLastAsked(20 * second + 56)).to.equal(0);
+    });
+
+    it('says 0 right after a restart', () => {
+      const container = start();
+      container.nanocoresSinceLastAsked(10 * second);
+      container.restart(11 * second);
+      expect(container.nanocoresSinceLastAsked(12 * second)).to.equal(0);
+    });
+  });
+});

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { summaryOf } from '#lib/simulator/kubelet/summary.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { runningPod, simulatedMachine } from '#spec/support/simulated-machine.ts';
+
+describe('summaryOf', () => {
+  for (const [query, file, onlyCpuAndMemory] of [
+    ['everything', 't0-summary.json', false],
+    ['CPU and memory alone', 't1-summary-cpu-memory.json', true],
+  ] as const) {
+    it(`has the fields, order, indentation and kinds of values that a kubelet gives for ${query}`, async () => {
+      const { machine, clock } = await machineWithPods();
+      const ours = summaryOf(machine, { onlyCpuAndMemory });
+      const recorded = readFileSync(`spec/fixtures/kubelet/series/${file}`, 'utf8');
+      expect(shapeOf(ours)).to.deep.equal(shapeOf(recorded));
+      expect(clock.nowMs()).to.be.greaterThan(0);
+    });
+  }
+
+  it('stamps whole seconds, of containers when asked and of cgroups earlier', async () => {
+    const { machine, clock } = await machineWithPods();
+    await clock.advance(400);
+    const { pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+    const [{ containers, cpu }] = pods;
+    expect(containers[0].cpu.time).to.equal('2026-01-01T00:01:40Z');
+    expect(Date.parse(cpu.time)).to.be.within(clock.nowMs() - 21_000, clock.nowMs());
+  });
+
+  it('advances counters with the clock', async () => {
+    const { machine, clock } = await machineWithPods();
+    const usage = () => {
+      const { pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+      return pods[0].containers[0].cpu.usageCoreNanoSeconds;
+    };
+    const before = usage();
+    await clock.advance(20_000);
+    expect(usage() - before).to.equal(1_200_000_000);
+  });
+
+  it('writes zero for what the kubelet does not know', () => {
+    const clock = new ManualClock();
+    const machine = simulatedMachine(clock);
+    machine.start(runningPod(clock, { unknown: ['cpu', 'memory'] }));
+    const { pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+    const [{ cpu, memory }] = pods[0].containers;
+    expect([cpu.usageNanoCores, cpu.usageCoreNanoSeconds, memory.workingSetBytes]).to.deep.equal([0, 0, 0]);
+  });
+
+  it('leaves out a container that waits to be restarted', async () => {
+    const { machine, clock } = await machineWithPods();
+    const [pod] = machine.pods();
+    pod?.containers[1]?.stop(clock.monotonicMs());
+    const { pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+    expect(pods[0].containers.map(({ name }: { name: string }) => name)).to.deep.equal(['burn']);
+  });
+
+  it('gives a rate over ten seconds or more where cAdvisor samples', async () => {
+    const { machine, clock } = await machineWithPods('cadvisor');
+    const rate = () => JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true })).pods[0].containers[0].cpu;
+    const first = rate();
+    await clock.advance(28);
+    expect(rate()).to.deep.equal(first);
+    expect(first.usageNanoCores).to.be.within(59e6, 61e6);
+  });
+
+  it('lets stamps follow a wall clock that is wrong', async () => {
+    const clock = new ManualClock();
+    const machine = simulatedMachine(clock, { skewMs: 3_600_000 });
+    machine.start(runningPod(clock));
+    const { pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+    expect(pods[0].startTime).to.equal('2026-01-01T01:00:00Z');
+  });
+
+  async function machineWithPods(runtime: 'cri' | 'cadvisor' = 'cri') {
+    const clock = new ManualClock();
+    const machine = simulatedMachine(clock, { runtime });
+    machine.start(runningPod(clock, { containers: ['burn', 'side'] }));
+    machine.start(runningPod(clock, { name: 'quiet', namespace: 'kube-system', containers: ['quiet'] }));
+    await clock.advance(100_000);
+    return { machine, clock };
+  }
+});
+
+/** What is left of a summary when values are taken out: lines with their indentation, once each. */
+function shapeOf(summary: string): string[] {
+  const lines = summary.split('\n').map((line) =>
+    line
+      .replace(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"/, 'TIME')
+      .replace(/: "[^"]*"/, ': TEXT')
+      .replace(/: \d+/, ': NUMBER'),
+  );
+  // How many pods, containers and network interfaces there are is not the shape.
+  return [...new Set(pathsOf(lines))].filter((line) => !line.includes('interfaces'));
+}
+
+/** Each line after the keys that it is nested in, so that order and place are told. */
+function pathsOf(lines: readonly string[]): string[] {
+  const keys: string[] = [];
+  return lines.map((line) => {
+    const depth = line.search(/\S/);
+    const key = /"([^"]+)":/.exec(line)?.[1] ?? '';
+    keys.length = Math.min(keys.length, depth);
+    while (keys.length < depth) keys.push('');
+    const path = `${keys.join('/')}/${line.trim().replace(/,$/, '')}`;
+    keys.push(key);
+    return path;
+  });
+}

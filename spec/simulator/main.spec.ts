@@ -1,0 +1,61 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
+describe('simulate', function () {
+  this.timeout(60_000); // processes start as fast as the machine lets them
+  const simulate = (...flags: string[]) =>
+    new SpawnedProgram(process.execPath, ['lib/simulator/main.ts', ...flags], { name: 'simulate' });
+  const anyPorts = ['--port', '0', '--kubelet-port', '0'];
+
+  it('says in one line that it is ready, and ends when asked to', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const kubeconfig = join(directory.path, 'kubeconfig');
+    const scenario = await directory.write('scenario.yaml', 'nodes: 7\npodsPerNode: 2\n');
+    await using program = simulate(
+      ...anyPorts,
+      '--nodes',
+      '2',
+      '--scenario',
+      scenario,
+      '--kubeconfig',
+      kubeconfig,
+    );
+    const line = await program.line(/ is ready /, 50_000);
+    expect(line).to.match(
+      /^Simulated cluster is ready at https:\/\/127\.0\.0\.1:\d+: 2 nodes, 4 pods, kubelets on port \d+$/,
+    );
+    expect((await stat(kubeconfig)).mode & 0o777).to.equal(0o600);
+    const { clusters } = JSON.parse(await readFile(kubeconfig, 'utf8'));
+    expect(line).to.include(clusters[0].cluster.server);
+    program.kill('SIGTERM');
+    expect(await program.ended).to.deep.equal({ status: 0, signal: null });
+    expect(program.output).to.have.length(1);
+  });
+
+  it('refuses what it does not understand with one line', async () => {
+    await using program = simulate('--colour=blue');
+    expect(await program.ended).to.deep.equal({ status: 1, signal: null });
+    expect(program.output).to.deep.equal(["Cannot start: Unknown option '--colour'"]);
+  });
+
+  it('ends with one line when it can’t do what it is asked', async () => {
+    for (const [flags, line] of [
+      [['--scenario', '/nowhere.yaml'], /^Cannot read scenario \/nowhere\.yaml: ENOENT/],
+      [['--nodes', '0', '--kubeconfig', '/no/where'], /^Cannot write \/no\/where: ENOENT/],
+    ] as const) {
+      await using program = simulate(...anyPorts, ...flags);
+      expect(await program.ended).to.deep.equal({ status: 1, signal: null });
+      expect(program.output).to.have.length(1);
+      expect(program.output[0]).to.match(line);
+    }
+  });
+
+  it('explains itself', async () => {
+    await using program = simulate('--help');
+    expect(await program.ended).to.deep.equal({ status: 0, signal: null });
+    expect(program.output.join('\n')).to.include('--pods-per-node N');
+  });
+});

@@ -1,0 +1,18 @@
+import { expect } from 'chai';
+import { splitUrl } from '#lib/simulator/split-url.ts';
+
+describe('splitUrl', () => {
+  it('tells path and query apart', () => {
+    const { path, query } = splitUrl('/api/v1/nodes?labelSelector=a%3Db&fieldSelector=c?d');
+    expect(path).to.equal('/api/v1/nodes');
+    expect([...query]).to.deep.equal([
+      ['labelSelector', 'a=b'],
+      ['fieldSelector', 'c?d'],
+    ]);
+  });
+
+  it('takes what is no URL', () => {
+    for (const url of ['', '//', '/%zz', '?', '*']) expect(() => splitUrl(url), url).not.to.throw();
+    expect(splitUrl('').path).to.equal('/');
+  });
+});

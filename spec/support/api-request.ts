@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2';
+import { type Agent, request } from 'node:https';
+import { buffer } from 'node:stream/consumers';
+
+/** What to ask an API server on loopback. */
+export interface ApiRequest {
+  /** By default 127.0.0.1. */
+  readonly host?: string;
+  readonly port: number;
+  readonly path: string;
+  readonly method?: string;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string;
+  /** PEM of a client certificate, with those that lead from it to an authority behind it, and of its key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** For connections that are kept; by default every request has one of its own. */
+  readonly agent?: Agent;
+  /** The same for HTTP/2. */
+  readonly session?: ClientHttp2Session;
+}
+
+/** An answer, read to its end. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** Asks over HTTP/1.1, whatever the server's certificate. */
+export async function askHttp1(asked: ApiRequest): Promise<ApiAnswer> {
+  const { host = '127.0.0.1', port, path, method = 'GET', headers = {}, body, agent, cert, key } = asked;
+  const outgoing = request({
+    host,
+    port,
+    path,
+    method,
+    headers,
+    agent: agent ?? false,
+    rejectUnauthorized: false,
+    cert,
+    key,
+  });
+  outgoing.end(body);
+  const [response] = await once(outgoing, 'response');
+  return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
+}
+
+/** Asks over HTTP/2, whatever the server's certificate. */
+export async function askHttp2({
+  host = '127.0.0.1',
+  port,
+  path,
+  method = 'GET',
+  headers = {},
+  body,
+  cert,
+  key,
+  session: kept,
+}: ApiRequest): Promise<ApiAnswer> {
+  const session = kept ?? connect(`https://${host}:${port}`, { rejectUnauthorized: false, cert, key });
+  try {
+    const stream = session.request({ ...headers, ':path': path, ':method': method });
+    stream.end(body);
+    const [{ ':status': status = 0, ...answered }] = await once(stream, 'response');
+    return { status, headers: answered, body: await buffer(stream) };
+  } finally {
+    if (!kept) session.close();
+  }
+}
+
+/** The body of an answer as JSON of the shape that a spec expects. */
+export function jsonOf<Shape = Readonly<Record<string, unknown>>>({ body }: ApiAnswer): Shape {
+  return JSON.parse(body.toString()) as Shape;
+}

@@ -1,0 +1,162 @@
+import { constants } from 'node:fs';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually.ts';
+import { SpawnedProgram } from './spawned-program.ts';
+
+/** Where Debian's package `chromium` has it. */
+export const CHROMIUM = '/usr/bin/chromium';
+
+const START_TIMEOUT_MS = 30_000;
+const COMMAND_TIMEOUT_MS = 8_000;
+
+/** Whether there is a Chromium to drive. */
+export async function hasChromium(): Promise<boolean> {
+  return await access(CHROMIUM, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A page in a headless Chromium of its own, driven by the DevTools protocol; dispose it to end the browser. */
+export class Browser implements AsyncDisposable {
+  readonly #program: SpawnedProgram;
+  readonly #folder: string;
+  readonly #socket: WebSocket;
+  readonly #pending = new Map<number, PromiseWithResolvers<Record<string, unknown>>>();
+  #lastId = 0;
+
+  private constructor(program: SpawnedProgram, folder: string, socket: WebSocket) {
+    this.#program = program;
+    this.#folder = folder;
+    this.#socket = socket;
+    socket.addEventListener('message', ({ data }) => this.#receive(JSON.parse(String(data))));
+  }
+
+  static async start(): Promise<Browser> {
+    const folder = await mkdtemp(join(tmpdir(), 'chromium-'));
+    const program = new SpawnedProgram(
+      CHROMIUM,
+      [
+        ...[
+          '--headless',
+          '--no-sandbox',
+          '--disable-gpu',
+          '--no-first-run',
+          '--disable-background-networking',
+        ],
+        ...[
+          '--disable-component-update',
+          '--disable-sync',
+          '--disable-extensions',
+          '--disable-dev-shm-usage',
+        ],
+        ...['--ignore-certificate-errors', '--remote-debugging-port=0', `--user-data-dir=${folder}`],
+        'about:blank',
+      ],
+      { name: 'Chromium' },
+    );
+    try {
+      const line = await program.line(/DevTools listening on /, START_TIMEOUT_MS);
+      const [, host] = /ws:\/\/([^/]+)\//.exec(line) ?? [];
+      const pages = (await (await fetch(`http://${host}/json/list`)).json()) as readonly {
+        readonly type: string;
+        readonly webSocketDebuggerUrl: string;
+      }[];
+      const page = pages.find(({ type }) => type === 'page');
+      if (!page) throw new Error('Chromium has no page');
+      const socket = new WebSocket(page.webSocketDebuggerUrl);
+      await new Promise((resolve, reject) => {
+        socket.addEventListener('open', resolve, { once: true });
+        socket.addEventListener('error', () => reject(new Error('Cannot talk with Chromium')), {
+          once: true,
+        });
+      });
+      return new Browser(program, folder, socket);
+    } catch (error) {
+      await program[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Goes to an address, and waits until it is loaded. */
+  async open(url: string): Promise<void> {
+    await this.resize({ width: 1280, height: 900 });
+    await this.#send('Page.navigate', { url });
+    await eventually(async () => (await this.evaluate('document.readyState')) === 'complete');
+  }
+
+  /** Gives the window another size, in pixels. */
+  async resize(size: { readonly width: number; readonly height: number }): Promise<void> {
+    await this.#send('Emulation.setDeviceMetricsOverride', { ...size, deviceScaleFactor: 1, mobile: false });
+  }
+
+  /** Sets what colours the reader wants. */
+  async prefer(scheme: 'light' | 'dark'): Promise<void> {
+    const features = [{ name: 'prefers-color-scheme', value: scheme }];
+    await this.#send('Emulation.setEmulatedMedia', { features });
+  }
+
+  /** The value of an expression, or of the promise that it is, as JSON carries it. */
+  async evaluate(expression: string): Promise<unknown> {
+    const { result, exceptionDetails } = (await this.#send('Runtime.evaluate', {
+      ...{ expression, returnByValue: true, awaitPromise: true, userGesture: true },
+    })) as { result?: { value?: unknown }; exceptionDetails?: unknown };
+    if (exceptionDetails)
+      throw new Error(`The page threw at ${expression}: ${JSON.stringify(exceptionDetails)}`);
+    return result?.value;
+  }
+
+  /** Types into a field as a keyboard does. */
+  async type(selector: string, text: string): Promise<void> {
+    await this.evaluate(`document.querySelector(${JSON.stringify(selector)}).focus()`);
+    await this.#send('Input.insertText', { text });
+  }
+
+  async click(selector: string): Promise<void> {
+    await this.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
+  }
+
+  /** Photographs the whole page into a PNG file. */
+  async photograph(path: string): Promise<void> {
+    const { data } = await this.#send('Page.captureScreenshot', {
+      format: 'png',
+      captureBeyondViewport: true,
+    });
+    await writeFile(path, Buffer.from(String(data), 'base64'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#socket.close();
+    await this.#program[Symbol.asyncDispose]();
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #send(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const id = ++this.#lastId;
+    const answer = Promise.withResolvers<Record<string, unknown>>();
+    this.#pending.set(id, answer);
+    const timer = setTimeout(
+      () => answer.reject(new Error(`Chromium did not answer ${method}`)),
+      COMMAND_TIMEOUT_MS,
+    );
+    this.#socket.send(JSON.stringify({ id, method, params }));
+    try {
+      return await answer.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#pending.delete(id);
+    }
+  }
+
+  #receive(message: {
+    readonly id?: number;
+    readonly result?: Record<string, unknown>;
+    readonly error?: { readonly message: string };
+  }): void {
+    const answer = message.id === undefined ? undefined : this.#pending.get(message.id);
+    if (message.error) answer?.reject(new Error(message.error.message));
+    else answer?.resolve(message.result ?? {});
+  }
+}

@@ -1,0 +1,54 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { type Answer, decode, encode } from 'dns-packet';
+
+/** What a name server says of a name: addresses, or silence. A name that is not listed does not exist. */
+export type Zone = Readonly<Record<string, readonly Answer[] | 'silence'>>;
+
+/** A name server on loopback that speaks real DNS. */
+export class DnsServer {
+  readonly #socket: Socket;
+  /** The questions that came in, as `TYPE name`. */
+  readonly questions: string[] = [];
+
+  private constructor(socket: Socket, zone: Zone) {
+    this.#socket = socket;
+    socket.on('message', (message, peer) => {
+      const { id, questions = [] } = decode(message);
+      const [question] = questions;
+      if (!question) return;
+      this.questions.push(`${question.type} ${question.name}`);
+      const found = zone[question.name];
+      if (found === 'silence') return;
+      const answers = (found ?? []).filter(({ type }) => type === question.type);
+      const flags = found ? 0 : 3; // NOERROR or NXDOMAIN
+      socket.send(
+        encode({ type: 'response', id: id ?? 0, flags, questions, answers }),
+        peer.port,
+        peer.address,
+      );
+    });
+  }
+
+  static async start(zone: Zone): Promise<DnsServer> {
+    const socket = createSocket('udp4');
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    return new DnsServer(socket, zone);
+  }
+
+  /** As `address:port`. */
+  get address(): string {
+    return `127.0.0.1:${this.#socket.address().port}`;
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.close();
+  }
+}
+
+/** An A record. */
+export const ipv4 = (name: string, data: string): Answer => ({ type: 'A', name, data });
+
+/** An AAAA record. */
+export const ipv6 = (name: string, data: string): Answer => ({ type: 'AAAA', name, data });

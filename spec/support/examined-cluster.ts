@@ -1,0 +1,85 @@
+import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
+import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import { runDoctor } from '#lib/resource-metrics/doctor/doctor.ts';
+import type { Finding } from '#lib/resource-metrics/doctor/finding.ts';
+import type { CheckResult } from '#lib/resource-metrics/doctor/run-checks.ts';
+import { parseOptions } from '#lib/resource-metrics/options.ts';
+import { METRICS_SERVER_USER } from '#lib/simulator/access/default-grants.ts';
+import type { ScenarioInput } from '#lib/simulator/scenario.ts';
+import { eventually } from './eventually.ts';
+import { type RunningServer, runServer } from './running-server.ts';
+import { twoCycles } from './two-cycles.ts';
+
+/** What the doctor found. */
+export interface Examination {
+  readonly isSound: boolean;
+  readonly checks: readonly CheckResult[];
+  /** Of all checks, in their order. */
+  readonly findings: readonly Finding[];
+  readonly diagnoses: readonly DiagnosisCode[];
+}
+
+/** A cluster whose metrics come from a server that has scraped twice, and that the doctor has all rights in. */
+export async function startExaminedCluster(scenario: ScenarioInput = {}): Promise<RunningServer> {
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(await runServer({ nodes: 2, podsPerNode: 3, ...scenario }));
+  const { cluster } = server;
+  cluster.rbac.grant({
+    name: 'doctor',
+    role: 'doctor',
+    users: [METRICS_SERVER_USER],
+    rules: [
+      { verbs: ['get'], apiGroups: ['apiregistration.k8s.io'], resources: ['apiservices'] },
+      { verbs: ['list'], apiGroups: ['metrics.k8s.io'], resources: ['pods'] },
+    ],
+  });
+  await twoCycles(server, [...cluster.nodes()].length);
+  const { port } = new URL(server.origin);
+  cluster.registerMetricsServer({ host: '127.0.0.1', port: Number(port) });
+  await untilAvailable(server, 'True');
+  stack.move();
+  return server;
+}
+
+/** Waits until the API server says that about the server of metrics. */
+export async function untilAvailable({ cluster }: RunningServer, status: 'True' | 'False'): Promise<void> {
+  await eventually(() => {
+    const object = cluster.store.get('apiservices', undefined, 'v1beta1.metrics.k8s.io');
+    const { conditions = [] } = (object?.status ?? {}) as { conditions?: readonly { status: string }[] };
+    return conditions.some((condition) => condition.status === status);
+  });
+}
+
+/** Has the doctor look at a cluster, with the flags and credentials of its server and more flags. */
+export async function examine(
+  { clock, cluster, logger }: RunningServer,
+  flags: readonly string[] = [],
+): Promise<Examination> {
+  const { metricsServerKubeconfig, kubeletCa, directory } = cluster.files;
+  const command = parseOptions([
+    'doctor',
+    `--kubeconfig=${metricsServerKubeconfig}`,
+    `--kubelet-certificate-authority=${kubeletCa}`,
+    `--kubelet-port=${cluster.kubeletPort}`,
+    `--cert-dir=${directory}`,
+    '--output=json',
+    ...flags,
+  ]);
+  if (command.kind !== 'doctor') throw new Error('these flags examine nothing');
+  const { options, doctor } = command;
+  let text = '';
+  const isSound = await runDoctor(options, doctor, {
+    access: await loadClusterAccess({ kubeconfig: options.kubeconfig, clock, logger }),
+    clock,
+    logger,
+    userAgent: 'doctor',
+    signal: new AbortController().signal,
+    write: (piece) => {
+      text += piece;
+    },
+  });
+  const { checks } = JSON.parse(text) as { checks: readonly CheckResult[] };
+  const findings = checks.flatMap((check) => check.findings);
+  const diagnoses = findings.flatMap((finding) => (finding.status === 'failed' ? [finding.diagnosis] : []));
+  return { isSound, checks, findings, diagnoses };
+}

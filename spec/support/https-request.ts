@@ -1,0 +1,40 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { type RequestOptions, request } from 'node:https';
+
+/** What a request needs besides its address. */
+export type HttpsRequest = Pick<
+  RequestOptions,
+  'ca' | 'cert' | 'key' | 'agent' | 'rejectUnauthorized' | 'signal' | 'headers' | 'method'
+> & {
+  readonly token?: string;
+  readonly body?: string | Uint8Array;
+};
+
+/** A whole answer. */
+export interface HttpsAnswer {
+  readonly status: number;
+  readonly statusMessage: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: string;
+}
+
+/** Asks over HTTP/1.1 and a connection of its own, unless an agent is given. */
+export async function requestHttps(url: string, options: HttpsRequest): Promise<HttpsAnswer> {
+  const response = await openHttps(url, options);
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  const { statusCode = 0, statusMessage = '', headers, rawHeaders } = response;
+  return { status: statusCode, statusMessage, headers, rawHeaders, body: Buffer.concat(chunks).toString() };
+}
+
+/** Asks and answers as soon as the head of the answer is there, with the body still to come. */
+export function openHttps(url: string, { token, body, ...options }: HttpsRequest): Promise<IncomingMessage> {
+  const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  return new Promise((resolve, reject) => {
+    const headers = { ...authorization, ...(options.headers as Record<string, string> | undefined) };
+    const outgoing = request(url, { agent: false, ...options, headers }, resolve);
+    outgoing.once('error', reject);
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,34 @@
+import { dirname, join } from 'node:path';
+import { findTool } from './find-tool.ts';
+import { type ProgramRun, runToEnd } from './run-to-end.ts';
+
+/** The real kubectl, pointed at one cluster. */
+export class Kubectl {
+  readonly #command: string;
+  readonly #kubeconfig: string;
+
+  constructor(command: string, kubeconfig: string) {
+    this.#command = command;
+    this.#kubeconfig = kubeconfig;
+  }
+
+  /** Runs kubectl to its end, which is forced after `timeoutMs`: some distributions' kubectl waits on other services. */
+  run(args: readonly string[], timeoutMs = 20_000): Promise<ProgramRun> {
+    // A cache of its own, since the next cluster may live at this one's address.
+    const cache = join(dirname(this.#kubeconfig), 'kubectl-cache');
+    return runToEnd(
+      this.#command,
+      ['--kubeconfig', this.#kubeconfig, '--cache-dir', cache, ...args],
+      timeoutMs,
+    );
+  }
+}
+
+/**
+ * Where the real kubectl is: the first on `searchPath` that works, else one downloaded once into `cacheFolder`.
+ *
+ * @throws Error where there is none on the path and none can be had for this platform.
+ */
+export function findKubectl(searchPath = process.env.PATH ?? '', cacheFolder = '.cache'): Promise<string> {
+  return findTool('kubectl', ['version', '--client'], { searchPath, cacheFolder });
+}

@@ -1,0 +1,43 @@
+import { ApiClient } from '#lib/kubernetes/api-client.ts';
+import { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import { LoopbackServer, type ReceivedRequest } from './loopback-server.ts';
+import { ManualClock } from './manual-clock.ts';
+import { RecordingLogger } from './recording-logger.ts';
+
+/** An API server that lists one text and lets every watch wait, with what a cache of its objects needs. */
+export interface ListingServer extends AsyncDisposable {
+  readonly client: ApiClient;
+  readonly clock: ManualClock;
+  readonly logger: RecordingLogger;
+  readonly requests: readonly ReceivedRequest[];
+}
+
+/** Starts a server whose every list is the given text. */
+export async function startListingServer(list: string): Promise<ListingServer> {
+  const clock = new ManualClock();
+  const logger = new RecordingLogger();
+  const server = await LoopbackServer.start(({ url }, response) => {
+    if (url.searchParams.has('watch')) response.flushHeaders();
+    else response.end(list);
+  });
+  const tls = {
+    ca: undefined,
+    cert: undefined,
+    key: undefined,
+    servername: undefined,
+    rejectUnauthorized: true,
+  };
+  const load = async () => ({ tls, authorization: undefined });
+  const access = await ClusterAccess.open({ server: server.url, proxy: undefined, load }, { clock, logger });
+  const client = new ApiClient({ access, clock, userAgent: 'spec' });
+  return {
+    client,
+    clock,
+    logger,
+    requests: server.requests,
+    [Symbol.asyncDispose]: async () => {
+      await client[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}

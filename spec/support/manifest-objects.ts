@@ -1,0 +1,72 @@
+import { parseAllDocuments } from 'yaml';
+import { findHelm } from './helm.ts';
+import { findKubectl } from './kubectl.ts';
+import { runToEnd } from './run-to-end.ts';
+
+/** An object of a manifest, as far as specs look into it. */
+export interface ManifestObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: specs go to any depth of any kind
+  readonly [field: string]: any;
+}
+
+/** What `kubectl kustomize` makes of a folder. */
+export async function kustomize(folder: string): Promise<readonly ManifestObject[]> {
+  return objectsIn(await outputOf(await findKubectl(), ['kustomize', folder]));
+}
+
+/**
+ * What `helm template` makes of the chart for a release called metrics-server in kube-system.
+ *
+ * @param values as behind `--set-json`, by their paths
+ * @throws Error with Helm's own words
+ */
+export async function helmTemplate(
+  values: Readonly<Record<string, unknown>> = {},
+  args: readonly string[] = [],
+): Promise<readonly ManifestObject[]> {
+  const sets = Object.entries(values).map(
+    ([path, value]) => `--set-json=${path}=${JSON.stringify(value) ?? ''}`,
+  );
+  const chart = ['metrics-server', CHART, '--namespace=kube-system'];
+  return objectsIn(await outputOf(await findHelm(), ['template', ...chart, ...sets, ...args]));
+}
+
+/** The folder of the Helm chart. */
+export const CHART = 'manifests/charts/metrics-server';
+
+/** @throws Error when there is none, or more than one */
+export function onlyOf(objects: readonly ManifestObject[], kind: string, name?: string): ManifestObject {
+  const [found, ...others] = objects.filter(
+    (object) => object.kind === kind && (name === undefined || object.metadata.name === name),
+  );
+  if (!found || others.length > 0) throw new Error(`There is not one ${kind} ${name ?? ''}`);
+  return found;
+}
+
+/** The one container of the server's Deployment. */
+export function serverContainer(objects: readonly ManifestObject[]): ManifestObject['spec'] {
+  return onlyOf(objects, 'Deployment').spec.template.spec.containers[0];
+}
+
+/** The objects of a manifest in YAML. */
+export function objectsIn(manifest: string): readonly ManifestObject[] {
+  return parseAllDocuments(manifest).flatMap((document) => {
+    if ('errors' in document && document.errors[0]) throw document.errors[0];
+    const object = document.toJS();
+    return object === null ? [] : [object as ManifestObject];
+  });
+}
+
+async function outputOf(command: string, args: readonly string[]): Promise<string> {
+  const { stdout, stderr, exitStatus } = await runToEnd(command, args, 20_000);
+  if (exitStatus !== 0) throw new Error(stderr.trim());
+  return stdout;
+}

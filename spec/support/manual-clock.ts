@@ -1,0 +1,86 @@
+import type { Clock } from '#lib/time/clock.ts';
+
+interface Sleeper {
+  readonly wakesAtMs: number;
+  readonly wake: () => void;
+}
+
+/** A clock that moves only when told to, so that no spec waits for real time. */
+export class ManualClock implements Clock {
+  #monotonicMs = 0;
+  #wallOffsetMs: number;
+  readonly #sleepers = new Set<Sleeper>();
+
+  constructor(nowMs = Date.UTC(2026, 0, 1)) {
+    this.#wallOffsetMs = nowMs;
+  }
+
+  nowMs(): number {
+    return this.#wallOffsetMs + this.#monotonicMs;
+  }
+
+  monotonicMs(): number {
+    return this.#monotonicMs;
+  }
+
+  /** How many sleeps are pending: a component that was disposed leaves none. */
+  get sleeperCount(): number {
+    return this.#sleepers.size;
+  }
+
+  sleep(durationMs: number, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const onAbort = () => {
+        this.#sleepers.delete(sleeper);
+        reject(signal?.reason);
+      };
+      const sleeper: Sleeper = {
+        wakesAtMs: this.#monotonicMs + durationMs,
+        wake: () => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve();
+        },
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#sleepers.add(sleeper);
+    });
+  }
+
+  /** Steps the wall clock alone, as an administrator or NTP does. */
+  stepWall(byMs: number): void {
+    this.#wallOffsetMs += byMs;
+  }
+
+  /** Moves both clocks on, waking sleepers in order and letting each one's consequences play out. */
+  async advance(durationMs: number): Promise<void> {
+    const untilMs = this.#monotonicMs + durationMs;
+    await settle();
+    for (let next = this.#nextUntil(untilMs); next; next = this.#nextUntil(untilMs)) {
+      this.#monotonicMs = Math.max(this.#monotonicMs, next.wakesAtMs);
+      this.#sleepers.delete(next);
+      next.wake();
+      await settle();
+    }
+    this.#monotonicMs = untilMs;
+  }
+
+  /** Moves both clocks on at once, as for a process that stood still: sleepers wake up late. */
+  async jump(durationMs: number): Promise<void> {
+    this.#monotonicMs += durationMs;
+    await this.advance(0);
+  }
+
+  #nextUntil(untilMs: number): Sleeper | undefined {
+    let first: Sleeper | undefined;
+    for (const sleeper of this.#sleepers) {
+      if (sleeper.wakesAtMs <= untilMs && (!first || sleeper.wakesAtMs < first.wakesAtMs)) first = sleeper;
+    }
+    return first;
+  }
+}
+
+/** Lets every promise that is already resolved run its continuations, and theirs. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

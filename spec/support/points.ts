@@ -1,0 +1,63 @@
+import type {
+  ContainerPoint,
+  NodeAnswer,
+  NodePoint,
+  PodPoints,
+} from '#lib/resource-metrics/batch/metrics-batch.ts';
+
+/** A moment by the kubelet's clock that specs count from, in whole seconds. */
+export const T0_MS = Date.UTC(2026, 10, 21, 9, 0, 0);
+
+/** Seconds after {@link T0_MS}. */
+export const at = (seconds: number): number => T0_MS + seconds * 1000;
+
+/** A container that started long ago, has used one core-second and holds 1 MiB, unless told otherwise. */
+export function containerPoint(changes: Partial<ContainerPoint> = {}): ContainerPoint {
+  return {
+    name: 'app',
+    startedAtMs: at(-3600),
+    takenAtMs: at(0),
+    cpuCoreNanoseconds: 1e9,
+    memoryBytes: 1024 * 1024,
+    ...changes,
+  };
+}
+
+/** A node that has been up for long, unless told otherwise. */
+export function nodePoint(changes: Partial<NodePoint> = {}): NodePoint {
+  return {
+    name: 'node-1',
+    startedAtMs: at(-86_400),
+    takenAtMs: at(0),
+    cpuCoreNanoseconds: 5e12,
+    memoryBytes: 2 ** 30,
+    cpuUsageNanocores: 250_000_000,
+    ...changes,
+  };
+}
+
+/** A complete pod `default/web-1`, unless told otherwise. */
+export function podPoints(changes: Partial<PodPoints> = {}): PodPoints {
+  return {
+    namespace: 'default',
+    name: 'web-1',
+    uid: 'uid-web-1',
+    containers: [containerPoint()],
+    incompleteBecause: undefined,
+    ...changes,
+  };
+}
+
+/** The answer of node `node-1` with no pods, unless told otherwise. */
+export function nodeAnswer(changes: Partial<NodeAnswer> = {}): NodeAnswer {
+  return {
+    nodeName: 'node-1',
+    askedAtMs: changes.receivedAtMs ?? 0,
+    receivedAtMs: 0,
+    stampResolution: 'second',
+    node: nodePoint(),
+    pods: [],
+    ignored: [],
+    ...changes,
+  };
+}

@@ -1,0 +1,19 @@
+import { execFile } from 'node:child_process';
+
+/** What one run of a program printed, and its exit status: `undefined` when it was killed at its deadline. */
+export interface ProgramRun {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitStatus: number | undefined;
+}
+
+/** Runs a program to its end, which is forced after `timeoutMs`. */
+export function runToEnd(command: string, args: readonly string[], timeoutMs: number): Promise<ProgramRun> {
+  return new Promise((settle) => {
+    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 2 ** 26 } as const;
+    execFile(command, args, limits, (error, stdout, stderr) => {
+      const code = error === null ? 0 : error.code;
+      settle({ stdout, stderr, exitStatus: typeof code === 'number' ? code : undefined });
+    });
+  });
+}

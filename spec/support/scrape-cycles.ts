@@ -1,0 +1,81 @@
+import { eventually } from './eventually.ts';
+import type { RunningServer } from './running-server.ts';
+
+/** The resolution of a server whose cycles are followed. */
+export const RESOLUTION_MS = 15_000;
+
+const SECOND_CYCLE_AFTER_MS = 12_000;
+const JITTER_PER_NODE_MS = 8;
+const PATIENCE_MS = 1_000;
+
+/** How many kubelets were asked so far, and with what success. */
+export interface ScrapeCounts {
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+/** Leads a running server, whose resolution is {@link RESOLUTION_MS}, through its cycles one by one. */
+export class ScrapeCycles {
+  readonly #server: RunningServer;
+  readonly #jitterMs: number;
+  #dueMs: number;
+  #count = 0;
+
+  private constructor(server: RunningServer, nodes: number) {
+    this.#server = server;
+    this.#jitterMs = nodes * JITTER_PER_NODE_MS;
+    this.#dueMs = server.clock.monotonicMs();
+  }
+
+  /** Waits until the server knows its nodes: then its first cycle begins, while the clock stands still. */
+  static async of(server: RunningServer, nodes: number): Promise<ScrapeCycles> {
+    await eventually(async () => (await server.get('/readyz/metric-informer-sync')).status === 200);
+    return new ScrapeCycles(server, nodes);
+  }
+
+  /**
+   * Goes to the next cycle and lets it come to where its first batch is served: jitter and a second after it began.
+   *
+   * @param healthy how many kubelets are to answer by then
+   * @returns when the cycle began, by the wall clock
+   */
+  async next(healthy: number): Promise<number> {
+    const { clock } = this.#server;
+    if (this.#count > 0) this.#dueMs += this.#count === 1 ? SECOND_CYCLE_AFTER_MS : RESOLUTION_MS;
+    this.#count++;
+    const { succeeded } = await this.counts();
+    await clock.advance(this.#dueMs - clock.monotonicMs());
+    const beganAtMs = clock.nowMs();
+    await clock.advance(this.#jitterMs);
+    await eventually(async () => (await this.counts()).succeeded >= succeeded + healthy);
+    await clock.advance(PATIENCE_MS);
+    return beganAtMs;
+  }
+
+  /**
+   * Waits until so many kubelets in all have failed.
+   *
+   * @param takesTime whether time must pass for that; else the clock stands still
+   */
+  async failed(count: number, { takesTime }: { readonly takesTime: boolean }): Promise<void> {
+    const { clock } = this.#server;
+    const haveFailed = async () => (await this.counts()).failed >= count;
+    if (!takesTime) return await eventually(haveFailed);
+    const endMs = this.#dueMs + (this.#count === 1 ? SECOND_CYCLE_AFTER_MS : RESOLUTION_MS);
+    while (!(await haveFailed())) {
+      if (clock.monotonicMs() >= endMs - 500) throw new Error(`fewer than ${count} kubelets failed in time`);
+      await clock.advance(500); // between two steps sockets get their turns
+    }
+  }
+
+  async counts(): Promise<ScrapeCounts> {
+    const { body } = await this.#server.get('/metrics');
+    const count = (success: boolean) =>
+      Number(
+        new RegExp(`^metrics_server_kubelet_request_total\\{success="${success}"\\} (\\d+)$`, 'm').exec(
+          body,
+        )?.[1] ?? 0,
+      );
+    return { succeeded: count(true), failed: count(false) };
+  }
+}

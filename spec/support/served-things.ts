@@ -1,0 +1,67 @@
+import type { ObjectResource } from '#lib/apiserver/api-group.ts';
+import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import type { ObjectBatch, ServedObject } from '#lib/apiserver/served-object.ts';
+
+/** An object of an invented kind that has a size, sent as field 2. */
+export class Thing implements ServedObject {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly creationTimestampMs = Date.UTC(2026, 0, 1);
+  readonly size: number;
+
+  constructor(
+    name: string,
+    {
+      namespace,
+      labels = {},
+      size = 1,
+    }: { namespace?: string | undefined; labels?: Readonly<Record<string, string>>; size?: number } = {},
+  ) {
+    this.name = name;
+    this.namespace = namespace;
+    this.labels = labels;
+    this.size = size;
+  }
+
+  fields(): JsonObject {
+    return { size: this.size };
+  }
+
+  writeFields(message: ProtobufWriter): void {
+    message.uint(2, this.size);
+  }
+}
+
+/** A resource `things` that has the batches of the moment, whatever it is asked. */
+export function thingsResource(
+  batches: () => readonly ObjectBatch[] | Promise<readonly ObjectBatch[]>,
+  changes: Partial<ObjectResource<Thing>> = {},
+): ObjectResource<Thing> {
+  return {
+    type: 'objects',
+    name: 'things',
+    singularName: 'thing',
+    kind: 'Thing',
+    listKind: 'ThingList',
+    isNamespaced: false,
+    columns: [
+      {
+        name: 'Name',
+        type: 'string',
+        format: 'name',
+        description: '',
+        priority: 0,
+        cell: ({ name }) => name,
+      },
+      { name: 'Size', type: 'integer', format: '', description: '', priority: 1, cell: ({ size }) => size },
+    ],
+    get: async ({ namespace, name }) =>
+      (await batches())
+        .flat()
+        .find((thing) => thing.name === name && (thing.namespace ?? '') === namespace) as Thing | undefined,
+    list: batches,
+    ...changes,
+  };
+}

@@ -1,0 +1,38 @@
+import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
+import { NodeClock } from '#lib/simulator/kubelet/node-clock.ts';
+import { NodeMachine, type RuntimeKind } from '#lib/simulator/kubelet/node-machine.ts';
+import { RunningContainer, type UnknownToKubelet } from '#lib/simulator/kubelet/running-container.ts';
+import type { RunningPod } from '#lib/simulator/kubelet/running-pod.ts';
+import type { ManualClock } from './manual-clock.ts';
+
+const MEBIBYTE = 2 ** 20;
+
+/** A machine that was switched on a day ago and on which nothing runs yet. */
+export function simulatedMachine(
+  clock: ManualClock,
+  { runtime = 'cri', skewMs = 0 }: { runtime?: RuntimeKind; skewMs?: number } = {},
+): NodeMachine {
+  return new NodeMachine('node-1', new NodeClock(clock, skewMs), {
+    runtime,
+    memoryBytes: 1024 * MEBIBYTE,
+    bootedAtMs: clock.monotonicMs() - 86_400_000,
+    system: steadyLoad(100, 64 * MEBIBYTE),
+  });
+}
+
+/** A pod that starts now, each of its containers under a load of 60 millicores and 24 MiB. */
+export function runningPod(
+  clock: ManualClock,
+  { name = 'burner', namespace = 'default', containers = ['burn'], unknown = [] as UnknownToKubelet[] } = {},
+): RunningPod {
+  const startedAtMs = clock.monotonicMs();
+  return {
+    namespace,
+    name,
+    uid: `uid-of-${name}`,
+    startedAtMs,
+    containers: containers.map(
+      (container) => new RunningContainer(container, steadyLoad(60, 24 * MEBIBYTE), { startedAtMs, unknown }),
+    ),
+  };
+}

@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
+import { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { freePort, spawnServer } from '#spec/support/spawned-server.ts';
+
+/** Which cluster to simulate and which server to put into it. */
+export interface SimulatedSystemOptions {
+  /** The simulator's flags that describe the cluster. */
+  readonly cluster: readonly string[];
+  /** Flags of the server beside those that join it to the cluster. */
+  readonly flags?: readonly string[];
+  /** The server's command line up to its flags: the sources of this checkout, unless another is given. */
+  readonly program?: readonly [string, ...string[]];
+  /** Ends the simulator, and with it the start, when aborted. */
+  readonly signal?: AbortSignal;
+}
+
+/** Simulator and server, each in a process of its own as in a cluster, and the real kubectl to ask them. */
+export interface SimulatedSystem extends AsyncDisposable {
+  readonly simulator: SpawnedProgram;
+  readonly server: SpawnedProgram;
+  readonly kubectl: Kubectl;
+  /** The administrator's. */
+  readonly kubeconfig: string;
+  /** Where the server itself listens, behind the aggregator. */
+  readonly serverOrigin: string;
+}
+
+/** Starts a simulated cluster and a server that scrapes it; they end when the result is disposed of. */
+export async function startSimulatedSystem(options: SimulatedSystemOptions): Promise<SimulatedSystem> {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'simulated-system-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const kubeconfig = join(folder, 'admin.kubeconfig');
+  const kubectl = new Kubectl(await findKubectl(), kubeconfig);
+  const port = await freePort();
+
+  const anyPorts = ['--port', '0', '--kubelet-port', '0'];
+  const joined = ['--metrics-server', `127.0.0.1:${port}`, '--files-dir', folder];
+  const simulator = stack.use(
+    new SpawnedProgram(
+      process.execPath,
+      ['lib/simulator/main.ts', ...anyPorts, ...joined, ...options.cluster],
+      { name: 'the simulator' },
+    ),
+  );
+  options.signal?.addEventListener('abort', () => simulator.kill('SIGTERM'));
+  await simulator.line(/ is ready at /, 60_000);
+
+  const server = stack.use(
+    spawnServer({
+      ...options,
+      kubeconfig: join(folder, 'metrics-server.kubeconfig'),
+      kubeletCa: join(folder, 'kubelet-ca.crt'),
+      port,
+      folder,
+    }),
+  );
+  const owned = stack.move();
+  return {
+    simulator,
+    server,
+    kubectl,
+    kubeconfig,
+    serverOrigin: `https://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

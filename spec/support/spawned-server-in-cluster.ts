@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/cluster.ts';
+import type { ScenarioInput } from '#lib/simulator/scenario.ts';
+import { type HttpsAnswer, type HttpsRequest, requestHttps } from './https-request.ts';
+import type { SpawnedProgram } from './spawned-program.ts';
+import { freePort, SERVER_SOURCE, spawnServer } from './spawned-server.ts';
+
+/** A server in a process of its own, in a simulated cluster that lives in this one. */
+export interface ServerInCluster extends AsyncDisposable {
+  readonly cluster: SimulatedCluster;
+  readonly server: SpawnedProgram;
+  readonly port: number;
+  /** Asks the server itself, as the cluster's administrator unless told otherwise. */
+  ask(path: string, options?: HttpsRequest): Promise<HttpsAnswer>;
+  /** Waits, up to half a minute, until something holds. */
+  until(holds: () => Promise<boolean>): Promise<void>;
+}
+
+/** How the server is started. */
+export interface ServerInClusterOptions {
+  readonly flags?: readonly string[];
+  /** Node's own flags. */
+  readonly nodeFlags?: readonly string[];
+  /** A shell command before the server takes the shell's place: `ulimit -n 40`. */
+  readonly shell?: string;
+}
+
+const PATIENCE_MS = 30_000;
+const STEP_MS = 50;
+
+/** Starts both; the server may not serve yet. */
+export async function startServerInCluster(
+  scenario: ScenarioInput,
+  { flags = [], nodeFlags = [], shell }: ServerInClusterOptions = {},
+): Promise<ServerInCluster> {
+  await using stack = new AsyncDisposableStack();
+  const port = await freePort();
+  const cluster = stack.use(await startCluster(scenario, { metricsServer: { host: '127.0.0.1', port } }));
+  const [command, ...args] = SERVER_SOURCE;
+  const node: [string, ...string[]] = [command, ...nodeFlags, ...args];
+  const { metricsServerKubeconfig: kubeconfig, kubeletCa, directory: folder } = cluster.files;
+  const server = stack.use(
+    spawnServer({
+      kubeconfig,
+      kubeletCa,
+      port,
+      folder,
+      flags,
+      program: shell === undefined ? node : ['/bin/sh', '-c', `${shell}; exec "$@"`, 'sh', ...node],
+    }),
+  );
+  const owned = stack.move();
+  const { certificatePem: cert, privateKeyPem: key } = cluster.pki.admin;
+  return {
+    cluster,
+    server,
+    port,
+    ask: (path, options = {}) =>
+      requestHttps(`https://127.0.0.1:${port}${path}`, { cert, key, rejectUnauthorized: false, ...options }),
+    until: async (holds) => {
+      const endMs = performance.now() + PATIENCE_MS;
+      while (!(await holds().catch(() => false))) {
+        if (performance.now() > endMs) {
+          const lastWords = server.output.slice(-10).join('\n');
+          throw new Error(`It never held: ${holds}; the server's last words were:\n${lastWords}`);
+        }
+        await sleep(STEP_MS);
+      }
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

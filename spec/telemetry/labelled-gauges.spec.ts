@@ -1,0 +1,23 @@
+import { expect } from 'chai';
+import { LabelledGauges } from '#lib/telemetry/labelled-gauges.ts';
+
+const newGauges = () => new LabelledGauges({ name: 'last_seconds', help: 'When.', label: 'node' });
+
+describe('LabelledGauges', () => {
+  it('writes the last value of each', () => {
+    const gauges = newGauges();
+    gauges.set('a', 1);
+    gauges.set('a', 2.5);
+    gauges.set('b"', 3);
+    expect([...gauges.slices()].join('')).to.equal(
+      '# HELP last_seconds When.\n# TYPE last_seconds gauge\nlast_seconds{node="a"} 2.5\nlast_seconds{node="b\\""} 3\n',
+    );
+  });
+
+  it('forgets values that are gone', () => {
+    const gauges = newGauges();
+    for (const node of ['a', 'b']) gauges.set(node, 1);
+    gauges.retain((node) => node === 'b');
+    expect([...gauges.slices()].join('')).to.not.include('"a"');
+  });
+});

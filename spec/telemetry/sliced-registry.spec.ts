@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { Gauge } from 'prom-client';
+import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
+
+describe('SlicedRegistry', () => {
+  it("serves its own series behind prom-client's, and lets the event loop turn between slices", async () => {
+    const registry = new SlicedRegistry();
+    new Gauge({ name: 'plain', help: 'Plain.', registers: [registry] }).set(1);
+    const turns: string[] = [];
+    registry.add({
+      *slices() {
+        for (const slice of ['one 1\n', 'two 2\n']) {
+          turns.push(slice);
+          setImmediate(() => turns.push('turned'));
+          yield slice;
+        }
+      },
+    });
+    expect(await registry.metrics()).to.match(/^# HELP plain Plain\.\n.*\nplain 1\n+one 1\ntwo 2\n$/s);
+    expect(turns).to.deep.equal(['one 1\n', 'turned', 'two 2\n', 'turned']);
+  });
+});

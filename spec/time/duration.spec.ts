@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
+
+describe('parseDurationMs', () => {
+  for (const [text, durationMs] of [
+    ['0', 0],
+    ['60s', 60_000],
+    ['1m30s', 90_000],
+    ['1.5h', 5_400_000],
+    ['.5s', 500],
+    ['250ms', 250],
+    ['10us', 0.01],
+    ['10µs', 0.01],
+    ['-2s', -2000],
+    ['+2s', 2000],
+  ] as const) {
+    it(`reads ${text}`, () => expect(parseDurationMs(text)).to.equal(durationMs));
+  }
+
+  for (const text of ['', '10', 's', '1d', '1 s', '1m30', '--1s', '1e3s', 'NaNs', '1s ']) {
+    it(`refuses "${text}"`, () => expect(parseDurationMs(text)).to.equal(undefined));
+  }
+});
+
+describe('formatDuration', () => {
+  for (const [durationMs, text] of [
+    [0, '0s'],
+    [14_997, '14.997s'],
+    [60_000, '1m0s'],
+    [90_000, '1m30s'],
+    [3_600_000, '1h0m0s'],
+    [10_023, '10.023s'],
+    [250, '250ms'],
+    [0.01, '10µs'],
+    [0.000001, '1ns'],
+    [-2000, '-2s'],
+  ] as const) {
+    it(`writes ${text}`, () => expect(formatDuration(durationMs)).to.equal(text));
+  }
+
+  it('writes what parseDurationMs reads', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -1e12, max: 1e12 }), (durationMs) => {
+        expect(parseDurationMs(formatDuration(durationMs))).to.be.closeTo(durationMs, 1e-3);
+      }),
+    );
+  });
+
+  it('is not held up by a text of half a million digits, which a URL may have', () => {
+    const startMs = performance.now();
+    expect(parseDurationMs(`${'1'.repeat(500_000)}x`)).to.equal(undefined);
+    expect(performance.now() - startMs).to.be.below(1_000); // it was minutes
+  });
+});

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { REASONS } from '#lib/resource-metrics/debug/reason.ts';
+import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
+
+describe('docs/troubleshooting.md', () => {
+  const page = readFileSync('docs/troubleshooting.md', 'utf8');
+  const inOneLine = page.replaceAll(/\s+/g, ' ');
+  const headings = [...page.matchAll(/^#{2,} (.+)$/gm)].map(([, heading = '']) => heading);
+
+  it("has a section for each of the doctor's messages, with the very remedy that it gives", () => {
+    for (const { title, remedy } of Object.values(DIAGNOSES)) {
+      expect(headings).to.include(title);
+      expect(inOneLine).to.include(`### ${title} ${remedy} `);
+    }
+  });
+
+  it('explains every reason that /debug/ gives', () => {
+    for (const [code, meaning] of Object.entries(REASONS)) {
+      expect(page).to.include(`| \`${code}\` | ${meaning} |`);
+    }
+  });
+
+  it('leads from symptoms to sections that there are', () => {
+    const anchors = new Set(headings.map(anchorOf));
+    const linked = [...page.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor);
+    expect(linked.length).to.be.greaterThan(10);
+    expect(linked.filter((anchor) => !anchors.has(anchor))).to.deep.equal([]);
+  });
+});
+
+/** As GitHub makes it of a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
+}

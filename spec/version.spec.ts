@@ -1,0 +1,15 @@
+import { expect } from 'chai';
+import { versionInfo } from '#lib/version.ts';
+
+describe('versionInfo', () => {
+  it("names this build's version and platform as Kubernetes does", () => {
+    expect(versionInfo({ version: 'v24.0.0', platform: 'linux', arch: 'x64' })).to.deep.include({
+      platform: 'linux/amd64',
+      goVersion: 'nodev24.0.0',
+    });
+    expect(versionInfo({ version: 'v24.0.0', platform: 'linux', arch: 'arm64' }).platform).to.equal(
+      'linux/arm64',
+    );
+    expect(versionInfo(process).gitVersion).to.match(/^v\d+\.\d+\.\d+$/);
+  });
+});
