@@ -1,0 +1,59 @@
+# Each target sets up what it needs: Node (any version that brings npm), make and a POSIX shell are enough.
+
+SHELL = /bin/sh
+
+# npm leaves this file as the last act of an installation, so it is our stamp of a complete one.
+installed = node_modules/.package-lock.json
+
+# Everything runs on the Node of node_modules, whatever the machine's own is.
+on_our_node = PATH="$(CURDIR)/node_modules/.bin:$$PATH"
+
+help: ## Tell what the targets do
+	@echo 'make TARGET, where TARGET is one of'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1:\2/p' Makefile | while IFS=: read -r target what; do printf '%-12s %s\n' "$$target" "$$what"; done
+
+demo: $(installed) kubectl ## Show kubectl top on a simulated cluster until Ctrl-C; once and out with ONCE=1
+	@$(on_our_node) node scripts/demo.ts $(if $(ONCE),--once)
+
+test: $(installed) kubectl ## Run every spec
+	@$(on_our_node) npm run -s test
+
+acceptance: $(installed) kubectl ## Prove manifests and server on a real Kubernetes API server, which is built where there is none yet
+	@$(on_our_node) node scripts/control-plane.ts --within $(WITHIN)
+	@$(on_our_node) mocha --reporter spec 'spec/acceptance/**/*.acceptance.ts'
+
+# How many seconds building an API server may take.
+WITHIN = 1800
+
+verify: $(installed) kubectl ## Check format, lint and types, and run every spec
+	@$(on_our_node) npm run -s verify
+
+update: $(installed) ## Fix what can be fixed by itself: format, lint, the README's flags
+	@$(on_our_node) npm run -s update
+
+bench: build kubectl ## Measure what the server costs; ARGS='--help' tells more
+	@$(on_our_node) npm run -s bench -- $(ARGS)
+
+accuracy: $(installed) ## Compare a simulated day of served values with the truth, and write docs/accuracy.md
+	@$(on_our_node) npm run -s accuracy
+
+fuzz: $(installed) ## Have every reader of foreign text read changed ones for TIME=10m, a minute by default
+	@$(on_our_node) node spec/reliability/fuzz/main.ts $(TIME)
+
+soak: $(installed) ## Run a server for MINUTES=30, five by default, in a cluster that churns and fails, and draw how it fares
+	@$(on_our_node) node spec/reliability/soak/main.ts $(MINUTES)
+
+build: $(installed) ## Bundle the server into dist/
+	@$(on_our_node) npm run -s build
+
+image: $(installed) ## Build the container image
+	@$(on_our_node) scripts/image.sh
+
+$(installed): package-lock.json
+	npm ci --include=dev --no-audit --no-fund --loglevel=error
+
+# The real one, for what runs the whole program: taken from PATH, or downloaded once.
+kubectl: $(installed)
+	@$(on_our_node) node scripts/kubectl.ts >/dev/null
+
+.PHONY: help demo test acceptance verify update bench fuzz soak accuracy build image kubectl
