@@ -55,6 +55,7 @@ export function drawSoak(title: string, samples: readonly Sample[]): string {
   );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
+    `<title>${title}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="white"/>`,
     text(LEFT, 28, title, 'font-size="16" font-weight="bold"'),
     ...charts,
