@@ -211,8 +211,7 @@ function optionsOf(values: FlagValues<typeof EFFECTIVE_FLAGS>): MetricsServerOpt
   return Object.freeze({
     kubeconfig: given(values.kubeconfig),
     metricResolutionMs: values.metricResolutionMs,
-    metricStalenessMs:
-      values.metricStalenessMs ?? 2 * values.metricResolutionMs + values.kubeletRequestTimeoutMs,
+    metricStalenessMs: values.metricStalenessMs ?? values.metricResolutionMs + values.kubeletRequestTimeoutMs,
     extraResources: EXTRA_RESOURCES.filter((name) => values.extraResources.includes(name)),
     nodeSelector: values.nodeSelector,
     kubelet: Object.freeze({

@@ -103,6 +103,7 @@ export async function createPipeline(
     resolutionMs,
     sink: { receive: (batch) => guard.contain('sink', () => sink.receive(batch)) },
     collect: async (signal, deliver) => {
+      guard.contain('sink', () => sink.beginCycle());
       const known = guard.contain('nodes', () => [...nodes.values()]);
       if (known) await scraper.scrape({ nodes: known, signal, deliver });
     },

@@ -9,11 +9,16 @@ export interface AnswerTimes {
   /** When its kubelet looked for its last answer. */
   readonly lookedAtMs: number;
   readonly previousMs: number | undefined;
+  /** How many scrapes were lost since. */
+  readonly lostScrapes: number;
 }
+
+/** One lost scrape is bridged, two are not. */
+export const MOST_BRIDGED = 1;
 
 /** Why something that lives has no metrics, where that is as it should be. */
 export const ABSENCES = {
-  unreachable: 'Its node has not answered for longer than one lost scrape',
+  unreachable: 'More than one scrape of its node was lost since it answered',
   untold: 'Its kubelet had not told of it, or of a running container in it',
   young: 'A container was less than 10 s old when it was sampled',
   unused: 'A container was first sampled as it appeared, when it had used no CPU yet',
@@ -37,9 +42,8 @@ const STAMP_MS = 1010;
 export function absenceOfPod(
   { node, running }: PodLife,
   times: AnswerTimes | undefined,
-  context: { readonly nowMs: number; readonly stalenessMs: number },
 ): Absence | undefined {
-  const general = absenceOfNode(node, times, context);
+  const general = absenceOfNode(node, times);
   if (general === 'unreachable' || !times) return general;
   const { lookedAtMs } = times;
   const told = running.containers.filter((each) => each.isRunning(lookedAtMs));
@@ -56,9 +60,8 @@ export function absenceOfPod(
 export function absenceOfNode(
   { clock, machine }: SocketlessNode,
   times: AnswerTimes | undefined,
-  { nowMs, stalenessMs }: { readonly nowMs: number; readonly stalenessMs: number },
 ): Absence | undefined {
-  if (!times || nowMs - times.lastMs >= stalenessMs) return 'unreachable';
+  if (!times || times.lostScrapes > MOST_BRIDGED) return 'unreachable';
   const { lastMs, previousMs } = times;
   if (previousMs === undefined || lastMs - previousMs > LONGEST_GAP_MS) return 'unknown';
   const sinceMs = previousMs - OLDEST_SAMPLE_MS;

@@ -1,6 +1,6 @@
 import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
 import type { MeasuredUsage } from '#lib/resource-metrics/sink/usage-history.ts';
-import { type Absence, type AnswerTimes, absenceOfNode, absenceOfPod } from './absence.ts';
+import { type Absence, type AnswerTimes, absenceOfNode, absenceOfPod, MOST_BRIDGED } from './absence.ts';
 import { type Judgement, judge, LEAST_TOLD_STEP_MS } from './judge.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { PodLife, SocketlessCluster } from './socketless-cluster.ts';
@@ -44,7 +44,6 @@ const MOST_FAULTS = 20;
 /** Looks at what is served as a client does, and knows better. */
 export class Observer {
   readonly #cluster: SocketlessCluster;
-  readonly #stalenessMs: number;
   readonly #times = new Map<string, AnswerTimes>();
   /** Values that were judged, and of which moments they tell. */
   readonly #judged = new WeakMap<MeasuredUsage, number>();
@@ -63,28 +62,30 @@ export class Observer {
   #faultCount = 0;
   #worstAgeMs = 0;
 
-  constructor(cluster: SocketlessCluster, stalenessMs: number) {
+  constructor(cluster: SocketlessCluster) {
     this.#cluster = cluster;
-    this.#stalenessMs = stalenessMs;
   }
 
   noteScrape({ nodeName, durationMs, error }: ScrapeOutcome): void {
     this.#scrapes[error ? 'lost' : 'answered']++;
-    if (error) return;
-    const previousMs = this.#times.get(nodeName)?.lastMs;
-    this.#times.set(nodeName, { lastMs: this.#nowMs, lookedAtMs: this.#nowMs - durationMs / 2, previousMs });
+    const times = this.#times.get(nodeName);
+    if (error) {
+      if (times) this.#times.set(nodeName, { ...times, lostScrapes: times.lostScrapes + 1 });
+      return;
+    }
+    this.#times.set(nodeName, {
+      lastMs: this.#nowMs,
+      lookedAtMs: this.#nowMs - durationMs / 2,
+      previousMs: times?.lastMs,
+      lostScrapes: 0,
+    });
   }
 
   look(pipeline: Pipeline): void {
-    const context = { nowMs: this.#nowMs, stalenessMs: this.#stalenessMs };
     for (const name of this.#cluster.liveNodes.keys()) {
       const node = this.#cluster.node(name);
       const usage = pipeline.node(name);
-      this.#notePresence(
-        'node',
-        usage ? 'served' : absenceOfNode(node, this.#times.get(name), context),
-        name,
-      );
+      this.#notePresence('node', usage ? 'served' : absenceOfNode(node, this.#times.get(name)), name);
       if (!usage) continue;
       this.#expectFresh(node);
       this.#lookAtNode(usage, node);
@@ -94,7 +95,7 @@ export class Observer {
       if (!life) throw new Error(`Pod "${name}" lives, but was never run`);
       const usage = pipeline.pod(name);
       const times = this.#times.get(life.node.name);
-      this.#notePresence('pod', usage ? 'served' : absenceOfPod(life, times, context), name);
+      this.#notePresence('pod', usage ? 'served' : absenceOfPod(life, times), name);
       if (!usage) continue;
       this.#expectFresh(life.node);
       for (const container of usage.containers) this.#lookAtContainer(container, life);
@@ -176,8 +177,8 @@ export class Observer {
   }
 
   #expectFresh({ name }: SocketlessNode): void {
-    const silentMs = this.#nowMs - (this.#times.get(name)?.lastMs ?? 0);
-    if (silentMs >= this.#stalenessMs) this.#fault(`${name}: served ${silentMs} ms after its last answer`);
+    const lostScrapes = this.#times.get(name)?.lostScrapes ?? 0;
+    if (lostScrapes > MOST_BRIDGED) this.#fault(`${name}: served after ${lostScrapes} lost scrapes`);
   }
 
   #notePresence(kind: 'node' | 'pod', what: 'served' | Absence | undefined, name: string): void {

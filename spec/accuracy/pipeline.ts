@@ -61,7 +61,10 @@ export class Pipeline implements AsyncDisposable {
       logger: new RecordingLogger(),
       resolutionMs,
       sink: this.sink,
-      collect: (signal, deliver) => scraper.scrape({ nodes: liveNodes.values(), signal, deliver }),
+      collect: async (signal, deliver) => {
+        this.sink.beginCycle();
+        await scraper.scrape({ nodes: liveNodes.values(), signal, deliver });
+      },
       onCycle: () => {
         const isLive = (name: string) => liveNodes.has(name);
         for (const keeper of [this.sink, endpoints]) keeper.retain(isLive);

@@ -19,7 +19,7 @@ async function recordsOf(
     const text = await readFile(new URL(`${round}-${file}`, SERIES), 'utf8');
     const times = { askedAtMs: index * 20_000, receivedAtMs: index * 20_000 };
     const answer = decode(text, { nodeName: 'lab-node', ...times });
-    const options = { resolutionMs: 20_000, livePodUid: () => undefined };
+    const options = { resolutionMs: 20_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
     records.push(nextNodeRecord(records.at(-1), answer, options));
   }
   return records;

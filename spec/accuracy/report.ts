@@ -7,7 +7,7 @@ export function reportDay(day: DayResult): string {
   const { size, events, scrapes, errors, worstAgeMs, faultCount, faults } = day;
   return `# How true the numbers are
 
-Made by \`make accuracy\`, which takes two minutes of CPU time; the numbers are the same every time.
+Made by \`make accuracy\`, which takes some minutes of CPU time; the numbers are the same every time.
 
 The server's own scraper, decoders, manager and sink, at their defaults (a resolution of 60 s), read ${size.nodes} simulated nodes with
 ${size.podsPerNode} pods each for ${size.hours} simulated hours, on a clock that only the simulation moves. Half of the kubelets answer

@@ -31,7 +31,7 @@ export async function runDay(size: DaySize): Promise<DayResult> {
   const clock = new ManualClock();
   const cluster = new SocketlessCluster(clock);
   const day = new DayOfEvents({ clock, dice: new Dice(size.seed), cluster, ...size });
-  const observer = new Observer(cluster, DEFAULTS.stalenessMs);
+  const observer = new Observer(cluster);
   const jitter = new Dice(size.seed + 1);
   await using pipeline = new Pipeline(cluster, {
     ...DEFAULTS,

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { eventually } from '#spec/support/eventually.ts';
-import { type RunningServer, runServer } from '#spec/support/running-server.ts';
+import { runServer } from '#spec/support/running-server.ts';
+import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
+import { twoCycles } from '#spec/support/two-cycles.ts';
 
 const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';
 const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
@@ -8,16 +10,6 @@ const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
 /** Longer than the jitter of these small clusters; far shorter than any timeout. */
 const JITTER_MS = 400;
 const PATIENCE_MS = 1000;
-
-/** Up to and with the second cycle, of which pods are served. */
-async function twoCycles(server: RunningServer, healthy: number): Promise<void> {
-  await server.clock.advance(JITTER_MS);
-  await server.scraped(healthy);
-  await server.clock.advance(12_000 - JITTER_MS);
-  await server.clock.advance(JITTER_MS);
-  await server.scraped(2 * healthy);
-  await server.clock.advance(PATIENCE_MS);
-}
 
 describe('startMetricsServer', () => {
   it('serves discovery at once, and is live but not ready', async () => {
@@ -114,6 +106,27 @@ describe('startMetricsServer', () => {
     expect(errors.find((each) => each.includes('node-8'))).to.match(/at 127\.1\.0\.8:\d+: no .* within/);
     expect(errors.find((each) => each.includes('node-9'))).to.match(/at 127\.1\.0\.9:\d+: .*JSON/);
   }).timeout(20_000);
+
+  it('serves a node through one lost scrape with its true timestamp, and not through two', async () => {
+    await using server = await runServer({ nodes: 2, podsPerNode: 1 }, ['--metric-resolution=15s']);
+    const cycles = await ScrapeCycles.of(server, 2);
+    const node = `${NODES}/node-1`;
+    await cycles.next(2);
+    await cycles.next(2);
+    const { timestamp } = JSON.parse((await server.get(node)).body);
+    await server.cluster.setFault('node-1', 'refuse');
+    await cycles.next(1);
+    await cycles.failed(1, { takesTime: false });
+    expect(JSON.parse((await server.get(node)).body).timestamp).to.equal(timestamp);
+    expect(await server.names(PODS)).to.have.length(2);
+    const { body } = await server.get('/metrics');
+    for (const type of ['node', 'pod'])
+      expect(body).to.include(`metrics_server_storage_stale{type="${type}"} 1\n`);
+    await cycles.next(1);
+    await cycles.failed(2, { takesTime: false });
+    expect(await server.names(NODES)).to.deep.equal(['node-2']);
+    expect(await server.names(PODS)).to.have.length(1);
+  });
 
   it('stops serving a node and its pods as soon as they are deleted', async () => {
     await using server = await runServer({ nodes: 2, podsPerNode: 1 });

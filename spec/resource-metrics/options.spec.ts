@@ -7,7 +7,7 @@ describe('parseOptions', () => {
     expect(optionsOf()).to.deep.equal({
       kubeconfig: undefined,
       metricResolutionMs: 60_000,
-      metricStalenessMs: 130_000,
+      metricStalenessMs: 70_000,
       extraResources: [],
       nodeSelector: '',
       kubelet: {
@@ -64,7 +64,7 @@ describe('parseOptions', () => {
   });
 
   it('serves the last good reading for one lost scrape unless told otherwise', () => {
-    expect(optionsOf('--metric-resolution=15s').metricStalenessMs).to.equal(40_000);
+    expect(optionsOf('--metric-resolution=15s').metricStalenessMs).to.equal(25_000);
     expect(optionsOf('--metric-staleness=5m').metricStalenessMs).to.equal(300_000);
     expect(optionsOf('--metric-staleness=0s').metricStalenessMs).to.equal(0);
     expect(() => optionsOf('--metric-staleness=60s')).to.throw(

@@ -1,5 +1,6 @@
 import type { ScrapeRecord } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import type { NodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
+import { isStale } from '#lib/resource-metrics/sink/staleness.ts';
 import type { DebugSource } from './debug-source.ts';
 import { describeUsage, isoTime, type UsageDescription } from './describe-usage.ts';
 import { explainNode } from './explain-node.ts';
@@ -72,12 +73,13 @@ function describeScrape(scrape: ScrapeRecord): ScrapeDescription {
   };
 }
 
-function describeHeld({ pods, history, isStale }: NodeRecord): HeldDescription {
+function describeHeld(record: NodeRecord): HeldDescription {
+  const { pods, history } = record;
   let containers = 0;
   let readings = history?.readings.length ?? 0;
   for (const pod of pods.values()) {
     containers += pod.containers.size;
     for (const held of pod.containers.values()) readings += held.readings.length;
   }
-  return { pods: pods.size, containers, readings, stale: isStale };
+  return { pods: pods.size, containers, readings, stale: isStale(record) };
 }

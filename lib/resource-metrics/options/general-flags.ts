@@ -19,7 +19,7 @@ export const generalFlags = {
   metricStalenessMs: flag('metric-staleness', optional(duration), {
     default: undefined,
     description:
-      'How long the last good reading of a node that fails to answer is served, since it came in; 0s drops it at once. By default twice --metric-resolution and --kubelet-request-timeout together: until the scrape after a lost one was answered or lost, too.',
+      'How old the last good answer of a node may be when a scrape of it is lost, and still be served: the time from the start of the cycle that brought it to the start of the one that lost the scrape, by our own clock; 0s drops it at once. By default --metric-resolution and --kubelet-request-timeout together: one lost scrape is bridged, two are not.',
   }),
   extraResources: flag('extra-resources', texts, {
     default: [],

@@ -2,14 +2,12 @@ import type { MetricsBatch, NodeAnswer } from '#lib/resource-metrics/batch/metri
 import type { Clock } from '#lib/time/clock.ts';
 import { holdsRate, type LivePodUid, type NodeRecord, nextNodeRecord } from './node-record.ts';
 import { EMPTY_SNAPSHOT, type PodUsage, type Snapshot } from './snapshot.ts';
+import { isStale, type StalenessLimits, servedUntilMs } from './staleness.ts';
 
 /** What the sink needs from outside. */
-export interface MetricsSinkOptions {
+export interface MetricsSinkOptions extends StalenessLimits {
   readonly clock: Clock;
   readonly livePodUid: LivePodUid;
-  readonly resolutionMs: number;
-  /** How long a node's last good answer is served after it came in; 0 until a scrape of it is lost. */
-  readonly stalenessMs: number;
 }
 
 /**
@@ -42,10 +40,12 @@ export class MetricsSink {
   readonly #records = new Map<string, NodeRecord>();
   #snapshot: Snapshot = EMPTY_SNAPSHOT;
   #nextExpiryMs = Number.POSITIVE_INFINITY;
+  #cycleStartedAtMs: number;
   #isReady = false;
 
   constructor(options: MetricsSinkOptions) {
     this.#options = options;
+    this.#cycleStartedAtMs = options.clock.monotonicMs();
   }
 
   /** Whether a rate over two readings was ever held: from then on users find metrics here. */
@@ -73,7 +73,7 @@ export class MetricsSink {
     const counts = { node: 0, pod: 0 };
     const { nodes, pods } = this.snapshot;
     for (const [name, record] of this.#records) {
-      if (!record.isStale) continue;
+      if (!isStale(record)) continue;
       if (nodes.has(name)) counts.node++;
       for (const { usage } of record.pods.values()) {
         if (usage && pods.get(usage.namespace)?.get(usage.name) === usage) counts.pod++;
@@ -91,6 +91,11 @@ export class MetricsSink {
   /** The nodes of which something is held. */
   heldNodeNames(): Iterable<string> {
     return this.#records.keys();
+  }
+
+  /** Notes that a cycle begins: answers and losses that follow are of this one. */
+  beginCycle(): void {
+    this.#cycleStartedAtMs = this.#options.clock.monotonicMs();
   }
 
   /**
@@ -112,26 +117,32 @@ export class MetricsSink {
   }
 
   #takeIn(answer: NodeAnswer): void {
-    const record = nextNodeRecord(this.#records.get(answer.nodeName), answer, this.#options);
+    const record = nextNodeRecord(this.#records.get(answer.nodeName), answer, {
+      ...this.#options,
+      cycleStartedAtMs: this.#cycleStartedAtMs,
+    });
     this.#records.set(answer.nodeName, record);
     this.#isReady ||= holdsRate(record);
   }
 
-  /** Notes that a node failed to answer: what is held of it is stale, and is served no longer than it may be. */
+  /** Notes that a node failed to answer in this cycle: what is held of it is stale, and may be too old by now. */
   lose(nodeName: string): void {
     const record = this.#records.get(nodeName);
-    if (!record || record.isStale) return;
-    this.#records.set(nodeName, { ...record, isStale: true });
-    if (this.#options.stalenessMs === 0) this.#publish();
+    if (!record) return;
+    const lost = { ...record, lostInCycleMs: this.#cycleStartedAtMs };
+    this.#records.set(nodeName, lost);
+    const isDropped = this.#isServed(record) && !this.#isServed(lost);
+    if (isDropped) this.#nextExpiryMs = Number.NEGATIVE_INFINITY; // the next reader finds it gone
   }
 
   /** Drops what is held of nodes that are gone, and readings too old to compare with. */
   retain(isLive: (nodeName: string) => boolean): void {
-    const oldestMs = this.#options.clock.monotonicMs() - Math.max(this.#options.stalenessMs, LONGEST_GAP_MS);
+    const oldestMs = this.#options.clock.monotonicMs() - LONGEST_GAP_MS;
     let hasServedOfDead = false;
     for (const [nodeName, record] of this.#records) {
-      if (isLive(nodeName) && record.receivedAtMs >= oldestMs) continue;
-      hasServedOfDead ||= this.#isServed(record);
+      const isServed = this.#isServed(record);
+      if (isLive(nodeName) && (isServed || record.receivedAtMs >= oldestMs)) continue;
+      hasServedOfDead ||= isServed;
       this.#records.delete(nodeName);
     }
     if (hasServedOfDead) this.#publish();
@@ -149,17 +160,14 @@ export class MetricsSink {
     };
   }
 
-  #isServed({ receivedAtMs, isStale }: NodeRecord): boolean {
-    const { clock, stalenessMs } = this.#options;
-    return stalenessMs === 0 ? !isStale : clock.monotonicMs() - receivedAtMs < stalenessMs;
+  #isServed(record: NodeRecord): boolean {
+    return this.#options.clock.monotonicMs() < servedUntilMs(record, this.#options);
   }
 
-  /** When the first of these is served no longer, if it is not read again. */
+  /** When the first of these is served no longer, if nothing is heard of it. */
   #expiryOf(records: Iterable<NodeRecord>): number {
-    const { stalenessMs } = this.#options;
     let expiryMs = Number.POSITIVE_INFINITY;
-    if (stalenessMs === 0) return expiryMs;
-    for (const { receivedAtMs } of records) expiryMs = Math.min(expiryMs, receivedAtMs + stalenessMs);
+    for (const record of records) expiryMs = Math.min(expiryMs, servedUntilMs(record, this.#options));
     return expiryMs;
   }
 }

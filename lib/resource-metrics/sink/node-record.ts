@@ -20,6 +20,8 @@ export type LivePodUid = (namespace: string, name: string) => string | undefined
 /** What a record is made with. */
 export interface NodeRecordOptions {
   readonly resolutionMs: number;
+  /** Of the cycle that brings the answer, on our monotonic clock. */
+  readonly cycleStartedAtMs: number;
   /** For pods whose UID the endpoint does not tell: they are those that live as the answer comes in. */
   readonly livePodUid: LivePodUid;
 }
@@ -41,8 +43,10 @@ export interface NodeRecord {
   readonly askedAtMs: number;
   readonly receivedAtMs: number;
   readonly stampResolution: StampResolution;
-  /** Whether a scrape was lost since. */
-  readonly isStale: boolean;
+  /** When the cycle began that brought the answer, on our monotonic clock. */
+  readonly answeredInCycleMs: number;
+  /** When the latest cycle began that lost a scrape of the node since; `undefined` while none has. */
+  readonly lostInCycleMs: number | undefined;
   readonly history: UsageHistory | undefined;
   readonly usage: NodeUsage | undefined;
   /** By `namespace/name`. */
@@ -80,7 +84,8 @@ export function nextNodeRecord(
     askedAtMs: answer.askedAtMs,
     receivedAtMs: answer.receivedAtMs,
     stampResolution: answer.stampResolution,
-    isStale: false,
+    answeredInCycleMs: options.cycleStartedAtMs,
+    lostInCycleMs: undefined,
     history,
     usage: nextNodeUsage(previous, history, answer),
     pods,

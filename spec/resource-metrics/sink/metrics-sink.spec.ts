@@ -10,7 +10,7 @@ const STALENESS_MS = 70_000;
 interface Setup {
   readonly clock: ManualClock;
   readonly sink: MetricsSink;
-  /** Hands the sink what the nodes' kubelets say now, each with one pod unless told otherwise. */
+  /** Begins a cycle and hands the sink what the nodes' kubelets say, each with one pod unless told otherwise. */
   readonly answer: (...nodes: { readonly name: string; readonly pods?: readonly PodPoints[] }[]) => void;
 }
 
@@ -26,6 +26,7 @@ function setup({
   const sink = new MetricsSink({ clock, livePodUid, resolutionMs: RESOLUTION_MS, stalenessMs });
   const answer: Setup['answer'] = (...nodes) => {
     const seconds = clock.monotonicMs() / 1000;
+    sink.beginCycle();
     const batch: MetricsBatch = {
       answers: nodes.map(({ name, pods }) =>
         nodeAnswer({
@@ -93,27 +94,37 @@ describe('MetricsSink', () => {
   });
 
   describe('when a node does not answer', () => {
-    it('serves its last good reading, with its true timestamp, for one lost scrape', async () => {
+    it('serves its last good reading, with its true timestamp, after one lost scrape, and not after two', async () => {
       const system = setup();
       system.answer({ name: 'a' }, { name: 'b' });
-      await system.clock.advance(60_000);
+      await system.clock.advance(12_000);
       system.answer({ name: 'a' }, { name: 'b' });
       await system.clock.advance(60_000);
       system.answer({ name: 'a' });
+      await system.clock.advance(10_000);
+      system.sink.lose('b');
       expect(nodesOf(system)).to.have.members(['a', 'b']);
       expect(podsOf(system)).to.have.members(['pod-a', 'pod-b']);
-      expect(system.sink.snapshot.nodes.get('b')?.timestampMs).to.equal(at(60));
+      expect(system.sink.snapshot.nodes.get('b')?.timestampMs).to.equal(at(12));
+      await system.clock.advance(50_000);
+      system.answer({ name: 'a' });
+      expect(nodesOf(system)).to.have.members(['a', 'b']);
+      await system.clock.advance(10_000);
+      system.sink.lose('b');
+      expect(nodesOf(system)).to.deep.equal(['a']);
+      expect(podsOf(system)).to.deep.equal(['pod-a']);
+      expect(system.sink.storagePoints).to.deep.equal({ node: 1, container: 1 });
     });
 
-    it('drops it when that time is over, also without another batch', async () => {
-      const system = setup();
-      system.answer({ name: 'a' });
-      await system.clock.advance(STALENESS_MS - 1);
-      expect(nodesOf(system)).to.deep.equal(['a']);
-      await system.clock.advance(1);
-      expect(nodesOf(system)).to.deep.equal([]);
-      expect(podsOf(system)).to.deep.equal([]);
-      expect(system.sink.storagePoints).to.deep.equal({ node: 0, container: 0 });
+    it('publishes once for all that are lost before anybody looks', () => {
+      const system = setup({ stalenessMs: 0 });
+      system.answer({ name: 'a' }, { name: 'b' }, { name: 'c' });
+      const { sequence } = system.sink.snapshot;
+      for (const name of ['a', 'b', 'a', 'unheard of']) system.sink.lose(name);
+      expect(nodesOf(system)).to.deep.equal(['c']);
+      expect(system.sink.snapshot.sequence).to.equal(sequence + 1);
+      system.sink.lose('a');
+      expect(system.sink.snapshot.sequence).to.equal(sequence + 1);
     });
 
     it('counts it, and its pods, as served stale', async () => {
@@ -122,19 +133,38 @@ describe('MetricsSink', () => {
       await system.clock.advance(60_000);
       system.answer({ name: 'a' }, { name: 'b' });
       expect(system.sink.staleCounts).to.deep.equal({ node: 0, pod: 0 });
+      await system.clock.advance(60_000);
+      system.answer({ name: 'a' });
       system.sink.lose('b');
       expect(system.sink.staleCounts).to.deep.equal({ node: 1, pod: 1 });
-      await system.clock.advance(STALENESS_MS);
+      await system.clock.advance(60_000);
+      system.answer({ name: 'a' });
+      system.sink.lose('b');
       expect(system.sink.staleCounts).to.deep.equal({ node: 0, pod: 0 });
     });
 
-    it('drops it at once where staleness is 0, and nothing while it answers', async () => {
-      const system = setup({ stalenessMs: 0 });
+    it('serves nothing for ever once cycles have stopped, whatever the staleness', async () => {
+      for (const stalenessMs of [STALENESS_MS, 0, 3_600_000]) {
+        const system = setup({ stalenessMs });
+        system.answer({ name: 'a' });
+        await system.clock.advance(2.5 * RESOLUTION_MS - 1);
+        expect(nodesOf(system)).to.deep.equal(['a']);
+        await system.clock.advance(1);
+        expect(nodesOf(system)).to.deep.equal([]);
+        expect(podsOf(system)).to.deep.equal([]);
+      }
+    });
+
+    it('keeps it for as long as it is served, though longer than readings are compared', async () => {
+      const system = setup({ stalenessMs: 3_600_000 });
       system.answer({ name: 'a' }, { name: 'b' });
-      await system.clock.advance(600_000);
+      for (let cycle = 1; cycle <= 10; cycle++) {
+        await system.clock.advance(RESOLUTION_MS);
+        system.answer({ name: 'a' });
+        system.sink.lose('b');
+        system.sink.retain(() => true);
+      }
       expect(nodesOf(system)).to.have.members(['a', 'b']);
-      system.sink.lose('b');
-      expect(nodesOf(system)).to.deep.equal(['a']);
     });
 
     it('serves it as soon as it answers again, by the readings from before the gap', async () => {
@@ -190,7 +220,8 @@ describe('MetricsSink', () => {
       system.answer({ name: 'a' });
       await system.clock.advance(12_000);
       system.answer({ name: 'a' });
-      await system.clock.advance(10 * STALENESS_MS);
+      await system.clock.advance(10 * RESOLUTION_MS);
+      expect(podsOf(system)).to.deep.equal([]);
       expect(system.sink.isReady).to.equal(true);
     });
   });

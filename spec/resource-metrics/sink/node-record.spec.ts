@@ -8,7 +8,7 @@ import {
 import { STUCK_SAMPLE_MS } from '#lib/resource-metrics/sink/usage-history.ts';
 import { at, containerPoint, nodeAnswer, nodePoint, podPoints } from '#spec/support/points.ts';
 
-const OPTIONS: NodeRecordOptions = { resolutionMs: 60_000, livePodUid: () => undefined };
+const OPTIONS: NodeRecordOptions = { resolutionMs: 60_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
 const KEY = 'default/web-1';
 
 /** The same pod at a later second: containers by name with what they have used by then. */
