@@ -128,6 +128,26 @@ describe('startMetricsServer', () => {
     expect(await server.names(PODS)).to.have.length(1);
   });
 
+  it('never serves what one kubelet says as the use of another node that has its address', async () => {
+    const addresses = [{ type: 'InternalIP' as const, address: '127.1.0.1' }];
+    await using server = await runServer({
+      nodes: 2,
+      podsPerNode: 1,
+      nodeOverrides: { 'node-2': { addresses } },
+    });
+    await twoCycles(server, 1);
+    expect(await server.names(NODES)).to.deep.equal(['node-1']);
+    expect(await server.names(PODS)).to.have.length(1);
+    expect(
+      server.logger.lines.filter(({ level }) => level === 'error').map(({ message }) => message),
+    ).to.deep.equal([
+      `Cannot scrape node "node-2" at 127.1.0.1:${server.cluster.kubeletPort}: the kubelet there is that of node "node-1"`,
+    ]);
+    expect((await server.get('/metrics')).body).to.include(
+      'metrics_server_kubelet_request_total{success="false"} 2\n',
+    );
+  });
+
   it('stops serving a node and its pods as soon as they are deleted', async () => {
     await using server = await runServer({ nodes: 2, podsPerNode: 1 });
     await twoCycles(server, 2);

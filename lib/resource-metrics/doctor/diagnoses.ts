@@ -156,6 +156,11 @@ export const DIAGNOSES = {
     remedy:
       'Check what answers at ADDRESS with `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary`: a proxy in between, or no kubelet at all.',
   },
+  'kubelet-of-other-node': {
+    title: 'The kubelet of another node answers',
+    remedy:
+      'Give nodes NODE and OTHER addresses of their own, for ADDRESS leads to OTHER: see what `kubectl get nodes -o wide` says, and if only one type of address is shared, put another first in --kubelet-preferred-address-types.',
+  },
   'node-clock-skewed': {
     title: "The node's clock is wrong",
     remedy: 'Set the clock of NODE: `timedatectl`, `chronyc makestep`; or that of the machine this runs on.',

@@ -9,6 +9,7 @@ import {
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { type KubeletClient, KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet-client.ts';
+import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
 import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Inspection, inspectCertificate } from './inspect-certificate.ts';
@@ -34,6 +35,8 @@ export interface KubeletAttempt {
 export type AttemptOutcome =
   | { readonly kind: 'answered'; readonly answer: NodeAnswer }
   | { readonly kind: 'unreadable'; readonly because: string }
+  /** The kubelet of another node answered. */
+  | { readonly kind: 'misdirected'; readonly because: string; readonly otherNodeName: string }
   | { readonly kind: 'refused'; readonly statusCode: number; readonly because: string }
   /** The certificate is not good. */
   | { readonly kind: 'untrusted'; readonly because: string }
@@ -89,7 +92,10 @@ async function attemptAll(
       const receivedAtMs = clock.monotonicMs();
       note({ kind: 'answered', answer: decode(text, { nodeName: node.name, askedAtMs, receivedAtMs }) });
     } catch (error) {
-      note({ kind: 'unreadable', because: reasonOf(error, node.name, target) });
+      const because = reasonOf(error, node.name, target);
+      if (error instanceof OtherNodesAnswer) {
+        note({ kind: 'misdirected', because, otherNodeName: error.otherNodeName });
+      } else note({ kind: 'unreadable', because });
     }
   });
   await asked.catch(() => {}); // noted with the attempt

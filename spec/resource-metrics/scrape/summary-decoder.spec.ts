@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
 
 const ORIGIN = { nodeName: 'lab-node', askedAtMs: 5, receivedAtMs: 7 };
@@ -71,6 +72,15 @@ describe('decodeSummary', () => {
         },
       ],
     });
+  });
+
+  it('refuses an answer about another node, and takes one that does not tell which it is about', () => {
+    const answerOf = (nodeName: unknown) => () => decode({ node: { nodeName }, pods: [] });
+    expect(answerOf('lab-node-2')).to.throw(
+      OtherNodesAnswer,
+      'the kubelet there is that of node "lab-node-2"',
+    );
+    for (const nodeName of ['lab-node', '', undefined, null, 7]) expect(answerOf(nodeName)).not.to.throw();
   });
 
   it('reads the same from the full summary as from CPU and memory only', async () => {

@@ -39,6 +39,7 @@ function describe(
     failed(subject, `${endpoint}: ${outcome.because}`, {
       diagnosis,
       NODE: node.name,
+      OTHER: outcome.kind === 'misdirected' ? outcome.otherNodeName : 'another node',
       ADDRESS: formatAddress(target),
       ACCOUNT: doctor.serverAccount ?? 'the account of the server',
     }),
@@ -53,5 +54,6 @@ const CAUSES: Readonly<Record<number, DiagnosisCode>> = {
 
 function causeOf(outcome: AttemptOutcome): DiagnosisCode {
   if (outcome.kind === 'unreadable') return 'kubelet-answer-unreadable';
+  if (outcome.kind === 'misdirected') return 'kubelet-of-other-node';
   return (outcome.kind === 'refused' && CAUSES[outcome.statusCode]) || 'kubelet-answer-fails';
 }

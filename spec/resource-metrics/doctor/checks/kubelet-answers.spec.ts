@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { FaultInput } from '#lib/simulator/kubelet/faults/fault-schema.ts';
+import { withPlace } from '#lib/simulator/objects/node-object.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('kubeletAnswers', () => {
@@ -21,6 +22,23 @@ describe('kubeletAnswers', () => {
       expect(findings.find(({ status }) => status === 'failed')).to.include({ subject: 'node "node-1"' });
     });
   }
+
+  it('tells that a node has the address of another one', async () => {
+    await using server = await startExaminedCluster();
+    const { kubeletPort: port, store } = server.cluster;
+    const node = store.get('nodes', undefined, 'node-2');
+    if (node) store.update('nodes', withPlace(node, { from: '127.1.0.2', address: '127.1.0.1', port }));
+    const { diagnoses, findings } = await examine(server);
+    expect(diagnoses).to.deep.equal(['kubelet-of-other-node']);
+    const finding = findings.find(({ status }) => status === 'failed');
+    expect(finding).to.include({
+      subject: 'node "node-2"',
+      seen: '/stats/summary: the kubelet there is that of node "node-1"',
+    });
+    expect(finding)
+      .to.have.property('remedy')
+      .that.includes(`Give nodes node-2 and node-1 addresses of their own, for 127.1.0.1:${port} leads`);
+  });
 
   it('takes it as a note that the kubelet refuses the summary and answers the other endpoint', async () => {
     await using server = await startExaminedCluster({ nodes: 1, kubeletAccess: ['nodes/metrics'] });
