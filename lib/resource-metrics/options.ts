@@ -124,6 +124,7 @@ export interface KubeletOptions {
   readonly metricsEndpoint: 'auto' | 'summary' | 'resource';
   readonly requestTimeoutMs: number;
   readonly dialTimeoutMs: number;
+  readonly maxAnswerBytes: number;
 }
 
 /** Where and how the API is served. */
@@ -228,6 +229,7 @@ function optionsOf(values: FlagValues<typeof EFFECTIVE_FLAGS>): MetricsServerOpt
       metricsEndpoint: values.kubeletMetricsEndpoint,
       requestTimeoutMs: values.kubeletRequestTimeoutMs,
       dialTimeoutMs: values.kubeletDialTimeoutMs,
+      maxAnswerBytes: values.kubeletMaxResponseBytes,
     }),
     serving: Object.freeze({
       bindAddress: values.bindAddress,

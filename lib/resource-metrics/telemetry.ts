@@ -4,6 +4,7 @@ import { LabelledGauges } from '#lib/telemetry/labelled-gauges.ts';
 import { LabelledHistograms } from '#lib/telemetry/labelled-histograms.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { CycleOutcome } from './manager.ts';
+import { ExcessiveAnswer } from './scrape/excessive-answer.ts';
 import type { ScrapeOutcome } from './scrape/scraper.ts';
 import type { StaleCounts, StoragePoints } from './sink/metrics-sink.ts';
 import type { Stage } from './stage-guard.ts';
@@ -30,6 +31,7 @@ export class ResourceMetricsTelemetry {
   readonly #lastRequestTime: LabelledGauges;
   readonly #freshness: ExponentialHistogram;
   readonly #ignored: Counter;
+  readonly #excessive: Counter<'bound'>;
   readonly #cycleDuration: Histogram;
   readonly #skippedCycles: Counter;
   readonly #stageFailures: Counter<'stage'>;
@@ -66,6 +68,12 @@ export class ResourceMetricsTelemetry {
     this.#ignored = new Counter({
       name: 'metrics_server_kubelet_ignored_parts_total',
       help: "Number of parts of kubelets' answers (pods, lines) that were left out because they could not be read.",
+      registers,
+    });
+    this.#excessive = new Counter({
+      name: 'metrics_server_kubelet_excessive_answers_total',
+      help: "Number of kubelets' answers that were refused because they went past a bound, by bound.",
+      labelNames: ['bound'],
       registers,
     });
     this.#cycleDuration = new Histogram({
@@ -110,6 +118,7 @@ export class ResourceMetricsTelemetry {
     this.#requests.inc({ success: String(error === undefined) });
     this.#lastRequestTime.set(nodeName, Math.floor(startedAtMs / 1000));
     this.#ignored.inc(ignored.length);
+    if (error?.cause instanceof ExcessiveAnswer) this.#excessive.inc({ bound: error.cause.bound });
   }
 
   /** @param ageMs from the end of what was averaged to when it was served */

@@ -13,7 +13,7 @@ export interface KubeletFaultCase {
 }
 
 const LATE = /no complete answer within 10s/;
-const TOO_LONG = /larger than 16 MiB/;
+const TOO_LONG = /larger than 64Mi/;
 const NO_JSON = /not valid JSON/;
 
 /** Every way in which a kubelet fails to give a usable answer, but for those that move it. */
@@ -31,7 +31,7 @@ export const KUBELET_FAULT_CASES: readonly KubeletFaultCase[] = [
   fault('answers something else', 'garbage', NO_JSON),
   fault('spoils its text with NUL bytes and broken UTF-8', 'spoiled-text', NO_JSON),
   fault('mixes up types', 'wrong-types', /no metrics, but a pod without name or namespace/),
-  fault('nests five million levels deep', { nestingLevels: 5_000_000 }, /too many parts/),
+  fault('nests five million levels deep', { nestingLevels: 5_000_000 }, /levels deep in one another/),
   fault(
     'sends a gzip bomb of 1 GiB, unasked',
     { gzipBombMebibytes: 1024 },

@@ -24,6 +24,7 @@ describe('parseOptions', () => {
         metricsEndpoint: 'auto',
         requestTimeoutMs: 10_000,
         dialTimeoutMs: 3_000,
+        maxAnswerBytes: 67_108_864,
       },
       serving: {
         bindAddress: '0.0.0.0',
@@ -174,6 +175,7 @@ describe('parseOptions', () => {
   for (const [argument, message] of [
     ['--tls-sni-cert-key=/e', 'must be the files of certificate and key with a comma between them'],
     ['--tls-sni-cert-key=/e,/f:', 'must have no empty name'],
+    ['--kubelet-max-response-bytes=1000', 'must be from 1048576 (1 MiB)'],
     ['--tls-min-version=VersionSSL30', 'must be one of VersionTLS10'],
     ['--tls-cipher-suites=RC4', '"RC4" must be one of'],
     ['--authorization-always-allow-paths=/a*b', 'must have no star but at the end of a path'],

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
 import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { ResourceMetricsTelemetry } from '#lib/resource-metrics/telemetry.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
@@ -46,6 +47,16 @@ describe('ResourceMetricsTelemetry', () => {
     expect(await lines('metrics_server_storage_points')).to.have.members([
       'metrics_server_storage_points{type="node"} 1',
       'metrics_server_storage_points{type="container"} 5',
+    ]);
+  });
+
+  it('counts answers that go past a bound, by bound', async () => {
+    const { lines, telemetry } = setup();
+    const tooDeep = new ExcessiveAnswer('depth', 'it nests too deeply');
+    telemetry.recordScrape(scrape('a', new ScrapeError('a', tooDeep)));
+    telemetry.recordScrape(scrape('a', new ScrapeError('a', new Error('refused'))));
+    expect(await lines('metrics_server_kubelet_excessive_answers_total{')).to.deep.equal([
+      'metrics_server_kubelet_excessive_answers_total{bound="depth"} 1',
     ]);
   });
 

@@ -4,6 +4,7 @@ import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 
 const ADDRESS_TYPES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];
+const MEBIBYTE = 1024 * 1024;
 
 /** Which kubelets are asked, where, and how they are trusted. */
 export const kubeletFlags = {
@@ -64,6 +65,14 @@ export const kubeletFlags = {
     default: 3_000,
     description: 'How long connecting to a kubelet, with the TLS handshake, may take.',
     ruleBrokenBy: positive,
+  }),
+  kubeletMaxResponseBytes: flag('kubelet-max-response-bytes', integer, {
+    default: 64 * MEBIBYTE,
+    description: 'How long the answer of a kubelet may be; the scrape of a node with a longer one fails.',
+    ruleBrokenBy: (bytes) =>
+      bytes >= MEBIBYTE && bytes <= 256 * MEBIBYTE
+        ? undefined
+        : 'must be from 1048576 (1 MiB) to 268435456 (256 MiB)',
   }),
   kubeletMetricsEndpoint: flag('kubelet-metrics-endpoint', oneOf('auto', 'summary', 'resource'), {
     default: 'auto',

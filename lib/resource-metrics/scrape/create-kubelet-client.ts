@@ -12,6 +12,8 @@ import { TurnGate } from './turn-gate.ts';
 export interface KubeletConnectionOptions extends KubeletTrust {
   readonly dialTimeoutMs: number;
   readonly requestTimeoutMs: number;
+  /** A longer answer is refused. */
+  readonly maxAnswerBytes: number;
   readonly resolutionMs: number;
   /** Whether to ask in plain text, without credentials. */
   readonly completelyInsecure: boolean;
@@ -40,7 +42,7 @@ export async function createKubeletClient(
   { access, clock, logger }: KubeletConnectionEnvironment,
 ): Promise<Pick<KubeletClient, 'get' | 'retain'> & AsyncDisposable> {
   await using creating = new AsyncDisposableStack();
-  const { completelyInsecure, dialTimeoutMs, requestTimeoutMs, resolutionMs } = options;
+  const { completelyInsecure, dialTimeoutMs, requestTimeoutMs, maxAnswerBytes, resolutionMs } = options;
   const readable = (path: string) => () => readFile(path, 'utf8').catch(() => ''); // absent says nothing
   const resolver = new NameResolver({
     clock,
@@ -66,6 +68,7 @@ export async function createKubeletClient(
     authorization: async () => (completelyInsecure ? undefined : await access.authorization()),
     requestTimeoutMs,
     keepAliveMs: KEEP_ALIVE_RESOLUTIONS * resolutionMs,
+    maxAnswerBytes,
   });
   creating.use(client);
   const created = creating.move();

@@ -4,15 +4,9 @@ import { formatAddress, type ScrapeTarget } from '#lib/resource-metrics/nodes/no
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
+import { AnswerMemory } from './answer-memory.ts';
 import type { Dialer } from './dialer.ts';
-import { readAnswer, readBeginning } from './read-answer.ts';
-import { TurnGate } from './turn-gate.ts';
-
-/** More than any kubelet says: a summary takes less than 1 kB a container. */
-export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-
-/** So many answers of more than the usual length are read at once; this times the above is what they take together. */
-const LONG_ANSWERS_AT_ONCE = 4;
+import { readAnswer, readBeginning, tooLong } from './read-answer.ts';
 
 /** Enough to say why not. */
 const MAX_REFUSAL_BYTES = 16 * 1024;
@@ -31,6 +25,8 @@ export interface KubeletClientOptions {
   readonly requestTimeoutMs: number;
   /** How long an idle connection is kept. */
   readonly keepAliveMs: number;
+  /** A longer answer is refused. */
+  readonly maxAnswerBytes: number;
 }
 
 /** A kubelet that answered, but not with 200. */
@@ -55,10 +51,11 @@ export class KubeletClient {
   readonly #connections = new Map<string, Connection>();
   /** Fewer than all once file descriptors have run out: those who ask us need some, too, and so do files. */
   #mostKept = Number.POSITIVE_INFINITY;
-  readonly #longAnswers = new TurnGate(LONG_ANSWERS_AT_ONCE);
+  readonly #memory: AnswerMemory;
 
   constructor(options: KubeletClientOptions) {
     this.#options = options;
+    this.#memory = new AnswerMemory(options.clock);
   }
 
   /** How many connections are open. */
@@ -135,7 +132,6 @@ export class KubeletClient {
       keepAliveMaxTimeout: keepAliveMs,
       headersTimeout: 0, // the request's own deadline bounds both
       bodyTimeout: 0,
-      maxResponseSize: MAX_ANSWER_BYTES,
     });
     const connection = { socket, http };
     this.#connections.set(address, connection);
@@ -164,7 +160,12 @@ export class KubeletClient {
       body.destroy();
       throw new Error(`the answer is encoded, though that was not asked for: ${encoding}`);
     }
-    return await readAnswer(body, { longAnswers: this.#longAnswers, clock: this.#options.clock, signal });
+    const { maxAnswerBytes: maxBytes } = this.#options;
+    if (Number(headers['content-length']) > maxBytes) {
+      body.destroy();
+      throw tooLong(maxBytes);
+    }
+    return await readAnswer(body, { maxBytes, memory: this.#memory, signal });
   }
 }
 

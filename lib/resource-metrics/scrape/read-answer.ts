@@ -1,61 +1,62 @@
-import type { Clock } from '#lib/time/clock.ts';
-import type { TurnGate } from './turn-gate.ts';
+import { formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
+import type { AnswerMemory, AnswerShare } from './answer-memory.ts';
+import { ExcessiveAnswer } from './excessive-answer.ts';
 
 /** Longer than the answers of nearly all kubelets. */
 export const USUAL_ANSWER_BYTES = 256 * 1024;
 
-/** One that says nothing for so long gives its turn to others, and asks for another when it goes on. */
-const LONGEST_SILENCE_MS = 250;
+/** What is read: chunks, until it is destroyed. */
+export interface AnswerBody extends AsyncIterable<Uint8Array> {
+  destroy(error?: Error): unknown;
+}
 
 /** How an answer is read. */
 export interface AnswerReading {
-  /** Lets those on whose answer is longer than usual. */
-  readonly longAnswers: TurnGate;
-  readonly clock: Clock;
+  /** A longer one is refused. */
+  readonly maxBytes: number;
+  /** Where what is longer than usual takes its room. */
+  readonly memory: AnswerMemory;
   readonly signal: AbortSignal;
 }
 
 /**
  * Reads an answer as UTF-8 text.
  *
- * What is unusually long is read a few at a time: a hundred kubelets that go on and on would otherwise fill our memory
- * together, each within what one may say. Nothing is taken off the wire while an answer waits for its turn, and one
- * that stalls holds up nobody.
+ * What is unusually long takes its room from what all such answers have together; nothing is taken off the wire while
+ * one waits for that.
  *
- * @throws the signal's reason when it aborts while the answer waits
+ * @throws {ExcessiveAnswer} when it is too long, or pauses while others wait; the signal's reason when that aborts while
+ * the answer waits
  */
 export async function readAnswer(
-  body: AsyncIterable<Uint8Array>,
-  { longAnswers, clock, signal }: AnswerReading,
+  body: AnswerBody,
+  { maxBytes, memory, signal }: AnswerReading,
 ): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  let turn: Disposable | undefined;
-  let silence: AbortController | undefined;
-  const yieldAfterSilence = () => {
-    silence = new AbortController();
-    clock.sleep(LONGEST_SILENCE_MS, { signal: silence.signal }).then(
-      () => {
-        turn?.[Symbol.dispose]();
-        turn = undefined;
-      },
-      () => {}, // it went on
-    );
-  };
+  let share: AnswerShare | undefined;
   try {
     for await (const chunk of body) {
-      silence?.abort();
-      chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes <= USUAL_ANSWER_BYTES) continue;
-      turn ??= await longAnswers.enter(signal);
-      yieldAfterSilence();
+      if (bytes > maxBytes) throw tooLong(maxBytes);
+      if (bytes > USUAL_ANSWER_BYTES) {
+        share ??= memory.enter((error) => body.destroy(error));
+        await share.take(chunk.length, signal);
+      }
+      chunks.push(chunk);
     }
+    return Buffer.concat(chunks, bytes).toString('utf8');
   } finally {
-    silence?.abort();
-    turn?.[Symbol.dispose]();
+    share?.[Symbol.dispose]();
   }
-  return Buffer.concat(chunks, bytes).toString('utf8');
+}
+
+/** What is said of an answer of more than so many bytes. */
+export function tooLong(maxBytes: number): ExcessiveAnswer {
+  return new ExcessiveAnswer(
+    'bytes',
+    `the answer is larger than ${formatMemoryBytes(maxBytes)} (--kubelet-max-response-bytes)`,
+  );
 }
 
 /** Reads at most so many bytes, and leaves the rest: that breaks the connection. */

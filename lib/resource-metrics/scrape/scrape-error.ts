@@ -31,7 +31,6 @@ const WORDS: Readonly<Record<string, string>> = {
   EMFILE: 'this process has too many files open',
   UND_ERR_SOCKET: 'the kubelet closed the connection before its answer was complete',
   UND_ERR_DESTROYED: 'the kubelet closed the connection before its answer was complete',
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer is larger than 16 MiB',
   UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate was issued by an authority that is not trusted here',
