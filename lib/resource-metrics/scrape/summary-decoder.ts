@@ -8,6 +8,7 @@ import type {
 import type { AnswerOrigin } from './answer-origin.ts';
 import { type ContainerReport, completePod } from './complete-pod.ts';
 import { IgnoredParts } from './ignored-parts.ts';
+import { OtherNodesAnswer } from './other-nodes-answer.ts';
 import { refuseHarmfulJson } from './refuse-harmful-json.ts';
 import { containerExtras, nodeExtras } from './summary-extras.ts';
 
@@ -21,6 +22,7 @@ type Unknown = Readonly<Record<string, unknown>> | undefined;
  * without a name is left out, alone.
  *
  * @param extras what is to be read beside CPU and memory
+ * @throws {OtherNodesAnswer} when it says that it is about another node than was asked
  * @throws when the text is not a JSON object, or would take too much memory as one, or when nothing of what it has
  * can be read
  */
@@ -34,6 +36,8 @@ export function decodeSummary(
   if (!asObject(summary.node) && !Array.isArray(summary.pods)) {
     throw new Error('the answer is no summary: it has neither node nor pods');
   }
+  const nodeName = nonEmpty(asObject(summary.node)?.nodeName);
+  if (nodeName !== undefined && nodeName !== origin.nodeName) throw new OtherNodesAnswer(nodeName);
   const pods: PodPoints[] = [];
   const ignored = new IgnoredParts();
   for (const pod of asArray(summary.pods)) {
