@@ -86,13 +86,16 @@ function answerVersion(context: ApiContext, version: VersionInfo): void {
   writeBody(context, Buffer.from(goJson({ ...version }, 2)), 'json');
 }
 
+/** Where the list of paths is what one asks for; as in Kubernetes, they are no part of it. */
+const INDEX_PATHS = ['/', '/index.html'];
+
 function answerPaths(context: ApiContext, { groups, endpoints }: Served): void {
   const paths = groups.flatMap(({ name, versions }) => [
     `/apis/${name}`,
     ...versions.map(({ version }) => `/apis/${name}/${version}`),
   ]);
   const all = ['/apis', '/version', ...paths, ...endpoints.keys()].sort();
-  context.status = 404;
+  context.status = INDEX_PATHS.includes(context.state.info.path) ? 200 : 404;
   writeBody(context, Buffer.from(goJson({ paths: all }, 2)), 'json');
 }
 

@@ -1,5 +1,6 @@
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import { badRequest } from './failures.ts';
+import { percentDecode } from './percent-encoding.ts';
 
 /**
  * Reads a query as Go's `url.ParseQuery` does for Kubernetes' servers: what has a semicolon in it, or is encoded
@@ -18,11 +19,7 @@ export function parseQuery(querystring: string): URLSearchParams {
 }
 
 function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return undefined;
-  }
+  return percentDecode(text.replaceAll('+', ' '));
 }
 
 /** A truth value of a query as Kubernetes reads it: only its absence, `false` and `0` are false. */

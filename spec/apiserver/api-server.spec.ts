@@ -51,6 +51,16 @@ describe('startApiServer', () => {
     expect(paths).to.deep.equal(paths.toSorted());
   });
 
+  it('lists the paths without complaint to who asks for nothing else', async () => {
+    await using server = await startTestApiServer();
+    const { port } = server.address;
+    const { body } = await askHttp1({ port, path: '/none' });
+    for (const path of ['/', '/index.html']) {
+      const answer = await askHttp1({ port, path });
+      expect([answer.status, answer.body]).to.deep.equal([200, body]);
+    }
+  });
+
   it('answers a fault of its own with a Status, keeps the reason for the log and goes on', async () => {
     const logger = new RecordingLogger();
     const faulty = groupOf('lab.example', () => {

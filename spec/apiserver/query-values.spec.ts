@@ -22,6 +22,7 @@ describe('parseQuery', () => {
     ['labelSelector=a+in+(b%2Cc)', [['labelSelector', 'a in (b,c)']]],
     ['a=1;b=2&c=3', [['c', '3']]],
     ['a=%zz&b=%41', [['b', 'A']]],
+    ['a=%ff%41', [['a', '\ufffdA']]],
     [
       '&&a=1&a=2',
       [

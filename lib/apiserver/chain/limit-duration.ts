@@ -7,11 +7,14 @@ import { RequestDeadline } from './request-deadline.ts';
 
 /**
  * Gives every request a deadline: that of its `timeout` parameter, unless that is longer than the server's. It is over, too,
- * when the client has gone: nobody waits for the answer any more.
+ * when the client has gone: nobody waits for the answer any more. The `timeout` of a watch is not looked at, for a
+ * watch lasts as long as its `timeoutSeconds` say.
  */
 export function limitDuration(clock: Clock, maximumMs: number): Step {
   return async (context, next) => {
-    const asked = context.state.query.get('timeout') || '0';
+    const { info, query } = context.state;
+    const isWatch = info.isResourceRequest && info.verb === 'watch';
+    const asked = (!isWatch && query.get('timeout')) || '0';
     const askedMs = parseDurationMs(asked);
     if (askedMs === undefined) {
       throw badRequest(`invalid timeout specified in the request URL - ${describeFault(asked)}`);

@@ -1,4 +1,5 @@
 import { badRequest } from '#lib/apiserver/failures.ts';
+import { percentDecode } from '#lib/apiserver/percent-encoding.ts';
 import { parseQuery } from '#lib/apiserver/query-values.ts';
 import { parseRequestInfo } from '#lib/apiserver/request-info.ts';
 import type { Step } from './api-context.ts';
@@ -12,9 +13,7 @@ export const readRequest: Step = (context, next) => {
 };
 
 function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    throw badRequest(`Cannot read the path ${path}: invalid percent-encoding`);
-  }
+  const decoded = percentDecode(path);
+  if (decoded === undefined) throw badRequest(`Cannot read the path ${path}: invalid percent-encoding`);
+  return decoded;
 }

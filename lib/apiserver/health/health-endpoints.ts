@@ -41,7 +41,7 @@ function answerAll(
     }
   }
   if (excluded.size > 0) {
-    const names = [...excluded].map(goQuote).join(', ');
+    const names = [...excluded].sort().map(goQuote).join(',');
     report += `warn: some health checks cannot be excluded: no matches for ${names}\n`;
   }
   context.set('X-Content-Type-Options', 'nosniff');

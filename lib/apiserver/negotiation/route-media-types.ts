@@ -10,7 +10,7 @@ export function canProduce(accept: string, mediaTypes: readonly string[]): boole
 /** Whether a route reads bodies of the kind that a Content-Type header names. */
 export function canConsume(contentType: string, mediaTypes: readonly string[]): boolean {
   if (contentType === '' || mediaTypes.includes('*/*')) return true;
-  return mentioned(contentType).some((mediaType) => mediaType === '*/*' || mediaTypes.includes(mediaType));
+  return mentioned(contentType).some((mediaType) => mediaTypes.includes(mediaType));
 }
 
 function mentioned(header: string): readonly string[] {

@@ -44,7 +44,10 @@ export function openApiV3Endpoint(documents: OpenApiDocuments, clock: Clock): En
     const asked = context.state.query.get('hash');
     if (asked && asked !== content.hash) {
       context.set('Location', v3Address(name, content.hash));
-      return answerEmpty(context, 301);
+      context.set('ETag', `"${content.hash}"`);
+      answerEmpty(context, 301);
+      context.set('Content-Type', content.mediaType); // of what is there, as the reference says
+      return;
     }
     if (asked) {
       context.set('Cache-Control', 'public, immutable');

@@ -31,9 +31,9 @@ export interface ListTarget extends ResourceIdentity {
 /** Answers with the objects that the selectors match, or with what the client wants made of them. */
 export async function serveList(context: ApiContext, target: ListTarget): Promise<void> {
   const { resource, namespace, group, version } = target;
-  const representation = negotiateAnswer(context, OBJECT_RESTRICTIONS);
   const options = parseListOptions(context.state.query);
   validateListOptions(options, { isWatchListEnabled: resource.watch !== undefined });
+  const representation = negotiateAnswer(context, OBJECT_RESTRICTIONS);
   if (options.isWatch) return serveWatch(context, { target, options });
   const { labelSelector, fieldSelector } = options;
   const resourceVersion = resource.watch?.version();

@@ -29,7 +29,7 @@ export interface TableContent {
   readonly apiVersion: string;
   readonly metadata: ListMeta;
   readonly columns: readonly TableColumn[];
-  /** Whether the columns are described: in a watch only at first. */
+  /** Whether the columns are described: in a watch only at first; by default where there are rows. */
   readonly describesColumns?: boolean;
   readonly items: readonly ServedObject[];
   /** Of the objects themselves. */
@@ -37,19 +37,19 @@ export interface TableContent {
   readonly include: IncludedObject;
 }
 
-/** Prints objects as a Table. */
+/**
+ * Prints objects as a Table. One without rows has no columns either: the reference tells from the first object which
+ * there are.
+ */
 export function tableDocument(content: TableContent): Document {
-  const { apiVersion, metadata, columns, items, describesColumns = true } = content;
+  const { apiVersion, metadata, columns, items, describesColumns = items.length > 0 } = content;
   return {
     kind: 'Table',
     apiVersion,
     fields: () => ({
       metadata: listMetaJson(metadata),
       columnDefinitions: describesColumns ? columns.map(definition) : null,
-      rows: items.map((item) => ({
-        cells: columns.map((column) => column.cell(item)),
-        object: rowObject(item, content),
-      })),
+      rows: items.length === 0 ? null : items.map((item) => tableRow(item, content)),
     }),
     writeFields: () => {
       throw new Error('Cannot write a Table in protobuf: its cells can hold anything');
@@ -69,6 +69,10 @@ export function parseIncludeObject(query: URLSearchParams): IncludedObject {
 
 function definition({ name, type, format, description, priority }: TableColumn): JsonObject {
   return { name, type, format, description, priority };
+}
+
+function tableRow(item: ServedObject, content: TableContent): JsonObject {
+  return { cells: content.columns.map((column) => column.cell(item)), object: rowObject(item, content) };
 }
 
 function rowObject(item: ServedObject, { include, apiVersion, itemType }: TableContent): JsonValue {

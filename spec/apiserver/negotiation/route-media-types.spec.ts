@@ -22,5 +22,6 @@ describe('canConsume', () => {
     expect(canConsume('application/json; charset=utf-8', TYPES)).to.equal(true);
     expect(canConsume('text/html', TYPES)).to.equal(false);
     expect(canConsume('text/html', ['*/*'])).to.equal(true);
+    expect(canConsume('*/*', TYPES)).to.equal(false);
   });
 });

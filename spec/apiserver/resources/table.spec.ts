@@ -5,13 +5,13 @@ import { type IncludedObject, parseIncludeObject, tableDocument } from '#lib/api
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 
 describe('tableDocument', () => {
-  const table = (include: IncludedObject) =>
+  const table = (include: IncludedObject, items = [new Thing('a', { namespace: 'n', size: 7 })]) =>
     documentJson(
       tableDocument({
         apiVersion: 'meta.k8s.io/v1',
         metadata: { continue: 'next' },
         columns: thingsResource(() => []).columns,
-        items: [new Thing('a', { namespace: 'n', size: 7 })],
+        items,
         itemType: { kind: 'Thing', apiVersion: 'lab.example/v1' },
         include,
       }),
@@ -28,6 +28,10 @@ describe('tableDocument', () => {
       { name: 'Name', type: 'string', format: 'name', description: '', priority: 0 },
       { name: 'Size', type: 'integer', format: '', description: '', priority: 1 },
     ]);
+  });
+
+  it('has neither columns nor rows where there are no objects', () => {
+    expect(table('', [])).to.include({ columnDefinitions: null, rows: null });
   });
 
   it('includes metadata unless told otherwise, or the whole object', () => {

@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { thingsResource } from '#spec/support/served-things.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+describe('serveList', () => {
+  let server: ApiServer;
+  before(async () => {
+    const resources = [thingsResource(() => [])];
+    const versions = [{ version: 'v1', resources: () => resources }];
+    server = await startTestApiServer({ groups: [{ name: 'lab.example', versions }] });
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  const unknownKind = { accept: 'application/json;as=Foo;v=v1;g=meta.k8s.io' };
+  const refusals: readonly [string, string, number][] = [
+    ['options that cannot be read', 'labelSelector=a===&resourceVersionMatch=Exact&watch=1', 400],
+    ['options that do not go together', 'resourceVersionMatch=Exact', 422],
+    ['the Accept header', 'watch=1', 406],
+  ];
+  for (const [what, query, status] of refusals) {
+    it(`refuses ${what} before whatever else is wrong, with ${status}`, async () => {
+      expect((await ask(query, unknownKind)).status).to.equal(status);
+    });
+  }
+
+  it('refuses a watch of what is not watched, whatever its timeout is', async () => {
+    const answer = await ask('watch=1&timeout=xyz');
+    expect(answer.status).to.equal(405);
+    expect(jsonOf(answer)).to.include({
+      message: 'watch is not supported on resources of kind "things.lab.example"',
+    });
+  });
+
+  it('looks for what no object can have, rather than answering with everything', async () => {
+    expect((await ask('labelSelector=a%3D%ff')).status).to.equal(400);
+  });
+
+  function ask(query: string, headers = {}) {
+    return askHttp1({ port: server.address.port, path: `/apis/lab.example/v1/things?${query}`, headers });
+  }
+});
