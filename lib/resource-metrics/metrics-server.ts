@@ -1,4 +1,3 @@
-import { collectDefaultMetrics } from 'prom-client';
 import { startApiServer } from '#lib/apiserver/api-server.ts';
 import { openPaths } from '#lib/apiserver/authorization/open-paths.ts';
 import { startDelegatedAccess } from '#lib/apiserver/delegated-access.ts';
@@ -7,6 +6,7 @@ import type { VersionInfo } from '#lib/apiserver/version-info.ts';
 import { ApiClient } from '#lib/kubernetes/api-client.ts';
 import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
+import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { metricsApiGroup } from './api/metrics-api-group.ts';
@@ -48,7 +48,7 @@ export async function startMetricsServer(
   const { access, clock, logger, version } = environment;
   await using starting = new AsyncDisposableStack();
   const registry = new SlicedRegistry();
-  collectDefaultMetrics({ register: registry });
+  addProcessSeries(registry);
   const userAgent = `metrics-server/${version.gitVersion}`;
   const client = starting.use(new ApiClient({ access, clock, userAgent }));
   const pipeline = starting.use(await createPipeline(options, { access, client, registry, clock, logger }));

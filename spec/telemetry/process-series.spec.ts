@@ -1,0 +1,14 @@
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { addProcessSeries } from '#lib/telemetry/process-series.ts';
+
+describe('addProcessSeries', () => {
+  it('tells of the process, in names that say what is a counter', async () => {
+    const registry = new Registry();
+    addProcessSeries(registry);
+    const text = await registry.metrics();
+    expect(text).to.include('\nprocess_resident_memory_bytes ').and.include('\nnodejs_active_handles{');
+    const gauges = [...text.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name = '']) => name);
+    expect(gauges.filter((name) => name.endsWith('_total'))).to.deep.equal([]);
+  });
+});
