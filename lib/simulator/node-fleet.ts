@@ -90,7 +90,8 @@ export class NodeFleet {
         addresses: plan.addresses,
         kubeletPort: this.#kubeletPort,
         cpuCores: scenario.nodeCpuCores,
-        memoryBytes: scenario.nodeMemoryGibibytes * GIBIBYTE,
+        memoryBytes: machine.memoryBytes,
+        swapBytes: machine.swapBytes,
         isReady: plan.override.isReady ?? true,
         createdAtMs: machine.clock.stampMs(machine.bootedAtMs),
       }),
@@ -135,6 +136,7 @@ export class NodeFleet {
     return new NodeMachine(name, new NodeClock(clock, override.clockSkewMs ?? 0), {
       runtime: scenario.runtime,
       memoryBytes: scenario.nodeMemoryGibibytes * GIBIBYTE,
+      swapBytes: scenario.nodeSwapGibibytes * GIBIBYTE,
       bootedAtMs: clock.monotonicMs() - upMs,
       system: steadyLoad(
         seededBetween({ from: 50, to: 150 }, scenario.seed, 'system', name),

@@ -31,11 +31,14 @@ export interface ContainerPlan {
   readonly name: string;
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
+  readonly swapBytes: number;
   readonly unknown: readonly UnknownToKubelet[];
 }
 
 const PAGE_BYTES = 4096;
 const MEBIBYTE = 1024 * 1024;
+/** Up to 16 MiB of a container lie in swap, where there is any. */
+const SWAPPED_PAGES = { from: 1, to: 4096 };
 
 /** @param ordinal from 1; the name is `node-` and this, unless another is given */
 export function planNode(
@@ -89,16 +92,18 @@ export function planPod(scenario: Scenario, input: PodInput): PodPlan {
 
 /** The load that the seed gives to a container. */
 export function planContainer(
-  { seed, cpuMillicores, memoryMebibytes }: Scenario,
+  { seed, cpuMillicores, memoryMebibytes, nodeSwapGibibytes }: Scenario,
   pod: { readonly namespace: string; readonly name: string },
   name: string,
 ): ContainerPlan {
   const { from, to } = memoryMebibytes;
   const pages = { from: (from * MEBIBYTE) / PAGE_BYTES, to: (to * MEBIBYTE) / PAGE_BYTES };
+  const swappedPages = seededBetween(SWAPPED_PAGES, seed, 'swap', pod.namespace, pod.name, name);
   return {
     name,
     cpuMillicores: seededBetween(cpuMillicores, seed, 'cpu', pod.namespace, pod.name, name),
     memoryBytes: PAGE_BYTES * seededBetween(pages, seed, 'memory', pod.namespace, pod.name, name),
+    swapBytes: nodeSwapGibibytes === 0 ? 0 : PAGE_BYTES * swappedPages,
     unknown: [],
   };
 }

@@ -34,6 +34,7 @@ const containerOverride = z.strictObject({
   name: z.string(),
   cpuMillicores: z.number().nonnegative().exactOptional(),
   memoryBytes: z.number().int().nonnegative().exactOptional(),
+  swapBytes: z.number().int().nonnegative().exactOptional(),
   /** What its kubelet fails to learn of it, and reports as 0. */
   unknown: z.array(z.enum(['cpu', 'memory'])).default([]),
 });
@@ -94,6 +95,8 @@ export const scenarioSchema = z.strictObject({
   startedSecondsAgo: range(60, 7200),
   nodeCpuCores: z.number().int().min(1).default(8),
   nodeMemoryGibibytes: z.number().int().min(1).default(32),
+  /** 0 turns swap off; else containers have some of their memory there. */
+  nodeSwapGibibytes: z.number().int().min(0).default(0),
   nodeLabels: labels.default({}),
   /**
    * Hostname comes first in the server's default order of preference, so it must resolve without DNS: by

@@ -93,8 +93,10 @@ export class Workloads {
     const nowMs = this.#options.clock.monotonicMs();
     const startedAtMs = nowMs - (expected?.plan.startedMsAgo ?? 0);
     const containers = (expected?.plan.containers ?? this.#containersOf(pod)).map(
-      ({ name: container, cpuMillicores, memoryBytes, unknown }) =>
-        new RunningContainer(container, steadyLoad(cpuMillicores, memoryBytes), { startedAtMs, unknown }),
+      ({ name: container, cpuMillicores, memoryBytes, swapBytes, unknown }) => {
+        const load = steadyLoad(cpuMillicores, memoryBytes, { swapBytes });
+        return new RunningContainer(container, load, { startedAtMs, unknown });
+      },
     );
     machine.start(
       { namespace, name, uid, startedAtMs, containers },

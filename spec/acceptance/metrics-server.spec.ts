@@ -10,7 +10,7 @@ import type { TrueUsage, TruthWindow } from '#lib/simulator/truth.ts';
 import { runScenario, type ScenarioResult } from '#spec/benchmarks/run-scenario.ts';
 import { REQUEST_KINDS } from '#spec/benchmarks/scenarios.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
-import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
+import { findKubectl, findKubectlWithSwap, Kubectl } from '#spec/support/kubectl.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { freePort, SERVER_SOURCE, spawnServer } from '#spec/support/spawned-server.ts';
 import { untilServed } from '#spec/support/until-served.ts';
@@ -24,7 +24,7 @@ interface Installation {
 }
 
 const TINY = { name: 'tiny', nodes: 1, podsPerNode: 2, containersPerPod: 1 };
-const HEALTHY: ScenarioInput = { nodes: 3, podsPerNode: 5, containersPerPod: 2 };
+const HEALTHY: ScenarioInput = { nodes: 3, podsPerNode: 5, containersPerPod: 2, nodeSwapGibibytes: 1 };
 const FAULTY: ScenarioInput = {
   nodes: 50,
   podsPerNode: 2,
@@ -60,7 +60,10 @@ describe('the metrics server, whole', function () {
     });
     benchmark.catch(() => {}); // looked at below
     const patience = `--kubelet-request-timeout=${KUBELET_REQUEST_TIMEOUT_MS}ms`;
-    [healthy, faulty] = await Promise.all([install(HEALTHY), install(FAULTY, [patience])]);
+    [healthy, faulty] = await Promise.all([
+      install(HEALTHY, ['--extra-resources=swap']),
+      install(FAULTY, [patience]),
+    ]);
     const startMs = performance.now();
     await Promise.all([
       untilServed(healthy, { nodes: 3, pods: 15 }, { timeoutMs: 60_000 }),
@@ -106,6 +109,36 @@ describe('the metrics server, whole', function () {
           const { memoryBytes } = healthy.cluster.truth.containerUsage(path, lastSeconds(1));
           expect(usage.memory).to.equal(`${memoryBytes / 1024}Ki`);
         }
+      }
+    });
+  });
+
+  describe('asked by kubectl top --show-swap', () => {
+    let swapping: Installation;
+
+    before(async () => {
+      const { kubeconfig } = healthy.cluster.files;
+      swapping = { ...healthy, kubectl: new Kubectl(await findKubectlWithSwap(), kubeconfig) };
+    });
+
+    it('tells how much of its swap each node uses', async () => {
+      const rows = await top(swapping, ['nodes', '--show-swap']);
+      const printed = rows.map(([name, , , , , swap, share]) => [name, swap, share]);
+      expect(printed).to.deep.equal(
+        rows.map(([name = '']) => {
+          const swapBytes = healthy.cluster.node(name).machine.swapUsageBytes(performance.now());
+          return [name, `${inMebibytes(swapBytes)}Mi`, `${Math.floor((swapBytes / 2 ** 30) * 100)}%`];
+        }),
+      );
+      for (const [, swap = ''] of printed) expect(Number.parseInt(swap, 10)).to.be.above(0);
+    });
+
+    it('tells how much swap each container uses', async () => {
+      const rows = await top(swapping, ['pods', '-A', '--containers', '--show-swap']);
+      expect(rows).to.have.lengthOf(30);
+      for (const [namespace = '', pod = '', container = '', , , swap] of rows) {
+        const running = healthy.cluster.truth.container({ namespace, pod, container });
+        expect(swap).to.equal(`${inMebibytes(running.swapBytes(performance.now()))}Mi`);
       }
     });
   });
@@ -240,7 +273,12 @@ function expectUsage(printed: { readonly cpu: string; readonly memory: string },
   const trueMillicores = truth.cpuNanocores / 1e6;
   expect(printed.cpu).to.match(/^\d+m$/);
   expect(Number.parseInt(printed.cpu, 10)).to.be.within(trueMillicores * 0.9, trueMillicores * 1.1 + 1);
-  expect(printed.memory).to.equal(`${Math.floor(truth.memoryBytes / 2 ** 20)}Mi`);
+  expect(printed.memory).to.equal(`${inMebibytes(truth.memoryBytes)}Mi`);
+}
+
+/** As kubectl prints memory. */
+function inMebibytes(bytes: number): number {
+  return Math.floor(bytes / 2 ** 20);
 }
 
 function lastSeconds(seconds: number): TruthWindow {

@@ -163,14 +163,19 @@ describe('startMetricsServer', () => {
       [['nodes/metrics'], {}],
     ] as const) {
       await using server = await runServer(
-        { nodes: 1, podsPerNode: 1, kubeletAccess: [...kubeletAccess] },
+        { nodes: 1, podsPerNode: 1, nodeSwapGibibytes: 1, kubeletAccess: [...kubeletAccess] },
         flags,
       );
       await twoCycles(server, 1);
       const { items } = JSON.parse((await server.get(PODS)).body);
       const { cpu, memory, ...others } = items[0].containers[0].usage;
       expect([cpu, memory]).not.to.include(undefined);
-      expect(others).to.deep.equal({ ...storage, swap: '0' });
+      const swapBytes = server.cluster.node('node-1').machine.swapUsageBytes(server.clock.monotonicMs());
+      const swap = `${swapBytes / 1024}Ki`;
+      expect(swapBytes).to.be.above(0);
+      expect(others).to.deep.equal({ ...storage, swap });
+      const node = JSON.parse((await server.get(`${NODES}/node-1`)).body);
+      expect(node.usage).to.deep.include({ swap });
     }
   });
 

@@ -85,6 +85,20 @@ describe('planContainer', () => {
   });
 });
 
+describe('planContainer, of swap', () => {
+  const swapOf = (scenario: object, name: string) =>
+    planContainer(parseScenario(scenario), { namespace: 'a', name }, 'c').swapBytes;
+
+  it('leaves none where swap is off, and some of every container in whole pages where it is on', () => {
+    expect(swapOf({}, 'p')).to.equal(0);
+    for (let index = 0; index < 100; index++) {
+      const swapBytes = swapOf({ nodeSwapGibibytes: 1 }, `p${index}`);
+      expect(swapBytes).to.be.within(4096, 16 * 1024 ** 2);
+      expect(swapBytes % 4096).to.equal(0);
+    }
+  });
+});
+
 describe('planNamespaces', () => {
   it('has those of every cluster, of the deal, and of named pods, once each', () => {
     const scenario = parseScenario({

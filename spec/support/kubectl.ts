@@ -32,3 +32,11 @@ export class Kubectl {
 export function findKubectl(searchPath = process.env.PATH ?? '', cacheFolder = '.cache'): Promise<string> {
   return findTool('kubectl', ['version', '--client'], { searchPath, cacheFolder });
 }
+
+/** The same of one that knows `kubectl top --show-swap`, which not all have. */
+export function findKubectlWithSwap(
+  searchPath = process.env.PATH ?? '',
+  cacheFolder = '.cache',
+): Promise<string> {
+  return findTool('kubectl', ['top', 'node', '--show-swap', '--help'], { searchPath, cacheFolder });
+}

@@ -10,11 +10,16 @@ const MEBIBYTE = 2 ** 20;
 /** A machine that was switched on a day ago and on which nothing runs yet. */
 export function simulatedMachine(
   clock: ManualClock,
-  { runtime = 'cri', skewMs = 0 }: { runtime?: RuntimeKind; skewMs?: number } = {},
+  {
+    runtime = 'cri',
+    skewMs = 0,
+    swapBytes = 0,
+  }: { runtime?: RuntimeKind; skewMs?: number; swapBytes?: number } = {},
 ): NodeMachine {
   return new NodeMachine('node-1', new NodeClock(clock, skewMs), {
     runtime,
     memoryBytes: 1024 * MEBIBYTE,
+    swapBytes,
     bootedAtMs: clock.monotonicMs() - 86_400_000,
     system: steadyLoad(100, 64 * MEBIBYTE),
   });
@@ -23,7 +28,13 @@ export function simulatedMachine(
 /** A pod that starts now, each of its containers under a load of 60 millicores and 24 MiB. */
 export function runningPod(
   clock: ManualClock,
-  { name = 'burner', namespace = 'default', containers = ['burn'], unknown = [] as UnknownToKubelet[] } = {},
+  {
+    name = 'burner',
+    namespace = 'default',
+    containers = ['burn'],
+    unknown = [] as UnknownToKubelet[],
+    swapBytes = 0,
+  } = {},
 ): RunningPod {
   const startedAtMs = clock.monotonicMs();
   return {
@@ -32,7 +43,11 @@ export function runningPod(
     uid: `uid-of-${name}`,
     startedAtMs,
     containers: containers.map(
-      (container) => new RunningContainer(container, steadyLoad(60, 24 * MEBIBYTE), { startedAtMs, unknown }),
+      (container) =>
+        new RunningContainer(container, steadyLoad(60, 24 * MEBIBYTE, { swapBytes }), {
+          startedAtMs,
+          unknown,
+        }),
     ),
   };
 }

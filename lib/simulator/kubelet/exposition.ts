@@ -2,7 +2,7 @@ import { sampleContainer } from './container-sample.ts';
 import { formatGoFloat } from './go-float.ts';
 import { latestHousekeeping } from './housekeeping.ts';
 import type { NodeMachine } from './node-machine.ts';
-import { podCoreNanoseconds, podMemoryBytes, runningContainers } from './running-pod.ts';
+import { podCoreNanoseconds, podMemoryBytes, podSwapBytes, runningContainers } from './running-pod.ts';
 
 /**
  * A kubelet's answer to `/metrics/resource` in the Prometheus text format, with the families, order, label order
@@ -49,13 +49,13 @@ export function expositionOf(machine: NodeMachine): string {
       'container_swap_limit_bytes',
       'gauge',
       '[ALPHA] Current amount of the container swap limit in bytes. Reported only on non-windows systems',
-      containers.map(({ labels }) => ({ labels, value: 0, stampMs: stamp(nowMs) })),
+      containers.map(({ labels }) => ({ labels, value: machine.swapBytes, stampMs: stamp(nowMs) })),
     ),
     family(
       'container_swap_usage_bytes',
       'gauge',
       '[ALPHA] Current amount of the container swap usage in bytes. Reported only on non-windows systems',
-      containers.map(({ labels }) => ({ labels, value: 0, stampMs: stamp(nowMs) })),
+      containers.map(({ labels, swapBytes }) => ({ labels, value: swapBytes, stampMs: stamp(nowMs) })),
     ),
     family(
       'node_cpu_usage_seconds_total',
@@ -73,7 +73,7 @@ export function expositionOf(machine: NodeMachine): string {
       'node_swap_usage_bytes',
       'gauge',
       '[ALPHA] Current swap usage of the node in bytes. Reported only on non-windows systems',
-      node(0),
+      node(machine.swapUsageBytes(nodeAtMs)),
     ),
     family(
       'pod_cpu_usage_seconds_total',
@@ -95,7 +95,7 @@ export function expositionOf(machine: NodeMachine): string {
       'pod_swap_usage_bytes',
       'gauge',
       '[ALPHA] Current amount of the pod swap usage in bytes. Reported only on non-windows systems',
-      pods.map(({ labels, atMs }) => ({ labels, value: 0, stampMs: stamp(atMs) })),
+      pods.map(({ labels, atMs, swapBytes }) => ({ labels, value: swapBytes, stampMs: stamp(atMs) })),
     ),
     family(
       'resource_scrape_error',
@@ -130,6 +130,7 @@ function containerRows(machine: NodeMachine, nowMs: number) {
       runningContainers(pod, nowMs).map((container) => ({
         labels: `{container="${container.name}",namespace="${pod.namespace}",pod="${pod.name}"}`,
         sample: sampleContainer(pod, container, { nowMs, runtime: machine.runtime, asks: true }),
+        swapBytes: container.swapBytes(nowMs),
       })),
     )
     .sort((left, right) => compare(left.labels, right.labels));
@@ -144,6 +145,7 @@ function podRows(machine: NodeMachine, nowMs: number) {
         atMs,
         coreNanoseconds: podCoreNanoseconds(pod, atMs),
         memoryBytes: podMemoryBytes(pod, atMs),
+        swapBytes: podSwapBytes(pod, atMs),
       };
     })
     .sort((left, right) => compare(left.labels, right.labels));

@@ -4,6 +4,8 @@ export interface Load {
   cpuCoreNanoseconds(lifeMs: number): number;
   /** Working set in bytes. */
   memoryBytes(lifeMs: number): number;
+  /** Memory that was swapped out, in bytes; absent where none ever is. */
+  swapBytes?(lifeMs: number): number;
 }
 
 const BURST_PERIOD_MS = 100;
@@ -14,7 +16,7 @@ const MILLICORE_NANOSECONDS_PER_MS = 1e3;
  * A constant load as the kernel's CFS quota lets it through: what is due in each tenth of a second is burnt at
  * its start. Averages over seconds are exact; a rate over a few milliseconds says nothing, as on real machines.
  */
-export function steadyLoad(cpuMillicores: number, memoryBytes: number): Load {
+export function steadyLoad(cpuMillicores: number, memoryBytes: number, { swapBytes = 0 } = {}): Load {
   const perPeriod = cpuMillicores * MILLICORE_NANOSECONDS_PER_MS * BURST_PERIOD_MS;
   const burstRate = Math.max(1, Math.ceil(cpuMillicores / 1000)) * CORE_NANOSECONDS_PER_MS;
   return {
@@ -25,5 +27,6 @@ export function steadyLoad(cpuMillicores: number, memoryBytes: number): Load {
       return Math.floor(periods * perPeriod + Math.min(intoPeriodMs * burstRate, perPeriod));
     },
     memoryBytes: () => memoryBytes,
+    swapBytes: () => swapBytes,
   };
 }

@@ -1,6 +1,6 @@
 import type { Load } from './load.ts';
 import type { NodeClock } from './node-clock.ts';
-import { podCoreNanoseconds, podMemoryBytes, type RunningPod } from './running-pod.ts';
+import { podCoreNanoseconds, podMemoryBytes, podSwapBytes, type RunningPod } from './running-pod.ts';
 
 /** Where a kubelet has container usage from. */
 export type RuntimeKind = 'cri' | 'cadvisor';
@@ -14,6 +14,8 @@ export class NodeMachine {
   readonly clock: NodeClock;
   readonly runtime: RuntimeKind;
   readonly memoryBytes: number;
+  /** How much can be swapped out; 0 where swap is off. */
+  readonly swapBytes: number;
   readonly bootedAtMs: number;
   readonly #system: Load;
   readonly #tenants = new Map<string, Tenant>();
@@ -24,12 +26,19 @@ export class NodeMachine {
   constructor(
     nodeName: string,
     clock: NodeClock,
-    options: { runtime: RuntimeKind; memoryBytes: number; bootedAtMs: number; system: Load },
+    options: {
+      runtime: RuntimeKind;
+      memoryBytes: number;
+      swapBytes?: number;
+      bootedAtMs: number;
+      system: Load;
+    },
   ) {
     this.nodeName = nodeName;
     this.clock = clock;
     this.runtime = options.runtime;
     this.memoryBytes = options.memoryBytes;
+    this.swapBytes = options.swapBytes ?? 0;
     this.bootedAtMs = options.bootedAtMs;
     this.#system = options.system;
   }
@@ -75,6 +84,13 @@ export class NodeMachine {
     let sum = 0;
     for (const { pod, arrivedAtMs, leftAtMs } of [...this.#departed, ...this.#tenants.values()])
       if (arrivedAtMs <= atMs && atMs < leftAtMs) sum += podMemoryBytes(pod, atMs);
+    return sum;
+  }
+
+  /** What pods have swapped out; the system has nothing there. */
+  swapUsageBytes(atMs: number): number {
+    let sum = 0;
+    for (const { pod } of this.#tenants.values()) sum += podSwapBytes(pod, atMs);
     return sum;
   }
 

@@ -67,6 +67,11 @@ export class RunningContainer {
     return isStopped ? 0 : load.memoryBytes(atMs - fromMs);
   }
 
+  swapBytes(atMs: number): number {
+    const { load, fromMs, isStopped } = this.#at(atMs);
+    return isStopped ? 0 : (load.swapBytes?.(atMs - fromMs) ?? 0);
+  }
+
   /**
    * The rate that a CRI runtime calls `usageNanoCores`: over the time since anybody last asked, however short
    * that is. 0 for the first who asks.

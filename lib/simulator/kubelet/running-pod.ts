@@ -22,6 +22,11 @@ export function podMemoryBytes(pod: RunningPod, atMs: number): number {
   return pod.containers.reduce((sum, container) => sum + container.memoryBytes(atMs), SANDBOX_MEMORY_BYTES);
 }
 
+/** Memory of all of a pod's containers that was swapped out. */
+export function podSwapBytes(pod: RunningPod, atMs: number): number {
+  return pod.containers.reduce((sum, container) => sum + container.swapBytes(atMs), 0);
+}
+
 /** The containers that a kubelet tells of: one that waits to be restarted after a crash is left out. */
 export function runningContainers({ containers }: RunningPod, atMs: number): readonly RunningContainer[] {
   return containers.filter((container) => container.isRunning(atMs));

@@ -3,7 +3,13 @@ import { sampleContainer } from './container-sample.ts';
 import { latestHousekeeping, nanocoresBetweenLooks } from './housekeeping.ts';
 import type { NodeMachine } from './node-machine.ts';
 import type { RunningContainer } from './running-container.ts';
-import { podCoreNanoseconds, podMemoryBytes, type RunningPod, runningContainers } from './running-pod.ts';
+import {
+  podCoreNanoseconds,
+  podMemoryBytes,
+  podSwapBytes,
+  type RunningPod,
+  runningContainers,
+} from './running-pod.ts';
 
 /** What `/stats/summary` is asked for. */
 export interface SummaryOptions {
@@ -33,6 +39,7 @@ function nodeStats(machine: NodeMachine, nowMs: number, { onlyCpuAndMemory }: Su
   const time = at(takenAtMs);
   const podsMemory = machine.podsMemoryBytes(takenAtMs);
   const workingSet = machine.workingSetBytes(takenAtMs);
+  const swapUsageBytes = machine.swapUsageBytes(takenAtMs);
   return {
     nodeName: machine.nodeName,
     systemContainers: [
@@ -47,7 +54,7 @@ function nodeStats(machine: NodeMachine, nowMs: number, { onlyCpuAndMemory }: Su
         },
         memory: cgroupMemory(time, podsMemory, { availableBytes: machine.memoryBytes - podsMemory }),
         ...(onlyCpuAndMemory ? {} : { io: { time, psi: PSI } }),
-        swap: { time, swapUsageBytes: 0 },
+        swap: { time, swapUsageBytes },
       },
     ],
     startTime: at(machine.bootedAtMs),
@@ -70,7 +77,7 @@ function nodeStats(machine: NodeMachine, nowMs: number, { onlyCpuAndMemory }: Su
           },
           rlimit: { time: at(nowMs), maxpid: 32_768, curproc: 194 },
         }),
-    swap: { time, swapAvailableBytes: 0, swapUsageBytes: 0 },
+    swap: { time, swapAvailableBytes: machine.swapBytes - swapUsageBytes, swapUsageBytes },
   };
 }
 
@@ -94,7 +101,7 @@ function podStats(machine: NodeMachine, pod: RunningPod, nowMs: number, options:
     ...(options.onlyCpuAndMemory
       ? {}
       : { io: { time, psi: PSI }, 'ephemeral-storage': disk(at(nowMs), 20_480, 13) }),
-    swap: { time, swapUsageBytes: 0 },
+    swap: { time, swapUsageBytes: podSwapBytes(pod, look.takenAtMs) },
   };
 }
 
@@ -110,6 +117,7 @@ function containerStats(
   const time = at(sample.takenAtMs);
   const usage = { usageBytes: sample.workingSetBytes, workingSetBytes: sample.workingSetBytes };
   const rssBytes = anonymousShare(sample.workingSetBytes);
+  const swapUsageBytes = container.swapBytes(sample.takenAtMs);
   return {
     name: container.name,
     startTime: at(sample.startedAtMs),
@@ -126,7 +134,7 @@ function containerStats(
           rootfs: disk(at(nowMs - 3000), 8192, 5),
           logs: disk(at(nowMs), 0, 1),
         }),
-    swap: { time, swapAvailableBytes: 0, swapUsageBytes: 0 },
+    swap: { time, swapAvailableBytes: machine.swapBytes - swapUsageBytes, swapUsageBytes },
   };
 }
 

@@ -9,6 +9,8 @@ export interface NodeFacts {
   readonly kubeletPort: number;
   readonly cpuCores: number;
   readonly memoryBytes: number;
+  /** 0 where swap is off. */
+  readonly swapBytes: number;
   readonly isReady: boolean;
   readonly createdAtMs: number;
 }
@@ -58,6 +60,7 @@ export function nodeObject(facts: NodeFacts): NewObject {
         kubeProxyVersion: '',
         operatingSystem: 'linux',
         architecture: 'amd64',
+        ...(facts.swapBytes > 0 && { swap: { capacity: facts.swapBytes } }),
       },
     },
   };

@@ -30,6 +30,17 @@ describe('expositionOf', () => {
     expect(clock.nowMs() - Number(stampMs)).to.be.within(0, 8);
   });
 
+  it('tells what of its swap is used, and by whom', () => {
+    const clock = new ManualClock();
+    const machine = simulatedMachine(clock, { swapBytes: 100_000 });
+    machine.start(runningPod(clock, { containers: ['c', 'd'], swapBytes: 4096 }));
+    const text = expositionOf(machine);
+    expect(text).to.match(/^container_swap_limit_bytes{container="c".*} 100000 \d+$/m);
+    expect(text).to.match(/^container_swap_usage_bytes{container="c".*} 4096 \d+$/m);
+    expect(text).to.match(/^pod_swap_usage_bytes{.*} 8192 \d+$/m);
+    expect(text).to.match(/^node_swap_usage_bytes 8192 \d+$/m);
+  });
+
   it('leaves out the families of containers and pods where there are none', () => {
     const text = expositionOf(simulatedMachine(new ManualClock()));
     expect(text).not.to.match(/container_|pod_/);

@@ -47,6 +47,19 @@ describe('summaryOf', () => {
     expect([cpu.usageNanoCores, cpu.usageCoreNanoSeconds, memory.workingSetBytes]).to.deep.equal([0, 0, 0]);
   });
 
+  it('tells what of its swap is used, by whom, and what is left', () => {
+    const clock = new ManualClock();
+    const machine = simulatedMachine(clock, { swapBytes: 100_000 });
+    for (const name of ['a', 'b']) {
+      machine.start(runningPod(clock, { name, containers: ['c', 'd'], swapBytes: 4096 }));
+    }
+    const { node, pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+    expect(node.swap).to.include({ swapUsageBytes: 16_384, swapAvailableBytes: 83_616 });
+    expect(node.systemContainers[0].swap).to.include({ swapUsageBytes: 16_384 });
+    expect(pods[1].swap).to.include({ swapUsageBytes: 8192 });
+    expect(pods[1].containers[0].swap).to.include({ swapUsageBytes: 4096, swapAvailableBytes: 95_904 });
+  });
+
   it('leaves out a container that waits to be restarted', async () => {
     const { machine, clock } = await machineWithPods();
     const [pod] = machine.pods();
