@@ -58,6 +58,14 @@ export function recordedCluster(publishedAtMs: number, containerOrder: number): 
   return source;
 }
 
+/** The same while nothing was known of it, with nodes that stayed so when others were. */
+export function unmeasuredCluster(publishedAtMs: number): FakeMetricsSource {
+  const source = recordedCluster(publishedAtMs, 0);
+  source.current = snapshotOf({ publishedAtMs });
+  for (const name of ['dead-node', 'hollow-plain']) source.liveNodes.set(name, liveNode(name));
+  return source;
+}
+
 function burner(
   burnNanocores: number,
   burnKib: number,

@@ -69,17 +69,20 @@ function readCurlArguments(line: string): Pick<Recording, 'method' | 'isHttp2' |
 }
 
 function readAnswer(name: string): RecordedAnswer {
-  const [statusLine = '', ...lines] = readFileSync(join(FOLDER, `${name}.http`), 'utf8')
-    .trim()
-    .split(/\r?\n/);
+  const head = readAnswerHead(readFileSync(join(FOLDER, `${name}.http`), 'utf8'));
+  return { ...head, body: readFileSync(join(FOLDER, `${name}.body`)) };
+}
+
+/** Reads a status line with the headers behind it. */
+export function readAnswerHead(text: string): Omit<RecordedAnswer, 'body'> {
+  const [statusLine = '', ...lines] = text.trim().split(/\r?\n/);
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const [key = '', value = ''] = splitAt(line, ': ');
     const before = headers[key.toLowerCase()];
     headers[key.toLowerCase()] = before === undefined ? value : `${before}, ${value}`;
   }
-  const status = Number(statusLine.split(' ')[1]);
-  return { status, headers, body: readFileSync(join(FOLDER, `${name}.body`)) };
+  return { status: Number(statusLine.split(' ')[1]), headers };
 }
 
 /** The text before the first separator and that behind it. */

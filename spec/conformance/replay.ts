@@ -1,6 +1,6 @@
-import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
 import type { VersionInfo } from '#lib/apiserver/version-info.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
+import { type Checked, healthChecks } from '#lib/resource-metrics/health-checks.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { startAccessCluster } from '#spec/support/access-cluster.ts';
 import { type ApiAnswer, askHttp1, askHttp2 } from '#spec/support/api-request.ts';
@@ -17,13 +17,13 @@ export interface Replay extends AsyncDisposable {
 /** The reference served on this port, and discovery tells it; the address is one that nobody else uses. */
 const ADDRESS = { bindAddress: '127.53.44.43', port: 4443 };
 
-/** The checks of the reference that are not those of every API server. */
-const CHECKS: readonly HealthCheck[] = [
-  { name: 'metric-storage-ready', endpoints: ['readyz'], check: () => undefined },
-  { name: 'metric-informer-sync', endpoints: ['readyz'], check: () => undefined },
-  { name: 'metric-collection-timely', endpoints: ['livez'], check: () => undefined },
-  { name: 'metadata-informer-sync', endpoints: ['healthz', 'livez', 'readyz'], check: () => undefined },
-];
+/** A server that has all it needs. */
+export const HEALTHY: Checked = {
+  sink: { isReady: true },
+  manager: { isTimely: true },
+  nodes: { isSynced: true },
+  pods: { isSynced: true },
+};
 
 /** What the reference told of itself. */
 const VERSION: VersionInfo = {
@@ -42,9 +42,16 @@ const VERSION: VersionInfo = {
   platform: 'linux/amd64',
 };
 
-/** Starts a server that stands for the recorded one, in a cluster that knows the recorded users. */
-export async function startReplay(): Promise<Replay> {
-  let source = recordedCluster(0, 0);
+/**
+ * Starts a server that stands for the recorded one, in a cluster that knows the recorded users.
+ *
+ * @param clusterAt what is live and what is known of it, as {@link recordedCluster} tells it
+ */
+export async function startReplay(
+  clusterAt: typeof recordedCluster = recordedCluster,
+  checked: Checked = HEALTHY,
+): Promise<Replay> {
+  let source = clusterAt(0, 0);
   const server = await startAccessCluster([], {
     groups: [
       metricsApiGroup({
@@ -59,7 +66,7 @@ export async function startReplay(): Promise<Replay> {
     ],
     ...ADDRESS,
     version: VERSION,
-    healthChecks: CHECKS,
+    healthChecks: healthChecks(checked),
     clock: systemClock,
   });
   const users = recordedUsers(server.cluster);
@@ -77,7 +84,7 @@ export async function startReplay(): Promise<Replay> {
   };
   return {
     async ask(recording, containerOrder) {
-      source = recordedCluster(Date.parse(recording.answer.headers.date ?? ''), containerOrder);
+      source = clusterAt(Date.parse(recording.answer.headers.date ?? ''), containerOrder);
       return await send(await withOurHash(recording, send));
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

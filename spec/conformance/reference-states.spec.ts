@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { comparable } from './comparable-answer.ts';
+import { unmeasuredCluster } from './recorded-cluster.ts';
+import type { Recording } from './recording.ts';
+import { HEALTHY, type Replay, startReplay } from './replay.ts';
+import { readDegradedRecordings, readStartupRecordings } from './state-recording.ts';
+
+// What the reference served later on is replayed with the other recordings.
+describe('the answers recorded from the reference', () => {
+  describe('before it had metrics', () => {
+    replayEach([...readStartupRecordings(0), ...readStartupRecordings(3)], false);
+  });
+
+  describe('once it had some', () => replayEach(readStartupRecordings(16), true));
+
+  describe('while kubelets could not be scraped', () => replayEach(readDegradedRecordings(), true));
+});
+
+function replayEach(recordings: readonly Recording[], isReady: boolean): void {
+  let replay: Replay;
+
+  before(async () => {
+    replay = await startReplay(unmeasuredCluster, { ...HEALTHY, sink: { isReady } });
+  });
+  after(() => replay?.[Symbol.asyncDispose]());
+
+  for (const recording of recordings) {
+    it(`are given here, too: ${recording.name}`, async () => {
+      expect(comparable(await replay.ask(recording, 0))).to.deep.equal(comparable(recording.answer));
+    });
+  }
+}
