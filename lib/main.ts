@@ -28,9 +28,10 @@ async function serve(command: Run, stopped: Promise<NodeJS.Signals>): Promise<vo
   const logger = startLog(command);
   const version = versionInfo(process);
   logger.info('Starting', { version: version.gitVersion, node: process.version });
-  const access = await openAccess(options.kubeconfig, logger);
+  const signal = abortingAt(stopped);
+  const access = await openAccess(options.kubeconfig, { logger, signal });
   const openOther = async (kubeconfig: string | undefined) =>
-    kubeconfig === undefined ? undefined : await openAccess(kubeconfig, logger);
+    kubeconfig === undefined ? undefined : await openAccess(kubeconfig, { logger, signal });
   await using server = await startMetricsServer(options, {
     access,
     authenticationAccess: await openOther(options.authentication.kubeconfig),
@@ -48,14 +49,13 @@ async function examine(command: Doctor, stopped: Promise<NodeJS.Signals>): Promi
   const { options, doctor } = command;
   const logger = startLog(command);
   process.stdout.on('error', () => {}); // who reads no further, as `head`, has seen enough
-  const interrupted = new AbortController();
-  void stopped.then((signal) => interrupted.abort(new Error(`interrupted by ${signal}`)));
+  const signal = abortingAt(stopped);
   return await runDoctor(options, doctor, {
-    access: await openAccess(options.kubeconfig, logger),
+    access: await openAccess(options.kubeconfig, { logger, signal }),
     clock: systemClock,
     logger,
     userAgent: `metrics-server-doctor/${versionInfo(process).gitVersion}`,
-    signal: interrupted.signal,
+    signal,
     write: (text) => void process.stdout.write(text),
   });
 }
@@ -68,13 +68,24 @@ function startLog({ options, ignored }: Omit<Run, 'kind'>): Logger {
   return logger;
 }
 
-function openAccess(kubeconfig: string | undefined, logger: Logger): Promise<ClusterAccess> {
+/** Aborts when the process is told to end. */
+function abortingAt(stopped: Promise<NodeJS.Signals>): AbortSignal {
+  const interrupted = new AbortController();
+  void stopped.then((signal) => interrupted.abort(new Error(`interrupted by ${signal}`)));
+  return interrupted.signal;
+}
+
+function openAccess(
+  kubeconfig: string | undefined,
+  { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
+): Promise<ClusterAccess> {
   return loadClusterAccess({
     kubeconfig,
     serviceHost: process.env.KUBERNETES_SERVICE_HOST,
     servicePort: process.env.KUBERNETES_SERVICE_PORT,
     clock: systemClock,
     logger,
+    signal,
   });
 }
 
@@ -107,6 +118,7 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   const hint = error instanceof FlagError ? '; see --help' : '';
-  process.stderr.write(`metrics-server: ${describeError(error)}${hint}\n`);
+  const reason = describeError(error).replace(/\s*\n\s*/g, ' ');
+  process.stderr.write(`metrics-server: ${reason}${hint}\n`);
   process.exitCode = 1;
 }

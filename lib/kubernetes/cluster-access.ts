@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
+import { formatDuration } from '#lib/time/duration.ts';
 
 /** What TLS connections to the API server, and to kubelets that trust the same authorities, are made with. */
 export interface ClusterTls {
@@ -27,12 +29,25 @@ export interface ClusterSource {
   readonly server: URL;
   /** An HTTP proxy on the way to it. */
   readonly proxy: URL | undefined;
-  /** Reads the credentials from their files or their plugin. */
-  load(): Promise<ClusterCredentials>;
+  /** Reads the credentials from their files or their plugin, until the signal aborts. */
+  load(signal: AbortSignal): Promise<ClusterCredentials>;
 }
 
 /** Credentials are read again at most this often. */
 const REFRESH_INTERVAL_MS = 10_000;
+
+/** A plugin may want to hear of its user first. */
+const FIRST_LOAD_TIMEOUT_MS = 60_000;
+/** Requests wait for it. */
+const RELOAD_TIMEOUT_MS = 10_000;
+
+/** What access to an API server needs from outside. */
+export interface ClusterAccessEnvironment {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Aborts when the program ends: no credentials are read any more. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * How to reach the API server.
@@ -44,8 +59,7 @@ export class ClusterAccess {
   readonly server: URL;
   readonly proxy: URL | undefined;
   readonly #source: ClusterSource;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
+  readonly #environment: ClusterAccessEnvironment;
   #credentials: ClusterCredentials;
   #loadedAtMs: number;
   #loading: Promise<void> | undefined;
@@ -54,23 +68,19 @@ export class ClusterAccess {
   private constructor(
     source: ClusterSource,
     credentials: ClusterCredentials,
-    { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+    environment: ClusterAccessEnvironment,
   ) {
     this.server = source.server;
     this.proxy = source.proxy;
     this.#source = source;
     this.#credentials = credentials;
-    this.#clock = clock;
-    this.#logger = logger;
-    this.#loadedAtMs = clock.monotonicMs();
+    this.#environment = environment;
+    this.#loadedAtMs = environment.clock.monotonicMs();
   }
 
   /** @throws what the source throws when it cannot be read at all */
-  static async open(
-    source: ClusterSource,
-    options: { readonly clock: Clock; readonly logger: Logger },
-  ): Promise<ClusterAccess> {
-    return new ClusterAccess(source, await source.load(), options);
+  static async open(source: ClusterSource, environment: ClusterAccessEnvironment): Promise<ClusterAccess> {
+    return new ClusterAccess(source, await load(source, FIRST_LOAD_TIMEOUT_MS, environment), environment);
   }
 
   /** As last read; the same object for as long as none of it changes. */
@@ -80,7 +90,8 @@ export class ClusterAccess {
 
   /** The value of the Authorization header of a request that is made now; {@link tls} is brought up to date too. */
   async authorization(): Promise<string | undefined> {
-    if (this.#clock.monotonicMs() - this.#loadedAtMs >= REFRESH_INTERVAL_MS) {
+    const { clock, signal } = this.#environment;
+    if (clock.monotonicMs() - this.#loadedAtMs >= REFRESH_INTERVAL_MS && !signal?.aborted) {
       this.#loading ??= this.#reload().finally(() => {
         this.#loading = undefined;
       });
@@ -90,16 +101,28 @@ export class ClusterAccess {
   }
 
   async #reload(): Promise<void> {
+    const { clock, logger, signal } = this.#environment;
     try {
-      const { tls, authorization } = await this.#source.load();
+      const { tls, authorization } = await load(this.#source, RELOAD_TIMEOUT_MS, this.#environment);
       const isSame = isDeepStrictEqual(tls, this.#credentials.tls);
       this.#credentials = { tls: isSame ? this.#credentials.tls : tls, authorization };
-      if (this.#isFailing) this.#logger.info('Credentials for the API server can be read again');
+      if (this.#isFailing) logger.info('Credentials for the API server can be read again');
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) this.#logger.error('Keeping the last credentials for the API server', error);
+      if (signal?.aborted) return;
+      if (!this.#isFailing) logger.error('Keeping the last credentials for the API server', error);
       this.#isFailing = true;
     }
-    this.#loadedAtMs = this.#clock.monotonicMs();
+    this.#loadedAtMs = clock.monotonicMs();
   }
+}
+
+async function load(
+  source: ClusterSource,
+  timeoutMs: number,
+  { clock, signal }: ClusterAccessEnvironment,
+): Promise<ClusterCredentials> {
+  const expired = () => new Error(`credentials were not there within ${formatDuration(timeoutMs)}`);
+  using deadline = startDeadline(clock, timeoutMs, signal ? { signal, expired } : { expired });
+  return await source.load(deadline.signal);
 }

@@ -3,9 +3,11 @@ import type { RequestOptions } from 'node:https';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node';
-import { parse as parseYaml } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import type { ClusterCredentials, ClusterSource, ClusterTls } from './cluster-access.ts';
+import { endPluginWith, pluginFault } from './credential-plugin.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /**
  * Reaches the API server as the current context of a kubeconfig says: certificates, tokens, token files, basic
@@ -24,12 +26,15 @@ export async function kubeconfigSource(path: string): Promise<ClusterSource> {
   const { server, proxy, cluster, user, tokenFile } = await named(readCurrentContext(path));
   const kubeconfig = new KubeConfig();
   kubeconfig.loadFromClusterAndUser(allowPlainHttp(cluster), user);
-  const load = async (): Promise<ClusterCredentials> => {
-    const credentials = await loadCredentials(kubeconfig, cluster, user);
+  let ending = new AbortController().signal;
+  endPluginWith(kubeconfig, () => ending);
+  const load = async (signal: AbortSignal): Promise<ClusterCredentials> => {
+    ending = signal;
+    const credentials = await unlessAborted(loadCredentials(kubeconfig, cluster, user), signal);
     if (tokenFile === undefined) return credentials;
     return { ...credentials, authorization: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` };
   };
-  return { server, proxy, load: () => named(load()) };
+  return { server, proxy, load: (signal) => named(load(signal)) };
 }
 
 interface CurrentContext {
@@ -43,7 +48,7 @@ interface CurrentContext {
 
 async function readCurrentContext(path: string): Promise<CurrentContext> {
   const text = await readFile(path, 'utf8');
-  const document: unknown = parseYaml(text);
+  const document = readYaml(text);
   if (typeof document !== 'object' || document === null) throw new Error('it is no YAML mapping');
   const directory = dirname(resolve(path));
   const kubeconfig = new KubeConfig();
@@ -68,6 +73,16 @@ async function readCurrentContext(path: string): Promise<CurrentContext> {
   };
 }
 
+/** Says where a text is no YAML, and never what stands there: it may be a credential. */
+function readYaml(text: string): unknown {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'silent' });
+  const [fault] = document.errors;
+  if (!fault) return document.toJS();
+  const { line } = lineCounter.linePos(fault.pos[0]);
+  throw new Error(`it is no YAML: ${fault.code.toLowerCase().replaceAll('_', ' ')} in line ${line}`);
+}
+
 const TOKEN_FILES = z.object({
   users: z.array(
     z.object({ name: z.string(), user: z.object({ tokenFile: z.string().optional() }).nullish() }),
@@ -86,10 +101,13 @@ function allowPlainHttp(cluster: Cluster): Cluster {
   return cluster.server.startsWith('http:') ? { ...cluster, skipTLSVerify: true } : cluster;
 }
 
+/** A URL may have a password in it: what is wrong is told without it. */
 function urlOf(text: string, what: string): URL {
   const url = URL.parse(text);
-  if (!url) throw new Error(`the ${what} is no URL: ${text}`);
-  if (!/^https?:$/.test(url.protocol)) throw new Error(`the ${what} must be http or https: ${text}`);
+  if (!url) throw new Error(`the ${what} is no URL`);
+  if (!/^https?:$/.test(url.protocol)) {
+    throw new Error(`the ${what} must be http or https, not ${url.protocol.slice(0, -1)}`);
+  }
   return url;
 }
 
@@ -99,7 +117,11 @@ async function loadCredentials(
   user: User,
 ): Promise<ClusterCredentials> {
   const options: RequestOptions = {};
-  await kubeconfig.applyToHTTPSOptions(options);
+  try {
+    await kubeconfig.applyToHTTPSOptions(options);
+  } catch (error) {
+    throw user.exec ? pluginFault(error) : error;
+  }
   const tls: ClusterTls = {
     ca: textOf(options.ca),
     cert: textOf(options.cert),

@@ -1,18 +1,14 @@
-import type { Logger } from '#lib/telemetry/logger.ts';
-import type { Clock } from '#lib/time/clock.ts';
-import { ClusterAccess } from './cluster-access.ts';
+import { ClusterAccess, type ClusterAccessEnvironment } from './cluster-access.ts';
 import { inClusterSource } from './in-cluster-source.ts';
 
 /** Where {@link loadClusterAccess} looks for an API server. */
-export interface ClusterAccessOptions {
+export interface ClusterAccessOptions extends ClusterAccessEnvironment {
   /** A kubeconfig file; its current context is used. */
   readonly kubeconfig?: string | undefined;
   /** `KUBERNETES_SERVICE_HOST` and `_PORT`; count when there is no kubeconfig. */
   readonly serviceHost?: string | undefined;
   readonly servicePort?: string | undefined;
   readonly serviceAccountDirectory?: string | undefined;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /**

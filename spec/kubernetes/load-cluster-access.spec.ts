@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
@@ -93,9 +95,9 @@ describe('loadClusterAccess', () => {
   });
 
   describe('with a kubeconfig', () => {
-    const load = async (config: object) => {
+    const load = async (config: object, signal?: AbortSignal) => {
       const kubeconfig = await directory.write('kubeconfig', JSON.stringify(config));
-      return await loadClusterAccess({ kubeconfig, clock, logger });
+      return await loadClusterAccess({ kubeconfig, clock, logger, signal });
     };
 
     it('uses the authorities and client certificate, given as data', async () => {
@@ -170,6 +172,69 @@ describe('loadClusterAccess', () => {
       expect(await access.authorization()).to.equal('Bearer from-plugin');
     });
 
+    const plugin = async (script: string) => {
+      const command = await directory.write('plugin', `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      return configOf({}, { exec: { apiVersion: 'client.authentication.k8s.io/v1', command } });
+    };
+
+    it('tells what a plugin complains of, on one line, and never what it answers', async () => {
+      await expectFailure(
+        load(await plugin('echo "log in\n first" >&2; exit 1')),
+        /: the credential plugin failed: log in first$/,
+      );
+      await expectFailure(load(await plugin('exit 1')), /: the credential plugin failed: it says nothing$/);
+      await expectFailure(
+        load(await plugin('echo SECRET')),
+        /: what the credential plugin writes is no JSON$/,
+      );
+    });
+
+    it('waits for a plugin for a minute, and when it is told to end no longer', async () => {
+      const pidFile = `${directory.path}/pid`;
+      const isRunning = async () => {
+        const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
+        try {
+          return pid > 0 && process.kill(pid, 0);
+        } catch {
+          return false;
+        }
+      };
+      const hanging = await plugin(`echo $$ >${pidFile}; exec sleep 100`);
+      const late = expectFailure(load(hanging), /: credentials were not there within 1m0s$/);
+      await eventually(isRunning);
+      await clock.advance(60_000);
+      await late;
+      await eventually(async () => !(await isRunning()));
+      const ending = new AbortController();
+      const ended = expectFailure(load(hanging, ending.signal), /: interrupted$/);
+      await eventually(isRunning);
+      ending.abort(new Error('interrupted'));
+      await ended;
+      await eventually(async () => !(await isRunning()));
+      expect(clock.sleeperCount).to.equal(0);
+    });
+
+    it('goes on with the last credentials when a plugin hangs, and reads none any more in the end', async () => {
+      const credential = JSON.stringify({
+        status: { token: 'first', expirationTimestamp: '2000-01-01T00:00:00Z' },
+      });
+      const ending = new AbortController();
+      const access = await load(await plugin(`echo '${credential}'`), ending.signal);
+      await plugin('exec sleep 100');
+      await clock.advance(10_000);
+      const authorization = access.authorization();
+      while (clock.sleeperCount === 0) await new Promise((resolve) => setImmediate(resolve));
+      await clock.advance(10_000);
+      expect(await authorization).to.equal('Bearer first');
+      expect(logger.lines.map(({ message }) => message)).to.deep.equal([
+        'Keeping the last credentials for the API server',
+      ]);
+      await clock.advance(10_000);
+      ending.abort(new Error('interrupted'));
+      expect(await access.authorization()).to.equal('Bearer first');
+      expect(logger.lines).to.have.lengthOf(1);
+    });
+
     it('reaches a server over plain HTTP, without any user', async () => {
       const config = configOf({ server: 'http://127.0.0.1:8080' }, {});
       const access = await load({ ...config, contexts: [{ name: 'x', context: { cluster: 'c' } }] });
@@ -199,15 +264,11 @@ describe('loadClusterAccess', () => {
         /: context "x" names user "u", which is not there$/,
       ],
       ['impersonates', configOf({}, { as: 'b' }), /: user "u" impersonates another, which is not supported$/],
-      [
-        'has no URL for a server',
-        configOf({ server: 'a b' }, {}),
-        /: the server of cluster "c" is no URL: a b$/,
-      ],
+      ['has no URL for a server', configOf({ server: 'a b' }, {}), /: the server of cluster "c" is no URL$/],
       [
         'has a proxy that is none',
-        configOf({ 'proxy-url': 'socks5://p:1' }, {}),
-        /: the proxy-url of cluster "c" must be http or https: socks5:\/\/p:1$/,
+        configOf({ 'proxy-url': 'socks5://u:secret@p:1' }, {}),
+        /: the proxy-url of cluster "c" must be http or https, not socks5$/,
       ],
       [
         'has a broken certificate',
@@ -227,6 +288,19 @@ describe('loadClusterAccess', () => {
       const read = (path: string) => loadClusterAccess({ kubeconfig: path, clock, logger });
       await expectFailure(read('/nowhere/at/all'), /^Cannot use kubeconfig \/nowhere\/at\/all: ENOENT/);
       await expectFailure(read(await directory.write('empty', '')), /empty: it is no YAML mapping$/);
+    });
+
+    it('tells where one is no YAML, and not what stands there', async () => {
+      const texts = [
+        'a: 1\nusers: [{user: {token: SECRET',
+        'a: 1\ntoken: "SECRET" SECRET',
+        'a: 1\n- SECRET\n',
+      ];
+      for (const text of texts) {
+        const kubeconfig = await directory.write('kubeconfig', text);
+        const failure = loadClusterAccess({ kubeconfig, clock, logger });
+        await expectFailure(failure, /^Cannot use kubeconfig \S+: it is no YAML: [a-z ]+ in line \d$/);
+      }
     });
   });
 });
