@@ -10,8 +10,8 @@ export interface Recording {
   readonly method: string;
   readonly path: string;
   readonly isHttp2: boolean;
-  /** With those that curl adds by itself. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** With those that its client adds by itself. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string | undefined;
   readonly answer: RecordedAnswer;
 }
@@ -48,7 +48,7 @@ function readRecording(name: string): Recording {
   };
 }
 
-function readCurlArguments(line: string): Pick<Recording, 'method' | 'isHttp2' | 'headers' | 'body'> {
+function readCurlArguments(line: string): Omit<Recording, 'name' | 'user' | 'path' | 'answer'> {
   const headers: Record<string, string> = { accept: '*/*', 'user-agent': 'curl/7.88.1' };
   let method = 'GET';
   let isHttp2 = false;

@@ -96,7 +96,8 @@ async function withOurHash(
   recording: Recording,
   send: (one: Recording) => Promise<ApiAnswer>,
 ): Promise<Recording> {
-  const { 'if-none-match': held, ...headers } = recording.headers;
+  const { 'if-none-match': sent, ...headers } = recording.headers;
+  const held = sent?.toString();
   const [path = '', query] = recording.path.split('?');
   const recordedHash = JSON.parse(recording.answer.headers.etag ?? '""') as string;
   if (recordedHash === '' || !(held ?? query)?.includes(recordedHash)) return recording;

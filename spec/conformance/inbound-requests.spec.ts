@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { readInboundRecordings } from './inbound-recording.ts';
+import { type Replay, startReplay } from './replay.ts';
+
+describe('what API server, kubectl and autoscaler asked the reference', () => {
+  const recordings = readInboundRecordings();
+  let replay: Replay;
+
+  before(async () => {
+    replay = await startReplay();
+  });
+  after(() => replay?.[Symbol.asyncDispose]());
+
+  for (const recording of recordings) {
+    it(`is answered here in the same way: ${recording.name}`, async () => {
+      const { status, headers } = await replay.ask(recording, 0);
+      expect([status, headers['content-type']]).to.deep.equal([
+        recording.answer.status,
+        recording.answer.headers['content-type'],
+      ]);
+    });
+  }
+
+  it('is not nothing', () => expect(recordings).to.have.lengthOf.above(40));
+});
