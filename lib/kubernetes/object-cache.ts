@@ -79,9 +79,10 @@ export class ObjectCache<T> {
     return this.#revision;
   }
 
-  /** @param key `namespace/name`, or the name alone for objects without a namespace */
-  get(key: string): T | undefined {
-    return this.#store.get(key);
+  /** What is kept of an object, by its name or, where it is in a namespace, by that and its name. */
+  get(...path: readonly [name: string] | readonly [namespace: string, name: string]): T | undefined {
+    const [first, second] = path;
+    return this.#store.get(second === undefined ? first : `${first}/${second}`);
   }
 
   values(): Iterable<T> {

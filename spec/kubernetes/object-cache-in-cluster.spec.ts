@@ -37,9 +37,9 @@ describe('ObjectCache in a simulated cluster', () => {
 
   it('follows pods that come and go', async () => {
     cluster.addPod({ namespace: 'default', name: 'new', node: 'node-1' });
-    await eventually(() => cache.get('default/new') === 'new');
+    await eventually(() => cache.get('default', 'new') === 'new');
     cluster.deletePod('default', 'new');
-    await eventually(() => cache.get('default/new') === undefined);
+    await eventually(() => cache.get('default', 'new') === undefined);
   });
 
   it('catches up after the API server was away', async () => {
@@ -48,7 +48,7 @@ describe('ObjectCache in a simulated cluster', () => {
     cluster.addPod({ namespace: 'default', name: 'meanwhile', node: 'node-1' });
     expect(cache.size).to.equal(600);
     await cluster.apiServer.start();
-    await eventually(() => cache.get('default/meanwhile') === 'meanwhile' && logger.lines.length === 2);
+    await eventually(() => cache.get('default', 'meanwhile') === 'meanwhile' && logger.lines.length === 2);
     expect(logger.lines.map(({ level }) => level)).to.deep.equal(['error', 'info']);
   });
 

@@ -91,8 +91,10 @@ describe('ObjectCache', () => {
     ];
     const cache = await cacheOf();
     await cache.synced();
-    expect(cache.get('default/burner-7b8469d94f-8cdnt')).to.deep.include({ name: 'burner-7b8469d94f-8cdnt' });
-    await eventually(() => cache.get('default/burner-7b8469d94f-txvld') !== undefined);
+    expect(cache.get('default', 'burner-7b8469d94f-8cdnt')).to.deep.include({
+      name: 'burner-7b8469d94f-8cdnt',
+    });
+    await eventually(() => cache.get('default', 'burner-7b8469d94f-txvld') !== undefined);
     expect([...cache.values()].map(({ name }) => name).sort()).to.deep.equal([
       'burner-7b8469d94f-fxg29',
       'burner-7b8469d94f-txvld',
@@ -144,10 +146,10 @@ describe('ObjectCache', () => {
     const leave = cache.onChange(({ key, current }) => keys.push(`${current ? 'set' : 'deleted'} ${key}`));
     await eventually(() => watches.length === 1);
     send(event('ADDED', 'b', 6), event('DELETED', 'a', 7), event('ADDED', 'end', 8));
-    await eventually(() => cache.get('ns/end') !== undefined);
+    await eventually(() => cache.get('ns', 'end') !== undefined);
     leave();
     send(event('DELETED', 'end', 9));
-    await eventually(() => cache.get('ns/end') === undefined);
+    await eventually(() => cache.get('ns', 'end') === undefined);
     expect(keys).to.deep.equal(['set ns/a', 'set ns/b', 'deleted ns/a', 'set ns/end']);
   });
 
@@ -160,13 +162,13 @@ describe('ObjectCache', () => {
     ];
     const cache = await cacheOf();
     await cache.synced();
-    const before = cache.get('ns/a');
-    await eventually(() => cache.get('ns/b') !== undefined);
-    expect(cache.get('ns/a')).to.equal(before);
+    const before = cache.get('ns', 'a');
+    await eventually(() => cache.get('ns', 'b') !== undefined);
+    expect(cache.get('ns', 'a')).to.equal(before);
     await retry(2);
-    await eventually(() => cache.get('ns/c') !== undefined);
-    expect(cache.get('ns/a')).to.equal(before);
-    expect(cache.get('ns/b')).to.equal(undefined);
+    await eventually(() => cache.get('ns', 'c') !== undefined);
+    expect(cache.get('ns', 'a')).to.equal(before);
+    expect(cache.get('ns', 'b')).to.equal(undefined);
     expect(messages()).to.deep.equal([]);
   });
 
@@ -315,7 +317,7 @@ describe('ObjectCache', () => {
       watching({ type: 'FUTURE', object: {} }, { type: 'FUTURE', object: {} }, event('ADDED', 'b', 6)),
     ];
     const cache = await cacheOf();
-    await eventually(() => cache.get('ns/b') !== undefined);
+    await eventually(() => cache.get('ns', 'b') !== undefined);
     expect(cache.size).to.equal(2);
     expect(messages()).to.deep.equal([
       'warning: Passing over objects that cannot be read',

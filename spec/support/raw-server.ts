@@ -33,6 +33,11 @@ export class RawServer {
     return typeof address === 'object' && address ? address.port : 0;
   }
 
+  /** Those of the connections that neither side has closed. */
+  get openSockets(): readonly net.Socket[] {
+    return this.sockets.filter(({ closed }) => !closed);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     if (!this.#server.listening) return;

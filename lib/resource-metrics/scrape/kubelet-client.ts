@@ -58,11 +58,6 @@ export class KubeletClient {
     this.#memory = new AnswerMemory(options.clock);
   }
 
-  /** How many connections are open. */
-  get connectionCount(): number {
-    return this.#connections.size;
-  }
-
   /**
    * Asks one kubelet one question.
    *

@@ -13,7 +13,6 @@ describe('NodeCache', () => {
     nodes.start();
     await nodes.synced();
     expect(nodes.isSynced).to.equal(true);
-    expect(nodes.size).to.equal(1);
     expect(nodes.get('lab-node')).to.include({ name: 'lab-node', kubeletPort: 10250 });
     expect([...nodes.values()]).to.deep.equal([nodes.get('lab-node')]);
     const [request] = server.requests;

@@ -72,7 +72,7 @@ describe('KubeletClient', () => {
     await system.clock.advance(60_000);
     await system.get(server.port);
     expect(server.sockets).to.have.length(1);
-    expect(system.client.connectionCount).to.equal(1);
+    expect(server.openSockets).to.have.length(1);
   });
 
   it('replaces a connection that the kubelet closed in the meantime', async () => {
@@ -80,7 +80,7 @@ describe('KubeletClient', () => {
     await using system = setup();
     await system.get(server.port);
     server.sockets[0]?.destroy();
-    await until(system.clock, () => system.client.connectionCount <= 0);
+    await until(system.clock, () => server.openSockets.length === 0);
     expect(await system.get(server.port)).to.equal('1');
     expect(server.sockets).to.have.length(2);
   });
@@ -136,7 +136,7 @@ describe('KubeletClient', () => {
     for (let turn = 0; turn < 20; turn++) await system.clock.advance(0);
     await system.clock.advance(10_000);
     expect(await failed).to.equal('no complete answer within 10s');
-    await until(system.clock, () => system.client.connectionCount <= 0);
+    await until(system.clock, () => server.openSockets.length === 0);
     expect(system.clock.sleeperCount).to.equal(0);
   });
 
@@ -171,7 +171,7 @@ describe('KubeletClient', () => {
     expect(await system.failure(servers[4]?.port ?? 0)).to.equal('EMFILE');
     Reflect.deleteProperty(system.dialer, 'dial');
     for (const { port } of servers) expect(await system.get(port)).to.equal('1');
-    await until(system.clock, () => system.client.connectionCount === 4);
+    await until(system.clock, () => servers.flatMap(({ openSockets }) => openSockets).length === 4);
     for (const { port } of servers) expect(await system.get(port)).to.equal('1');
   });
 
@@ -180,7 +180,7 @@ describe('KubeletClient', () => {
     await using server = await RawServer.start(answering(`${head}${'no '.repeat(10_000)}`));
     await using system = setup();
     expect(await system.failure(server.port)).to.match(/^HTTP status 500: no no /);
-    await until(system.clock, () => system.client.connectionCount === 0);
+    await until(system.clock, () => server.openSockets.length === 0);
     expect(system.clock.sleeperCount).to.equal(0);
   });
 
@@ -202,7 +202,7 @@ describe('KubeletClient', () => {
       expect(await system.failure(server.port)).to.equal(
         'the answer is larger than 1Mi (--kubelet-max-response-bytes)',
       );
-      await until(system.clock, () => system.client.connectionCount === 0);
+      await until(system.clock, () => server.openSockets.length === 0);
     });
   }
 
@@ -219,7 +219,7 @@ describe('KubeletClient', () => {
     await using system = setup();
     await Promise.all([system.get(one.port), system.get(two.port)]);
     await system.client.retain(new Set([`127.0.0.1:${two.port}`]));
-    await until(system.clock, () => system.client.connectionCount <= 1);
+    await until(system.clock, () => one.openSockets.length === 0);
     expect(await system.get(two.port)).to.equal('2');
     expect(two.sockets).to.have.length(1);
   });
