@@ -6,7 +6,7 @@ import { seriesNames, servedSeries } from '#spec/support/served-series.ts';
 
 // Flags of other programs that our documents speak of.
 const KUBECTL =
-  'chunk-size clusterrole for insecure-skip-tls-verify namespace non-resource-url raw resource server serviceaccount timeout type user verb';
+  'api-version chunk-size clusterrole for insecure-skip-tls-verify namespace non-resource-url raw resource server serviceaccount timeout type user verb';
 const HELM = 'install set';
 const NPM = 'include loglevel no-audit no-fund';
 const SIMULATOR = 'nodes pods-per-node';
