@@ -5,6 +5,7 @@ import type { Endpoint, RequestState } from '#lib/apiserver/chain/api-context.ts
 import { authenticate } from '#lib/apiserver/chain/authenticate.ts';
 import { authorize } from '#lib/apiserver/chain/authorize.ts';
 import { compress } from '#lib/apiserver/chain/compress.ts';
+import { limitDelivery } from '#lib/apiserver/chain/limit-delivery.ts';
 import { limitDuration } from '#lib/apiserver/chain/limit-duration.ts';
 import {
   DEFAULT_IN_FLIGHT_LIMITS,
@@ -22,8 +23,9 @@ import {
   openApiV3Endpoint,
   openApiV3IndexEndpoint,
 } from '#lib/apiserver/openapi/openapi-endpoints.ts';
+import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-server.ts';
 import type { ListenAddress } from '#lib/apiserver/serving/listen.ts';
-import { type ConnectionTimeouts, SecureServer } from '#lib/apiserver/serving/secure-server.ts';
+import { SecureServer } from '#lib/apiserver/serving/secure-server.ts';
 import type { ServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
 import type { TlsSettings } from '#lib/apiserver/serving/tls-settings.ts';
 import { DEFAULT_MAX_WATCHERS, WatchServer } from '#lib/apiserver/watch/watch-server.ts';
@@ -61,7 +63,7 @@ export interface ApiServerOptions extends ListenAddress {
   readonly authorizer?: Authorizer;
   readonly inFlightLimits?: InFlightLimits;
   readonly maxWatchers?: number;
-  /** How long an answer may take. */
+  /** How long an answer may take to be made, and then again to be read. */
   readonly requestTimeoutMs?: number;
   /** How long to go on serving, not ready, once the server is disposed; by default no time. */
   readonly shutdownDelayMs?: number;
@@ -102,20 +104,23 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ...(options.endpoints ?? []),
   ]);
   const draining = new AbortController();
+  const telemetry = new ServingTelemetry(registry, () => server?.connectionCount ?? 0);
   const watches = new WatchServer({
     clock,
     draining: draining.signal,
     random: Math.random,
     maxWatchers: options.maxWatchers ?? DEFAULT_MAX_WATCHERS,
+    onRefused: (reason) => telemetry.recordRefusal(reason),
   });
   const serverAddress = () => `:${server?.address.port ?? options.port}`;
 
-  const telemetry = new ServingTelemetry(registry, () => server?.connectionCount ?? 0);
+  const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const app = new Koa<RequestState>();
   app.use(answer(logger));
   app.use(compress);
   app.use(readRequest);
-  app.use(limitDuration(clock, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS));
+  app.use(limitDelivery({ clock, telemetry }, requestTimeoutMs));
+  app.use(limitDuration(clock, requestTimeoutMs));
   app.use(authenticate(options.authenticator ?? everyoneIsAnonymous));
   app.use(limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry));
   app.use(authorize(options.authorizer ?? everythingIsAllowed));
@@ -127,6 +132,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     drainMs: options.drainMs ?? DRAIN_MS,
     onRequest: app.callback(),
     onRefused: (reason) => telemetry.recordRefusal(reason),
+    onIdle: () => telemetry.recordIdleConnection(),
   });
   server = serving;
   return {

@@ -4,12 +4,21 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 export type RequestKind = 'readOnly' | 'mutating';
 
 /** Why a request, or a connection before its first one, was not served. */
-export type RefusalReason = 'in_flight' | 'headers_too_large' | 'too_slow' | 'malformed' | 'tls_handshake';
+export type RefusalReason =
+  | 'in_flight'
+  | 'watchers'
+  | 'headers_too_large'
+  | 'body_too_large'
+  | 'too_slow'
+  | 'not_read'
+  | 'malformed'
+  | 'tls_handshake';
 
 /** Series about the bounds that a server keeps its clients within. */
 export class ServingTelemetry {
   readonly #inFlight: Gauge<'request_kind'>;
   readonly #refusals: Counter<'reason'>;
+  readonly #idleConnections: Counter;
 
   /** @param connectionCount how many connections are open */
   constructor(registry: Registry, connectionCount: () => number) {
@@ -24,6 +33,11 @@ export class ServingTelemetry {
       name: 'apiserver_refused_requests_total',
       help: 'Number of requests that were refused because they went past a bound, or made no sense, by reason.',
       labelNames: ['reason'],
+      registers,
+    });
+    this.#idleConnections = new Counter({
+      name: 'apiserver_idle_connections_closed_total',
+      help: 'Number of connections that were closed because nothing was asked on them for long.',
       registers,
     });
     new Gauge({
@@ -43,5 +57,9 @@ export class ServingTelemetry {
 
   recordRefusal(reason: RefusalReason): void {
     this.#refusals.inc({ reason });
+  }
+
+  recordIdleConnection(): void {
+    this.#idleConnections.inc();
   }
 }

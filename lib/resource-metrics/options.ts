@@ -139,6 +139,7 @@ export interface ServingOptions {
   readonly keyFile: string | undefined;
   readonly namedCertificates: readonly NamedCertificateFiles[];
   readonly tls: TlsSettings;
+  /** 0 for HTTP/1.1 alone. */
   readonly maxStreamsPerConnection: number;
   readonly inFlightLimits: InFlightLimits;
   /** Whether metrics can be watched. */
@@ -239,7 +240,9 @@ function optionsOf(values: FlagValues<typeof EFFECTIVE_FLAGS>): MetricsServerOpt
       keyFile: given(values.tlsPrivateKeyFile),
       namedCertificates: values.tlsSniCertKeys,
       tls: { minVersion: TLS_VERSIONS[values.tlsMinVersion], cipherSuites: values.tlsCipherSuites },
-      maxStreamsPerConnection: values.http2MaxStreamsPerConnection || DEFAULT_MAX_STREAMS,
+      maxStreamsPerConnection: values.disableHttp2Serving
+        ? 0
+        : values.http2MaxStreamsPerConnection || DEFAULT_MAX_STREAMS,
       inFlightLimits: {
         reading: values.maxRequestsInflight || Number.POSITIVE_INFINITY,
         mutating: values.maxMutatingRequestsInflight || Number.POSITIVE_INFINITY,

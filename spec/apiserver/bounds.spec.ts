@@ -1,13 +1,18 @@
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
+import { Agent, request } from 'node:https';
 import { connect as connectTcp, type Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ApiServerOptions } from '#lib/apiserver/api-server.ts';
-import type { ConnectionTimeouts } from '#lib/apiserver/serving/secure-server.ts';
+import type { Endpoint } from '#lib/apiserver/chain/api-context.ts';
+import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-server.ts';
+import { MAX_BODY_BYTES } from '#lib/apiserver/serving/limit-body.ts';
 import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 const MIB = 1024 * 1024;
@@ -16,7 +21,7 @@ const MIB = 1024 * 1024;
 const TIMEOUTS: ConnectionTimeouts = { idleMs: 60_000, headersMs: 500, requestMs: 500, checkMs: 10 };
 
 describe('A client that goes past a bound', () => {
-  it('is told to come again when too many requests are under way, and the probes with it', async () => {
+  it('is told to come again when too many requests are under way, but a probe is answered', async () => {
     const asked = Promise.withResolvers<void>();
     const mayAnswer = Promise.withResolvers<void>();
     const endpoints = new Map([
@@ -38,6 +43,10 @@ describe('A client that goes past a bound', () => {
     expect(refused.headers['retry-after']).to.equal('1');
     expect(jsonOf(refused)).to.include({ reason: 'TooManyRequests' });
     expect(await server.metric('apiserver_refused_requests_total{reason="in_flight"}')).to.equal(1);
+    for (const path of ['/healthz', '/livez?verbose', '/readyz']) {
+      expect((await askHttp1({ port, path })).status, path).to.equal(200);
+    }
+    expect((await askHttp1({ port, path: '/livez/ping' })).status).to.equal(429);
     mayAnswer.resolve();
     await slow;
     await eventually(async () => (await askHttp1({ port, path: '/version' })).status === 200);
@@ -88,6 +97,7 @@ describe('A client that goes past a bound', () => {
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false });
     await once(session, 'close');
     await eventually(async () => (await server.metric('apiserver_open_connections')) === 0);
+    expect(await server.metric('apiserver_idle_connections_closed_total')).to.equal(2);
   });
 
   it('is answered before it has sent its body, and cut off when it does not finish it', async () => {
@@ -99,7 +109,129 @@ describe('A client that goes past a bound', () => {
     expect(String(answer)).to.match(/^HTTP\/1\.1 405 /);
     await closing(socket);
   });
+
+  for (const [what, head] of [
+    ['says', 'Content-Length: 1000000000'],
+    ['does not say', 'Transfer-Encoding: chunked'],
+  ] as const) {
+    it(`is answered and cut off when it sends a long body, whose length it ${what}`, async () => {
+      const clock = new ManualClock();
+      await using server = await setUp({ clock });
+      const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
+      socket.on('error', () => {}); // the server may reset the connection
+      await once(socket, 'secureConnect');
+      let answer = '';
+      socket.on('data', (data) => {
+        answer += data;
+      });
+      socket.write(`PUT /version HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n`);
+      const body = 'x'.repeat(8 * MAX_BODY_BYTES);
+      socket.write(head.startsWith('T') ? `${body.length.toString(16)}\r\n${body}` : body);
+      await eventually(
+        async () => (await server.metric('apiserver_refused_requests_total{reason="body_too_large"}')) === 1,
+      );
+      await eventually(() => answer.startsWith('HTTP/1.1 405 '));
+      await eventually(() => clock.sleeperCount > 0 || socket.closed);
+      await clock.advance(500);
+      await closing(socket);
+      expect((await askHttp1({ port: server.port, path: '/version' })).status).to.equal(200);
+    });
+  }
+
+  it('sends bodies of the length that is allowed, one request after another', async () => {
+    await using server = await setUp();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const sockets = new Set<Socket>();
+    agent.on('free', (socket: Socket) => sockets.add(socket));
+    for (let request = 0; request < 3; request++) {
+      const body = 'x'.repeat(MAX_BODY_BYTES);
+      const answer = await askHttp1({ port: server.port, path: '/version', method: 'PUT', body, agent });
+      expect(answer.status).to.equal(405);
+    }
+    expect(sockets.size).to.equal(1);
+    agent.destroy();
+    expect(await server.metric('apiserver_refused_requests_total{reason="body_too_large"}')).to.equal(
+      undefined,
+    );
+  });
+
+  it('is taken no long body from over HTTP/2 either', async () => {
+    await using server = await setUp();
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false });
+    const stream = session.request({ ':path': '/version', ':method': 'PUT' });
+    stream.on('error', () => {}); // the server wants no more of it
+    let takenBytes = 0;
+    const chunk = Buffer.alloc(64 * 1024);
+    const send = () => {
+      stream.write(chunk, (error) => {
+        if (error) return;
+        takenBytes += chunk.length;
+        send();
+      });
+    };
+    send();
+    const [{ ':status': status }] = await once(stream, 'response');
+    expect(status).to.equal(405);
+    stream.resume();
+    await once(stream, 'close');
+    session.destroy();
+    expect(takenBytes).to.be.below(4 * MAX_BODY_BYTES);
+  });
+
+  for (const ask of [unreadHttp1, unreadHttp2]) {
+    it(`is cut off when it does not take its answer, with ${ask.name}`, async () => {
+      const clock = new ManualClock();
+      const endpoints = new Map<string, Endpoint>([
+        [
+          '/long',
+          (context) => {
+            context.body = Buffer.alloc(16 * MIB);
+          },
+        ],
+      ]);
+      await using server = await setUp({ clock, endpoints });
+      const inFlight = () => server.metric('apiserver_current_inflight_requests{request_kind="readOnly"}');
+      const readRest = await ask(server.port, '/long');
+      await eventually(() => clock.sleeperCount > 0);
+      expect(await inFlight()).to.equal(1);
+      await clock.advance(60_000);
+      await eventually(async () => (await inFlight()) === 0);
+      expect(await readRest()).to.be.below(16 * MIB);
+      expect(await server.metric('apiserver_refused_requests_total{reason="not_read"}')).to.equal(1);
+      expect((await askHttp1({ port: server.port, path: '/long' })).body).to.have.lengthOf(16 * MIB);
+      await eventually(() => clock.sleeperCount === 0);
+    });
+  }
 });
+
+/** Asks and reads nothing of the answer but its head. @returns what reads the rest, and tells how many bytes there were */
+async function unreadHttp1(port: number, path: string): Promise<() => Promise<number>> {
+  const outgoing = request({ host: '127.0.0.1', port, path, agent: false, rejectUnauthorized: false });
+  outgoing.end();
+  const [response] = await once(outgoing, 'response');
+  return () => lengthOf(response);
+}
+
+async function unreadHttp2(port: number, path: string): Promise<() => Promise<number>> {
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+  const stream = session.request({ ':path': path });
+  await once(stream, 'response');
+  return async () => {
+    const bytes = await lengthOf(stream);
+    session.destroy();
+    return bytes;
+  };
+}
+
+async function lengthOf(stream: Readable): Promise<number> {
+  let bytes = 0;
+  stream.on('error', () => {}); // it was cut off
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  if (!stream.closed) await new Promise((resolve) => stream.once('close', resolve));
+  return bytes;
+}
 
 async function setUp(options: Partial<ApiServerOptions> = {}) {
   const registry = new Registry();

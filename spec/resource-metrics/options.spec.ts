@@ -170,6 +170,7 @@ describe('parseOptions', () => {
       inFlightLimits: { reading: Number.POSITIVE_INFINITY, mutating: 200 },
       enableWatch: true,
     });
+    expect(optionsOf('--disable-http2-serving').serving.maxStreamsPerConnection).to.equal(0);
   });
 
   for (const [argument, message] of [
@@ -198,7 +199,7 @@ describe('parseOptions', () => {
       '--profiling=false',
       '--audit-log-path',
       '-',
-      '--disable-http2-serving',
+      '--contention-profiling',
       'x',
     ]);
     expect(command).to.have.property('kind', 'run');
@@ -207,7 +208,7 @@ describe('parseOptions', () => {
       .that.deep.equals([
         { argument: '--profiling', reason: 'no meaning in this program' },
         { argument: '--audit-log-path', reason: 'the API server audits what comes through it' },
-        { argument: '--disable-http2-serving', reason: 'not implemented yet' },
+        { argument: '--contention-profiling', reason: 'no meaning in this program' },
         { argument: 'x', reason: 'it is no flag' },
       ]);
   });
@@ -289,7 +290,7 @@ describe('formatFlagTables', () => {
     for (const row of ['| `--metric-resolution duration` | `1m0s` |', '| `--node-selector string`, `-l` |']) {
       expect(tables).to.contain(row);
     }
-    expect(tables).to.contain('`--disable-http2-serving`').and.not.contain('| `--disable-http2-serving');
+    expect(tables).to.contain('`--contention-profiling`').and.not.contain('| `--contention-profiling');
   });
 });
 

@@ -1,4 +1,6 @@
 import { tooManyRequests } from '#lib/apiserver/failures.ts';
+import { HEALTH_ENDPOINTS } from '#lib/apiserver/health/health-check.ts';
+import type { RequestInfo } from '#lib/apiserver/request-info.ts';
 import type { RequestKind, ServingTelemetry } from '#lib/apiserver/serving-telemetry.ts';
 import type { Step } from './api-context.ts';
 
@@ -18,7 +20,7 @@ const RETRY_AFTER_SECONDS = 1;
 
 /**
  * Answers 429 to requests beyond a limit. A request counts until its answer has left; watches do not count, nor
- * do administrators, who must always get an answer.
+ * do probes and administrators, who must always get an answer.
  */
 export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetry): Step {
   const counts = { readOnly: 0, mutating: 0 };
@@ -28,8 +30,8 @@ export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetr
   };
   return (context, next) => {
     const { info, user } = context.state;
-    if (user.groups.includes(EXEMPT_GROUP) || (info.isResourceRequest && info.verb === 'watch'))
-      return next();
+    const isWatch = info.isResourceRequest && info.verb === 'watch';
+    if (user.groups.includes(EXEMPT_GROUP) || isWatch || isProbe(info)) return next();
     const kind = READING_VERBS.includes(info.verb) ? 'readOnly' : 'mutating';
     if (counts[kind] >= (kind === 'readOnly' ? limits.reading : limits.mutating)) {
       telemetry.recordRefusal('in_flight');
@@ -39,4 +41,9 @@ export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetr
     context.state.end.whenOver(() => change(kind, -1));
     return next();
   };
+}
+
+/** Refusing these would have the kubelet restart a server that is only busy; their answers cost nothing. */
+function isProbe({ isResourceRequest, path }: RequestInfo): boolean {
+  return !isResourceRequest && HEALTH_ENDPOINTS.some((name) => path === `/${name}`);
 }

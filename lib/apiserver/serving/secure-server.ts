@@ -1,15 +1,13 @@
-import type { ServerOptions as Http1Options } from 'node:http';
-import {
-  createSecureServer,
-  type Http2SecureServer,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
-} from 'node:http2';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Server } from 'node:tls';
 import type { RefusalReason } from '#lib/apiserver/serving-telemetry.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { type ConnectionTimeouts, createHttpServer } from './create-http-server.ts';
+import { limitBody } from './limit-body.ts';
 import { type ListenAddress, listen } from './listen.ts';
 import { refusalReasonOf, refuseMalformed } from './refuse-malformed.ts';
 import { SecureContexts } from './secure-contexts.ts';
@@ -21,7 +19,7 @@ export interface SecureServerOptions extends ListenAddress {
   readonly certificates: ServingCertificates;
   /** By default TLS 1.2 or later, by Node's own choice of cipher suites. */
   readonly tls?: TlsSettings;
-  /** Requests at once on one HTTP/2 connection; by default 100. */
+  /** Requests at once on one HTTP/2 connection; by default 100, and 0 to speak HTTP/1.1 alone. */
   readonly maxStreamsPerConnection?: number;
   /** By default those of Kubernetes' servers. */
   readonly timeouts?: ConnectionTimeouts;
@@ -29,20 +27,13 @@ export interface SecureServerOptions extends ListenAddress {
   readonly logger: Logger;
   /** How long requests that are under way may take to finish when the server is disposed. */
   readonly drainMs: number;
-  readonly onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+  readonly onRequest: (
+    request: Http2ServerRequest | IncomingMessage,
+    response: Http2ServerResponse | ServerResponse,
+  ) => void;
   readonly onRefused: (reason: RefusalReason) => void;
-}
-
-/** How long clients may take their time; who takes longer is cut off. */
-export interface ConnectionTimeouts {
-  /** Between two requests. */
-  readonly idleMs: number;
-  /** For the TLS handshake, and for the headers of each request. */
-  readonly headersMs: number;
-  /** For a whole request with its body. */
-  readonly requestMs: number;
-  /** How often the last two are looked at. */
-  readonly checkMs: number;
+  /** Told of connections that are closed because nothing was asked on them for long. */
+  readonly onIdle: () => void;
 }
 
 /** Those of Kubernetes' servers. */
@@ -52,9 +43,6 @@ const DEFAULT_TIMEOUTS: ConnectionTimeouts = {
   requestMs: 60_000,
   checkMs: 10_000,
 };
-/** What Go's servers accept, of all headers of a request with its URL. */
-const MAX_HEADER_BYTES = 1024 * 1024;
-
 /** Requests at once on one HTTP/2 connection, as in Kubernetes' servers. */
 export const DEFAULT_MAX_STREAMS = 100;
 const DEFAULT_TLS: TlsSettings = { minVersion: 'TLSv1.2', cipherSuites: [] };
@@ -62,12 +50,12 @@ const DEFAULT_TLS: TlsSettings = { minVersion: 'TLSv1.2', cipherSuites: [] };
 /** Serves HTTP/1.1 and HTTP/2 over TLS on one port, until it is disposed. */
 export class SecureServer implements AsyncDisposable {
   readonly address: AddressInfo;
-  readonly #server: Http2SecureServer;
+  readonly #server: Server;
   readonly #options: SecureServerOptions;
   readonly #connections: ReadonlySet<Socket>;
   #isDraining = false;
 
-  private constructor(server: Http2SecureServer, address: AddressInfo, options: SecureServerOptions) {
+  private constructor(server: Server, address: AddressInfo, options: SecureServerOptions) {
     this.address = address;
     this.#server = server;
     this.#options = options;
@@ -80,15 +68,11 @@ export class SecureServer implements AsyncDisposable {
     const { certificates, logger, timeouts = DEFAULT_TIMEOUTS } = options;
     const { maxStreamsPerConnection = DEFAULT_MAX_STREAMS } = options;
     const contexts = new SecureContexts(certificates, options.tls ?? DEFAULT_TLS);
-    const server = createSecureServer({
-      ...contexts.options,
-      SNICallback: (name, done) => done(null, contexts.find(name)),
-      requestCert: true,
-      rejectUnauthorized: false, // who shows which certificate is judged request by request
-      handshakeTimeout: timeouts.headersMs,
-      allowHTTP1: true,
-      ...http1Options(timeouts),
-      settings: { maxHeaderListSize: MAX_HEADER_BYTES, maxConcurrentStreams: maxStreamsPerConnection },
+    const server = createHttpServer({
+      context: contexts.options,
+      serverNames: (name, done) => done(null, contexts.find(name)),
+      timeouts,
+      maxStreamsPerConnection,
     });
     certificates.onChange(() => {
       contexts.refresh();
@@ -96,7 +80,7 @@ export class SecureServer implements AsyncDisposable {
     });
     const secured = new WeakSet<Duplex>();
     server.on('secureConnection', (connection) => secured.add(connection));
-    server.on('clientError', (error, connection) => {
+    server.on('clientError', (error: Error & { readonly code?: string }, connection: Duplex) => {
       if (!secured.has(connection)) {
         connection.destroy(); // Node leaves one open whose handshake took too long
         return;
@@ -104,8 +88,17 @@ export class SecureServer implements AsyncDisposable {
       options.onRefused(refusalReasonOf(error.code));
       refuseMalformed(error, connection);
     });
-    server.on('session', (session) => session.setTimeout(timeouts.idleMs, () => session.close()));
-    server.on('sessionError', (error) =>
+    server.on('timeout', (connection: Socket) => {
+      options.onIdle();
+      connection.destroy();
+    });
+    server.on('session', (session: ServerHttp2Session) =>
+      session.setTimeout(timeouts.idleMs, () => {
+        options.onIdle();
+        session.close();
+      }),
+    );
+    server.on('sessionError', (error: Error) =>
       logger.info('HTTP/2 session failed', { err: describeError(error) }, 2),
     );
     server.on('tlsClientError', (error, { remoteAddress }) => {
@@ -133,8 +126,13 @@ export class SecureServer implements AsyncDisposable {
     timer.abort();
   }
 
-  #handle(request: Http2ServerRequest, response: Http2ServerResponse): void {
-    if (request.httpVersionMajor === 1) {
+  #handle(
+    request: Http2ServerRequest | IncomingMessage,
+    response: Http2ServerResponse | ServerResponse,
+  ): void {
+    if (request instanceof IncomingMessage && response instanceof ServerResponse) {
+      const { clock, onRefused } = this.#options;
+      limitBody(request, response, { clock, onExceeded: () => onRefused('body_too_large') });
       if (this.#isDraining) response.setHeader('Connection', 'close');
       response.on('close', () => {
         if (this.#isDraining) request.socket.end();
@@ -148,18 +146,7 @@ export class SecureServer implements AsyncDisposable {
   }
 }
 
-/** Understood by Node though its types know them for plain HTTP alone. */
-function http1Options({ idleMs, headersMs, requestMs, checkMs }: ConnectionTimeouts): Http1Options {
-  return {
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: headersMs,
-    requestTimeout: requestMs,
-    keepAliveTimeout: idleMs,
-    connectionsCheckingInterval: checkMs,
-  };
-}
-
-function trackConnections(server: Http2SecureServer): ReadonlySet<Socket> {
+function trackConnections(server: Server): ReadonlySet<Socket> {
   const connections = new Set<Socket>();
   server.on('connection', (connection: Socket) => {
     connections.add(connection);

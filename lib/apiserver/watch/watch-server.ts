@@ -15,6 +15,8 @@ export interface WatchServerOptions {
   readonly random: () => number;
   /** Every watcher holds a state that it knows: without a limit they would be a way to fill the memory. */
   readonly maxWatchers: number;
+  /** Told of each that was one too many, or was dropped because it took nothing. */
+  readonly onRefused: (reason: 'watchers' | 'not_read') => void;
 }
 
 /** How many watchers a server has at most unless told otherwise. */
@@ -53,8 +55,11 @@ export class WatchServer {
    * @throws {StatusError} 429 when there are too many watchers already
    */
   serve(context: ApiContext, watch: Watch): void {
-    const { clock, draining, random, maxWatchers } = this.#options;
-    if (this.#watchers >= maxWatchers) throw tooManyRequests(RETRY_AFTER_SECONDS);
+    const { clock, draining, random, maxWatchers, onRefused } = this.#options;
+    if (this.#watchers >= maxWatchers) {
+      onRefused('watchers');
+      throw tooManyRequests(RETRY_AFTER_SECONDS);
+    }
     this.#watchers++;
     const ending = new AbortController();
     const end = () => ending.abort();
@@ -71,7 +76,10 @@ export class WatchServer {
     context.status = 200;
     context.set('Content-Type', watch.mediaType);
     context.flushHeaders(); // the client knows that it watches, though nothing may happen for long
-    const drop = () => context.res.destroy();
+    const drop = () => {
+      onRefused('not_read');
+      context.res.destroy();
+    };
     context.body = Readable.from(this.#chunks(watch, { signal: ending.signal, drop }), { objectMode: false });
   }
 

@@ -1,13 +1,11 @@
 import { type FlagKind, type FlagSet, flag } from '#lib/flags/flag.ts';
 import { boolean, decimal, duration, integer, text } from '#lib/flags/flag-kinds.ts';
 
-const NOT_YET = 'not implemented yet';
 const NO_MEANING = 'no meaning in this program';
 const NO_AUDIT_LOG = 'the API server audits what comes through it';
 
 /** Flags of metrics-server that are accepted, so that its manifests run unchanged, and have no effect. */
 export const compatibilityFlags: FlagSet = {
-  ...ignored(NOT_YET, boolean, ['disable-http2-serving']),
   ...ignored(NO_MEANING, boolean, [
     'contention-profiling',
     'enable-priority-and-fairness',

@@ -50,6 +50,10 @@ export const servingFlags = {
         : `"${unknown}" must be one of ${CIPHER_SUITE_NAMES.join(', ')}`;
     },
   }),
+  disableHttp2Serving: flag('disable-http2-serving', boolean, {
+    default: false,
+    description: 'Speak HTTP/1.1 alone.',
+  }),
   http2MaxStreamsPerConnection: flag('http2-max-streams-per-connection', integer, {
     default: 0,
     description: 'How many requests at once one HTTP/2 connection may carry; 0 for 100.',

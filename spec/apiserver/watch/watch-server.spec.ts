@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Registry } from 'prom-client';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
 import type { Watchable } from '#lib/apiserver/watch/watchable.ts';
@@ -14,12 +15,15 @@ describe('WatchServer', () => {
   let clock: ManualClock;
   let things: FollowedThings;
   let server: ApiServer;
+  let registry: Registry;
   beforeEach(async () => {
+    registry = new Registry();
     clock = new ManualClock();
     things = new FollowedThings();
     const resources = [thingsResource(() => things.current(), { watch: things })];
     server = await startTestApiServer({
       groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
+      registry,
       clock,
       maxWatchers: 2,
     });
@@ -53,12 +57,14 @@ describe('WatchServer', () => {
     stream.response.resume();
     await closed;
     expect(stream.response.complete).to.equal(false);
+    expect(await registry.metrics()).to.contain('apiserver_refused_requests_total{reason="not_read"} 1\n');
   });
 
   it('answers 429 to more watchers than it holds', async () => {
     things.publish(many(1, 0));
     const streams = await Promise.all([open(), open()]);
     expect((await askHttp1({ port: server.address.port, path: PATH })).status).to.equal(429);
+    expect(await registry.metrics()).to.contain('apiserver_refused_requests_total{reason="watchers"} 1\n');
     await streams[0]?.[Symbol.asyncDispose]();
     while (clock.sleeperCount > 1) await new Promise((resolve) => setImmediate(resolve));
     streams.push(await open());

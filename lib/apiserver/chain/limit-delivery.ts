@@ -1,0 +1,31 @@
+import type { ServingTelemetry } from '#lib/apiserver/serving-telemetry.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { Step } from './api-context.ts';
+
+/**
+ * Cuts off who does not take an answer within the time that a request may last: it would count as under way for good.
+ * Watches look after that themselves.
+ */
+export function limitDelivery(
+  { clock, telemetry }: { readonly clock: Clock; readonly telemetry: ServingTelemetry },
+  maximumMs: number,
+): Step {
+  return async ({ state, res }, next) => {
+    try {
+      return await next();
+    } finally {
+      const { info, end } = state;
+      if (!(info.isResourceRequest && info.verb === 'watch')) {
+        const timer = new AbortController();
+        end.whenOver(() => timer.abort());
+        clock.sleep(maximumMs, { signal: timer.signal }).then(
+          () => {
+            telemetry.recordRefusal('not_read');
+            res.destroy();
+          },
+          () => {}, // it has left
+        );
+      }
+    }
+  };
+}
