@@ -44,7 +44,11 @@ describe('what is served of a pod', () => {
         for (const [round, containers] of rounds.entries()) {
           const seconds = 20 * round;
           const origin = { nodeName: 'a', askedAtMs: seconds * 1000, receivedAtMs: seconds * 1000 };
-          record = nextNodeRecord(record, decodeSummary(summaryAt(seconds, containers), origin), options);
+          record = nextNodeRecord(
+            record,
+            decodeSummary(Buffer.from(summaryAt(seconds, containers)), origin),
+            options,
+          );
           const usage = record.pods.get('default/web')?.usage;
           if (!usage) continue;
           const whole = containers.filter(({ hasCpu, hasMemory }) => hasCpu && hasMemory);

@@ -47,7 +47,7 @@ export class Pipeline implements AsyncDisposable {
         get: async ({ nodeName }, path, signal) => {
           const node = cluster.machines.get(nodeName);
           if (!node) throw new Error('no route to host');
-          return await node.answer(path, { signal, timeoutMs: requestTimeoutMs });
+          return Buffer.from(await node.answer(path, { signal, timeoutMs: requestTimeoutMs }));
         },
         retain: async () => {},
       },

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { AnswerOrigin } from '#lib/resource-metrics/scrape/answer-origin.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
 import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
@@ -9,16 +10,18 @@ const SERIES = new URL('../fixtures/kubelet/series/', import.meta.url);
 const ROUNDS = ['t0', 't1', 't2'];
 const BURNERS = ['default/burner-7b8469d94f-v2dlv', 'default/burner-7b8469d94f-wrk7k'];
 
+const decodeText = (body: Buffer, origin: AnswerOrigin) => decodeExposition(body.toString(), origin);
+
 /** What is held after each of three rounds that were recorded 20 s apart. */
 async function recordsOf(
   file: string,
-  decode: (text: string, origin: { nodeName: string; askedAtMs: number; receivedAtMs: number }) => NodeAnswer,
+  decode: (body: Buffer, origin: AnswerOrigin) => NodeAnswer,
 ): Promise<readonly NodeRecord[]> {
   const records: NodeRecord[] = [];
   for (const [index, round] of ROUNDS.entries()) {
-    const text = await readFile(new URL(`${round}-${file}`, SERIES), 'utf8');
+    const body = await readFile(new URL(`${round}-${file}`, SERIES));
     const times = { askedAtMs: index * 20_000, receivedAtMs: index * 20_000 };
-    const answer = decode(text, { nodeName: 'lab-node', ...times });
+    const answer = decode(body, { nodeName: 'lab-node', ...times });
     const options = { resolutionMs: 20_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
     records.push(nextNodeRecord(records.at(-1), answer, options));
   }
@@ -46,7 +49,7 @@ describe("a real kubelet's answers", () => {
 
   for (const [file, decode] of [
     ['summary-cpu-memory.json', decodeSummary],
-    ['metrics-resource.txt', decodeExposition],
+    ['metrics-resource.txt', decodeText],
   ] as const) {
     it(`amount to the 60 millicores and 24 MiB that are burnt, by ${file}`, async () => {
       const [, ...later] = await recordsOf(file, decode);
@@ -63,7 +66,7 @@ describe("a real kubelet's answers", () => {
   }
 
   it('amount to what the reference served of them at the time', async () => {
-    const [, second, third] = await recordsOf('metrics-resource.txt', decodeExposition);
+    const [, second, third] = await recordsOf('metrics-resource.txt', decodeText);
     for (const [round, record] of [
       ['t1', second],
       ['t2', third],

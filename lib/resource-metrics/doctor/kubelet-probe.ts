@@ -81,16 +81,16 @@ async function attemptAll(
     const askedAtMs = clock.monotonicMs();
     const note = (outcome: AttemptOutcome) =>
       attempts.push({ endpoint: path.split('?', 1)[0] ?? path, askedAtMs: clock.nowMs(), outcome });
-    let text: string;
+    let body: Buffer;
     try {
-      text = await client.get(target, path, signal);
+      body = await client.get(target, path, signal);
     } catch (error) {
       note(outcomeOf(error, node.name, target));
       throw error;
     }
     try {
       const receivedAtMs = clock.monotonicMs();
-      note({ kind: 'answered', answer: decode(text, { nodeName: node.name, askedAtMs, receivedAtMs }) });
+      note({ kind: 'answered', answer: decode(body, { nodeName: node.name, askedAtMs, receivedAtMs }) });
     } catch (error) {
       const because = reasonOf(error, node.name, target);
       if (error instanceof OtherNodesAnswer) {

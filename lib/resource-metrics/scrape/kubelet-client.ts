@@ -65,14 +65,14 @@ export class KubeletClient {
    *
    * @throws {KubeletRefusal} for every status but 200; an Error with the cause in words for the rest
    */
-  async get(target: ScrapeTarget, path: string, signal: AbortSignal): Promise<string> {
+  async get(target: ScrapeTarget, path: string, signal: AbortSignal): Promise<Buffer> {
     const { clock, requestTimeoutMs } = this.#options;
     const expired = () => new Error(`no complete answer within ${formatDuration(requestTimeoutMs)}`);
     using deadline = startDeadline(clock, requestTimeoutMs, { signal, expired });
     return await this.#ask(target, path, deadline.signal);
   }
 
-  async #ask(target: ScrapeTarget, path: string, signal: AbortSignal): Promise<string> {
+  async #ask(target: ScrapeTarget, path: string, signal: AbortSignal): Promise<Buffer> {
     const address = formatAddress(target);
     const kept = this.#connections.get(address);
     if (kept) {
@@ -137,7 +137,7 @@ export class KubeletClient {
     return connection;
   }
 
-  async #request({ http }: Connection, path: string, signal: AbortSignal): Promise<string> {
+  async #request({ http }: Connection, path: string, signal: AbortSignal): Promise<Buffer> {
     const authorization = await this.#options.authorization();
     const { statusCode, headers, body } = await http.request({
       method: 'GET',

@@ -7,7 +7,8 @@ import { decodeSummary } from './summary-decoder.ts';
 /** Something that a kubelet can be asked, and how its answer is read. */
 export interface KubeletEndpoint {
   readonly path: string;
-  readonly decode: (text: string, origin: AnswerOrigin) => NodeAnswer;
+  /** @param body UTF-8 text */
+  readonly decode: (body: Buffer, origin: AnswerOrigin) => NodeAnswer;
 }
 
 /** The endpoints by which kubelets tell of resources. */
@@ -28,11 +29,11 @@ export function kubeletEndpoints(extras: ExtraResources = new Set()): KubeletEnd
   return {
     summary: {
       path: `/stats/summary${query}`,
-      decode: (text, origin) => decodeSummary(text, origin, extras),
+      decode: (body, origin) => decodeSummary(body, origin, extras),
     },
     resource: {
       path: '/metrics/resource',
-      decode: (text, origin) => decodeExposition(text, origin, extras),
+      decode: (body, origin) => decodeExposition(body.toString(), origin, extras),
     },
   };
 }

@@ -20,7 +20,7 @@ export interface AnswerReading {
 }
 
 /**
- * Reads an answer as UTF-8 text.
+ * Reads an answer to its end.
  *
  * What is unusually long takes its room from what all such answers have together; nothing is taken off the wire while
  * one waits for that.
@@ -31,7 +31,7 @@ export interface AnswerReading {
 export async function readAnswer(
   body: AnswerBody,
   { maxBytes, memory, signal }: AnswerReading,
-): Promise<string> {
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   let share: AnswerShare | undefined;
@@ -45,7 +45,7 @@ export async function readAnswer(
       }
       chunks.push(chunk);
     }
-    return Buffer.concat(chunks, bytes).toString('utf8');
+    return Buffer.concat(chunks, bytes);
   } finally {
     share?.[Symbol.dispose]();
   }

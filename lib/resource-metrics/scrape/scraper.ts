@@ -116,8 +116,8 @@ export class Scraper {
       const answer = await endpoints.ask(node, async ({ path, decode }) => {
         endpoint = path;
         const askedAtMs = clock.monotonicMs();
-        const text = await client.get(target, path, signal);
-        return decode(text, { nodeName, askedAtMs, receivedAtMs: clock.monotonicMs() });
+        const body = await client.get(target, path, signal);
+        return decode(body, { nodeName, askedAtMs, receivedAtMs: clock.monotonicMs() });
       });
       report({ error: undefined, ignored: answer.ignored });
       return answer;

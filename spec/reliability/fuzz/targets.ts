@@ -12,7 +12,9 @@ import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { PodReducer } from '#lib/resource-metrics/pods/pod-reducer.ts';
+import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
+import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 
@@ -32,6 +34,8 @@ const ORIGIN = { nodeName: 'node-1', askedAtMs: 0, receivedAtMs: 1 };
 
 /** Our own errors are plain; the language's are faults of the program. */
 const isPlainError = (error: unknown) => error instanceof Error && error.constructor === Error;
+const isAnswerRefusal = (error: unknown) =>
+  isPlainError(error) || error instanceof ExcessiveAnswer || error instanceof OtherNodesAnswer;
 const isSelectorError = (error: unknown) => error instanceof SelectorError;
 const isStatusError = (error: unknown) => error instanceof StatusError;
 const never = () => false;
@@ -58,8 +62,8 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   {
     name: 'summary decoder',
     seeds: [recorded('t0-summary.json'), recorded('t1-summary-cpu-memory.json')],
-    read: (text) => decodeSummary(text, ORIGIN),
-    isRefusal: isPlainError,
+    read: (text) => decodeSummary(Buffer.from(text), ORIGIN),
+    isRefusal: isAnswerRefusal,
   },
   {
     name: 'exposition decoder',

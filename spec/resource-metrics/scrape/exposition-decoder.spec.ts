@@ -55,7 +55,7 @@ describe('decodeExposition', () => {
   it('tells of the same containers as the summary of that moment, with counters close by', async () => {
     for (const round of ['t0', 't1', 't2']) {
       const exposition = decodeExposition(await recorded(`${round}-metrics-resource.txt`), ORIGIN);
-      const summary = decodeSummary(await recorded(`${round}-summary-cpu-memory.json`), ORIGIN);
+      const summary = decodeSummary(Buffer.from(await recorded(`${round}-summary-cpu-memory.json`)), ORIGIN);
       const containersOf = ({ pods }: typeof summary) =>
         new Map(
           pods.flatMap((pod) =>

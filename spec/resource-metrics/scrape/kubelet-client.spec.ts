@@ -40,7 +40,8 @@ function setup({
     keepAliveMs: 120_000,
     maxAnswerBytes: MAX_ANSWER_BYTES,
   });
-  const get = (port: number) => client.get({ nodeName: 'a', host: '127.0.0.1', port }, '/path?x=y', never);
+  const get = (port: number) =>
+    client.get({ nodeName: 'a', host: '127.0.0.1', port }, '/path?x=y', never).then(String);
   const failure = (port: number) =>
     get(port).then(
       (text) => `answered ${text}`,

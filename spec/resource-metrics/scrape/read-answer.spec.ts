@@ -36,7 +36,8 @@ describe('readAnswer', () => {
   function setUp({ maxBytes = 10 * longer.length } = {}) {
     const clock = new ManualClock();
     const memory = new AnswerMemory(clock, longer.length);
-    const read = (body: AnswerBody, signal = never) => readAnswer(body, { maxBytes, memory, signal });
+    const read = (body: AnswerBody, signal = never) =>
+      readAnswer(body, { maxBytes, memory, signal }).then(String);
     return { clock, memory, read };
   }
 

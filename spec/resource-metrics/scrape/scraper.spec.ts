@@ -39,7 +39,7 @@ function setup(
         const kubelet = kubelets[host] ?? { afterMs: 0 };
         await clock.sleep(kubelet.afterMs, { signal });
         if (kubelet.fails !== undefined) throw new Error(kubelet.fails);
-        return kubelet.text ?? '{"pods":[]}';
+        return Buffer.from(kubelet.text ?? '{"pods":[]}');
       },
       retain: async (addresses) => {
         retained.push([...addresses]);

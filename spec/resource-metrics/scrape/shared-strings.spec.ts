@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { SharedStrings } from '#lib/resource-metrics/scrape/shared-strings.ts';
+
+describe('SharedStrings', () => {
+  it('reads any text, however many were read before', () => {
+    const strings = new SharedStrings();
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1 }), (texts) => {
+        const bytes = Buffer.from(texts.join('|'));
+        let start = 0;
+        for (const text of texts) {
+          const end = start + Buffer.byteLength(text);
+          expect(strings.read(bytes, start, end)).to.equal(text);
+          start = end + 1;
+        }
+      }),
+    );
+  });
+
+  it('never takes bytes that are no UTF-8, or other letters, for a text that was read before', () => {
+    const strings = new SharedStrings();
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 3 }), (array) => {
+        const bytes = Buffer.from(array);
+        expect(strings.read(bytes, 0, bytes.length)).to.equal(bytes.toString());
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
