@@ -5,6 +5,8 @@ import type { RequestInfo } from './request-info.ts';
 export interface Attributes {
   readonly user: User;
   readonly info: RequestInfo;
+  /** Aborts when nobody waits for the answer any more; asked for only where there is something to wait for. */
+  readonly signal?: () => AbortSignal;
 }
 
 /** Whether it may be done, and what the authorizer has to say about that. */

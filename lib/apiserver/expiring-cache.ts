@@ -1,8 +1,25 @@
+import { unlessAborted } from '#lib/kubernetes/unless-aborted.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 interface Entry<T> {
   readonly value: T;
   readonly expiresAtMs: number;
+}
+
+/** How an answer is found out. */
+export interface Computation<T> {
+  /** @param signal aborts when nobody waits for the answer any more */
+  readonly compute: (signal: AbortSignal) => Promise<T>;
+  /** For how long an answer is to be remembered; 0 for not at all. */
+  readonly lifetimeMs: (value: T) => number;
+  /** Aborts when this caller does not wait any more; asked for only where there is something to wait for. */
+  readonly signal?: (() => AbortSignal) | undefined;
+}
+
+interface Pending<T> {
+  readonly answer: Promise<T>;
+  readonly leaving: AbortController;
+  waiting: number;
 }
 
 /**
@@ -13,7 +30,7 @@ export class ExpiringCache<T> {
   readonly #clock: Clock;
   readonly #maxEntries: number;
   readonly #entries = new Map<string, Entry<T>>();
-  readonly #pending = new Map<string, Promise<T>>();
+  readonly #pending = new Map<string, Pending<T>>();
 
   constructor({ clock, maxEntries }: { readonly clock: Clock; readonly maxEntries: number }) {
     this.#clock = clock;
@@ -37,28 +54,37 @@ export class ExpiringCache<T> {
   /**
    * The remembered answer, or one that is found out now. A failure is everybody's who waits, and not remembered.
    *
-   * @param lifetimeMs for how long an answer is to be remembered; 0 for not at all
+   * @throws the signal's reason when that aborts first
    */
-  async getOrCompute(
-    key: string,
-    {
-      compute,
-      lifetimeMs,
-    }: { readonly compute: () => Promise<T>; readonly lifetimeMs: (value: T) => number },
-  ): Promise<T> {
+  async getOrCompute(key: string, computation: Computation<T>): Promise<T> {
     const known = this.get(key);
     if (known !== undefined) return known;
-    const pending = this.#pending.get(key);
-    if (pending) return await pending;
-    const computing = compute();
-    this.#pending.set(key, computing);
+    const pending = this.#pending.get(key) ?? this.#begin(key, computation);
+    const signal = computation.signal?.();
+    pending.waiting++;
     try {
-      const value = await computing;
-      this.#remember(key, { value, expiresAtMs: this.#clock.monotonicMs() + lifetimeMs(value) });
-      return value;
+      return await (signal ? unlessAborted(pending.answer, signal) : pending.answer);
     } finally {
-      this.#pending.delete(key);
+      if (--pending.waiting === 0) this.#end(key, pending);
     }
+  }
+
+  #begin(key: string, { compute, lifetimeMs }: Computation<T>): Pending<T> {
+    const leaving = new AbortController();
+    const answer = compute(leaving.signal);
+    const pending: Pending<T> = { answer, leaving, waiting: 0 };
+    this.#pending.set(key, pending);
+    answer.then(
+      (value) => this.#remember(key, { value, expiresAtMs: this.#clock.monotonicMs() + lifetimeMs(value) }),
+      () => {}, // told to those who wait
+    );
+    return pending;
+  }
+
+  /** The answer has come, or nobody wants it: who asks from now on does so anew. */
+  #end(key: string, pending: Pending<T>): void {
+    if (this.#pending.get(key) === pending) this.#pending.delete(key);
+    pending.leaving.abort();
   }
 
   #remember(key: string, entry: Entry<T>): void {

@@ -36,32 +36,41 @@ export class ReviewClient {
     this.#options = options;
   }
 
-  /** @throws what kept the API server from answering; its message never quotes the review */
-  async review(path: string, review: unknown): Promise<unknown> {
+  /**
+   * @param signal ends it, without a word to the log
+   * @throws what kept the API server from answering; its message never quotes the review
+   */
+  async review(path: string, review: unknown, signal?: AbortSignal): Promise<unknown> {
     const { clock, random = Math.random } = this.#options;
     const backoff = new Backoff({ ...BACKOFF, random });
     for (let attempt = 1; ; attempt++) {
       try {
-        const answer = await this.#ask(path, review);
+        const answer = await this.#ask(path, review, signal);
         this.#succeed();
         return answer;
       } catch (error) {
+        if (signal?.aborted) throw error;
         const isRetried = attempt < MAX_ATTEMPTS && mayPass(error);
         if (!isRetried) {
           this.#fail(error);
           throw error;
         }
-        if (attempt > 1 || !isLostConnection(error)) await clock.sleep(backoff.next());
+        if (attempt > 1 || !isLostConnection(error)) {
+          await clock.sleep(backoff.next(), signal && { signal });
+        }
       }
     }
   }
 
-  async #ask(path: string, review: unknown): Promise<unknown> {
+  async #ask(path: string, review: unknown, signal: AbortSignal | undefined): Promise<unknown> {
     const { client, clock, onAnswer } = this.#options;
     const startedAtMs = clock.monotonicMs();
     const told = (code: string) => onAnswer?.(code, clock.monotonicMs() - startedAtMs);
     try {
-      const answer = await client.postJson(path, review, { timeoutMs: TIMEOUT_MS });
+      const answer = await client.postJson(path, review, {
+        timeoutMs: TIMEOUT_MS,
+        ...(signal && { signal }),
+      });
       told('201');
       return answer;
     } catch (error) {

@@ -1,10 +1,11 @@
 import { connect, type OutgoingHttpHeaders } from 'node:http2';
-import { Agent } from 'node:https';
+import { Agent, request } from 'node:https';
 import { expect } from 'chai';
 import type { User } from '#lib/apiserver/authentication.ts';
 import type { Authorizer } from '#lib/apiserver/authorization.ts';
 import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
+import { delayAnswers } from '#lib/simulator/api-server/faults/delay-answers.ts';
 import { startCluster } from '#lib/simulator/cluster.ts';
 import { FRONT_PROXY_NAME } from '#lib/simulator/pki/cluster-pki.ts';
 import { type AccessCluster, startAccessCluster } from '#spec/support/access-cluster.ts';
@@ -13,6 +14,7 @@ import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { FakeMetricsSource, liveNode, nodeUsage, snapshotOf } from '#spec/support/metrics-source.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+import { until } from '#spec/support/until.ts';
 
 /** Whom a server takes a caller for; each may do all that those before may, but the first gets in nowhere. */
 const STANDINGS = ['refused', 'anonymous', 'authenticated', 'viewer', 'administrator'] as const;
@@ -342,6 +344,36 @@ describe('startDelegatedAccess', () => {
     expect((await ask(NODES, bearer('good'))).map(({ status }) => status)).to.deep.equal([401, 401]);
     expect((await ask(NODES, root)).map(({ status }) => status)).to.deep.equal([200, 200]);
     expect((await ask('/healthz', {})).map(({ status }) => status)).to.deep.equal([200, 200]);
+  });
+
+  it('asks the API server no longer when those who wait for its word have left, and complains of nothing', async () => {
+    const access = await startAccessCluster(['--authentication-skip-lookup']);
+    const { clock, cluster, logger, port } = access;
+    cluster.apiServer.setFaults(delayAnswers(60_000));
+    const before = clock.sleeperCount;
+    for (const headers of [bearer('good').headers, {}]) {
+      using kept = keptAlive();
+      const outgoing = request({
+        port,
+        path: '/metrics',
+        headers,
+        agent: kept.agent,
+        rejectUnauthorized: false,
+      });
+      outgoing.on('error', () => {}); // it leaves on purpose
+      outgoing.end();
+      await eventually(() => clock.sleeperCount > before);
+      outgoing.destroy();
+      await eventually(() => clock.sleeperCount === before);
+    }
+    const unanswered = askHttp1({ port, path: '/metrics', ...bearer('good') }).catch(() => 'cut off');
+    await eventually(() => clock.sleeperCount > before);
+    const ending = access[Symbol.asyncDispose]();
+    await until(clock, () => clock.sleeperCount > before + 2); // the deadlines of request and review, and the drain
+    await clock.advance(1_500);
+    await ending;
+    expect(await unanswered).to.equal('cut off');
+    expect(logger.lines.filter(({ level }) => level !== 'info')).to.deep.equal([]);
   });
 
   it('takes authorities, names and headers from flags without asking the cluster', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ExpiringCache } from '#lib/apiserver/expiring-cache.ts';
+import { unlessAborted } from '#lib/kubernetes/unless-aborted.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('ExpiringCache', () => {
@@ -31,6 +32,36 @@ describe('ExpiringCache', () => {
     const answers = await Promise.allSettled([1, 2].map(() => cache.getOrCompute('a', failing)));
     expect(answers.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
     expect(await cache.getOrCompute('a', compute)).to.equal(1);
+  });
+
+  it('ends a computation when the last who wait for it leave, and computes anew for who comes then', async () => {
+    const { compute, cache } = setUp();
+    const signals: AbortSignal[] = [];
+    const hanging = {
+      ...compute,
+      compute: (signal: AbortSignal) => {
+        signals.push(signal);
+        return unlessAborted(new Promise<never>(() => {}), signal);
+      },
+    };
+    const [one, other] = [new AbortController(), new AbortController()];
+    const waiting = [one, other].map(({ signal }) =>
+      cache.getOrCompute('a', { ...hanging, signal: () => signal }).catch((error: Error) => error.message),
+    );
+    one.abort(new Error('the first left'));
+    expect(await waiting[0]).to.equal('the first left');
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false]);
+    other.abort(new Error('the second left'));
+    expect(await waiting[1]).to.equal('the second left');
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true]);
+    expect(await cache.getOrCompute('a', compute)).to.equal(1);
+  });
+
+  it('asks for no signal where the answer is known', async () => {
+    const { compute, cache } = setUp();
+    await cache.getOrCompute('a', compute);
+    const signal = () => expect.fail('it was asked for');
+    expect(await cache.getOrCompute('a', { ...compute, signal })).to.equal(1);
   });
 
   it('holds no more than it may, and lets the longest unused go', async () => {

@@ -36,6 +36,20 @@ describe('ReviewClient', () => {
     expect(reviews.clock.sleeperCount).to.equal(0);
   });
 
+  it('ends with its signal, while it waits to ask again as well, and logs nothing of that', async () => {
+    const reviews = recordReviews(refusing(500));
+    const leaving = new AbortController();
+    const outcome = reviews.client
+      .review('/reviews', {}, leaving.signal)
+      .catch((error: Error) => error.message);
+    await reviews.clock.advance(1);
+    leaving.abort(new Error('the caller left'));
+    expect(await outcome).to.equal('the caller left');
+    expect(reviews.clock.sleeperCount).to.equal(0);
+    expect(reviews.asked).to.have.length(1);
+    expect(reviews.logger.lines).to.deep.equal([]);
+  });
+
   for (const [what, answer] of [
     ['an API server that cannot be reached', unreachable],
     ['a refusal', refusing(403)],

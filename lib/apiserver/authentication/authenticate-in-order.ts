@@ -1,4 +1,5 @@
 import { ANONYMOUS, type Authenticator, type User } from '#lib/apiserver/authentication.ts';
+import { StatusError } from '#lib/apiserver/status-error.ts';
 import { AUTHENTICATED_GROUP, type AuthenticationMethod } from './authentication-method.ts';
 
 const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
@@ -20,6 +21,7 @@ export function authenticateInOrder(
         const user = await method(credentials);
         if (user) return withAuthenticatedGroup(user);
       } catch (error) {
+        if (error instanceof StatusError) throw error; // the request's time is up
         reasons.push(error);
       }
     }

@@ -4,17 +4,18 @@ import type { AuthenticationMethod } from './authentication-method.ts';
 /**
  * Finds out whose a token is.
  *
+ * @param signal of who asks; aborts when they do not wait any more
  * @returns `undefined` when it is nobody's
  * @throws when that could not be found out
  */
-export type TokenReviewer = (token: string) => Promise<User | undefined>;
+export type TokenReviewer = (token: string, signal?: () => AbortSignal) => Promise<User | undefined>;
 
 /** Takes who sends a bearer token for whom the reviewer says that it is made out to. */
 export function byBearerToken(review: TokenReviewer): AuthenticationMethod {
-  return async ({ headers }) => {
+  return async ({ headers, signal }) => {
     const token = bearerTokenIn(headers.authorization ?? '');
     if (token === undefined) return undefined;
-    const user = await review(token);
+    const user = await review(token, signal);
     if (!user) throw new Error('invalid bearer token');
     return user;
   };

@@ -35,13 +35,16 @@ export function tokenReviewer({ client, clock, cacheTtlMs, onLookup }: TokenRevi
   const cache = new ExpiringCache<Outcome>({ clock, maxEntries: MAX_TOKENS });
   const secret = randomBytes(32);
   const rejectionTtlMs = Math.min(REJECTION_TTL_MS, cacheTtlMs);
-  return async (token) => {
+  return async (token, signal) => {
     if (token.length > MAX_TOKEN_LENGTH) return undefined;
     const key = createHmac('sha256', secret).update(token).digest('base64');
     onLookup?.(cache.get(key) ? 'hit' : 'miss');
     const { user } = await cache.getOrCompute(key, {
-      compute: async () => ({ user: reviewedUser(await client.review(PATH, reviewOf(token))) }),
+      compute: async (unwanted) => ({
+        user: reviewedUser(await client.review(PATH, reviewOf(token), unwanted)),
+      }),
       lifetimeMs: (outcome) => (outcome.user ? cacheTtlMs : rejectionTtlMs),
+      signal,
     });
     return user;
   };

@@ -43,13 +43,15 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
     try {
       const key = JSON.stringify(spec);
       return await cache.getOrCompute(key, {
-        compute: async () => decisionOf(await client.review(PATH, review)),
+        compute: async (unwanted) => decisionOf(await client.review(PATH, review, unwanted)),
         lifetimeMs: ({ isAllowed }) => {
           if (lengthOf(attributes) > MAX_KEY_LENGTH) return 0;
           return isAllowed ? authorizedTtlMs : unauthorizedTtlMs;
         },
+        signal: attributes.signal,
       });
     } catch (cause) {
+      if (cause instanceof StatusError) throw cause; // the request's time is up
       throw new StatusError(
         500,
         'InternalError',

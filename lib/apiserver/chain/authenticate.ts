@@ -8,8 +8,13 @@ import type { Step } from './api-context.ts';
 /** Finds out who a request comes from, and answers 401 where its credentials are not good. */
 export function authenticate(authenticator: Authenticator): Step {
   return async (context, next) => {
-    const { headers, req } = context;
-    const user = await authenticator({ headers, rawHeaders: req.rawHeaders, socket: connectionOf(req) });
+    const { headers, req, state } = context;
+    const user = await authenticator({
+      headers,
+      rawHeaders: req.rawHeaders,
+      socket: connectionOf(req),
+      signal: () => state.deadline.signal,
+    });
     if (!user) throw unauthorized();
     context.state.user = user;
     return next();

@@ -19,9 +19,9 @@ export function authorize(authorizer: Authorizer): Step {
 }
 
 async function decide(context: ApiContext, authorizer: Authorizer): Promise<Decision> {
-  const { user, info } = context.state;
+  const { user, info, deadline } = context.state;
   try {
-    return await authorizer({ user, info });
+    return await authorizer({ user, info, signal: () => deadline.signal });
   } catch (error) {
     forbidSniffing(context);
     throw error;

@@ -54,6 +54,8 @@ export class SecureServer implements AsyncDisposable {
   readonly #options: SecureServerOptions;
   readonly #connections: ReadonlySet<Socket>;
   #isDraining = false;
+  /** Each settles when an answer has left or was cut off. */
+  readonly #answers = new Set<Promise<void>>();
 
   private constructor(server: Server, address: AddressInfo, options: SecureServerOptions) {
     this.address = address;
@@ -124,6 +126,7 @@ export class SecureServer implements AsyncDisposable {
     );
     await closed;
     timer.abort();
+    await Promise.all(this.#answers); // whoever works for one hears of its end before what they work with is gone
   }
 
   #handle(
@@ -139,6 +142,9 @@ export class SecureServer implements AsyncDisposable {
       });
     }
     this.#options.onRequest(request, response);
+    const answered = new Promise<void>((resolve) => response.once('close', resolve));
+    this.#answers.add(answered);
+    void answered.then(() => this.#answers.delete(answered));
   }
 
   #cutOff(): void {
