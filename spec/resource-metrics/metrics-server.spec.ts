@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Fault } from '#lib/simulator/kubelet/faults/fault.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { runServer } from '#spec/support/running-server.ts';
 import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
@@ -177,6 +178,35 @@ describe('startMetricsServer', () => {
       const node = JSON.parse((await server.get(`${NODES}/node-1`)).body);
       expect(node.usage).to.deep.include({ swap });
     }
+  });
+
+  it('serves a virtual node that names a path of its own and stamps nothing', async () => {
+    await using server = await runServer({
+      nodes: 1,
+      podsPerNode: 1,
+      startedSecondsAgo: { from: 600, to: 600 },
+    });
+    const { store } = server.cluster;
+    const node = store.get('nodes', undefined, 'node-1');
+    if (!node) throw new Error('there is no node');
+    const annotations = { 'metrics.k8s.io/resource-metrics-path': '/metrics/resource' };
+    store.update('nodes', { ...node, metadata: { ...node.metadata, annotations } });
+    const unstamp: Fault = {
+      change: (answer) => ({
+        ...answer,
+        body: Buffer.from(answer.body.toString().replaceAll(/ \d{13}$/gm, '')),
+      }),
+    };
+    await server.cluster.node('node-1').kubelet.setFaults([unstamp]);
+    await twoCycles(server, 1);
+    const [pod] = JSON.parse((await server.get(PODS)).body).items;
+    const { namespace, name } = pod.metadata;
+    const [container] = pod.containers;
+    const toMs = server.clock.nowMs();
+    const path = { namespace, pod: name, container: container.name };
+    const truth = server.cluster.truth.containerUsage(path, { fromMs: toMs - 10_000, toMs });
+    expect(nanocores(container.usage.cpu)).to.be.closeTo(truth.cpuNanocores, truth.cpuNanocores / 10);
+    expect(await server.names(NODES)).to.deep.equal(['node-1']);
   });
 
   it('serves a node that is not ready, as long as its kubelet answers', async () => {

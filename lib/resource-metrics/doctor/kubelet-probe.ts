@@ -89,8 +89,8 @@ async function attemptAll(
       throw error;
     }
     try {
-      const receivedAtMs = clock.monotonicMs();
-      note({ kind: 'answered', answer: decode(body, { nodeName: node.name, askedAtMs, receivedAtMs }) });
+      const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
+      note({ kind: 'answered', answer: decode(body, { nodeName: node.name, askedAtMs, ...received }) });
     } catch (error) {
       const because = reasonOf(error, node.name, target);
       if (error instanceof OtherNodesAnswer) {

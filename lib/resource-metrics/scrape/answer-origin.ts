@@ -4,3 +4,8 @@ export interface AnswerOrigin {
   readonly askedAtMs: number;
   readonly receivedAtMs: number;
 }
+
+/** The same with the time by our wall clock: of that time are samples on which a kubelet puts none. */
+export interface TimedAnswerOrigin extends AnswerOrigin {
+  readonly receivedAtWallMs: number;
+}

@@ -1,6 +1,6 @@
 import type { ExtraBytes, ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
 import type { NodeAnswer, NodePoint, PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
-import type { AnswerOrigin } from './answer-origin.ts';
+import type { TimedAnswerOrigin } from './answer-origin.ts';
 import { type ContainerReport, completePod } from './complete-pod.ts';
 import { type ExpositionSample, parseSample } from './exposition-sample.ts';
 import { IgnoredParts } from './ignored-parts.ts';
@@ -16,6 +16,8 @@ interface PodDraft {
 
 /** What has been read of an answer so far. */
 interface AnswerDraft {
+  /** When samples were taken that have no timestamp, in milliseconds since the epoch. */
+  readonly unstampedAtMs: number;
   /** A node says what a container says. */
   readonly node: Draft<ContainerReport>;
   readonly pods: Map<string, PodDraft>;
@@ -28,9 +30,9 @@ type Series = ReadonlyMap<string, (answer: AnswerDraft, sample: ExpositionSample
 const SERIES: Series = new Map([
   [
     'node_cpu_usage_seconds_total',
-    ({ node }, sample) => {
-      node.cpuCoreNanoseconds = coreNanoseconds(sample);
-      node.takenAtMs = takenAtMs(sample);
+    (answer, sample) => {
+      answer.node.cpuCoreNanoseconds = coreNanoseconds(sample);
+      answer.node.takenAtMs = takenAtMs(answer, sample);
     },
   ],
   [
@@ -45,7 +47,7 @@ const SERIES: Series = new Map([
       const container = containerOf(answer, sample);
       if (!container) return;
       container.cpuCoreNanoseconds = coreNanoseconds(sample);
-      container.takenAtMs = takenAtMs(sample);
+      container.takenAtMs = takenAtMs(answer, sample);
     },
   ],
   [
@@ -90,19 +92,24 @@ const SERIES_WITH_SWAP: Series = new Map([
 /**
  * Reads a kubelet's answer to `/metrics/resource`, in Prometheus' text format.
  *
- * A zero counter, working set or time, and one that is no finite number, counts as missing. A line that is none is
- * left out, alone.
+ * A zero counter, working set or time, and one that is no finite number, counts as missing. A sample without a time is of
+ * the moment of its receipt, by our clock. A line that is none is left out, alone.
  *
  * @param extras what is to be read beside CPU and memory; of storage nothing is said here
  * @throws when nothing in it is about the node or a container
  */
 export function decodeExposition(
   text: string,
-  origin: AnswerOrigin,
+  { receivedAtWallMs, ...origin }: TimedAnswerOrigin,
   extras: ExtraResources = new Set(),
 ): NodeAnswer {
   const series = extras.has('swap') ? SERIES_WITH_SWAP : SERIES;
-  const draft: AnswerDraft = { node: emptyReport(origin.nodeName), pods: new Map(), hasScrapeError: false };
+  const draft: AnswerDraft = {
+    unstampedAtMs: receivedAtWallMs,
+    node: emptyReport(origin.nodeName),
+    pods: new Map(),
+    hasScrapeError: false,
+  };
   const ignored = new IgnoredParts();
   for (const line of linesOf(text)) {
     if (line === '' || line.startsWith('#') || line.trim() === '') continue;
@@ -183,8 +190,9 @@ function coreNanoseconds({ value }: ExpositionSample): number | undefined {
   return positive(Math.round(value * 1e9));
 }
 
-function takenAtMs({ timestampMs }: ExpositionSample): number | undefined {
-  return timestampMs === undefined ? undefined : positive(timestampMs);
+/** Kubelets stamp what they tell; those of virtual nodes need not, and mean the moment of their answer. */
+function takenAtMs({ unstampedAtMs }: AnswerDraft, { timestampMs = unstampedAtMs }: ExpositionSample) {
+  return positive(timestampMs);
 }
 
 /** A 0 is one: where swap is not known, there is no such series. */

@@ -1,6 +1,6 @@
 import type { ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
 import type { NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
-import type { AnswerOrigin } from './answer-origin.ts';
+import type { TimedAnswerOrigin } from './answer-origin.ts';
 import { decodeExposition } from './exposition-decoder.ts';
 import { decodeSummary } from './summary-decoder.ts';
 
@@ -8,7 +8,7 @@ import { decodeSummary } from './summary-decoder.ts';
 export interface KubeletEndpoint {
   readonly path: string;
   /** @param body UTF-8 text */
-  readonly decode: (body: Buffer, origin: AnswerOrigin) => NodeAnswer;
+  readonly decode: (body: Buffer, origin: TimedAnswerOrigin) => NodeAnswer;
 }
 
 /** The endpoints by which kubelets tell of resources. */

@@ -117,7 +117,8 @@ export class Scraper {
         endpoint = path;
         const askedAtMs = clock.monotonicMs();
         const body = await client.get(target, path, signal);
-        return decode(body, { nodeName, askedAtMs, receivedAtMs: clock.monotonicMs() });
+        const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
+        return decode(body, { nodeName, askedAtMs, ...received });
       });
       report({ error: undefined, ignored: answer.ignored });
       return answer;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
 
-const ORIGIN = { nodeName: 'lab-node', askedAtMs: 5, receivedAtMs: 7 };
+const ORIGIN = { nodeName: 'lab-node', askedAtMs: 5, receivedAtMs: 7, receivedAtWallMs: 1_795_251_661_500 };
 const FIXTURES = new URL('../../fixtures/kubelet/series/', import.meta.url);
 const recorded = (file: string) => readFile(new URL(file, FIXTURES), 'utf8');
 
@@ -21,7 +21,9 @@ const START = `container_start_time_seconds${IN_POD} 1.7952515746599536e+09`;
 describe('decodeExposition', () => {
   it("reads a node's and a container's samples", () => {
     expect(decode(...NODE, CPU, MEMORY, START)).to.deep.equal({
-      ...ORIGIN,
+      nodeName: 'lab-node',
+      askedAtMs: 5,
+      receivedAtMs: 7,
       stampResolution: 'millisecond',
       node: {
         name: 'lab-node',
@@ -99,6 +101,13 @@ describe('decodeExposition', () => {
     expect(answer.ignored).to.deep.equal([]);
   });
 
+  it('takes a sample without a timestamp for one of the moment of its receipt', () => {
+    const unstamped = [...NODE, CPU, MEMORY].map((line) => line.replace(/ \d{13}$/, ''));
+    const { node, pods } = decode(...unstamped);
+    expect(node?.takenAtMs).to.equal(ORIGIN.receivedAtWallMs);
+    expect(pods[0]?.containers[0]?.takenAtMs).to.equal(ORIGIN.receivedAtWallMs);
+  });
+
   it('leaves out a bad line, alone, and names it', () => {
     const answer = decode(CPU, 'container_cpu_usage_seconds_total{container="b', MEMORY);
     expect(answer.pods[0]?.incompleteBecause).to.equal(undefined);
@@ -113,8 +122,8 @@ describe('decodeExposition', () => {
     ['a CPU sample of +Inf', [CPU.replace('5.289110879', '+Inf'), MEMORY], 'has no CPU time'],
     ['a CPU sample of 0', [CPU.replace('5.289110879', '0'), MEMORY], 'has no CPU time'],
     [
-      'a CPU sample without a timestamp',
-      [CPU.replace(' 1795251662066', ''), MEMORY],
+      'a CPU sample with a timestamp of 0',
+      [CPU.replace(' 1795251662066', ' 0'), MEMORY],
       'has no time of the CPU reading',
     ],
     ['no memory sample', [CPU], 'has no working set'],
