@@ -23,6 +23,9 @@ export class SocketlessNode {
   readonly #time: Clock;
   /** Whether packets to it are lost; `refusing` while it boots. */
   reach: 'reachable' | 'lost' | 'refusing' = 'reachable';
+  /** Whether its kubelet repeats what it said last, as one does that has stopped sampling. */
+  isStuck = false;
+  readonly #lastSaid = new Map<string, string>();
   /** How long it takes to answer; half of it before it looks. */
   latencyMs = 0;
   /** The most requests that it was ever asked at a time. */
@@ -106,6 +109,12 @@ export class SocketlessNode {
   }
 
   #textOf(path: string): string {
+    const text = (this.isStuck && this.#lastSaid.get(path)) || this.#sample(path);
+    this.#lastSaid.set(path, text);
+    return text;
+  }
+
+  #sample(path: string): string {
     if (path === '/metrics/resource') return expositionOf(this.machine);
     if (this.endpoint === 'resource') throw new KubeletRefusal(403, 'Forbidden');
     return summaryOf(this.machine, { onlyCpuAndMemory: path.endsWith('only_cpu_and_memory=true') });

@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { CYCLE_MS, pod, SETTLED_MS, setup } from './small-cluster.ts';
+
+describe('the life of a node', () => {
+  for (const resolutionMs of [10_000, 15_000, 60_000, 300_000]) {
+    it(`is told of after 13 s at a resolution of ${resolutionMs / 1000} s`, async () => {
+      const options = { resolutionMs, requestTimeoutMs: 9000, stalenessMs: resolutionMs + 9000 };
+      const { clock, pipeline } = setup({ options });
+      await clock.advance(13_000);
+      expect(pipeline.sink.isReady).to.equal(true);
+      for (const name of ['web', 'other']) expect(pipeline.pod(name)?.windowMs).to.equal(12_000);
+    });
+  }
+
+  it('goes on with the first answer after a partition', async () => {
+    const { clock, cluster, pipeline } = setup();
+    await clock.advance(SETTLED_MS);
+    cluster.node('a').reach = 'lost';
+    await clock.advance(3 * CYCLE_MS);
+    cluster.node('a').reach = 'reachable';
+    await clock.advance(CYCLE_MS);
+    expect(pipeline.pod('web')).to.deep.include({ windowMs: 4 * CYCLE_MS });
+    expect(pipeline.pod('web')?.containers[0]?.cpuNanocores).to.equal(60_000_000);
+  });
+
+  it('ends, with its pods, when it is deleted', async () => {
+    const { clock, cluster, pipeline } = setup();
+    await clock.advance(SETTLED_MS);
+    const web = cluster.livePods.get('web');
+    cluster.removeNode('a');
+    if (web) cluster.livePods.set('web', web); // the garbage collector takes some time
+    expect(pipeline.node('a')).to.equal(undefined);
+    await clock.advance(CYCLE_MS);
+    expect(pipeline.pod('web')).to.equal(undefined);
+  });
+
+  it('begins anew under another name', async () => {
+    const { clock, cluster, pipeline } = setup();
+    await clock.advance(SETTLED_MS);
+    cluster.removeNode('a');
+    cluster.addNode({ name: 'renamed' });
+    cluster.addPod(pod('web', { node: 'renamed' }));
+    await clock.advance(CYCLE_MS);
+    expect(pipeline.node('a')).to.equal(undefined);
+    expect(pipeline.node('renamed')).not.to.equal(undefined);
+    await clock.advance(CYCLE_MS);
+    expect(pipeline.pod('web')?.windowMs).to.equal(CYCLE_MS);
+  });
+
+  it('is never measured across a reboot', async () => {
+    const { clock, cluster, pipeline } = setup();
+    await clock.advance(SETTLED_MS);
+    cluster.node('a').crash();
+    await clock.advance(30_000);
+    cluster.node('a').boot();
+    for (let cycle = 0; cycle < 4; cycle++) {
+      await clock.advance(CYCLE_MS);
+      expect(pipeline.node('a')?.cpuNanocores).to.be.closeTo(180_000_000, 18_000_000);
+      expect(pipeline.pod('web')?.containers[0]?.cpuNanocores).to.be.closeTo(60_000_000, 3_000_000);
+    }
+  });
+
+  for (const hours of [-24, -1, 1, 24]) {
+    it(`loses a reading, and no truth, when its clock is stepped by ${hours} h`, async () => {
+      const { clock, cluster, pipeline } = setup();
+      await clock.advance(SETTLED_MS);
+      cluster.node('a').clock.skewMs += hours * 3_600_000;
+      await clock.advance(CYCLE_MS);
+      expect(pipeline.pod('web')).to.equal(undefined);
+      expect(pipeline.node('a')).not.to.equal(undefined);
+      for (let cycle = 0; cycle < 70; cycle++) {
+        await clock.advance(CYCLE_MS);
+        expect(pipeline.pod('web')?.containers[0]?.cpuNanocores).to.equal(60_000_000);
+      }
+    });
+  }
+
+  it('does not need the summary', async () => {
+    const { clock, pipeline } = setup({ a: { endpoint: 'resource' } });
+    await clock.advance(SETTLED_MS);
+    expect(pipeline.pod('web')?.containers[0]?.cpuNanocores).to.be.closeTo(60_000_000, 100_000);
+    await clock.advance(CYCLE_MS);
+    expect(pipeline.node('a')?.cpuNanocores).to.be.closeTo(180_000_000, 2_000_000);
+  });
+
+  it('has one request in flight, though its summaries take minutes', async () => {
+    const { clock, cluster, pipeline } = setup({ options: { requestTimeoutMs: 54_000 } });
+    cluster.node('a').latencyMs = 53_000;
+    await clock.advance(4 * CYCLE_MS);
+    expect(cluster.node('a').mostInFlight).to.equal(1);
+    expect(pipeline.pod('web')?.windowMs).to.equal(CYCLE_MS);
+    cluster.node('a').latencyMs = 200_000;
+    await clock.advance(8 * CYCLE_MS);
+    expect(cluster.node('a').mostInFlight).to.equal(1);
+    expect(pipeline.pod('web')).to.equal(undefined);
+    expect(pipeline.pod('other')).not.to.equal(undefined);
+  });
+});
