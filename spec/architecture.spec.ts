@@ -103,6 +103,12 @@ describe('the folders of lib/', () => {
     expect(paths(readers).filter((path) => basename(path) !== 'main.ts')).to.deep.equal([]);
   });
 
+  it('make code of no text', () => {
+    expect(paths(sources.filter(({ evaluatesText }) => evaluatesText))).to.deep.equal([]);
+    const suspects = ["new Function('a')", 'eval("a")', 'globalThis.eval(a)', "import vm from 'node:vm';"];
+    for (const text of suspects) expect(parseSourceFile('lib/a.ts', text).evaluatesText, text).to.equal(true);
+  });
+
   it('import only packages that a production installation has', () => {
     const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       dependencies: Readonly<Record<string, string>>;

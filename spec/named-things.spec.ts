@@ -8,7 +8,7 @@ import { seriesNames, servedSeries } from '#spec/support/served-series.ts';
 const KUBECTL =
   'api-version chunk-size clusterrole for insecure-skip-tls-verify namespace non-resource-url raw resource server serviceaccount timeout type user verb';
 const HELM = 'install set';
-const NPM = 'include loglevel no-audit no-fund';
+const NPM = 'include loglevel no-audit no-fund omit';
 const SIMULATOR = 'nodes pods-per-node';
 const KUBE_APISERVER = 'proxy-client-cert-file proxy-client-key-file';
 const FOREIGN_FLAGS = [KUBECTL, HELM, NPM, SIMULATOR, KUBE_APISERVER].flatMap((flags) => flags.split(' '));

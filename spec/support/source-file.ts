@@ -8,6 +8,8 @@ export interface SourceFile {
   readonly specifiers: readonly string[];
   /** Whether it names the global `process` or imports it. */
   readonly readsProcess: boolean;
+  /** Whether it makes code of text: `eval`, `Function`, `node:vm`. */
+  readonly evaluatesText: boolean;
 }
 
 /** Reads every TypeScript source below a folder of the checkout. */
@@ -24,6 +26,7 @@ const IMPORT_OR_REEXPORT = /(?:^|;)[ \t]*(?:import|export)\b[^;'"`=]*?\bfrom\s*[
 const IMPORT_FOR_EFFECT = /(?:^|;)[ \t]*import\s*['"]([^'"]+)['"]/gm;
 const DYNAMIC_OR_TYPE_IMPORT = /\bimport\(\s*['"]([^'"]+)['"]/g;
 const GLOBAL_PROCESS = /(?<![\w.$#'"`-])process\s*(?:\?\.|\.|\[)|globalThis\.process\b/;
+const EVALUATION = /\beval\s*\(|\bFunction\s*\(/;
 
 /**
  * Reads a source's imports by pattern: types would be gone from compiled output, and the project's formatting
@@ -35,5 +38,6 @@ export function parseSourceFile(path: string, text: string): SourceFile {
     [...code.matchAll(pattern)].map((match) => match[1] ?? ''),
   );
   const readsProcess = GLOBAL_PROCESS.test(code) || specifiers.some((s) => /^(node:)?process$/.test(s));
-  return { path, specifiers, readsProcess };
+  const evaluatesText = EVALUATION.test(code) || specifiers.some((s) => /^(node:)?vm$/.test(s));
+  return { path, specifiers, readsProcess, evaluatesText };
 }

@@ -1,0 +1,61 @@
+import type { TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { authenticateInOrder } from '#lib/apiserver/authentication/authenticate-in-order.ts';
+import type { AuthenticationMethod } from '#lib/apiserver/authentication/authentication-method.ts';
+import { ANONYMOUS, type User } from '#lib/apiserver/authentication.ts';
+import { timedOut } from '#lib/apiserver/failures.ts';
+
+const credentials = { headers: {}, rawHeaders: [], socket: {} as TLSSocket };
+const userOf = (name: string, ...groups: readonly string[]): User => ({ name, uid: '', groups, extra: {} });
+const finding =
+  (user: User): AuthenticationMethod =>
+  () =>
+    user;
+const notTried: AuthenticationMethod = () => undefined;
+const failing =
+  (reason: string): AuthenticationMethod =>
+  async () => {
+    throw new Error(reason);
+  };
+
+/** Whom some methods take a caller for, and the reasons of a refusal. */
+async function outcomeOf(...methods: readonly AuthenticationMethod[]) {
+  const refusals: unknown[] = [];
+  const user = await authenticateInOrder(methods, (reasons) => refusals.push(...reasons))(credentials);
+  return { user, refusals: refusals.map((reason) => (reason as Error).message) };
+}
+
+describe('authenticateInOrder', () => {
+  it('takes the first user that is found, though an attempt before failed', async () => {
+    const { user, refusals } = await outcomeOf(
+      notTried,
+      failing('no'),
+      finding(userOf('a')),
+      finding(userOf('b')),
+    );
+    expect(user?.name).to.equal('a');
+    expect(refusals).to.deep.equal([]);
+  });
+
+  it('takes who tries nothing for anonymous, and refuses whose every attempt fails', async () => {
+    expect((await outcomeOf(notTried, notTried)).user).to.equal(ANONYMOUS);
+    expect(await outcomeOf(failing('no'), notTried, failing('never'))).to.deep.equal({
+      user: undefined,
+      refusals: ['no', 'never'],
+    });
+  });
+
+  it('puts whom it finds among the authenticated, once, and never the anonymous', async () => {
+    const groupsOf = async (user: User) => (await outcomeOf(finding(user))).user?.groups;
+    expect(await groupsOf(userOf('a', 'b'))).to.deep.equal(['b', 'system:authenticated']);
+    expect(await groupsOf(userOf('a', 'system:authenticated'))).to.deep.equal(['system:authenticated']);
+    expect(await groupsOf(userOf('a', 'system:unauthenticated'))).to.deep.equal(['system:unauthenticated']);
+    expect(await groupsOf(userOf('system:anonymous'))).to.deep.equal([]);
+  });
+
+  it('refuses nobody whose time is up: that is answered as such', async () => {
+    const late: AuthenticationMethod = () => Promise.reject(timedOut());
+    const failure = await outcomeOf(late, notTried).catch((error: unknown) => error);
+    expect(failure).to.include({ code: 504 });
+  });
+});

@@ -1,0 +1,42 @@
+import type { TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
+import type { User } from '#lib/apiserver/authentication.ts';
+
+const ALICE: User = { name: 'alice', uid: '', groups: [], extra: {} };
+
+/** Whom a header is taken for, by a reviewer who knows one token. */
+async function userOf(authorization: string | undefined): Promise<User | undefined> {
+  const method = byBearerToken(async (token) => (token === 'good' ? ALICE : undefined));
+  const socket = {} as TLSSocket; // not looked at
+  return await method({ headers: { authorization }, rawHeaders: [], socket });
+}
+
+describe('byBearerToken', () => {
+  for (const header of ['Bearer good', 'bearer good', '  BEARER good  ', 'Bearer good more']) {
+    it(`finds the token in "${header}"`, async () => {
+      expect(await userOf(header)).to.equal(ALICE);
+    });
+  }
+
+  for (const header of [
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    'Bearer  good',
+    'Basic good',
+    'good',
+    'Bearer\tgood',
+  ]) {
+    it(`takes ${JSON.stringify(header)} for no attempt`, async () => {
+      expect(await userOf(header)).to.equal(undefined);
+    });
+  }
+
+  it('throws for a token that is nobody’s, and does not say which', async () => {
+    const failure = await userOf('Bearer secret').catch((error: Error) => error);
+    expect(failure).to.be.instanceOf(Error);
+    expect((failure as Error).stack).not.to.contain('secret');
+  });
+});

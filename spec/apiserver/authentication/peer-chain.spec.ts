@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { parseCaBundle } from '#lib/apiserver/authentication/ca-bundle.ts';
+import { type PeerChain, peerChainOf } from '#lib/apiserver/authentication/peer-chain.ts';
+import { TestAuthority } from '#spec/support/issued-certificates.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('peerChainOf', () => {
+  const users = new TestAuthority('users');
+  const intermediate = new TestAuthority('intermediate', users);
+  const frontProxy = new TestAuthority('front-proxy');
+  const [ofUsers, ofFrontProxy] = [parseCaBundle(users.pem), parseCaBundle(frontProxy.pem)];
+
+  it('has each set of authorities vouch for itself, though TLS was told of both', async () => {
+    await using connection = await shake(users.leaf());
+    const chain = chainOf(connection.socket);
+    chain.verify(ofUsers, Date.now());
+    expect(() => chain.verify(ofFrontProxy, Date.now())).to.throw('signed by unknown authority');
+    chain.verify(ofUsers, Date.now()); // the one before changed nothing
+  });
+
+  it('goes by the intermediates that the client sent, at every request', async () => {
+    await using connection = await shake(intermediate.leaf({}, [intermediate]));
+    chainOf(connection.socket).verify(ofUsers, Date.now());
+    expect(peerChainOf(connection.socket)).to.equal(peerChainOf(connection.socket));
+    chainOf(connection.socket).verify(parseCaBundle(users.pem), Date.now());
+  });
+
+  it('looks at the time of every certificate anew', async () => {
+    const validity = { notBefore: new Date(), notAfter: new Date(Date.now() + HOUR_MS) };
+    await using connection = await shake(users.leaf({ validity }));
+    const chain = chainOf(connection.socket);
+    chain.verify(ofUsers, Date.now() + 1_000);
+    expect(() => chain.verify(ofUsers, Date.now() + 2 * HOUR_MS)).to.throw('has expired');
+    expect(() => chain.verify(ofUsers, Date.now() - HOUR_MS)).to.throw('not yet valid');
+    chain.verify(ofUsers, Date.now() + 1_000);
+  });
+
+  it('is none where the client shows nothing', async () => {
+    await using connection = await shake({});
+    expect(peerChainOf(connection.socket)).to.equal(undefined);
+  });
+
+  function chainOf(socket: TLSSocket): PeerChain {
+    const chain = peerChainOf(socket);
+    if (!chain) throw new Error('the client shows no certificate');
+    return chain;
+  }
+
+  /** The server's end of a connection on which a client shows what it has. */
+  async function shake(shown: {
+    readonly cert?: string;
+    readonly key?: string;
+  }): Promise<AsyncDisposable & { readonly socket: TLSSocket }> {
+    const own = users.leaf({ usages: ['serverAuth'] });
+    const server = createServer({ ...own, requestCert: true, rejectUnauthorized: false });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo; // a port's, for no pipe was asked for
+    const client = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...shown });
+    const [socket] = await once(server, 'secureConnection');
+    return {
+      socket,
+      [Symbol.asyncDispose]: async () => {
+        client.destroy();
+        socket.destroy();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
+});
