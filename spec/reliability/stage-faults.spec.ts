@@ -17,6 +17,7 @@ const STAGES: readonly { readonly prototype: object; readonly method: string; re
   { prototype: Scraper.prototype, method: 'scrape' },
   { prototype: EndpointChoice.prototype, method: 'ask' },
   { prototype: EndpointChoice.prototype, method: 'retain', stage: 'endpoints' },
+  { prototype: MetricsSink.prototype, method: 'beginCycle', stage: 'sink' },
   { prototype: MetricsSink.prototype, method: 'receive', stage: 'sink' },
   { prototype: MetricsSink.prototype, method: 'retain', stage: 'sink' },
   { prototype: ResourceMetricsTelemetry.prototype, method: 'recordCycle', stage: 'telemetry' },
@@ -72,13 +73,16 @@ describe('a stage that throws', () => {
   }
 });
 
-/** Has a method or getter of a class throw, until disposed. */
+/** Has a method or getter of a class, its own or inherited, throw, until disposed. */
 function broken(prototype: object, name: string): Disposable {
-  const sound = Object.getOwnPropertyDescriptor(prototype, name);
+  const own = Object.getOwnPropertyDescriptor(prototype, name);
+  const sound = own ?? Object.getOwnPropertyDescriptor(Object.getPrototypeOf(prototype), name);
   if (!sound) throw new Error(`there is no ${name} to break`);
   const fail = () => {
     throw new Error('broken on purpose');
   };
   Object.defineProperty(prototype, name, sound.get ? { ...sound, get: fail } : { ...sound, value: fail });
-  return { [Symbol.dispose]: () => void Object.defineProperty(prototype, name, sound) };
+  const mend = () =>
+    own ? Object.defineProperty(prototype, name, own) : Reflect.deleteProperty(prototype, name);
+  return { [Symbol.dispose]: () => void mend() };
 }
