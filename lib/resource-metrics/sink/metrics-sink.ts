@@ -135,7 +135,7 @@ export class MetricsSink {
     if (isDropped) this.#nextExpiryMs = Number.NEGATIVE_INFINITY; // the next reader finds it gone
   }
 
-  /** Drops what is held of nodes that are gone, and readings too old to compare with. */
+  /** Drops what is held of nodes that are gone, and what is neither served nor young enough to compare with. */
   retain(isLive: (nodeName: string) => boolean): void {
     const oldestMs = this.#options.clock.monotonicMs() - LONGEST_GAP_MS;
     let hasServedOfDead = false;
