@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Deadline, startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
+import { onAbort } from '#lib/time/on-abort.ts';
 import { ApiConnections } from './api-connections.ts';
 import { ApiError, apiErrorOf } from './api-error.ts';
 import type { ClusterAccess } from './cluster-access.ts';
@@ -73,13 +74,19 @@ export class ApiClient {
    */
   async streamLines(path: string, options: RequestOptions = {}): Promise<AsyncGenerator<string, void, void>> {
     const call: Call = { method: 'GET', path };
-    const left = new AbortController();
-    const signal = options.signal ? AbortSignal.any([left.signal, options.signal]) : left.signal;
+    const stream = new AbortController();
+    const parent = onAbort(options.signal, () => stream.abort(options.signal?.reason));
+    const left = () => {
+      parent[Symbol.dispose]();
+      stream.abort();
+    };
     try {
-      using deadline = this.#startDeadline({ ...options, signal });
-      const { body } = await this.#send(call, options, deadline.signal); // which goes on following `signal`
+      using deadline = this.#startDeadline({ ...options, signal: stream.signal });
+      onAbort(deadline.signal, () => stream.abort(deadline.signal.reason));
+      const { body } = await this.#send(call, options, stream.signal);
       return this.#linesOf(call, { body, left, signal: options.signal });
     } catch (error) {
+      left();
       throw this.#explain(call, error, options.signal);
     }
   }
@@ -102,7 +109,7 @@ export class ApiClient {
     call: Call,
     stream: {
       readonly body: Dispatcher.ResponseData['body'];
-      readonly left: AbortController;
+      readonly left: () => void;
       readonly signal: AbortSignal | undefined;
     },
   ): AsyncGenerator<string, void, void> {
@@ -111,7 +118,7 @@ export class ApiClient {
     } catch (error) {
       throw this.#explain(call, error, stream.signal);
     } finally {
-      stream.left.abort();
+      stream.left();
     }
   }
 

@@ -15,4 +15,7 @@ export interface Clock {
    * @throws the signal's reason, at once, when it is or becomes aborted.
    */
   sleep(durationMs: number, options?: { readonly signal?: AbortSignal }): Promise<void>;
+
+  /** Calls back after a while, unless disposed of before. */
+  startTimer(durationMs: number, callback: () => void): Disposable;
 }

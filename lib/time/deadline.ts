@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
+import { onAbort } from './on-abort.ts';
 
-/** A signal that aborts after a while or when its parent does; disposing it frees the timer. */
+/** A signal that aborts after a while or when its parent does; never after it was disposed of. */
 export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }
@@ -13,14 +14,16 @@ export interface Deadline extends Disposable {
 export function startDeadline(
   clock: Clock,
   durationMs: number,
-  options: { readonly signal?: AbortSignal; readonly expired: () => Error },
+  { signal, expired }: { readonly signal?: AbortSignal; readonly expired: () => Error },
 ): Deadline {
   const own = new AbortController();
-  const timer = new AbortController();
-  const signal = options.signal ? AbortSignal.any([own.signal, options.signal]) : own.signal;
-  clock.sleep(durationMs, { signal: timer.signal }).then(
-    () => own.abort(options.expired()),
-    () => {}, // disposed: the work ended first
-  );
-  return { signal, [Symbol.dispose]: () => timer.abort() };
+  const timer = clock.startTimer(durationMs, () => own.abort(expired()));
+  const parent = onAbort(signal, () => own.abort(signal?.reason));
+  return {
+    signal: own.signal,
+    [Symbol.dispose]: () => {
+      timer[Symbol.dispose]();
+      parent[Symbol.dispose]();
+    },
+  };
 }

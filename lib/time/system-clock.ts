@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
+import { onAbort } from './on-abort.ts';
 
 /** A longer timer than this, of 24.8 days, fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -8,16 +8,31 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
-  sleep: async (durationMs, { signal } = {}) => {
-    const options = signal ? { signal } : {};
-    try {
-      let leftMs = durationMs;
-      for (; leftMs > LONGEST_TIMER_MS; leftMs -= LONGEST_TIMER_MS)
-        await sleep(LONGEST_TIMER_MS, undefined, options);
-      await sleep(leftMs, undefined, options);
-    } catch (error) {
-      signal?.throwIfAborted(); // the caller's own reason, not node's AbortError around it
-      throw error;
-    }
-  },
+  sleep: (durationMs, { signal } = {}) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const timer = startTimer(durationMs, () => {
+        aborted[Symbol.dispose]();
+        resolve();
+      });
+      const aborted = onAbort(signal, () => {
+        timer[Symbol.dispose]();
+        reject(signal?.reason);
+      });
+    }),
+  startTimer,
 };
+
+function startTimer(durationMs: number, callback: () => void): Disposable {
+  let leftMs = durationMs;
+  const start = (): NodeJS.Timeout => {
+    const partMs = Math.min(leftMs, LONGEST_TIMER_MS);
+    leftMs -= partMs;
+    return setTimeout(() => {
+      if (leftMs > 0) timeout = start();
+      else callback();
+    }, partMs);
+  };
+  let timeout = start();
+  return { [Symbol.dispose]: () => clearTimeout(timeout) };
+}

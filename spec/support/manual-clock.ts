@@ -23,7 +23,7 @@ export class ManualClock implements Clock {
     return this.#monotonicMs;
   }
 
-  /** How many sleeps are pending: a component that was disposed leaves none. */
+  /** How many sleeps and timers are pending: a component that was disposed leaves none. */
   get sleeperCount(): number {
     return this.#sleepers.size;
   }
@@ -45,6 +45,12 @@ export class ManualClock implements Clock {
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#sleepers.add(sleeper);
     });
+  }
+
+  startTimer(durationMs: number, callback: () => void): Disposable {
+    const sleeper = { wakesAtMs: this.#monotonicMs + durationMs, wake: callback };
+    this.#sleepers.add(sleeper);
+    return { [Symbol.dispose]: () => void this.#sleepers.delete(sleeper) };
   }
 
   /** Steps the wall clock alone, as an administrator or NTP does. */

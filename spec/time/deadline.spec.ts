@@ -23,9 +23,11 @@ describe('startDeadline', () => {
 
   it('never aborts after it was disposed, and leaves no timer', async () => {
     const clock = new ManualClock();
-    const deadline = startDeadline(clock, 3000, { expired });
+    const parent = new AbortController();
+    const deadline = startDeadline(clock, 3000, { signal: parent.signal, expired });
     deadline[Symbol.dispose]();
     await clock.advance(10_000);
+    parent.abort();
     expect(deadline.signal.aborted).to.equal(false);
     expect(clock.sleeperCount).to.equal(0);
   });

@@ -64,7 +64,6 @@ export async function createKubeletClient(
   const client = new KubeletClient({
     clock,
     dialer,
-    scheme: completelyInsecure ? 'http' : 'https',
     authorization: async () => (completelyInsecure ? undefined : await access.authorization()),
     requestTimeoutMs,
     keepAliveMs: KEEP_ALIVE_RESOLUTIONS * resolutionMs,

@@ -1,24 +1,17 @@
 import type net from 'node:net';
-import { Client } from 'undici';
 import { formatAddress, type ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { AnswerMemory } from './answer-memory.ts';
 import type { Dialer } from './dialer.ts';
-import { readAnswer, readBeginning, tooLong } from './read-answer.ts';
-
-/** Enough to say why not. */
-const MAX_REFUSAL_BYTES = 16 * 1024;
-
-/** A longer refusal is cut in the error. */
-const MAX_REFUSAL_LENGTH = 200;
+import { ConnectionClosed, KubeletConnection } from './kubelet-connection.ts';
+import { KubeletRefusal } from './kubelet-refusal.ts';
 
 /** What a kubelet client needs from outside. */
 export interface KubeletClientOptions {
   readonly clock: Clock;
   readonly dialer: Pick<Dialer, 'dial'>;
-  readonly scheme: 'https' | 'http';
   /** The value of the Authorization header; asked for at every request, for tokens rotate. */
   readonly authorization: () => Promise<string | undefined>;
   /** Bounds the whole of a question: dialling, where there is no connection, and the answer. */
@@ -29,26 +22,10 @@ export interface KubeletClientOptions {
   readonly maxAnswerBytes: number;
 }
 
-/** A kubelet that answered, but not with 200. */
-export class KubeletRefusal extends Error {
-  readonly statusCode: number;
-
-  constructor(statusCode: number, text: string) {
-    super(`HTTP status ${statusCode}${text === '' ? '' : `: ${text}`}`);
-    this.statusCode = statusCode;
-  }
-}
-
-/** A socket, and what speaks HTTP on it. */
-interface Connection {
-  readonly socket: net.Socket;
-  readonly http: Client;
-}
-
 /** Asks kubelets, over one kept-alive connection each. */
 export class KubeletClient {
   readonly #options: KubeletClientOptions;
-  readonly #connections = new Map<string, Connection>();
+  readonly #connections = new Map<string, KeptConnection>();
   /** Fewer than all once file descriptors have run out: those who ask us need some, too, and so do files. */
   #mostKept = Number.POSITIVE_INFINITY;
   readonly #memory: AnswerMemory;
@@ -74,20 +51,23 @@ export class KubeletClient {
 
   async #ask(target: ScrapeTarget, path: string, signal: AbortSignal): Promise<Buffer> {
     const address = formatAddress(target);
+    const authorization = await this.#options.authorization();
+    const question = { path, authorization, signal };
     const kept = this.#connections.get(address);
     if (kept) {
+      kept.usedAtMs = this.#options.clock.monotonicMs();
       try {
-        return await this.#request(kept, path, signal);
+        return await kept.connection.ask(question);
       } catch (error) {
         if (error instanceof KubeletRefusal || signal.aborted || !wasClosed(error)) throw error;
       }
     }
-    const socket = await this.#dial(target, signal);
-    const connection = this.#keep(address, socket);
+    const connection = this.#keep(address, await this.#dial(target, signal));
     try {
-      return await this.#request(connection, path, signal);
+      return await connection.ask(question);
     } finally {
-      if (this.#connections.size > this.#mostKept) await close(connection);
+      const isKept = this.#connections.get(address)?.connection === connection;
+      if (!isKept || this.#connections.size > this.#mostKept) connection.close();
     }
   }
 
@@ -100,10 +80,12 @@ export class KubeletClient {
     }
   }
 
-  /** Closes the connections to every address (`host:port`) but these. */
+  /** Closes the connections to every address (`host:port`) but these, and those that nobody has used for long. */
   async retain(addresses: ReadonlySet<string>): Promise<void> {
-    for (const [address, connection] of this.#connections) {
-      if (!addresses.has(address)) await close(connection);
+    const { clock, keepAliveMs } = this.#options;
+    const latestMs = clock.monotonicMs() - keepAliveMs;
+    for (const [address, { connection, usedAtMs }] of this.#connections) {
+      if (!addresses.has(address) || usedAtMs < latestMs) connection.close();
     }
   }
 
@@ -111,69 +93,26 @@ export class KubeletClient {
     await this.retain(new Set());
   }
 
-  #keep(address: string, socket: net.Socket): Connection {
-    const { scheme, keepAliveMs } = this.#options;
-    let dialed: net.Socket | undefined = socket;
-    const http = new Client(`${scheme}://${address}`, {
-      connect: (_options, callback) => {
-        const taken = dialed;
-        dialed = undefined;
-        queueMicrotask(() => {
-          if (taken) callback(null, taken);
-          else callback(new Error('the kubelet closed the connection'), null);
-        });
-      },
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMs,
-      headersTimeout: 0, // the request's own deadline bounds both
-      bodyTimeout: 0,
-    });
-    const connection = { socket, http };
-    this.#connections.set(address, connection);
+  #keep(address: string, socket: net.Socket): KubeletConnection {
+    const { clock, maxAnswerBytes } = this.#options;
+    const options = { host: address, maxAnswerBytes, memory: this.#memory };
+    const kept = { connection: new KubeletConnection(socket, options), usedAtMs: clock.monotonicMs() };
+    this.#connections.set(address, kept);
     socket.once('close', () => {
-      if (this.#connections.get(address) === connection) this.#connections.delete(address);
-      void close(connection);
+      if (this.#connections.get(address) === kept) this.#connections.delete(address);
     });
-    return connection;
-  }
-
-  async #request({ http }: Connection, path: string, signal: AbortSignal): Promise<Buffer> {
-    const authorization = await this.#options.authorization();
-    const { statusCode, headers, body } = await http.request({
-      method: 'GET',
-      path,
-      headers: authorization === undefined ? {} : { authorization },
-      signal,
-    });
-    body.on('error', () => {}); // whoever reads it hears of it; when it is left, nobody has to
-    if (statusCode !== 200) {
-      const text = await readBeginning(body, MAX_REFUSAL_BYTES);
-      throw new KubeletRefusal(statusCode, text.trim().slice(0, MAX_REFUSAL_LENGTH));
-    }
-    const encoding = headers['content-encoding'];
-    if (encoding !== undefined && encoding !== 'identity') {
-      body.destroy();
-      throw new Error(`the answer is encoded, though that was not asked for: ${encoding}`);
-    }
-    const { maxAnswerBytes: maxBytes } = this.#options;
-    if (Number(headers['content-length']) > maxBytes) {
-      body.destroy();
-      throw tooLong(maxBytes);
-    }
-    return await readAnswer(body, { maxBytes, memory: this.#memory, signal });
+    return kept.connection;
   }
 }
 
-async function close({ socket, http }: Connection): Promise<void> {
-  socket.destroy();
-  await http.destroy();
+interface KeptConnection {
+  readonly connection: KubeletConnection;
+  usedAtMs: number;
 }
 
 function wasClosed(error: unknown): boolean {
   const code = codeOf(error);
-  return (
-    code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_DESTROYED'
-  );
+  return error instanceof ConnectionClosed || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,5 +1,5 @@
 import { describeError } from '#lib/telemetry/logger.ts';
-import { KubeletRefusal } from './kubelet-client.ts';
+import { KubeletRefusal } from './kubelet-refusal.ts';
 
 /** A node whose usage could not be had in one cycle, and why. */
 export class ScrapeError extends Error {
@@ -29,9 +29,6 @@ const WORDS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'network unreachable',
   ETIMEDOUT: 'connection timed out',
   EMFILE: 'this process has too many files open',
-  UND_ERR_SOCKET: 'the kubelet closed the connection before its answer was complete',
-  UND_ERR_DESTROYED: 'the kubelet closed the connection before its answer was complete',
-  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate was issued by an authority that is not trusted here',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate was issued by an authority that is not trusted here',
@@ -44,7 +41,6 @@ const WORDS: Readonly<Record<string, string>> = {
 
 function inWords(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  if (cause instanceof Error && cause.name === 'HTTPParserError') return 'it does not speak HTTP';
   return WORDS[code] ?? describeError(cause);
 }
 

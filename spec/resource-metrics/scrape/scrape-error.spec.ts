@@ -19,9 +19,6 @@ describe('ScrapeError', () => {
 
   it("puts foreign errors into words and keeps others' own", () => {
     expect(messageOf(withCode('ERR_SSL_WRONG_VERSION_NUMBER'))).to.match(/: it does not speak TLS$/);
-    expect(messageOf(Object.assign(new Error('raw'), { name: 'HTTPParserError' }))).to.match(
-      /: it does not speak HTTP$/,
-    );
     expect(messageOf(withCode('EWHATEVER', 'something else'))).to.match(/: something else$/);
     expect(messageOf(new Error('outer', { cause: new Error('inner') }))).to.match(/: outer: inner$/);
   });

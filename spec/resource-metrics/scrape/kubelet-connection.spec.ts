@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { expect } from 'chai';
+import { AnswerMemory } from '#lib/resource-metrics/scrape/answer-memory.ts';
+import { KubeletConnection } from '#lib/resource-metrics/scrape/kubelet-connection.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { answering, httpResponse, RawServer } from '#spec/support/raw-server.ts';
+
+const never = new AbortController().signal;
+
+async function connect(server: RawServer) {
+  const socket = net.connect(server.port, '127.0.0.1');
+  await once(socket, 'connect');
+  const memory = new AnswerMemory(new ManualClock());
+  const connection = new KubeletConnection(socket, {
+    host: 'kubelet:10250',
+    maxAnswerBytes: 2 ** 26,
+    memory,
+  });
+  const ask = (path = '/', options: { signal?: AbortSignal; authorization?: string } = {}) =>
+    connection
+      .ask({ path, signal: options.signal ?? never, authorization: options.authorization })
+      .then(String, (error: Error) => error.message);
+  return { ask, connection, [Symbol.dispose]: () => connection.close() };
+}
+
+describe('KubeletConnection', () => {
+  it('asks one question after another, whoever asks when', async () => {
+    const asked: string[] = [];
+    await using server = await RawServer.start((socket) =>
+      socket.on('data', (data) => {
+        asked.push(
+          ...String(data)
+            .matchAll(/GET (\S+)/g)
+            .map(([, path]) => path ?? ''),
+        );
+        setImmediate(() => socket.write(httpResponse(`${asked.length}`)));
+      }),
+    );
+    using kubelet = await connect(server);
+    expect(await Promise.all(['/a', '/b', '/c'].map((path) => kubelet.ask(path)))).to.deep.equal([
+      '1',
+      '2',
+      '3',
+    ]);
+    expect(asked).to.deep.equal(['/a', '/b', '/c']);
+  });
+
+  it('goes on after a refusal that has ended', async () => {
+    let questions = 0;
+    await using server = await RawServer.start((socket) =>
+      socket.on('data', () => {
+        questions++;
+        socket.write(questions === 1 ? httpResponse('no', { status: '404 Not Found' }) : httpResponse('yes'));
+      }),
+    );
+    using kubelet = await connect(server);
+    expect(await kubelet.ask()).to.equal('HTTP status 404: no');
+    expect(await kubelet.ask()).to.equal('yes');
+  });
+
+  it('takes what nobody asked for as a reason to close', async () => {
+    await using server = await RawServer.start((socket) =>
+      socket.write('HTTP/1.1 408 Request Timeout\r\n\r\n'),
+    );
+    using kubelet = await connect(server);
+    await eventually(() => !kubelet.connection.isOpen);
+    expect(await kubelet.ask()).to.match(/^the kubelet closed the connection/);
+  });
+
+  it('reads a very long answer, whose parts wait for room, to the last byte', async () => {
+    const body = 'x'.repeat(40 * 2 ** 20);
+    await using server = await RawServer.start(answering(httpResponse(body)));
+    using kubelet = await connect(server);
+    expect((await kubelet.ask()).length).to.equal(body.length);
+    expect(await kubelet.ask()).to.have.length(body.length);
+  });
+
+  it('ends with the signal, at once and with its reason', async () => {
+    await using server = await RawServer.start(answering('HTTP/1.1 200 OK\r\n'));
+    using kubelet = await connect(server);
+    const aborting = new AbortController();
+    const answer = kubelet.ask('/', { signal: aborting.signal });
+    await eventually(() => (server.sockets[0]?.bytesWritten ?? 0) > 0);
+    aborting.abort(new Error('too late'));
+    expect(await answer).to.equal('too late');
+    expect(kubelet.connection.isOpen).to.equal(false);
+    expect(await kubelet.ask('/', { signal: aborting.signal })).to.equal('too late');
+  });
+
+  it('sends nothing that could be taken for another request', async () => {
+    await using server = await RawServer.start(answering(httpResponse('1')));
+    using kubelet = await connect(server);
+    for (const path of ['/a b', '/a\r\nX: y', 'a', '', '/ü']) {
+      expect(await kubelet.ask(path)).to.equal(`the path "${path}" cannot be asked for`);
+    }
+    expect(await kubelet.ask('/', { authorization: 'Bearer a\r\nX: y' })).to.equal(
+      'our token cannot be sent in a header',
+    );
+    expect(await kubelet.ask()).to.equal('1');
+    expect(server.sockets[0]?.bytesRead).to.equal('GET / HTTP/1.1\r\nHost: kubelet:10250\r\n\r\n'.length);
+  });
+});
