@@ -20,6 +20,12 @@ export async function heldResources(clock: ManualClock): Promise<HeldResources> 
   };
 }
 
+/** The most of everything that was held at any of some moments: what is usual goes up and down. */
+export function mostOf(moments: readonly HeldResources[]): HeldResources {
+  const most = (what: keyof HeldResources) => Math.max(...moments.map((held) => held[what]));
+  return { fileDescriptors: most('fileDescriptors'), sockets: most('sockets'), timers: most('timers') };
+}
+
 /** Whether there is no more of anything than there was. */
 export function isWithin(held: HeldResources, before: HeldResources): boolean {
   return (
