@@ -34,7 +34,10 @@ describe('the process', function () {
   before(async () => {
     const few = { nodes: 2, podsPerNode: 2 };
     [delayed, stopped, starved, readOnly, small, thrown, rejected] = await Promise.all([
-      start({ nodes: 2, podsPerNode: 1000 }, { flags: [`--shutdown-delay-duration=${SHUTDOWN_DELAY_MS / 1000}s`] }),
+      start(
+        { nodes: 2, podsPerNode: 1000 },
+        { flags: [`--shutdown-delay-duration=${SHUTDOWN_DELAY_MS / 1000}s`] },
+      ),
       start(few, { flags: OFTEN }),
       start({ nodes: 60, podsPerNode: 1 }, { flags: OFTEN, shell: 'ulimit -n 64' }),
       start(few, { flags: ['--cert-dir=/etc/passwd/certificates'] }), // where not even root can write
