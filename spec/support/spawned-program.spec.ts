@@ -13,6 +13,14 @@ describe('SpawnedProgram', () => {
     expect(program.output).to.include('one');
   });
 
+  it('tells every line to who asked for that, when it is printed', async () => {
+    const heard: string[] = [];
+    const options = { name: 'a shell', onLine: (line: string) => heard.push(line) };
+    await using program = new SpawnedProgram('/bin/sh', ['-c', 'echo one; echo two; sleep 60'], options);
+    await program.line(/two/, 5_000);
+    expect(heard).to.deep.equal(['one', 'two']);
+  });
+
   it('says what a program printed that ends before the awaited line', async () => {
     await using program = shell('echo only this; exit 3');
     const failure = await program.line(/that/, 5_000).catch((error: Error) => error.message);

@@ -14,6 +14,8 @@ export interface SpawnOptions {
   /** What to call it in messages. */
   readonly name: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** Hears every line as it is printed. */
+  readonly onLine?: (line: string) => void;
 }
 
 /**
@@ -30,10 +32,12 @@ export class SpawnedProgram implements AsyncDisposable {
   /** Settles when the program has ended and its output has been read. */
   readonly ended: Promise<Ending>;
 
-  constructor(command: string, args: readonly string[], { name, env = process.env }: SpawnOptions) {
+  constructor(command: string, args: readonly string[], options: SpawnOptions) {
+    const { name, env = process.env, onLine } = options;
     const child = spawn(command, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     this.name = name;
+    if (onLine) this.#onLine.add(() => onLine(this.#output.at(-1) ?? ''));
     this.ended = new Promise((settle, refuse) => {
       child.once('error', (cause) => refuse(new Error(`Cannot start ${name}: ${cause.message}`, { cause })));
       child.once('close', (status, signal) => settle({ status, signal }));

@@ -16,16 +16,20 @@ export interface ControlPlaneBinaries {
 const MAKER = fileURLToPath(new URL('make-binaries.sh', import.meta.url));
 
 /**
- * Looks for a control plane in `assets`, the KUBEBUILDER_ASSETS of controller test suites, else among those made before.
+ * Looks for a control plane in `assets`, the KUBEBUILDER_ASSETS of controller test suites, or without that among those
+ * made before.
  *
- * @returns `undefined` when there is none
+ * @returns `undefined` when none has been made
+ * @throws Error when `assets` has none: whoever names a folder means that one and no other
  */
 export async function findBinaries(
   assets = process.env.KUBEBUILDER_ASSETS,
   cacheFolder = '.cache/control-plane',
 ): Promise<ControlPlaneBinaries | undefined> {
-  const given = assets ? await binariesIn(assets, 'taken from KUBEBUILDER_ASSETS') : undefined;
-  return given ?? (await binariesIn(cacheFolder, "built from Debian's source package"));
+  if (!assets) return await binariesIn(cacheFolder, "built from Debian's source package");
+  const given = await binariesIn(assets, 'taken from KUBEBUILDER_ASSETS');
+  if (given) return given;
+  throw new Error(`Cannot find etcd and kube-apiserver in ${assets}, which KUBEBUILDER_ASSETS names`);
 }
 
 /**
@@ -35,15 +39,21 @@ export async function findBinaries(
  */
 export async function makeBinaries(
   { timeoutMs, tell }: { readonly timeoutMs: number; readonly tell: (line: string) => void },
-  cacheFolder = '.cache/control-plane',
+  { cacheFolder = '.cache/control-plane', maker: command = MAKER } = {},
 ): Promise<ControlPlaneBinaries> {
-  await using maker = new SpawnedProgram(MAKER, [resolve(cacheFolder)], { name: 'the maker' });
-  const late = setTimeout(() => maker.kill('SIGTERM'), timeoutMs);
+  await using maker = new SpawnedProgram(command, [resolve(cacheFolder)], {
+    name: 'the maker',
+    onLine: tell,
+  });
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    maker.kill('SIGTERM');
+  }, timeoutMs);
   const { status } = await maker.ended.finally(() => clearTimeout(late));
-  for (const line of maker.output) tell(line);
-  const made = await findBinaries(undefined, cacheFolder);
-  if (status === 0 && made) return made;
-  const why = status === null || status === 143 ? `not within ${timeoutMs / 1000} s` : maker.output.at(-1);
+  const made = status === 0 ? await binariesIn(cacheFolder, "built from Debian's source package") : undefined;
+  if (made) return made;
+  const why = isLate ? `not within ${timeoutMs / 1000} s` : 'see above';
   throw new Error(`Cannot make a control plane: ${why}`);
 }
 

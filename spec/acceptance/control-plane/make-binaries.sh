@@ -15,6 +15,14 @@ fail() {
   exit 1
 }
 
+# Of two runs at once, the later one waits and has what the earlier made.
+exec 9>"$destination/.lock"
+flock 9
+if [ -x "$destination/kube-apiserver" ]; then
+  echo 'Made by another run'
+  exit 0
+fi
+
 has() {
   command -v "$1" >/dev/null 2>&1
 }
@@ -91,7 +99,8 @@ for package in pkg/version vendor/k8s.io/client-go/pkg/version vendor/k8s.io/com
 done
 go build -o "$workshop/" -ldflags "$stamps" ./cmd/kube-apiserver ./cmd/kube-controller-manager
 
-for binary in "$workshop/root/usr/bin/etcd" "$workshop/kube-apiserver" "$workshop/kube-controller-manager"; do
+# The API server goes last: where it is, everything is.
+for binary in "$workshop/kube-controller-manager" "$workshop/root/usr/bin/etcd" "$workshop/kube-apiserver"; do
   mv "$binary" "$destination/"
 done
 echo 'Made etcd, kube-apiserver and kube-controller-manager'
