@@ -20,6 +20,9 @@ const { outputFiles } = await build({
   platform: 'node',
   target: 'node24',
   banner: { js: REQUIRE },
+  // Names stay, for traces; what goes would be held in memory for as long as the program runs.
+  minifyWhitespace: true,
+  minifySyntax: true,
   legalComments: 'linked',
   logLevel: 'warning',
   write: false,

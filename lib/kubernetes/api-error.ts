@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 /** The API server's refusal: an HTTP status other than 2xx, or the Status that ends a watch. */
 export class ApiError extends Error {
@@ -31,10 +31,10 @@ export function isExpired(error: unknown): boolean {
 
 const STATUS = z.object({
   kind: z.literal('Status'),
-  message: z.string().optional(),
-  reason: z.string().optional(),
-  code: z.number().optional(),
-  details: z.object({ retryAfterSeconds: z.number().nonnegative().optional() }).optional(),
+  message: z.optional(z.string()),
+  reason: z.optional(z.string()),
+  code: z.optional(z.number()),
+  details: z.optional(z.object({ retryAfterSeconds: z.optional(z.number().check(z.nonnegative())) })),
 });
 
 /** A longer answer that is no Status is cut in the message. */

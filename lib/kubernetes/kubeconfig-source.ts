@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node';
 import { LineCounter, parseDocument } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { ClusterCredentials, ClusterSource, ClusterTls } from './cluster-access.ts';
 import { endPluginWith, pluginFault } from './credential-plugin.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -85,13 +85,13 @@ function readYaml(text: string): unknown {
 
 const TOKEN_FILES = z.object({
   users: z.array(
-    z.object({ name: z.string(), user: z.object({ tokenFile: z.string().optional() }).nullish() }),
+    z.object({ name: z.string(), user: z.nullish(z.object({ tokenFile: z.optional(z.string()) })) }),
   ),
 });
 
 /** The library does not know `tokenFile`, and its own way of reading one goes by an older token for a minute. */
 function tokenFileOf({ name }: User, document: object, directory: string): string | undefined {
-  const { users } = TOKEN_FILES.catch({ users: [] }).parse(document);
+  const { users } = z.catch(TOKEN_FILES, { users: [] }).parse(document);
   const file = users.find((one) => one.name === name)?.user?.tokenFile;
   return file ? resolve(directory, file) : undefined;
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { FrontProxyConfig } from './authentication-config.ts';
 import { type CaBundle, parseCaBundle } from './ca-bundle.ts';

@@ -78,8 +78,8 @@ function describeHeld(record: NodeRecord): HeldDescription {
   let containers = 0;
   let readings = history?.readings.length ?? 0;
   for (const pod of pods.values()) {
-    containers += pod.containers.size;
-    for (const held of pod.containers.values()) readings += held.readings.length;
+    containers += pod.containers.length;
+    for (const held of pod.containers) readings += held.readings.length;
   }
   return { pods: pods.size, containers, readings, stale: isStale(record) };
 }

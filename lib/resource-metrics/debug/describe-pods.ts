@@ -106,7 +106,7 @@ function describeReport({ nodeName, pod }: PodReport): ReportDescription {
     node: nodeName,
     ...(pod.uid !== undefined && { uid: pod.uid }),
     ...(pod.incompleteBecause !== undefined && { incompleteBecause: pod.incompleteBecause }),
-    containers: [...pod.containers].map(([name, { readings, usage }]) => {
+    containers: pod.containers.map(({ name, readings, usage }) => {
       const newest = readings.at(-1);
       return {
         name,

@@ -34,10 +34,11 @@ export function explainReportedPod(
     };
   }
   if (obstacle) return obstacle;
-  if (pod.containers.size === 0) {
+  if (pod.containers.length === 0) {
     return { code: 'NoContainers', message: `node "${nodeName}" tells of no container of it` };
   }
-  for (const [container, history] of pod.containers) {
+  for (const history of pod.containers) {
+    const container = history.name;
     if (!history.usage)
       return explainHistory(history, { of: `container "${container}"`, record: held.record });
   }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { ApiClient } from '#lib/kubernetes/api-client.ts';
 import { ApiError } from '#lib/kubernetes/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
@@ -28,14 +28,14 @@ const INTERVAL_MS = 10_000;
 const TIMEOUT_MS = 5_000;
 
 const POD_LIST = z.object({
-  items: z
-    .array(
+  items: z.nullable(
+    z.array(
       z.object({
-        spec: z.object({ nodeName: z.string().optional() }),
-        status: z.object({ phase: z.string().optional(), startTime: z.string().optional() }).optional(),
+        spec: z.object({ nodeName: z.optional(z.string()) }),
+        status: z.optional(z.object({ phase: z.optional(z.string()), startTime: z.optional(z.string()) })),
       }),
-    )
-    .nullable(),
+    ),
+  ),
 });
 
 /** Asks the API server for single pods, for what the cache of running pods does not keep: a limited number of times. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 /** A pod that the API server says is running, and where. */
 export interface RunningPod {
@@ -11,7 +11,7 @@ export interface RunningPod {
 const POD = z.object({
   metadata: z.object({ namespace: z.string(), name: z.string() }),
   spec: z.object({ nodeName: z.string() }),
-  status: z.object({ startTime: z.string().optional() }),
+  status: z.object({ startTime: z.optional(z.string()) }),
 });
 
 /** Keeps of a Pod object what the doctor uses; `undefined` for one without a node. */

@@ -1,6 +1,7 @@
 import { formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import type { AnswerMemory, AnswerShare } from './answer-memory.ts';
 import { ExcessiveAnswer } from './excessive-answer.ts';
+import { joinClosed } from './json-bytes.ts';
 
 /** Longer than the answers of nearly all kubelets. */
 export const USUAL_ANSWER_BYTES = 256 * 1024;
@@ -48,9 +49,9 @@ export class AnswerBuffer implements Disposable {
     return this.#share.take(chunk.length, signal);
   }
 
-  /** All of it. */
+  /** All of it, closed as JSON texts are. */
   contents(): Buffer {
-    return Buffer.concat(this.#chunks, this.#bytes);
+    return joinClosed(this.#chunks, this.#bytes);
   }
 
   [Symbol.dispose](): void {

@@ -6,6 +6,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { kubeletIdentityFault } from './kubelet-identity.ts';
 import type { NameResolver } from './name-resolver.ts';
+import { NarrowStream } from './narrow-stream.ts';
 import type { TurnGate } from './turn-gate.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for anew at every dial, for files rotate. */
@@ -68,7 +69,7 @@ export class Dialer {
         rejectUnauthorized: credentials.rejectUnauthorized ?? true,
         checkServerIdentity: (_, certificate) => kubeletIdentityFault(certificate, target),
         ...servername,
-        socket,
+        socket: new NarrowStream(socket),
         host,
         ALPNProtocols: ['http/1.1'],
       });

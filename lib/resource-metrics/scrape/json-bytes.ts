@@ -16,12 +16,25 @@ const [OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [0x5b, 
  */
 export type JsonText = Buffer & { readonly __closed: unique symbol };
 
-/** Closes a text, in a copy. */
-export function closeJson(text: Uint8Array): JsonText {
-  const closed = Buffer.allocUnsafe(text.length + 1);
-  closed.set(text);
-  closed[text.length] = END;
-  return closed as JsonText;
+/** Joins parts of so many bytes to a text that {@link closeJson} need not copy. */
+export function joinClosed(parts: readonly Uint8Array[], bytes: number): Buffer {
+  const closed = Buffer.allocUnsafe(bytes + 1);
+  let end = 0;
+  for (const part of parts) {
+    closed.set(part, end);
+    end += part.length;
+  }
+  closed[end] = END;
+  return closed.subarray(0, end);
+}
+
+/** Closes a text; in a copy, unless {@link END} stands behind it already. */
+export function closeJson({ buffer, byteOffset, length }: Buffer): JsonText {
+  const isClosed =
+    byteOffset + length < buffer.byteLength && new Uint8Array(buffer)[byteOffset + length] === END;
+  if (isClosed) return Buffer.from(buffer, byteOffset, length + 1) as JsonText;
+  const text = joinClosed([new Uint8Array(buffer, byteOffset, length)], length);
+  return Buffer.from(text.buffer, text.byteOffset, length + 1) as JsonText;
 }
 
 /** The place of the first byte from `position` that is no white space. */

@@ -34,7 +34,7 @@ export class JsonScanner {
   #isEntered = false;
 
   /** @param body UTF-8 text */
-  constructor(body: Uint8Array) {
+  constructor(body: Buffer) {
     this.#text = closeJson(body);
   }
 

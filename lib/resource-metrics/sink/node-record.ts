@@ -32,7 +32,8 @@ export interface PodRecord {
   readonly uid: string | undefined;
   /** Why the last answer told no usage of the whole pod. */
   readonly incompleteBecause: string | undefined;
-  readonly containers: ReadonlyMap<string, UsageHistory>;
+  /** In the kubelet's order; no two have the same name. */
+  readonly containers: readonly UsageHistory[];
   /** `undefined` until every container's usage is known. */
   readonly usage: PodUsage | undefined;
 }
@@ -110,7 +111,7 @@ function sincePreviousScrape(
 /** Whether anything of the node is known from two readings, as everything is to be from then on. */
 export function holdsRate({ history, pods }: NodeRecord): boolean {
   const isRate = (held: UsageHistory | undefined) => held?.usage !== undefined && held.readings.length > 1;
-  return isRate(history) || pods.values().some(({ containers }) => containers.values().some(isRate));
+  return isRate(history) || pods.values().some(({ containers }) => containers.some(isRate));
 }
 
 function nextNodeUsage(
@@ -142,11 +143,10 @@ function nextPodRecord(
   context: ReadingContext,
 ): PodRecord {
   const isSamePod = previous !== undefined && !uidsDiffer(previous.uid, points.uid);
-  const containers = new Map<string, UsageHistory>();
-  for (const point of points.containers) {
-    const held = isSamePod ? previous.containers.get(point.name) : undefined;
-    containers.set(point.name, nextHistory(held, point, context));
-  }
+  const containers = points.containers.map((point, index) => {
+    const held = isSamePod ? historyOf(previous.containers, point.name, index) : undefined;
+    return nextHistory(held, point, context);
+  });
   const isUnchanged =
     isSamePod &&
     previous.uid === points.uid &&
@@ -164,15 +164,25 @@ function uidsDiffer(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && b !== undefined && a !== b;
 }
 
-function sameHistories(a: ReadonlyMap<string, UsageHistory>, b: ReadonlyMap<string, UsageHistory>): boolean {
-  return a.size === b.size && b.entries().every(([name, history]) => a.get(name) === history);
+/** Of containers that mostly come in the same order. */
+function historyOf(
+  histories: readonly UsageHistory[],
+  name: string,
+  likelyIndex: number,
+): UsageHistory | undefined {
+  const likely = histories[likelyIndex];
+  return likely?.name === name ? likely : histories.find((history) => history.name === name);
 }
 
-function podUsage(points: PodPoints, histories: ReadonlyMap<string, UsageHistory>): PodUsage | undefined {
+function sameHistories(a: readonly UsageHistory[], b: readonly UsageHistory[]): boolean {
+  return a.length === b.length && b.every((history) => a.includes(history));
+}
+
+function podUsage(points: PodPoints, histories: readonly UsageHistory[]): PodUsage | undefined {
   if (points.incompleteBecause !== undefined) return undefined;
   let earliest: MeasuredUsage | undefined;
   const containers = [];
-  for (const { usage } of histories.values()) {
+  for (const { usage } of histories) {
     if (!usage) return undefined;
     if (!earliest || usage.timestampMs < earliest.timestampMs) earliest = usage;
     containers.push(usage);

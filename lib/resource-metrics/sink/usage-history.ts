@@ -22,6 +22,8 @@ export interface MeasuredUsage {
 
 /** The readings of one life of a container or node, and what they amount to. Immutable. */
 export interface UsageHistory {
+  /** Of the container or the node. */
+  readonly name: string;
   /** Oldest first; no older than a coming reading may need. */
   readonly readings: readonly CounterReading[];
   /** When the life began, by the newest reading. */
@@ -77,6 +79,7 @@ export function nextHistory(
   const birth = readings.length === 1 && !isStepped ? birthOf(point, context) : undefined;
   const earlier = earlierReading(readings, context.stampResolution) ?? birth;
   return {
+    name: history?.name ?? point.name,
     readings: neededReadings(readings),
     startedAtMs: point.startedAtMs,
     context,

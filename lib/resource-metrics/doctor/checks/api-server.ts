@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { ApiError } from '#lib/kubernetes/api-error.ts';
 import type { Check } from '#lib/resource-metrics/doctor/check.ts';
 import { failed, ok } from '#lib/resource-metrics/doctor/finding.ts';

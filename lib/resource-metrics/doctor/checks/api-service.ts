@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { ApiError } from '#lib/kubernetes/api-error.ts';
 import type { Check } from '#lib/resource-metrics/doctor/check.ts';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
@@ -12,24 +12,24 @@ const SUBJECT = `APIService ${NAME}`;
 
 const API_SERVICE = z.object({
   spec: z.object({
-    service: z.object({ namespace: z.string(), name: z.string() }).nullish(),
-    caBundle: z.string().nullish(),
-    insecureSkipTLSVerify: z.boolean().optional(),
+    service: z.nullish(z.object({ namespace: z.string(), name: z.string() })),
+    caBundle: z.nullish(z.string()),
+    insecureSkipTLSVerify: z.optional(z.boolean()),
   }),
-  status: z
-    .object({
-      conditions: z
-        .array(
+  status: z.optional(
+    z.object({
+      conditions: z.optional(
+        z.array(
           z.object({
             type: z.string(),
             status: z.string(),
-            reason: z.string().optional(),
-            message: z.string().optional(),
+            reason: z.optional(z.string()),
+            message: z.optional(z.string()),
           }),
-        )
-        .optional(),
-    })
-    .optional(),
+        ),
+      ),
+    }),
+  ),
 });
 
 type ApiService = z.output<typeof API_SERVICE>;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { ApiError } from '#lib/kubernetes/api-error.ts';
 import { type Check, MissingRight } from '#lib/resource-metrics/doctor/check.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
@@ -9,7 +9,7 @@ import { formatDuration } from '#lib/time/duration.ts';
 
 const PATH = '/apis/metrics.k8s.io/v1beta1/pods';
 const LIST = z.object({
-  items: z.array(z.object({ metadata: z.object({ namespace: z.string(), name: z.string() }) })).nullable(),
+  items: z.nullable(z.array(z.object({ metadata: z.object({ namespace: z.string(), name: z.string() }) }))),
 });
 
 /** Which running pods have no metrics, and the reason for each. */
