@@ -1,5 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import {
   type ApiFault,
@@ -270,34 +268,6 @@ describe('an API server that is down when the server starts', () => {
       expect(server.clock.monotonicMs() - startedAtMs).to.be.below(BACKOFF_MS + 20_000);
     }
     expect(await server.names(POD_METRICS)).to.have.length(NODES);
-  });
-});
-
-describe('an API server that exchanges tokens', () => {
-  it('is asked with the new one once the file has it', async () => {
-    let rotate = async () => {};
-    await using server = await runServer({ nodes: 1, podsPerNode: 1 }, async (cluster) => {
-      const { directory, metricsServerKubeconfig } = cluster.files;
-      const tokenFile = join(directory, 'token');
-      const kubeconfig = join(directory, 'token-file.kubeconfig');
-      const text = await readFile(metricsServerKubeconfig, 'utf8');
-      await writeFile(tokenFile, cluster.metricsServerToken);
-      await writeFile(kubeconfig, text.replace(/"token": ".*"/, `"tokenFile": "${tokenFile}"`));
-      rotate = async () => {
-        const holder = cluster.authenticator.reviewToken(cluster.metricsServerToken);
-        if (!holder) throw new Error('nobody has the token');
-        cluster.authenticator.setToken('the-next-token', holder);
-        cluster.authenticator.revokeToken(cluster.metricsServerToken);
-        await writeFile(tokenFile, 'the-next-token');
-      };
-      return [`--kubeconfig=${kubeconfig}`, '--metric-resolution=15s'];
-    });
-    const cycles = await ScrapeCycles.of(server, 1);
-    await cycles.next(1);
-    await rotate();
-    await server.clock.advance(10_000);
-    for (let cycle = 0; cycle < 3; cycle++) await cycles.next(1);
-    expect(server.logger.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 });
 

@@ -50,6 +50,11 @@ export class Dialer {
     this.#options = options;
   }
 
+  /** What the next connection is made with; the same object until it changes, and `undefined` for plain text. */
+  get credentials(): KubeletTls | undefined {
+    return this.#options.tls?.();
+  }
+
   /** @throws with the cause in words; the signal's reason when it aborts first */
   async dial(target: DialTarget, signal: AbortSignal): Promise<net.Socket> {
     const { host, port } = target;
@@ -59,7 +64,7 @@ export class Dialer {
     const socket = net.connect({ host: address, port, noDelay: true });
     try {
       await this.#within(dialTimeoutMs, 'connection', socket, signal, 'connect');
-      const credentials = this.#options.tls?.();
+      const { credentials } = this;
       if (!credentials) return socket;
       const leftMs = dialTimeoutMs - (clock.monotonicMs() - startedAtMs);
       using _turn = this.#shortened(await this.#options.gate.enter(signal));

@@ -4,14 +4,14 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { AnswerMemory } from './answer-memory.ts';
-import type { Dialer } from './dialer.ts';
+import type { Dialer, KubeletTls } from './dialer.ts';
 import { ConnectionClosed, KubeletConnection } from './kubelet-connection.ts';
 import { KubeletRefusal } from './kubelet-refusal.ts';
 
 /** What a kubelet client needs from outside. */
 export interface KubeletClientOptions {
   readonly clock: Clock;
-  readonly dialer: Pick<Dialer, 'dial'>;
+  readonly dialer: Pick<Dialer, 'dial' | 'credentials'>;
   /** The value of the Authorization header; asked for at every request, for tokens rotate. */
   readonly authorization: () => Promise<string | undefined>;
   /** Bounds the whole of a question: dialling, where there is no connection, and the answer. */
@@ -38,7 +38,8 @@ export class KubeletClient {
   /**
    * Asks one kubelet one question.
    *
-   * A kept connection that the kubelet closed while the question was on its way is replaced, once.
+   * A kept connection that the kubelet closed while the question was on its way is replaced, once; one that was made
+   * with other credentials than are current is not used, for the kubelet goes on taking us for who we were.
    *
    * @throws {KubeletRefusal} for every status but 200; an Error with the cause in words for the rest
    */
@@ -53,8 +54,10 @@ export class KubeletClient {
     const address = formatAddress(target);
     const authorization = await this.#options.authorization();
     const question = { path, authorization, signal };
+    const { credentials } = this.#options.dialer;
     const kept = this.#connections.get(address);
-    if (kept) {
+    if (kept && kept.credentials !== credentials) kept.connection.close();
+    else if (kept) {
       kept.usedAtMs = this.#options.clock.monotonicMs();
       try {
         return await kept.connection.ask(question);
@@ -62,7 +65,7 @@ export class KubeletClient {
         if (error instanceof KubeletRefusal || signal.aborted || !wasClosed(error)) throw error;
       }
     }
-    const connection = this.#keep(address, await this.#dial(target, signal));
+    const connection = this.#keep(address, await this.#dial(target, signal), credentials);
     try {
       return await connection.ask(question);
     } finally {
@@ -93,20 +96,23 @@ export class KubeletClient {
     await this.retain(new Set());
   }
 
-  #keep(address: string, socket: net.Socket): KubeletConnection {
+  #keep(address: string, socket: net.Socket, credentials: KubeletTls | undefined): KubeletConnection {
     const { clock, maxAnswerBytes } = this.#options;
     const options = { host: address, maxAnswerBytes, memory: this.#memory };
-    const kept = { connection: new KubeletConnection(socket, options), usedAtMs: clock.monotonicMs() };
+    const connection = new KubeletConnection(socket, options);
+    const kept = { connection, credentials, usedAtMs: clock.monotonicMs() };
     this.#connections.set(address, kept);
     socket.once('close', () => {
       if (this.#connections.get(address) === kept) this.#connections.delete(address);
     });
-    return kept.connection;
+    return connection;
   }
 }
 
 interface KeptConnection {
   readonly connection: KubeletConnection;
+  /** What it was made with, or older: they may have changed while it was. */
+  readonly credentials: KubeletTls | undefined;
   usedAtMs: number;
 }
 

@@ -1,6 +1,6 @@
 import type net from 'node:net';
 import { expect } from 'chai';
-import { Dialer } from '#lib/resource-metrics/scrape/dialer.ts';
+import { Dialer, type KubeletTls } from '#lib/resource-metrics/scrape/dialer.ts';
 import { KubeletClient } from '#lib/resource-metrics/scrape/kubelet-client.ts';
 import { NameResolver } from '#lib/resource-metrics/scrape/name-resolver.ts';
 import { TurnGate } from '#lib/resource-metrics/scrape/turn-gate.ts';
@@ -25,7 +25,11 @@ function setup({
   const resolver = new NameResolver({ clock, timeoutMs: 3000, hosts: none, resolvConf: none });
   const gate = new TurnGate(64);
   const dialer = new Dialer({ clock, resolver, gate, tls: undefined, dialTimeoutMs: 3000 });
+  let credentials: KubeletTls | undefined;
   const slowDialer = {
+    get credentials() {
+      return credentials;
+    },
     dial: async (...[target, signal]: Parameters<Dialer['dial']>) => {
       if (dialDelayMs > 0) await clock.sleep(dialDelayMs, { signal });
       return await dialer.dial(target, signal);
@@ -46,7 +50,11 @@ function setup({
       (text) => `answered ${text}`,
       (error: Error & { code?: string }) => error.code ?? error.message,
     );
-  return { client, clock, dialer, failure, get, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
+  const rotate = (to: KubeletTls) => {
+    credentials = to;
+  };
+  const dispose = () => client[Symbol.asyncDispose]();
+  return { client, clock, dialer, failure, get, rotate, [Symbol.asyncDispose]: dispose };
 }
 
 describe('KubeletClient', () => {
@@ -63,6 +71,17 @@ describe('KubeletClient', () => {
     expect(request).to.match(/^GET \/path\?x=y HTTP\/1\.1\r\n/);
     expect(request.toLowerCase()).to.include(`host: 127.0.0.1:${server.port}\r\n`);
     expect(request.toLowerCase()).to.include('authorization: bearer abc\r\n');
+  });
+
+  it('asks over a new connection once there are other credentials', async () => {
+    await using server = await RawServer.start(answering(httpResponse('1')));
+    await using system = setup();
+    await system.get(server.port);
+    system.rotate({ cert: 'the next', key: 'its key' });
+    await system.get(server.port);
+    await system.get(server.port);
+    expect(server.sockets).to.have.length(2);
+    await until(system.clock, () => server.openSockets.length === 1);
   });
 
   it('keeps the connection for the next question', async () => {
