@@ -11,49 +11,105 @@ const API_FAULT_EVERY_TURNS = 45;
 const FAULTY_PART = 1 / 3;
 
 /**
- * Each second lets pods come, go and crash and a kubelet fail or recover; now and then nodes come and go, and the
- * API server restarts or ends its watches. The same seed does the same.
+ * Each second lets pods come, go and crash and kubelets fail or recover, more of them in a larger cluster; now and then
+ * nodes come and go, and the API server restarts or ends its watches. The same seed does the same.
  */
-export async function churn(cluster: SimulatedCluster, seed: number, signal: AbortSignal): Promise<void> {
-  const faults = new Map<string, number>();
-  for (let turn = 0; !signal.aborted; turn++) {
-    const dice = (what: string) => seededFraction(seed, what, turn);
-    const pick = <T>(what: string, from: readonly T[]) => from[Math.floor(dice(what) * from.length)];
-    const nodes = [...cluster.nodes()].map(({ plan }) => plan.name);
-    const pods = [...cluster.truth.pods()].map(({ pod }) => pod);
+export class Churn {
+  readonly #cluster: SimulatedCluster;
+  readonly #seed: number;
+  /** When the faults that nodes have end, in turns. */
+  readonly #faultEnds = new Map<string, number>();
+  /** When nodes recovered or came, by the monotonic clock. */
+  readonly #healthySinceMs = new Map<string, number>();
+  #turn = 0;
+  #faultCount = 0;
 
-    const gone = pick('delete', pods);
-    if (gone && dice('deletes') < 0.5) cluster.deletePod(gone.namespace, gone.name);
-    const home = pick('node', nodes);
-    if (home !== undefined && dice('adds') < 0.5) cluster.addPod({ name: `churn-${turn}`, node: home });
-    const crashing = pick('crash', pods);
+  constructor(cluster: SimulatedCluster, seed: number) {
+    this.#cluster = cluster;
+    this.#seed = seed;
+  }
+
+  /** How many kubelets fail now. */
+  get faultyNodes(): number {
+    return this.#faultEnds.size;
+  }
+
+  /** Nodes that are there and whose kubelets have been without fault for so long. */
+  healthyNodes({ forMs }: { readonly forMs: number }): readonly string[] {
+    const sinceMs = performance.now() - forMs;
+    return this.#nodeNames().filter(
+      (name) => !this.#faultEnds.has(name) && (this.#healthySinceMs.get(name) ?? 0) <= sinceMs,
+    );
+  }
+
+  /** Goes on until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    for (; !signal.aborted; this.#turn++) {
+      const mostFaulty = this.#nodeNames().length * FAULTY_PART;
+      const count = Math.ceil(mostFaulty / FAULT_LASTS_TURNS);
+      for (let index = 0; index < count; index++) {
+        this.#changePods(index);
+        if (this.#faultEnds.size < mostFaulty) await this.#breakNode(index);
+      }
+      await this.#healNodes();
+      if (this.#turn % API_FAULT_EVERY_TURNS === API_FAULT_EVERY_TURNS - 1) await this.#changeCluster();
+      await sleep(TURN_MS, undefined, { signal }).catch(() => {}); // over
+    }
+  }
+
+  #changePods(index: number): void {
+    const pods = [...this.#cluster.truth.pods()].map(({ pod }) => pod);
+    const gone = this.#pick(`delete ${index}`, pods);
+    if (gone && this.#dice(`deletes ${index}`) < 0.5) this.#cluster.deletePod(gone.namespace, gone.name);
+    const home = this.#pick(`node ${index}`, this.#nodeNames());
+    if (home !== undefined && this.#dice(`adds ${index}`) < 0.5) {
+      this.#cluster.addPod({ name: `churn-${this.#turn}-${index}`, node: home });
+    }
+    const crashing = this.#pick(`crash ${index}`, pods);
     const [container] = crashing?.containers ?? [];
-    if (crashing && crashing !== gone && container && dice('crashes') < 0.2) {
+    if (crashing && crashing !== gone && container && this.#dice(`crashes ${index}`) < 0.2) {
       const { namespace, name: pod } = crashing;
-      cluster.restartContainer({ namespace, pod, container: container.name });
+      this.#cluster.restartContainer({ namespace, pod, container: container.name });
     }
+  }
 
-    const failing = pick('fault', nodes);
-    const fault = KUBELET_FAULT_CASES[turn % KUBELET_FAULT_CASES.length];
-    if (failing !== undefined && fault && !faults.has(failing) && faults.size < nodes.length * FAULTY_PART) {
-      faults.set(failing, turn + FAULT_LASTS_TURNS);
-      await fault.inject(cluster, failing);
-    }
-    for (const [name, until] of faults) {
-      if (until > turn || !nodes.includes(name)) continue;
-      faults.delete(name);
-      await heal(cluster, name);
-    }
+  async #breakNode(index: number): Promise<void> {
+    const name = this.#pick(`fault ${index}`, this.#nodeNames());
+    const fault = KUBELET_FAULT_CASES[this.#faultCount++ % KUBELET_FAULT_CASES.length];
+    if (name === undefined || !fault || this.#faultEnds.has(name)) return;
+    this.#faultEnds.set(name, this.#turn + FAULT_LASTS_TURNS);
+    await fault.inject(this.#cluster, name);
+  }
 
-    if (turn % API_FAULT_EVERY_TURNS === API_FAULT_EVERY_TURNS - 1) {
-      await cluster.apiServer.stop();
-      await cluster.apiServer.start();
-      cluster.apiServer.setFaults(...(dice('watches') < 0.5 ? [endWatches(5_000)] : []));
-      const healthy = nodes.filter((name) => !faults.has(name));
-      const leaving = pick('leave', healthy);
-      if (leaving !== undefined) await cluster.removeNode(leaving);
-      await cluster.addNode();
+  async #healNodes(): Promise<void> {
+    for (const [name, endTurn] of this.#faultEnds) {
+      if (endTurn > this.#turn) continue;
+      await heal(this.#cluster, name);
+      this.#faultEnds.delete(name);
+      this.#healthySinceMs.set(name, performance.now());
     }
-    await sleep(TURN_MS, undefined, { signal }).catch(() => {}); // over
+  }
+
+  /** The API server restarts, may end its watches from then on, and one node leaves while another comes. */
+  async #changeCluster(): Promise<void> {
+    const { apiServer } = this.#cluster;
+    await apiServer.stop();
+    await apiServer.start();
+    apiServer.setFaults(...(this.#dice('watches') < 0.5 ? [endWatches(5_000)] : []));
+    const leaving = this.#pick('leave', this.healthyNodes({ forMs: 0 }));
+    if (leaving !== undefined) await this.#cluster.removeNode(leaving);
+    this.#healthySinceMs.set(await this.#cluster.addNode(), performance.now());
+  }
+
+  #nodeNames(): string[] {
+    return [...this.#cluster.nodes()].map(({ plan }) => plan.name);
+  }
+
+  #dice(what: string): number {
+    return seededFraction(this.#seed, what, this.#turn);
+  }
+
+  #pick<T>(what: string, from: readonly T[]): T | undefined {
+    return from[Math.floor(this.#dice(what) * from.length)];
   }
 }

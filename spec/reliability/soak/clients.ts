@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openHttps } from '#spec/support/https-request.ts';
 import type { ServerInCluster } from '#spec/support/spawned-server-in-cluster.ts';
 
 const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
@@ -17,6 +18,24 @@ const QUESTIONS: readonly { readonly path: string; readonly accept?: string; rea
     { path: '/openapi/v3', encoding: 'gzip' },
     { path: '/livez?verbose' },
   ];
+
+/** Asks for everything and leaves once the answer begins, until the signal aborts. */
+export async function leaveOn(
+  { port, cluster }: ServerInCluster,
+  signal: AbortSignal,
+  onFailure: (what: string) => void,
+): Promise<void> {
+  const { certificatePem: cert, privateKeyPem: key } = cluster.pki.admin;
+  while (!signal.aborted) {
+    try {
+      const options = { cert, key, rejectUnauthorized: false };
+      (await openHttps(`https://127.0.0.1:${port}${PODS}`, options)).destroy();
+    } catch (error) {
+      onFailure(`${PODS}, to leave: ${error}`);
+    }
+    await sleep(PAUSE_MS, undefined, { signal }).catch(() => {}); // over
+  }
+}
 
 /** Asks one question after another until the signal aborts; an answer other than 200 is told. */
 export async function askOn(

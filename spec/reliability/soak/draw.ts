@@ -24,6 +24,13 @@ const CHARTS: readonly Chart[] = [
     lines: [{ name: 'descriptors', color: '#1a7f37', of: 'fileDescriptors' }],
   },
   {
+    title: 'Kubelets that fail; time since healthy ones were asked, 99th percentile, s',
+    lines: [
+      { name: 'failing', color: '#cf222e', of: 'faultyNodes' },
+      { name: 'time', color: '#1f6feb', of: 'healthyAgeSeconds' },
+    ],
+  },
+  {
     title: 'Pods',
     lines: [
       { name: 'running', color: '#6e7781', of: 'runningPods' },

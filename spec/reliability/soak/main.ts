@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServerInCluster } from '#spec/support/spawned-server-in-cluster.ts';
-import { churn } from './churn.ts';
-import { askOn } from './clients.ts';
+import { Churn } from './churn.ts';
+import { askOn, leaveOn } from './clients.ts';
 import { drawSoak } from './draw.ts';
 import { type PodMetricsList, wrongUsages } from './judge.ts';
 import { type Sample, sampleProcess } from './sample.ts';
@@ -11,6 +11,7 @@ import { type Sample, sampleProcess } from './sample.ts';
 // anything was wrong or memory grew.
 const [minutes = 5, nodes = 30, podsPerNode = 10] = process.argv.slice(2).map(Number);
 const SAMPLE_EVERY_MS = 5_000;
+const RESOLUTION_MS = 15_000;
 const CLIENTS = 3;
 const FOLDER = 'docs/soak';
 /** Memory of the last third may lie this much above that of the second: the first is for warming up. */
@@ -22,7 +23,7 @@ let failedRequests = 0;
 {
   await using system = await startServerInCluster(
     { nodes, podsPerNode },
-    { flags: ['--metric-resolution=15s'], nodeFlags: ['--max-old-space-size=256'] },
+    { flags: [`--metric-resolution=${RESOLUTION_MS / 1000}s`], nodeFlags: ['--max-old-space-size=256'] },
   );
   await system.until(async () => (await system.ask('/readyz')).status === 200);
   const ending = new AbortController();
@@ -30,8 +31,10 @@ let failedRequests = 0;
     failedRequests++;
     complaints.push(what);
   };
+  const churn = new Churn(system.cluster, 1);
   const busy = Promise.all([
-    churn(system.cluster, 1, ending.signal),
+    churn.run(ending.signal),
+    leaveOn(system, ending.signal, fail),
     ...Array.from({ length: CLIENTS }, () => askOn(system, ending.signal, fail)),
   ]);
   const startMs = performance.now();
@@ -40,9 +43,11 @@ let failedRequests = 0;
     const list = JSON.parse((await system.ask('/apis/metrics.k8s.io/v1beta1/pods')).body) as PodMetricsList;
     const wrong = wrongUsages(system.cluster, list);
     complaints.push(...wrong);
+    const figures = await sampleProcess(system, churn.healthyNodes({ forMs: 2 * RESOLUTION_MS }));
     samples.push({
       atSeconds: (performance.now() - startMs) / 1000,
-      ...(await sampleProcess(system)),
+      ...figures,
+      faultyNodes: churn.faultyNodes,
       servedPods: list.items.length,
       runningPods: [...system.cluster.truth.pods()].length,
       wrongContainers: wrong.length,
@@ -54,21 +59,23 @@ let failedRequests = 0;
 }
 
 const third = Math.floor(samples.length / 3);
-const growth =
-  median(samples.slice(2 * third).map(memoryOf)) / median(samples.slice(third, 2 * third).map(memoryOf));
+const growth = grown('residentMebibytes');
 const wrongContainers = samples.reduce((sum, sample) => sum + sample.wrongContainers, 0);
 const title = `${minutes} minutes, ${nodes} nodes, ${nodes * podsPerNode} pods, faults on up to a third`;
 const report = [
   '# The last soak',
   '',
-  `\`make soak MINUTES=${minutes}\`: ${title}, pods that come, go and crash, an API server that restarts, ${CLIENTS} clients.`,
+  `\`make soak MINUTES=${minutes} NODES=${nodes}\`: ${title}, pods that come, go and crash, an API server that restarts, ${CLIENTS} clients that ask for everything and one that leaves before it is told.`,
   '',
   '| figure | value |',
   '| --- | --- |',
-  `| memory of the last third by that of the second, medians | ${growth.toFixed(3)} |`,
-  `| most resident memory | ${Math.round(Math.max(...samples.map(memoryOf)))} MiB |`,
-  `| longest delay of the event loop | ${Math.round(Math.max(...samples.map(({ loopDelayMs }) => loopDelayMs)))} ms |`,
-  `| most file descriptors | ${Math.max(...samples.map(({ fileDescriptors }) => fileDescriptors))} |`,
+  `| resident memory of the last third by that of the second, medians | ${growth.toFixed(3)} |`,
+  `| JavaScript heap of the last third by that of the second, medians | ${grown('heapMebibytes').toFixed(3)} |`,
+  `| most resident memory | ${Math.round(most('residentMebibytes'))} MiB |`,
+  `| longest delay of the event loop | ${Math.round(most('loopDelayMs'))} ms |`,
+  `| most file descriptors | ${most('fileDescriptors')} |`,
+  `| most kubelets that failed at a time | ${most('faultyNodes')} |`,
+  `| time since a healthy kubelet was asked: 99th percentile, at most | ${most('healthyAgeSeconds').toFixed(1)} s |`,
   `| wrong containers | ${wrongContainers} |`,
   `| failed requests | ${failedRequests} |`,
   '',
@@ -82,8 +89,14 @@ process.stdout.write(report);
 for (const complaint of complaints.slice(0, 20)) process.stdout.write(`${complaint}\n`);
 if (wrongContainers > 0 || failedRequests > 0 || growth > TOLERATED_GROWTH) process.exitCode = 1;
 
-function memoryOf({ residentMebibytes }: Sample): number {
-  return residentMebibytes;
+function most(what: keyof Sample): number {
+  return Math.max(...samples.map((sample) => sample[what]));
+}
+
+/** By how much the last third lies above the second. */
+function grown(what: keyof Sample): number {
+  const medianOf = (part: readonly Sample[]) => median(part.map((sample) => sample[what]));
+  return medianOf(samples.slice(2 * third)) / medianOf(samples.slice(third, 2 * third));
 }
 
 function median(values: readonly number[]): number {

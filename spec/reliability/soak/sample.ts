@@ -11,6 +11,9 @@ export interface Sample {
   /** The longest that the event loop was held up since the sample before. */
   readonly loopDelayMs: number;
   readonly fileDescriptors: number;
+  /** 99th percentile of the time since the kubelets that are healthy were asked. */
+  readonly healthyAgeSeconds: number;
+  readonly faultyNodes: number;
   readonly servedPods: number;
   readonly runningPods: number;
   /** Containers whose usage is not what it really is. */
@@ -19,16 +22,17 @@ export interface Sample {
   readonly failedRequests: number;
 }
 
-/** What the server tells and the kernel knows of its process. */
-export async function sampleProcess({
-  ask,
-  server,
-}: ServerInCluster): Promise<
-  Pick<
-    Sample,
-    'residentMebibytes' | 'heapMebibytes' | 'externalMebibytes' | 'loopDelayMs' | 'fileDescriptors'
-  >
-> {
+/** What of a sample the server tells, and the kernel knows of its process. */
+export type ProcessFigures = Omit<
+  Sample,
+  'atSeconds' | 'faultyNodes' | 'servedPods' | 'runningPods' | 'wrongContainers' | 'failedRequests'
+>;
+
+/** @param healthyNodes those whose kubelets answered whenever they were asked lately */
+export async function sampleProcess(
+  { ask, server }: ServerInCluster,
+  healthyNodes: readonly string[],
+): Promise<ProcessFigures> {
   const { body } = await ask('/metrics');
   const series = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1] ?? Number.NaN);
   return {
@@ -37,5 +41,20 @@ export async function sampleProcess({
     externalMebibytes: series('nodejs_external_memory_bytes') / 2 ** 20,
     loopDelayMs: series('nodejs_eventloop_lag_max_seconds') * 1000,
     fileDescriptors: series('process_open_fds'),
+    healthyAgeSeconds: percentile99(agesOf(body, new Set(healthyNodes))),
   };
+}
+
+/** How long ago kubelets were asked, in seconds: the series has whole ones. */
+function agesOf(metrics: string, nodes: ReadonlySet<string>): readonly number[] {
+  const series = metrics.matchAll(
+    /^metrics_server_kubelet_last_request_time_seconds\{node="([^"]+)"\} (\S+)$/gm,
+  );
+  return [...series].flatMap(([, node = '', atSeconds]) =>
+    nodes.has(node) ? [Date.now() / 1000 - Number(atSeconds)] : [],
+  );
+}
+
+function percentile99(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0;
 }
