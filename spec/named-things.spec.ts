@@ -26,7 +26,7 @@ describe('what documents, alerts and remedies name', () => {
       .join('\n'),
   );
   for (const name of ['prometheus-rule.yaml', 'dashboard.json']) {
-    const path = `manifests/components/monitoring/${name}`;
+    const path = `manifests/charts/metrics-server/monitoring/${name}`;
     documents.set(path, readFileSync(path, 'utf8'));
   }
 

@@ -7,7 +7,7 @@ import { kustomize, onlyOf } from '#spec/support/manifest-objects.ts';
 import { runToEnd } from '#spec/support/run-to-end.ts';
 import { seriesIn, seriesNames, servedSeries } from '#spec/support/served-series.ts';
 
-const FOLDER = 'manifests/components/monitoring';
+const FOLDER = 'manifests/charts/metrics-server/monitoring';
 
 interface Rule {
   readonly alert: string;

@@ -23,20 +23,20 @@ export async function kustomize(folder: string): Promise<readonly ManifestObject
 }
 
 /**
- * What `helm template` makes of the chart for a release called metrics-server in kube-system.
+ * What `helm template` makes of the chart for a release in kube-system.
  *
  * @param values as behind `--set-json`, by their paths
  * @throws Error with Helm's own words
  */
 export async function helmTemplate(
   values: Readonly<Record<string, unknown>> = {},
-  args: readonly string[] = [],
+  release = 'metrics-server',
 ): Promise<readonly ManifestObject[]> {
   const sets = Object.entries(values).map(
     ([path, value]) => `--set-json=${path}=${JSON.stringify(value) ?? ''}`,
   );
-  const chart = ['metrics-server', CHART, '--namespace=kube-system'];
-  return objectsIn(await outputOf(await findHelm(), ['template', ...chart, ...sets, ...args]));
+  const chart = [release, CHART, '--namespace=kube-system'];
+  return objectsIn(await outputOf(await findHelm(), ['template', ...chart, ...sets]));
 }
 
 /** The folder of the Helm chart. */

@@ -12,3 +12,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
+
+{{/* Of what the doctor has for as long as the test takes. */}}
+{{- define "metrics-server.doctorsMetadata" -}}
+labels:
+  {{- include "metrics-server.labels" . | nindent 2 }}
+annotations:
+  helm.sh/hook: test
+  helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}

@@ -31,3 +31,7 @@
 {{- $name := printf "%s.%s" (include "metrics-server.fullname" .) .Release.Namespace }}
 {{- list $name (printf "%s.svc" $name) (printf "%s.svc.%s" $name .Values.tls.clusterDomain) | toJson }}
 {{- end }}
+
+{{- define "metrics-server.image" -}}
+{{ printf "%s:%s" .Values.image.repository (default (printf "v%s" .Chart.AppVersion) .Values.image.tag) | quote }}
+{{- end }}
