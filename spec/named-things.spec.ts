@@ -11,7 +11,10 @@ const HELM = 'install set';
 const NPM = 'include loglevel no-audit no-fund omit';
 const SIMULATOR = 'nodes pods-per-node';
 const KUBE_APISERVER = 'proxy-client-cert-file proxy-client-key-file';
-const FOREIGN_FLAGS = [KUBECTL, HELM, NPM, SIMULATOR, KUBE_APISERVER].flatMap((flags) => flags.split(' '));
+const KUBELET = 'node-ip';
+const FOREIGN_FLAGS = [KUBECTL, HELM, NPM, SIMULATOR, KUBE_APISERVER, KUBELET].flatMap((flags) =>
+  flags.split(' '),
+);
 
 describe('what documents, alerts and remedies name', () => {
   const documents = new Map(

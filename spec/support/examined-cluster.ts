@@ -33,7 +33,8 @@ export async function startExaminedCluster(scenario: ScenarioInput = {}): Promis
       { verbs: ['list'], apiGroups: ['metrics.k8s.io'], resources: ['pods'] },
     ],
   });
-  await twoCycles(server, [...cluster.nodes()].length);
+  const scraped = [...cluster.nodes()].filter(({ plan }) => plan.addresses.length > 0);
+  await twoCycles(server, scraped.length);
   const { port } = new URL(server.origin);
   cluster.registerMetricsServer({ host: '127.0.0.1', port: Number(port) });
   await untilAvailable(server, 'True');

@@ -35,7 +35,7 @@ export const DIAGNOSES = {
   },
   'front-proxy-names-differ': {
     title: "The front proxy's name is allowed in the cluster, and not here",
-    remedy: 'Leave --requestheader-allowed-names out, or give it the names of the cluster: NAMES.',
+    remedy: 'Leave --requestheader-allowed-names out, or give it all names that the cluster allows: NAMES.',
   },
   'front-proxy-ca-expired': {
     title: "The front proxy's CA has expired",
@@ -92,10 +92,20 @@ export const DIAGNOSES = {
     title: 'The node has no address of a wanted type',
     remedy: 'Add a type that it has to --kubelet-preferred-address-types: TYPES.',
   },
+  'node-without-any-address': {
+    title: 'The node has no address at all',
+    remedy:
+      'Have the kubelet on NODE tell its address (--node-ip), or see why the cloud controller manager, where there is one, gives the node none: `kubectl describe node NODE`.',
+  },
+  'node-unknown': {
+    title: 'There is no such node',
+    remedy:
+      'Give --node a name that `kubectl get nodes` lists, and that --node-selector, where it is given, does not leave out.',
+  },
   'node-name-unresolved': {
     title: "The node's host name does not resolve",
     remedy:
-      'Put InternalIP first in --kubelet-preferred-address-types, or make ADDRESS resolve in the cluster.',
+      'Make HOST resolve for pods (the DNS of the cluster, or that of its nodes), or put first in --kubelet-preferred-address-types another type that the node has; it has TYPES.',
   },
   'kubelet-refuses-connections': {
     title: 'Nothing listens at the kubelet address',
@@ -129,7 +139,7 @@ export const DIAGNOSES = {
   'kubelet-certificate-expired': {
     title: "The kubelet's certificate is not valid now",
     remedy:
-      'Restart the kubelet on NODE and approve its new request: `kubectl get csr`, `kubectl certificate approve CSR`; if the dates are right, set the clock of whichever machine is wrong.',
+      'Restart the kubelet on NODE and approve its new request: `kubectl get csr`, `kubectl certificate approve CSR`; if the kubelet signed the certificate itself, remove kubelet.crt and kubelet.key from /var/lib/kubelet/pki before. If the dates are right, set the clock of whichever machine is wrong.',
   },
   'kubelet-unauthenticated': {
     title: 'The kubelet does not accept the credentials',
@@ -139,7 +149,7 @@ export const DIAGNOSES = {
   'kubelet-forbidden': {
     title: 'The kubelet forbids reading its metrics',
     remedy:
-      'Apply `manifests/base/rbac.yaml` again: ACCOUNT needs get of nodes/stats and nodes/metrics; and set authorization.mode: Webhook in the configuration of the kubelet on NODE.',
+      'Apply `manifests/base/rbac.yaml` again, or for a Job of the doctor `manifests/doctor`: ACCOUNT needs get of nodes/stats and nodes/metrics; and set authorization.mode: Webhook in the configuration of the kubelet on NODE.',
   },
   'kubelet-endpoint-missing': {
     title: 'The kubelet does not have the endpoint',
@@ -150,6 +160,11 @@ export const DIAGNOSES = {
     title: 'The kubelet does not answer completely',
     remedy:
       'See what the kubelet on NODE logs (`journalctl -u kubelet`); if it is only slow, raise --kubelet-request-timeout and --metric-resolution.',
+  },
+  'kubelet-answer-excessive': {
+    title: "The kubelet's answer goes past a bound",
+    remedy:
+      'See how long the answer of node NODE is: `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary | wc -c`. If the node really has that much to tell, raise --kubelet-max-response-bytes where that is the bound, and the memory limit of the server with it; else something other than a kubelet answers at ADDRESS.',
   },
   'kubelet-answer-unreadable': {
     title: "The kubelet's answer cannot be read",

@@ -2,6 +2,7 @@ import type { ApiClient } from '#lib/kubernetes/api-client.ts';
 import { ApiError } from '#lib/kubernetes/api-error.ts';
 import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
 import { listCollection } from '#lib/kubernetes/collection.ts';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
@@ -31,6 +32,7 @@ export class DoctorContext {
   readonly #given: DoctorContextOptions;
   #probes: Promise<readonly KubeletProbe[]> | undefined;
   #pods: Promise<readonly RunningPod[]> | undefined;
+  #account: Promise<string | undefined> | undefined;
 
   constructor(given: DoctorContextOptions) {
     this.options = given.options;
@@ -57,7 +59,7 @@ export class DoctorContext {
     return await needing(right, () => client.postJson(path, review, { signal }));
   }
 
-  /** What came of asking the kubelets, or that of `--node` alone. */
+  /** What came of asking the kubelets, or that of `--node` alone; nothing where there is no such node. */
   async probes(): Promise<readonly KubeletProbe[]> {
     this.#probes ??= this.#probe();
     return await this.#probes;
@@ -69,6 +71,21 @@ export class DoctorContext {
     return await this.#pods;
   }
 
+  /** Who we are to the API server and to kubelets; `undefined` where that is not told, as before Kubernetes 1.28. */
+  async account(): Promise<string | undefined> {
+    this.#account ??= this.#askWhoWeAre();
+    return await this.#account;
+  }
+
+  async #askWhoWeAre(): Promise<string | undefined> {
+    const { client, signal } = this.#given;
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+    const answer = await client.postJson(path, review, { signal }).catch(() => undefined); // only names a remedy
+    const name = propertyOf(propertyOf(propertyOf(answer, 'status'), 'userInfo'), 'username');
+    return typeof name === 'string' ? name : undefined;
+  }
+
   async #probe(): Promise<readonly KubeletProbe[]> {
     const { options, doctor, signal, probe } = this.#given;
     const nodes = await this.#list('nodes', reduceNode, {
@@ -76,9 +93,6 @@ export class DoctorContext {
       labelSelector: options.nodeSelector,
       fieldSelector: doctor.node === undefined ? undefined : `metadata.name=${doctor.node}`,
     });
-    if (doctor.node !== undefined && nodes.length === 0) {
-      throw new Error(`the API server knows no node "${doctor.node}", or --node-selector leaves it out`);
-    }
     return await probe(nodes, signal);
   }
 

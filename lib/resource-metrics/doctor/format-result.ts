@@ -13,6 +13,7 @@ export function formatResult({ title, findings }: CheckResult): string {
   const others = findings.filter(({ status }) => status !== 'ok');
   const lines =
     sound.length > MOST_LISTED ? [`  ${MARKS.ok} ${sound.length} as they should be`] : sound.map(lineOf);
+  if (findings.length === 0) lines.push(`  ${MARKS.note} nothing to look at: no node came that far`);
   const told = new Set<string>();
   for (const finding of others) {
     lines.push(lineOf(finding));

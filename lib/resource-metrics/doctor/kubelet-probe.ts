@@ -8,6 +8,7 @@ import {
   scrapeTargetOf,
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
+import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
 import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet-client.ts';
 import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet-refusal.ts';
 import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
@@ -28,7 +29,8 @@ export interface KubeletProbe {
 /** One question to a kubelet. */
 export interface KubeletAttempt {
   readonly endpoint: string;
-  readonly askedAtMs: number;
+  /** When its outcome was known, by our wall clock; samples that bear no time are given this one. */
+  readonly endedAtMs: number;
   readonly outcome: AttemptOutcome;
 }
 
@@ -36,6 +38,8 @@ export interface KubeletAttempt {
 export type AttemptOutcome =
   | { readonly kind: 'answered'; readonly answer: NodeAnswer }
   | { readonly kind: 'unreadable'; readonly because: string }
+  /** The answer is longer, deeper or more than may be read. */
+  | { readonly kind: 'excessive'; readonly because: string }
   /** The kubelet of another node answered. */
   | { readonly kind: 'misdirected'; readonly because: string; readonly otherNodeName: string }
   | { readonly kind: 'refused'; readonly statusCode: number; readonly because: string }
@@ -80,8 +84,8 @@ async function attemptAll(
   const choice = new EndpointChoice(policy, clock);
   const asked = choice.ask(node, async ({ path, decode }) => {
     const askedAtMs = clock.monotonicMs();
-    const note = (outcome: AttemptOutcome) =>
-      attempts.push({ endpoint: path.split('?', 1)[0] ?? path, askedAtMs: clock.nowMs(), outcome });
+    const note = (outcome: AttemptOutcome, endedAtMs = clock.nowMs()) =>
+      attempts.push({ endpoint: path.split('?', 1)[0] ?? path, endedAtMs, outcome });
     let body: Buffer;
     try {
       body = await client.get(target, path, signal);
@@ -91,16 +95,22 @@ async function attemptAll(
     }
     try {
       const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
-      note({ kind: 'answered', answer: decode(body, { nodeName: node.name, askedAtMs, ...received }) });
+      const answer = decode(body, { nodeName: node.name, askedAtMs, ...received });
+      note({ kind: 'answered', answer }, received.receivedAtWallMs);
     } catch (error) {
       const because = reasonOf(error, node.name, target);
       if (error instanceof OtherNodesAnswer) {
         note({ kind: 'misdirected', because, otherNodeName: error.otherNodeName });
-      } else note({ kind: 'unreadable', because });
+      } else note({ kind: isExcessive(error) ? 'excessive' : 'unreadable', because });
     }
   });
   await asked.catch(() => {}); // noted with the attempt
   return attempts;
+}
+
+/** What is refused to make room for others is not too much by itself. */
+function isExcessive(error: unknown): boolean {
+  return error instanceof ExcessiveAnswer && error.bound !== 'memory';
 }
 
 const CERTIFICATE_FAULTS = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_(CA|PURPOSE)|ERR_TLS_CERT)/;
@@ -108,6 +118,7 @@ const CERTIFICATE_FAULTS = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_(C
 function outcomeOf(error: unknown, nodeName: string, target: ScrapeTarget): AttemptOutcome {
   const because = reasonOf(error, nodeName, target);
   if (error instanceof KubeletRefusal) return { kind: 'refused', statusCode: error.statusCode, because };
+  if (isExcessive(error)) return { kind: 'excessive', because };
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const isUntrusted = CERTIFICATE_FAULTS.test(code) || because.startsWith('its certificate');
   return { kind: isUntrusted ? 'untrusted' : 'failed', because };

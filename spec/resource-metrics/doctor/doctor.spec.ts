@@ -20,11 +20,17 @@ describe('runDoctor', () => {
     const { isSound, findings } = await examine(server, ['--node=node-1']);
     expect(isSound).to.equal(true);
     expect(findings.filter(({ subject }) => subject.includes('node-2'))).to.deep.equal([]);
-    const unknown = await examine(server, ['--node=nowhere']);
-    expect(unknown.findings).to.deep.include({
-      status: 'unchecked',
-      subject: 'Node addresses',
-      seen: 'the API server knows no node "nowhere", or --node-selector leaves it out',
+  });
+
+  it('fails where there is no such node, and says so once', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { isSound, findings, diagnoses } = await examine(server, ['--node=nowhere']);
+    expect(isSound).to.equal(false);
+    expect(diagnoses).to.deep.equal(['node-unknown']);
+    expect(findings.filter(({ status }) => status === 'unchecked')).to.deep.equal([]);
+    expect(findings.find(({ status }) => status === 'failed')).to.include({
+      subject: 'node "nowhere"',
+      seen: 'the API server knows no such node, or --node-selector leaves it out',
     });
   });
 

@@ -27,6 +27,10 @@ describe('formatResult', () => {
     );
   });
 
+  it('says so where nothing came so far that it could be looked at', () => {
+    expect(result([])).to.equal('Node clocks\n  – nothing to look at: no node came that far\n');
+  });
+
   it('counts what is well where that is much', () => {
     expect(result(Array.from({ length: 5000 }, () => ok('node', 'right')))).to.equal(
       'Node clocks\n  ✓ 5000 as they should be\n',

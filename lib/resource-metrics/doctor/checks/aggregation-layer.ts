@@ -75,7 +75,7 @@ function compareNames({ options }: DoctorContext, allowed: readonly string[]): r
       `the cluster allows ${ofCluster}; --requestheader-allowed-names only ${ours.join(', ')}`,
       {
         diagnosis: 'front-proxy-names-differ',
-        NAMES: allowed.join(','),
+        NAMES: allowed.join(',') || 'any (leave it out)',
       },
     ),
   ];

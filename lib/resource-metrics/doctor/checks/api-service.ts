@@ -55,10 +55,17 @@ export const apiService: Check = {
       describeAvailability(context, registered),
       ...(spec.caBundle
         ? await compareCaBundle(context, Buffer.from(spec.caBundle, 'base64').toString())
-        : [note(SUBJECT, 'has no caBundle: the API server does not verify the serving certificate')]),
+        : [note(SUBJECT, `has no caBundle: ${verificationWithout(spec)}`)]),
     ];
   },
 };
+
+/** By what the API server verifies the serving certificate where no CA is given. */
+function verificationWithout({ insecureSkipTLSVerify }: ApiService['spec']): string {
+  return insecureSkipTLSVerify
+    ? 'the API server does not verify the serving certificate (insecureSkipTLSVerify)'
+    : 'the API server verifies the serving certificate by the authorities of its machine';
+}
 
 function describeService({ doctor }: DoctorContext, service: ApiService['spec']['service']): Finding {
   const named = service ? `${service.namespace}/${service.name}` : 'the API server itself';

@@ -1,6 +1,5 @@
 import type { Check } from '#lib/resource-metrics/doctor/check.ts';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
-import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
 import type { AttemptOutcome, KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
@@ -11,13 +10,16 @@ export const kubeletAnswers: Check = {
   title: 'Kubelet answers',
 
   async run(context) {
-    return (await context.probes()).flatMap((probe) => describe(probe, context));
+    const probes = await context.probes();
+    const isForbidden = probes.some(({ attempts }) => statusOf(attempts.at(-1)?.outcome) === 403);
+    const account = isForbidden ? await context.account() : undefined;
+    return probes.flatMap((probe) => describe(probe, account));
   },
 };
 
 function describe(
   { node, target, attempts, inspection }: KubeletProbe,
-  { doctor }: DoctorContext,
+  account = 'our account',
 ): readonly Finding[] {
   const subject = `node "${node.name}"`;
   const last = attempts.at(-1);
@@ -41,7 +43,7 @@ function describe(
       NODE: node.name,
       OTHER: outcome.kind === 'misdirected' ? outcome.otherNodeName : 'another node',
       ADDRESS: formatAddress(target),
-      ACCOUNT: doctor.serverAccount ?? 'the account of the server',
+      ACCOUNT: account,
     }),
   ];
 }
@@ -54,6 +56,11 @@ const CAUSES: Readonly<Record<number, DiagnosisCode>> = {
 
 function causeOf(outcome: AttemptOutcome): DiagnosisCode {
   if (outcome.kind === 'unreadable') return 'kubelet-answer-unreadable';
+  if (outcome.kind === 'excessive') return 'kubelet-answer-excessive';
   if (outcome.kind === 'misdirected') return 'kubelet-of-other-node';
-  return (outcome.kind === 'refused' && CAUSES[outcome.statusCode]) || 'kubelet-answer-fails';
+  return CAUSES[statusOf(outcome) ?? 0] ?? 'kubelet-answer-fails';
+}
+
+function statusOf(outcome: AttemptOutcome | undefined): number | undefined {
+  return outcome?.kind === 'refused' ? outcome.statusCode : undefined;
 }

@@ -21,11 +21,16 @@ function describe({ node, target, attempts, inspection }: KubeletProbe): readonl
   const outcome = attempts.at(-1)?.outcome;
   if (outcome?.kind !== 'failed' || inspection?.isConnected)
     return [ok(subject, `${address} can be reached`)];
+  const { kubeletPort, addresses } = node;
+  const isOtherPort = kubeletPort !== undefined && kubeletPort !== target.port;
+  const told = isOtherPort ? `; the node's status says that its kubelet has port ${kubeletPort}` : '';
   return [
-    failed(subject, `${address}: ${outcome.because}`, {
+    failed(subject, `${address}: ${outcome.because}${told}`, {
       diagnosis: causeOf(outcome.because),
       NODE: node.name,
       ADDRESS: address,
+      HOST: target.host,
+      TYPES: [...new Set(addresses.map(({ type }) => type))].join(', '),
     }),
   ];
 }

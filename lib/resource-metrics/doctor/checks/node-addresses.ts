@@ -10,16 +10,22 @@ export const nodeAddresses: Check = {
   async run(context) {
     const { preferredAddressTypes, useNodeStatusPort } = context.options.kubelet;
     const wanted = preferredAddressTypes.join(', ');
-    return (await context.probes()).map(({ node, target }) => {
+    const probes = await context.probes();
+    const asked = context.doctor.node;
+    if (asked !== undefined && probes.length === 0) {
+      const seen = 'the API server knows no such node, or --node-selector leaves it out';
+      return [failed(`node "${asked}"`, seen, { diagnosis: 'node-unknown' })];
+    }
+    return probes.map(({ node, target }) => {
       const subject = `node "${node.name}"`;
       const types = [...new Set(node.addresses.map(({ type }) => type))];
       if ('reason' in target) {
-        const seen = `has ${types.length === 0 ? 'no address at all' : `only ${types.join(', ')}`}; wanted: ${wanted}`;
-        return failed(subject, seen, {
-          diagnosis: 'node-without-address',
-          TYPES:
-            types.join(',') || 'first give the node an address (its kubelet or cloud provider does that)',
-        });
+        return types.length === 0
+          ? failed(subject, 'has none', { diagnosis: 'node-without-any-address', NODE: node.name })
+          : failed(subject, `has only ${types.join(', ')}; wanted: ${wanted}`, {
+              diagnosis: 'node-without-address',
+              TYPES: types.join(','),
+            });
       }
       const hasIt = (type: string) =>
         node.addresses.some((one) => one.type === type && one.address === target.host);

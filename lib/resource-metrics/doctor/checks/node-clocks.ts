@@ -1,6 +1,6 @@
 import type { NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { Check } from '#lib/resource-metrics/doctor/check.ts';
-import { type Finding, failed, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
@@ -25,7 +25,10 @@ function describe({ node, attempts }: KubeletProbe): readonly Finding[] {
   const subject = `node "${node.name}"`;
   const freshestMs = freshestStamp(last.outcome.answer);
   if (freshestMs === undefined) return [];
-  const aheadMs = Math.round((freshestMs - last.askedAtMs) / 1000) * 1000;
+  if (freshestMs === last.endedAtMs) {
+    return [note(subject, 'its samples bear no time: they are taken for as old as the answer')];
+  }
+  const aheadMs = Math.round((freshestMs - last.endedAtMs) / 1000) * 1000;
   if (aheadMs <= MOST_AHEAD_MS && aheadMs >= -MOST_BEHIND_MS) {
     return [ok(subject, `its freshest sample is of ${new Date(freshestMs).toISOString()}`)];
   }

@@ -24,6 +24,8 @@ export const permissions: Check = {
   async run(context) {
     const rights = rightsOf(context);
     const allowed = await Promise.all(rights.map((right) => isAllowed(context, right)));
+    const account =
+      context.doctor.serverAccount ?? (allowed.every(Boolean) ? undefined : await context.account());
     const isAllowedTo = (resource: string) =>
       rights.some((right, index) => right.resource === resource && allowed[index]);
     return rights.map((right, index) => {
@@ -32,7 +34,7 @@ export const permissions: Check = {
       if (right.instead !== undefined && isAllowedTo('nodes/metrics')) {
         return note(subject, `not granted; ${right.instead}`);
       }
-      return missing(context, right, subject);
+      return missing(right, { subject, account });
     });
   },
 };
@@ -96,9 +98,8 @@ function groupsOf(account: string): readonly string[] {
 }
 
 function missing(
-  { doctor }: DoctorContext,
   { verb, group, resource, name }: Right,
-  subject: string,
+  { subject, account }: { readonly subject: string; readonly account: string | undefined },
 ): Finding {
   const qualified = group === '' ? resource : `${resource}.${group}`;
   return failed(subject, 'not granted', {
@@ -106,6 +107,6 @@ function missing(
     ROLE: `metrics-server-${verb}-${resource.replace('/', '-')}`,
     VERB: verb,
     RESOURCE: name === undefined ? qualified : `${qualified} --resource-name=${name}`,
-    ACCOUNT: doctor.serverAccount ?? 'system:serviceaccount:kube-system:metrics-server',
+    ...(account !== undefined && { ACCOUNT: account }),
   });
 }

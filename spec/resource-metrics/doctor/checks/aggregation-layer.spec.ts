@@ -32,7 +32,20 @@ describe('aggregationLayer', () => {
     expect(diagnoses).to.deep.equal(['front-proxy-names-differ']);
     expect(findings.find(({ status }) => status === 'failed'))
       .to.have.property('remedy')
-      .which.includes('the names of the cluster: front-proxy-client');
+      .which.includes('all names that the cluster allows: front-proxy-client');
+  });
+
+  it("tells to leave the flag out where the cluster's allows any name", async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    changeConfigMap(server, (data) => ({ ...data, 'requestheader-allowed-names': '[]' }));
+    const { findings, diagnoses } = await examine(server, [
+      `--requestheader-client-ca-file=${server.cluster.files.frontProxyCa}`,
+      '--requestheader-allowed-names=somebody',
+    ]);
+    expect(diagnoses).to.deep.equal(['front-proxy-names-differ']);
+    expect(findings.find(({ status }) => status === 'failed'))
+      .to.have.property('remedy')
+      .which.matches(/all names that the cluster allows: any \(leave it out\)\.$/);
   });
 
   it('tells that the CA has expired', async () => {

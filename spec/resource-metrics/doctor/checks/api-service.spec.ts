@@ -33,6 +33,19 @@ describe('apiService', () => {
     );
   });
 
+  it('says by what the serving certificate is verified where there is no caBundle', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { store } = server.cluster;
+    const noted = async () => (await examine(server)).findings.find(({ seen }) => seen.startsWith('has no'));
+    expect(await noted()).to.include({ status: 'note' });
+    expect((await noted())?.seen).to.match(/does not verify .* \(insecureSkipTLSVerify\)$/);
+    const object = store.get('apiservices', undefined, 'v1beta1.metrics.k8s.io');
+    if (!object) throw new Error('there is no APIService');
+    const spec = { ...(object.spec as object), insecureSkipTLSVerify: false };
+    store.update('apiservices', { ...object, spec });
+    expect((await noted())?.seen).to.match(/verifies .* by the authorities of its machine$/);
+  });
+
   it('compares its caBundle with the serving certificate', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { cluster } = server;

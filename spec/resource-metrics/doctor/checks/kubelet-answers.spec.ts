@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { FaultInput } from '#lib/simulator/kubelet/faults/fault-schema.ts';
@@ -12,16 +14,37 @@ describe('kubeletAnswers', () => {
     ['the kubelet is in trouble', { status: 500 }, 'kubelet-answer-fails'],
     ['the answer breaks off', 'reset-mid-body', 'kubelet-answer-fails'],
     ['the answer is garbage', 'garbage', 'kubelet-answer-unreadable'],
+    ['the answer is too long', { bodyBytes: 2 ** 20 + 1 }, 'kubelet-answer-excessive'],
+    ['the answer is too deep', { nestingLevels: 10_000 }, 'kubelet-answer-excessive'],
   ];
   for (const [what, fault, diagnosis] of faults) {
     it(`tells that ${what}`, async () => {
       await using server = await startExaminedCluster();
       await server.cluster.setFault('node-1', fault);
-      const { diagnoses, findings } = await examine(server);
+      const { diagnoses, findings } = await examine(server, [`--kubelet-max-response-bytes=${2 ** 20}`]);
       expect(diagnoses).to.deep.equal([diagnosis]);
       expect(findings.find(({ status }) => status === 'failed')).to.include({ subject: 'node "node-1"' });
     });
   }
+
+  it('names the account that may not read', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    server.cluster.authenticator.setToken('of-somebody', { username: 'somebody' });
+    const kubeconfig = join(server.cluster.files.directory, 'somebody.kubeconfig');
+    await writeFile(kubeconfig, server.cluster.kubeconfigFor('somebody', { token: 'of-somebody' }));
+    server.cluster.rbac.grant({
+      name: 'somebody',
+      role: 'somebody',
+      users: ['somebody'],
+      rules: [{ verbs: ['list'], apiGroups: [''], resources: ['nodes', 'pods'] }],
+    });
+    const { findings } = await examine(server, [`--kubeconfig=${kubeconfig}`]);
+    const remedies = findings.flatMap((finding) => (finding.status === 'failed' ? [finding.remedy] : []));
+    expect(remedies[0]).to.include('--clusterrole=metrics-server-get-nodes-stats --user=somebody`');
+    expect(remedies.find((remedy) => remedy.includes('authorization.mode'))).to.include(
+      ': somebody needs get of nodes/stats and nodes/metrics;',
+    );
+  });
 
   it('tells that a node has the address of another one', async () => {
     await using server = await startExaminedCluster();

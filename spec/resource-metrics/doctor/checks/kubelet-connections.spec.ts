@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { eventually } from '#spec/support/eventually.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 import type { RunningServer } from '#spec/support/running-server.ts';
+import { freePort } from '#spec/support/spawned-server.ts';
 
 describe('kubeletConnections', () => {
   it('tells that nothing listens there', async () => {
@@ -16,6 +17,16 @@ describe('kubeletConnections', () => {
       .to.have.property('remedy')
       .which.includes('Check on node node-1 that the kubelet runs')
       .and.includes(`listens at ${address}`);
+  });
+
+  it("tells the port of the node's status where another one was asked", async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { findings } = await examine(server, [`--kubelet-port=${await freePort()}`]);
+    expect(findings.find(({ status }) => status === 'failed')?.seen).to.match(
+      new RegExp(
+        `: connection refused; the node's status says that its kubelet has port ${server.cluster.kubeletPort}$`,
+      ),
+    );
   });
 
   it('tells that nothing answers', async () => {
@@ -34,10 +45,18 @@ describe('kubeletConnections', () => {
     });
     const object = server.cluster.store.get('nodes', undefined, 'node-1');
     if (!object) throw new Error('there is no node');
-    const addresses = [{ type: 'Hostname', address: 'nowhere.invalid' }];
+    const addresses = [
+      { type: 'Hostname', address: 'nowhere.invalid' },
+      { type: 'ExternalIP', address: '192.0.2.1' },
+    ];
     server.cluster.store.update('nodes', { ...object, status: { ...(object.status as object), addresses } });
-    const { diagnoses } = await whileTimePasses(server, examine(server, ['--kubelet-dial-timeout=2s']));
+    const examined = examine(server, ['--kubelet-dial-timeout=2s']);
+    const { diagnoses, findings } = await whileTimePasses(server, examined);
     expect(diagnoses).to.deep.equal(['node-name-unresolved']);
+    expect(findings.find(({ status }) => status === 'failed'))
+      .to.have.property('remedy')
+      .which.matches(/^Make nowhere\.invalid resolve for pods /)
+      .and.matches(/; it has Hostname, ExternalIP\.$/);
   });
 });
 

@@ -22,4 +22,15 @@ describe('nodeAddresses', () => {
       remedy: 'Add a type that it has to --kubelet-preferred-address-types: InternalIP,Hostname.',
     });
   });
+
+  it('tells that a node has no address at all, which no flag can mend', async () => {
+    await using server = await startExaminedCluster({ nodeOverrides: { 'node-2': { addresses: [] } } });
+    const { findings, diagnoses } = await examine(server);
+    expect(diagnoses[0]).to.equal('node-without-any-address');
+    const found = findings.find(({ status }) => status === 'failed');
+    expect(found).to.include({ subject: 'node "node-2"', seen: 'has none' });
+    expect(found)
+      .to.have.property('remedy')
+      .which.matches(/^Have the kubelet on node-2 tell its address/);
+  });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { KubeletAnswer } from '#lib/simulator/kubelet/kubelet-answer.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('nodeClocks', () => {
@@ -18,4 +19,22 @@ describe('nodeClocks', () => {
       expect(found).to.have.property('remedy').which.includes('Set the clock of node-1');
     });
   }
+
+  it('takes no samples that bear no time for those of a clock that is right', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const change = (answer: KubeletAnswer) => {
+      const unstamped = answer.body.toString().replaceAll(/^([a-z].* \S+) \d+$/gm, '$1');
+      return { ...answer, body: Buffer.from(unstamped) };
+    };
+    await server.cluster.setFault('node-1', { change });
+    const { isSound, checks } = await examine(server, ['--kubelet-metrics-endpoint=resource']);
+    expect(isSound).to.equal(true);
+    expect(checks.find(({ name }) => name === 'node-clocks')?.findings).to.deep.equal([
+      {
+        status: 'note',
+        subject: 'node "node-1"',
+        seen: 'its samples bear no time: they are taken for as old as the answer',
+      },
+    ]);
+  });
 });
