@@ -19,7 +19,7 @@ export interface ClusterAccessOptions extends ClusterAccessEnvironment {
 export async function loadClusterAccess(options: ClusterAccessOptions): Promise<ClusterAccess> {
   const { kubeconfig, serviceHost, servicePort, serviceAccountDirectory } = options;
   if (kubeconfig) {
-    // Its library costs 90 MB, which a pod with a service account can do without.
+    // What reads it is of no use to a pod with a service account.
     const { kubeconfigSource } = await import('./kubeconfig-source.ts');
     return await ClusterAccess.open(await kubeconfigSource(kubeconfig), options);
   }

@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { LineCounter, parseDocument } from 'yaml';
+import * as z from 'zod/mini';
+
+const TEXT = z.nullish(z.string());
+const CLUSTER = z.object({
+  server: z.string(),
+  'certificate-authority': TEXT,
+  'certificate-authority-data': TEXT,
+  'insecure-skip-tls-verify': z.nullish(z.boolean()),
+  'tls-server-name': TEXT,
+  'proxy-url': TEXT,
+});
+const USER = z.object({
+  'client-certificate': TEXT,
+  'client-certificate-data': TEXT,
+  'client-key': TEXT,
+  'client-key-data': TEXT,
+  token: TEXT,
+  tokenFile: TEXT,
+  username: TEXT,
+  password: TEXT,
+  as: TEXT,
+  exec: z.nullish(z.looseObject({})),
+  'auth-provider': z.nullish(z.looseObject({})),
+});
+const CONTEXT = z.object({ cluster: z.string(), user: TEXT });
+const KUBECONFIG = z.object({
+  'current-context': TEXT,
+  contexts: z.nullish(z.array(z.object({ name: z.string(), context: CONTEXT }))),
+  clusters: z.nullish(z.array(z.object({ name: z.string(), cluster: CLUSTER }))),
+  users: z.nullish(z.array(z.object({ name: z.string(), user: z.nullish(USER) }))),
+});
+
+/** A cluster as kubeconfigs describe it (k8s.io/client-go/tools/clientcmd/api/v1 `Cluster`). */
+export type KubeconfigCluster = z.output<typeof CLUSTER>;
+
+/** A user as kubeconfigs describe it (`AuthInfo`). */
+export type KubeconfigUser = z.output<typeof USER>;
+
+/** What a kubeconfig's current context says. */
+export interface CurrentContext {
+  readonly server: URL;
+  readonly proxy: URL | undefined;
+  readonly clusterName: string;
+  readonly cluster: KubeconfigCluster;
+  readonly userName: string;
+  readonly user: KubeconfigUser;
+  /** The kubeconfig's own: its relative paths begin there. */
+  readonly directory: string;
+}
+
+/**
+ * Reads the current context of a kubeconfig.
+ *
+ * @throws telling what is wrong, and never what stands there: it may be a credential
+ */
+export async function readCurrentContext(path: string): Promise<CurrentContext> {
+  const kubeconfig = parseKubeconfig(await readFile(path, 'utf8'));
+  const name = kubeconfig['current-context'];
+  if (!name) throw new Error('it has no current-context');
+  const context = kubeconfig.contexts?.find((one) => one.name === name)?.context;
+  if (!context) throw new Error(`its current-context "${name}" is not among its contexts`);
+  const clusterName = context.cluster;
+  const cluster = kubeconfig.clusters?.find((one) => one.name === clusterName)?.cluster;
+  if (!cluster) throw new Error(`context "${name}" names cluster "${clusterName}", which is not there`);
+  const userName = context.user || 'anonymous';
+  const entry = kubeconfig.users?.find((one) => one.name === context.user);
+  if (context.user && !entry)
+    throw new Error(`context "${name}" names user "${userName}", which is not there`);
+  const user: KubeconfigUser = entry?.user ?? {};
+  if (user.as) throw new Error(`user "${userName}" impersonates another, which is not supported`);
+  const proxyUrl = cluster['proxy-url'];
+  return {
+    server: urlOf(cluster.server, `server of cluster "${clusterName}"`),
+    proxy: proxyUrl ? urlOf(proxyUrl, `proxy-url of cluster "${clusterName}"`) : undefined,
+    clusterName,
+    cluster,
+    userName,
+    user,
+    directory: dirname(resolve(path)),
+  };
+}
+
+function parseKubeconfig(text: string): z.output<typeof KUBECONFIG> {
+  const document = readYaml(text);
+  if (typeof document !== 'object' || document === null) throw new Error('it is no YAML mapping');
+  const { data, error } = KUBECONFIG.safeParse(document);
+  if (data) return data;
+  const where = error.issues[0]?.path.map((key) =>
+    typeof key === 'number' ? `[${key}]` : `.${String(key)}`,
+  );
+  throw new Error(`its ${where?.join('').replace(/^\./, '')} is missing or of another type than it must be`);
+}
+
+function readYaml(text: string): unknown {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'silent' });
+  const [fault] = document.errors;
+  if (!fault) return document.toJS();
+  const { line } = lineCounter.linePos(fault.pos[0]);
+  throw new Error(`it is no YAML: ${fault.code.toLowerCase().replaceAll('_', ' ')} in line ${line}`);
+}
+
+/** A URL may have a password in it: what is wrong is told without it. */
+function urlOf(text: string, what: string): URL {
+  const url = URL.parse(text);
+  if (!url) throw new Error(`the ${what} is no URL`);
+  if (!/^https?:$/.test(url.protocol)) {
+    throw new Error(`the ${what} must be http or https, not ${url.protocol.slice(0, -1)}`);
+  }
+  return url;
+}
