@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { REASONS } from '#lib/resource-metrics/debug/reason.ts';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
 
+const ALERTS = 'manifests/charts/metrics-server/monitoring/prometheus-rule.yaml';
+
 describe('docs/troubleshooting.md', () => {
   const page = readFileSync('docs/troubleshooting.md', 'utf8');
   const inOneLine = page.replaceAll(/\s+/g, ' ');
@@ -15,10 +17,17 @@ describe('docs/troubleshooting.md', () => {
     }
   });
 
-  it('explains every reason that /debug/ gives', () => {
-    for (const [code, meaning] of Object.entries(REASONS)) {
-      expect(page).to.include(`| \`${code}\` | ${meaning} |`);
+  it('explains every reason that /debug/ gives, with what to do', () => {
+    for (const [code, { meaning, remedy }] of Object.entries(REASONS)) {
+      expect(page).to.include(`| \`${code}\` | ${meaning} | ${remedy} |`);
     }
+  });
+
+  it('tells of every alert what may be the cause', () => {
+    const alerts = [...readFileSync(ALERTS, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, alert]) => alert);
+    expect(alerts.length).to.be.greaterThan(5);
+    const told = [...page.matchAll(/^\| alert `(\w+)` \| ./gm)].map(([, alert]) => alert);
+    expect(told).to.have.members(alerts);
   });
 
   it('leads from symptoms to sections that there are', () => {

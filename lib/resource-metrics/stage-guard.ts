@@ -43,6 +43,7 @@ export class StageGuard {
     const nowMs = clock.monotonicMs();
     if (nowMs - (this.#loggedAtMs.get(stage) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
     this.#loggedAtMs.set(stage, nowMs);
-    logger.error('A stage failed by a fault of this program; the others go on', error, { stage });
+    const stack = error instanceof Error ? error.stack : undefined;
+    logger.error('A stage failed by a fault of this program; the others go on', error, { stage, stack });
   }
 }

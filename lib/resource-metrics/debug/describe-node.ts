@@ -5,7 +5,7 @@ import type { DebugSource } from './debug-source.ts';
 import { describeUsage, isoTime, type UsageDescription } from './describe-usage.ts';
 import { explainNode } from './explain-node.ts';
 import type { NodeTrend } from './node-trends.ts';
-import type { Reason } from './reason.ts';
+import { type RemediedReason, withRemedy } from './reason.ts';
 
 /** What `/debug/nodes` answers for one node. */
 export interface NodeDescription {
@@ -13,7 +13,7 @@ export interface NodeDescription {
   readonly served: boolean;
   readonly usage?: UsageDescription;
   /** Why it is not served. */
-  readonly reason?: Reason;
+  readonly reason?: RemediedReason;
   readonly scrape?: ScrapeDescription;
   readonly held?: HeldDescription;
   /** The last minutes, oldest first. */
@@ -51,7 +51,7 @@ export function describeNode(source: DebugSource, name: string, trend: NodeTrend
     name,
     served: reason === undefined,
     ...(usage && { usage: describeUsage(usage, [usage]) }),
-    ...(reason && { reason }),
+    ...(reason && { reason: withRemedy(reason) }),
     ...(scrape && { scrape: describeScrape(scrape) }),
     ...(held && { held: describeHeld(held.record) }),
     trend,
@@ -62,7 +62,7 @@ function describeScrape(scrape: ScrapeRecord): ScrapeDescription {
   const { startedAtMs, durationMs, address, endpoint, succeededAtMs, failure, ignored } = scrape;
   return {
     startedAt: isoTime(startedAtMs),
-    durationSeconds: durationMs / 1000,
+    durationSeconds: Math.round(durationMs) / 1000,
     ...(address !== undefined && { address }),
     ...(endpoint !== undefined && { endpoint }),
     ...(succeededAtMs !== undefined && { succeededAt: isoTime(succeededAtMs) }),

@@ -4,7 +4,7 @@ import { explainLookedUpPod } from './explain-looked-up-pod.ts';
 import { explainReportedPod, explainUnreportedPod, servedPodUsage } from './explain-pod.ts';
 import type { PodLookup } from './pod-lookup.ts';
 import { type PodReport, podReports } from './pod-reports.ts';
-import type { Reason } from './reason.ts';
+import { type RemediedReason, withRemedy } from './reason.ts';
 
 /** What `/debug/pods` answers for one pod. */
 export interface PodDescription {
@@ -15,7 +15,7 @@ export interface PodDescription {
   readonly node?: string;
   readonly usage?: UsageDescription;
   /** Why it is not served. */
-  readonly reason?: Reason;
+  readonly reason?: RemediedReason;
 }
 
 /** What it answers for a pod that is asked for by its name. */
@@ -79,7 +79,7 @@ export async function describePod(
   const reason = isUnknown ? explainLookedUpPod(source, await lookup.find(namespace, name)) : undefined;
   return {
     ...described,
-    ...(reason && { reason }),
+    ...(reason && { reason: withRemedy(reason) }),
     ...(uid !== undefined && { uid }),
     reports: reports.map(describeReport),
   };
@@ -98,7 +98,7 @@ function describe(
   const reason = report
     ? explainReportedPod(source, { namespace, name }, report)
     : explainUnreportedPod(source, { namespace, name });
-  return { namespace, name, served: false, ...node, reason };
+  return { namespace, name, served: false, ...node, reason: withRemedy(reason) };
 }
 
 function describeReport({ nodeName, pod }: PodReport): ReportDescription {

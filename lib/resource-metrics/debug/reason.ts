@@ -6,27 +6,84 @@ export interface Reason {
   readonly message: string;
 }
 
-/** Every reason that there is, and what it means. */
+/** A reason as `/debug/` tells it: with what to do about it. */
+export interface RemediedReason extends Reason {
+  readonly remedy: string;
+}
+
+const DOCTOR = 'Have `metrics-server doctor --node=NAME` look at the node: it says what to do.';
+const FOLLOW =
+  'If that lasts, see in the log why the API server cannot be followed, and have `metrics-server doctor` look at the rights.';
+const NEXT_ANSWER = "Wait for the node's next answer (--metric-resolution).";
+const DESCRIBE = 'See why with `kubectl describe pod`: pods that do not run have no metrics.';
+const RESTART_RUNTIME =
+  'If it stays so for minutes, restart the container runtime on the node (`systemctl restart containerd`).';
+const RESTART_KUBELET =
+  'If it stays so for minutes, restart the kubelet on the node (`systemctl restart kubelet`).';
+
+/** Every reason that there is, what it means, and what to do. */
 export const REASONS = {
-  NodesNotListed: 'The API server has not told yet which nodes there are.',
-  UnknownNode: 'The API server knows no such node, or --node-selector leaves it out.',
-  NotScrapedYet: "The node's kubelet has not been asked yet.",
-  NodeFailing: "The node's kubelet cannot be scraped, and its last answer is too old to be served.",
-  NodeUsageUnknown: 'The kubelet answers, but does not know what its node uses.',
-  WaitingForSecondReading: 'CPU use takes two readings at least 10 s apart, and there is only one so far.',
-  SamplingStopped: 'The kubelet has given the same sample for minutes: it has stopped sampling.',
-  PodsNotListed: 'The API server has not told yet which pods run.',
-  NoSuchPod: 'The API server knows no such pod.',
-  NotRunning: 'The pod does not run.',
-  NotScheduled: 'The pod has no node yet.',
-  ReplacedPod: 'The kubelet still reports another pod that had this name before.',
-  IncompletePod: 'The kubelet lacks data of one of its containers, and a sum without it would be too small.',
-  NoContainers: 'The kubelet tells of no container of the pod.',
-  NotReportedYet: 'The pod started after its node was scraped last.',
-  NotReported: 'No kubelet tells of the pod.',
-  NotPublishedYet: 'Its usage is known and will be served from the next answer of its node on.',
-  LookupFailed: 'Which node the pod is on could not be found out.',
-} as const;
+  NodesNotListed: { meaning: 'The API server has not told yet which nodes there are.', remedy: FOLLOW },
+  UnknownNode: {
+    meaning: 'The API server knows no such node, or --node-selector leaves it out.',
+    remedy: 'Compare the name with `kubectl get nodes`, and the labels of the node with --node-selector.',
+  },
+  NotScrapedYet: { meaning: "The node's kubelet has not been asked yet.", remedy: NEXT_ANSWER },
+  NodeFailing: {
+    meaning: "The node's kubelet cannot be scraped, and its last answer is too old to be served.",
+    remedy: DOCTOR,
+  },
+  NodeUsageUnknown: {
+    meaning: 'The kubelet answers, but does not know what its node uses.',
+    remedy: RESTART_KUBELET,
+  },
+  WaitingForSecondReading: {
+    meaning: 'CPU use takes two readings at least 10 s apart, and there are none such yet.',
+    remedy: NEXT_ANSWER,
+  },
+  SamplingStopped: {
+    meaning: 'The kubelet has given the same sample for minutes: it has stopped sampling.',
+    remedy: 'Restart the kubelet on the node (`systemctl restart kubelet`).',
+  },
+  PodsNotListed: { meaning: 'The API server has not told yet which pods run.', remedy: FOLLOW },
+  NoSuchPod: {
+    meaning: 'The API server knows no such pod.',
+    remedy: 'Compare namespace and name with `kubectl get pods -A`.',
+  },
+  NotRunning: { meaning: 'The pod does not run.', remedy: DESCRIBE },
+  NotScheduled: { meaning: 'The pod has no node yet.', remedy: DESCRIBE },
+  ReplacedPod: {
+    meaning: 'The kubelet still reports another pod that had this name before.',
+    remedy: NEXT_ANSWER,
+  },
+  IncompletePod: {
+    meaning: 'The kubelet lacks data of one of its containers, and a sum without it would be too small.',
+    remedy: RESTART_RUNTIME,
+  },
+  NoContainers: {
+    meaning: 'The kubelet tells of no container of the pod.',
+    remedy: RESTART_RUNTIME,
+  },
+  NotReportedYet: { meaning: 'The pod started after its node was scraped last.', remedy: NEXT_ANSWER },
+  NotReported: {
+    meaning: 'No kubelet tells of the pod.',
+    remedy:
+      'If its node fails, mend that first; if its kubelet answers, restart the kubelet (`systemctl restart kubelet`).',
+  },
+  NotPublishedYet: {
+    meaning: 'Its usage is known and will be served from the next answer of its node on.',
+    remedy: NEXT_ANSWER,
+  },
+  LookupFailed: {
+    meaning: 'Which node the pod is on could not be found out.',
+    remedy: 'Ask again in a moment; if a right is missing, apply `manifests/base/rbac.yaml` again.',
+  },
+} as const satisfies Readonly<Record<string, { readonly meaning: string; readonly remedy: string }>>;
 
 /** The name of a reason. */
 export type ReasonCode = keyof typeof REASONS;
+
+/** Adds what to do about it. */
+export function withRemedy(reason: Reason): RemediedReason {
+  return { ...reason, remedy: REASONS[reason.code].remedy };
+}

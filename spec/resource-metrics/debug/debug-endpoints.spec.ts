@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { DebugAnswer } from '#lib/resource-metrics/debug/debug-endpoints.ts';
 import type { NodeDescription } from '#lib/resource-metrics/debug/describe-node.ts';
 import type { DetailedPodDescription } from '#lib/resource-metrics/debug/describe-pods.ts';
-import type { Reason } from '#lib/resource-metrics/debug/reason.ts';
+import { REASONS, type RemediedReason } from '#lib/resource-metrics/debug/reason.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { twoCycles } from '#spec/support/two-cycles.ts';
@@ -60,6 +60,7 @@ describe('debugEndpoints', () => {
       expect(refusing?.reason?.message).to.match(
         /^Cannot scrape node "node-2" at .*: connection refused \(since 20.*Z\)$/,
       );
+      expect(refusing?.reason?.remedy).to.equal(REASONS.NodeFailing.remedy);
       expect(refusing?.scrape?.failure).to.include({ count: 2 });
       expect(homeless?.reason?.message).to.include('no address matched types');
     });
@@ -69,16 +70,19 @@ describe('debugEndpoints', () => {
         code: 'IncompletePod',
         message:
           'according to node "node-1" container "app" has no working set, and the pod\'s sum without it would be too small',
+        remedy: REASONS.IncompletePod.remedy,
       });
       expect(await reasonOf(server, 'pending')).to.deep.equal({
         code: 'NotRunning',
         message: 'it is on node "node-1" and its phase is Pending',
+        remedy: REASONS.NotRunning.remedy,
       });
       expect(await reasonOf(server, 'on-failing')).to.have.property('code', 'NodeFailing');
       expect(await reasonOf(server, 'newcomer')).to.have.property('code', 'NotReportedYet');
       expect(await reasonOf(server, 'vanished')).to.deep.equal({
         code: 'NotReported',
         message: 'it runs on node "node-4", whose kubelet answers, but does not tell of it',
+        remedy: REASONS.NotReported.remedy,
       });
       expect(await reasonOf(server, 'no-such-pod')).to.have.property('code', 'NoSuchPod');
     });
@@ -142,7 +146,7 @@ async function ask<Item>(server: RunningServer, path: string): Promise<DebugAnsw
   return JSON.parse(body);
 }
 
-async function reasonOf(server: RunningServer, name: string): Promise<Reason | undefined> {
+async function reasonOf(server: RunningServer, name: string): Promise<RemediedReason | undefined> {
   const path = `/debug/pods?namespace=default&name=${name}`;
   const { items } = await ask<DetailedPodDescription>(server, path);
   return items[0]?.reason;

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { expect } from 'chai';
+import { REASONS } from '#lib/resource-metrics/debug/reason.ts';
 import { UI_PATHS } from '#lib/resource-metrics/ui/ui-endpoints.ts';
 import type { ScenarioInput } from '#lib/simulator/scenario.ts';
 import { Browser, CHROMIUM, hasChromium } from '#spec/support/browser.ts';
@@ -89,6 +90,25 @@ describe('uiEndpoints', () => {
         (await textOf('#refusal')).includes('User "stranger" cannot get path "/debug/'),
       );
       expect(await isHidden('content')).to.equal(true);
+      await enter('tök…en');
+      await eventually(async () => (await textOf('#refusal')).startsWith('This is no token: '));
+    });
+
+    it('says in the form that the server cannot be asked, and shows what there is once it can', async function () {
+      this.timeout(30_000);
+      await page().evaluate(
+        `window.reallyFetch = fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch'));`,
+      );
+      await enter('viewer-token');
+      await eventually(
+        async () =>
+          (await textOf('#refusal')) === 'The server cannot be asked: Failed to fetch. Trying again.',
+      );
+      expect(await isHidden('access')).to.equal(false);
+      await page().evaluate('window.fetch = window.reallyFetch');
+      await eventually(async () => (await isHidden('content')) === false);
+      expect(await textOf('#refusal')).to.equal('');
+      await page().click('#forget');
     });
 
     it('shows nodes and pods, those that fail first, each with the reason', async () => {
@@ -102,6 +122,10 @@ describe('uiEndpoints', () => {
         'served',
       ]);
       expect(await textOf('#nodes tr.reason')).to.match(/connection refused \(since /);
+      expect(await textOf('#nodes tr.reason .remedy')).to.equal(
+        REASONS.NodeFailing.remedy.replaceAll('`', ''),
+      );
+      expect(await textOf('#nodes tr.reason .remedy code')).to.equal('metrics-server doctor --node=NAME');
       expect(new Set(await columnOf('pods', 0)))
         .to.include('IncompletePod')
         .and.to.include('served');
@@ -132,6 +156,10 @@ describe('uiEndpoints', () => {
       expect(await page().evaluate(`document.querySelector('#nodes th:nth-child(3)').ariaSort`)).to.equal(
         'descending',
       );
+      await page().click('#nodes th:nth-child(3) button');
+      const rising = (await columnOf('nodes', 2)).map(coresOf);
+      expect(rising.slice(0, cpu.length)).to.deep.equal(cpu.toSorted((a, b) => a - b));
+      expect(rising.slice(cpu.length).every(Number.isNaN)).to.equal(true);
       await page().click('#nodes th:nth-child(2) button');
       await page().click('#nodes th:nth-child(2) button');
       expect((await columnOf('nodes', 1)).at(0)).to.equal('node-6');
@@ -149,7 +177,9 @@ describe('uiEndpoints', () => {
 
     it('finds out from the API server what a pod is about that no kubelet reports', async () => {
       const reason = '#pods tr.reason:has(button)';
-      expect(await textOf(reason)).to.match(/^no kubelet that answers tells of it; .*Find out$/);
+      expect(await textOf(reason)).to.match(
+        /^no kubelet that answers tells of it; .*Find outIf its node fails,/,
+      );
       await page().click(`${reason} button`);
       const looked = `[...document.querySelectorAll('#pods tr.reason')].some(({ textContent }) => textContent.startsWith('Cannot scrape node "node-4"'))`;
       await eventually(async () => (await page().evaluate(looked)) === true);

@@ -8,6 +8,11 @@ export function element(tag, { className = '', text, ...attributes } = {}, child
   return made;
 }
 
+/** Makes nodes of a text in which what stands between backticks is code. */
+export function prose(text) {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? element('code', { text: part }) : part));
+}
+
 const SVG = 'http://www.w3.org/2000/svg';
 const [WIDTH, HEIGHT] = [96, 22];
 

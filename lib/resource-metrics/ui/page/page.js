@@ -5,6 +5,8 @@ import { SortableTable } from './sortable-table.js';
 
 const REFRESH_MS = 5_000;
 const MOST_PODS = 1_000;
+/** A forwarded port may take a request and never answer. */
+const TIMEOUT_MS = 10_000;
 
 /** The token lives here and nowhere else. */
 let token;
@@ -41,8 +43,10 @@ const pods = new SortableTable($('pods'), [
 
 $('access').addEventListener('submit', (event) => {
   event.preventDefault();
-  token = $('token').value.trim();
+  const pasted = $('token').value.trim();
   $('token').value = '';
+  if (!/^[!-~]+$/.test(pasted)) return forget('This is no token: a token is one word of ASCII characters.');
+  token = pasted;
   void refresh();
 });
 $('forget').addEventListener('click', () => forget(''));
@@ -62,7 +66,8 @@ async function refresh() {
     show();
   } catch (error) {
     if (error instanceof Refusal) return forget(error.message);
-    $('trouble').textContent = `The server cannot be asked: ${error.message}. Trying again.`;
+    const message = `The server cannot be asked: ${error.message}. Trying again.`;
+    $(answered ? 'trouble' : 'refusal').textContent = message; // where the reader looks now
   }
   if (token && !document.hidden) refreshing = setTimeout(refresh, REFRESH_MS);
 }
@@ -70,7 +75,11 @@ async function refresh() {
 class Refusal extends Error {}
 
 async function ask(path) {
-  const response = await fetch(path, { headers: { Authorization: `Bearer ${token}` }, cache: 'no-store' });
+  const response = await fetch(path, {
+    headers: { Authorization: `Bearer ${token}` },
+    cache: 'no-store',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
   if (response.ok) return await response.json();
   const { message = response.statusText } = await response.json().catch(() => ({}));
   if (response.status === 401) throw new Refusal('The server does not know this token; it may have expired.');
@@ -145,6 +154,7 @@ function nodeRow({ name, served, usage, reason, scrape, held, trend }, atMs) {
     reason:
       reason?.message ??
       (failure && `${failure.message} (since ${failure.since}; its last answer is still served)`),
+    remedy: reason?.remedy,
   };
 }
 
@@ -158,6 +168,7 @@ function podRow({ namespace, name, served, node, usage, reason: known }) {
     ...amounts(usage),
     timestamp: usage?.timestamp,
     reason: reason?.message,
+    remedy: reason?.remedy,
   };
 }
 

@@ -1,10 +1,10 @@
-import { element } from './elements.js';
+import { element, prose } from './elements.js';
 
 /**
  * A table whose rows can be sorted by any column. What is wrong stands first until the reader sorts.
  *
  * A column has a title, the value that is sorted by, and what its cell holds. A row's reason stands below it, with
- * whatever element there is `more` of it.
+ * whatever element there is `more` of it, and below that the remedy.
  */
 export class SortableTable {
   #table;
@@ -25,7 +25,7 @@ export class SortableTable {
   #render() {
     const { value } = this.#columns[this.#sort.column];
     const direction = this.#sort.isDescending ? -1 : 1;
-    const sorted = this.#rows.toSorted((a, b) => direction * compare(value(a), value(b)));
+    const sorted = this.#rows.toSorted((a, b) => compare(value(a), value(b), direction));
     const body = element(
       'tbody',
       {},
@@ -69,10 +69,11 @@ export class SortableTable {
       const content = cell(row);
       return element('td', { className }, [content]);
     });
-    const { state, reason, more } = row;
+    const { state, reason, remedy, more } = row;
     if (!reason) return [element('tr', { className: state }, cells)];
     const words = element('div', { text: reason });
     if (more) words.append(' ', more);
+    if (remedy) words.append(element('div', { className: 'remedy' }, prose(remedy)));
     const wide = element('td', { colspan: this.#columns.length }, [words]);
     return [
       element('tr', { className: `${state} has-reason` }, cells),
@@ -81,10 +82,9 @@ export class SortableTable {
   }
 }
 
-/** What has no value comes last whichever way numbers go, as far as one comparison can tell. */
-function compare(a, b) {
-  if (a === b) return 0;
-  if (a === undefined) return -1;
-  if (b === undefined) return 1;
-  return typeof a === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true });
+/** What has no value comes last in either direction. */
+function compare(a, b, direction) {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  const order = typeof a === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true });
+  return direction * order;
 }
