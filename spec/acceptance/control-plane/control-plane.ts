@@ -90,7 +90,11 @@ export class ControlPlane implements AsyncDisposable {
         ),
         { mode: 0o600 },
       );
-      const flags = controllerManagerFlags(folder, await freePort());
+      const { minor } = await controlPlane.client.get<{ readonly minor: string }>('/version');
+      const flags = controllerManagerFlags(folder, {
+        port: await freePort(),
+        hasInsecurePort: Number.parseInt(minor, 10) < 24,
+      });
       starting.use(
         new SpawnedProgram(binaries.controllerManager, flags, { name: 'kube-controller-manager' }),
       );
@@ -213,7 +217,10 @@ function apiServerFlags(facts: {
   ];
 }
 
-function controllerManagerFlags(folder: string, port: number): readonly string[] {
+function controllerManagerFlags(
+  folder: string,
+  { port, hasInsecurePort }: { readonly port: number; readonly hasInsecurePort: boolean },
+): readonly string[] {
   const file = (name: string) => join(folder, name);
   const kubeconfig = file('controller-manager.kubeconfig');
   return [
@@ -222,7 +229,7 @@ function controllerManagerFlags(folder: string, port: number): readonly string[]
     `--authorization-kubeconfig=${kubeconfig}`,
     '--bind-address=127.0.0.1',
     `--secure-port=${port}`,
-    '--port=0',
+    ...(hasInsecurePort ? ['--port=0'] : []), // the flag went with the port, in Kubernetes 1.24
     '--leader-elect=false',
     `--root-ca-file=${file('server-ca.crt')}`,
     `--service-account-private-key-file=${file('service-account.key')}`,

@@ -7,7 +7,7 @@ export function accountOf(facts: {
   readonly isConfined: boolean;
 }): string {
   const confinement = facts.isConfined
-    ? "its user, no capabilities, no new privileges, a read-only root with the image's files alone"
+    ? "its user, no capabilities, no new privileges, a read-only root of the image's files and this machine's libraries"
     : 'the arguments alone: confining a process takes root and unshare, so user and read-only root were not tried';
   const real = [
     `kube-apiserver ${facts.apiServerVersion} with its aggregator, kube-controller-manager and etcd, ${facts.origin}`,
@@ -21,7 +21,7 @@ export function accountOf(facts: {
     'kubelets and machines: the simulator served their usage, over TLS and with real authorization',
     'scheduler and container runtime: a helper bound pods and wrote their status; nothing ran in them',
     'the network: everything on loopback, an ExternalName Service to localhost, two flags added to say where to listen',
-    'the container engine: no image was built, and seccomp was not applied',
+    'the container engine and the base images: no image was built, and seccomp was not applied',
     "the autoscaler's patience: it looked every 2 s and waited for no stabilisation",
   ];
   const block = (title: string, lines: readonly string[]) => [title, ...lines.map((line) => `  - ${line}`)];

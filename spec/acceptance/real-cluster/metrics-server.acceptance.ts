@@ -2,9 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Fault } from '#lib/simulator/kubelet/faults/fault.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
-import { type ManifestObject, serverContainer } from '#spec/support/manifest-objects.ts';
-import type { ObjectList } from '../control-plane/control-plane-client.ts';
-import { findBinaries } from '../control-plane/find-binaries.ts';
+import { serverContainer } from '#spec/support/manifest-objects.ts';
+import { needControllers } from '../control-plane/need-binaries.ts';
 import { accountOf } from './account.ts';
 import { issueToken, type ServerContainer } from './installed-server.ts';
 import { RealCluster } from './real-cluster.ts';
@@ -13,7 +12,6 @@ const OVERLAY = 'manifests/overlays/release';
 const SERVER_USER = 'system:serviceaccount:kube-system:metrics-server';
 const METRICS = '/apis/metrics.k8s.io/v1beta1';
 const CONFIG_MAP = 'extension-apiserver-authentication';
-const NODES = 3;
 const MEBIBYTE = 2 ** 20;
 
 // One story in the order of an installation: each step finds what the steps before it left.
@@ -23,50 +21,31 @@ describe('metrics-server, installed on a real API server', function () {
 
   let cluster: RealCluster;
   let container: ServerContainer;
-  let apiServerVersion: string;
+  let apiServerVersion: string | undefined;
   let origin: string;
 
-  before(async () => {
-    const binaries = await findBinaries();
-    if (!binaries) throw new Error('There is no control plane: run make acceptance, which makes one');
+  before(async function () {
+    const binaries = await needControllers(this);
     origin = binaries.origin;
     cluster = await RealCluster.start(binaries);
     const { gitVersion } = await cluster.controlPlane.client.get<{ gitVersion: string }>('/version');
     apiServerVersion = gitVersion;
     await cluster.run('create', 'deployment', 'web', '--image=registry.example/web');
     await cluster.run('set', 'resources', 'deployment', 'web', '--requests=cpu=100m,memory=64Mi');
-    await cluster.nodes.all[NODES - 1]?.kubelet.setFaults([NO_SUMMARY]);
+    await cluster.nodes.all.at(-1)?.kubelet.setFaults([NO_SUMMARY]);
     cluster.pods.setWork('web', { cpuMillicores: 40, memoryBytes: 24 * MEBIBYTE });
   });
 
   after(async () => {
     await cluster?.[Symbol.asyncDispose]();
-    console.log(accountOf({ apiServerVersion, origin, isConfined: cluster?.isConfined ?? false }));
+    if (apiServerVersion)
+      console.log(accountOf({ apiServerVersion, origin, isConfined: cluster?.isConfined ?? false }));
   });
 
   it('is applied by kubectl apply -k', async () => {
     await cluster.run('apply', '-k', OVERLAY);
-    const deployment = await cluster.controlPlane.client.get<ManifestObject>(
-      '/apis/apps/v1/namespaces/kube-system/deployments/metrics-server',
-    );
-    container = serverContainer([deployment]);
-    // The Service sends its callers to this machine, as there are no pods that it could send them to.
-    await cluster.run('delete', 'service', 'metrics-server', '--namespace=kube-system');
-    await cluster.run(
-      'create',
-      'service',
-      'externalname',
-      'metrics-server',
-      '--namespace=kube-system',
-      '--external-name=localhost',
-    );
-    await cluster.run(
-      'patch',
-      'apiservice',
-      'v1beta1.metrics.k8s.io',
-      '--type=merge',
-      `--patch={"spec":{"service":{"port":${cluster.port}}}}`,
-    );
+    container = serverContainer([await cluster.deployment()]);
+    await cluster.exposeServer();
   });
 
   it('runs under the user and the constraints of its manifest', async function () {
@@ -93,16 +72,7 @@ describe('metrics-server, installed on a real API server', function () {
   });
 
   it('tells kubectl top what nodes and pods use', async () => {
-    await cluster.until(
-      () => list(`${METRICS}/nodes`),
-      ({ items }) => items.length === NODES,
-      60_000,
-    );
-    await cluster.until(
-      () => list(`${METRICS}/pods`),
-      ({ items }) => items.length === 1,
-      60_000,
-    );
+    await cluster.untilServed({ pods: 1 });
     const nodes = rows(await cluster.run('top', 'nodes', '--no-headers'));
     expect(nodes.map(([name]) => name)).to.have.members(['node-1', 'node-2', 'node-3']);
     const [pod = []] = rows(await cluster.run('top', 'pods', '--no-headers'));
@@ -150,10 +120,7 @@ describe('metrics-server, installed on a real API server', function () {
   });
 
   it('scales a Deployment from 1 to 4 and back to 1 by a HorizontalPodAutoscaler', async () => {
-    await cluster.controlPlane.client.create(
-      '/apis/autoscaling/v2beta2/namespaces/default/horizontalpodautoscalers',
-      AUTOSCALER,
-    );
+    await cluster.run('apply', '-f', await cluster.write('autoscaler.json', await autoscaler()));
     const replicas = async () => {
       const { spec, status } = await cluster.controlPlane.client.get<Scaled>(
         '/apis/apps/v1/namespaces/default/deployments/web',
@@ -167,8 +134,19 @@ describe('metrics-server, installed on a real API server', function () {
     await cluster.until(replicas, ({ wanted, ready }) => wanted === 1 && ready === 1, 180_000);
   });
 
+  it('ends at SIGTERM with status 0, and its APIService says so', async () => {
+    cluster.server.kill('SIGTERM');
+    expect(await cluster.server.ended).to.deep.equal({ status: 0, signal: null });
+    await cluster.run(
+      'wait',
+      '--for=condition=Available=false',
+      'apiservice/v1beta1.metrics.k8s.io',
+      '--timeout=60s',
+    );
+  });
+
   it('uses every verb that its roles give it, wants no other, and is refused nothing', async () => {
-    await cluster.stopServer(); // watches are in the audit log once they have ended
+    // The server has ended, and with it its watches: only then are they in the audit log.
     const asked = (await cluster.controlPlane.auditEvents()).filter(({ user }) => user === SERVER_USER);
     expect(asked.filter(({ status }) => status >= 400)).to.deep.equal([]);
     const decided = cluster.nodes.decisions.filter(({ username }) => username === SERVER_USER);
@@ -192,37 +170,11 @@ describe('metrics-server, installed on a real API server', function () {
     expect(used).to.include('create subjectaccessreviews.authorization.k8s.io');
   });
 
-  it("runs with the reference's arguments, user and roles: by /metrics/resource, as those do not open the summary", async () => {
-    await cluster.run('replace', '-f', await cluster.write('reference-role.json', REFERENCE_ROLE));
-    await cluster.startServer(REFERENCE_CONTAINER);
-    const before = cluster.nodes.decisions.length;
-    await cluster.until(
-      () => list(`${METRICS}/nodes`),
-      ({ items }) => items.length === NODES,
-      60_000,
-    );
-    await cluster.until(
-      () => list(`${METRICS}/pods`),
-      ({ items }) => items.length === 1,
-      60_000,
-    );
-    expect(rows(await cluster.run('top', 'nodes', '--no-headers'))).to.have.lengthOf(NODES);
-    const decided = cluster.nodes.decisions
-      .slice(before)
-      .map(({ subresource, isAllowed }) => `${subresource} ${isAllowed}`);
-    expect(new Set(decided)).to.deep.equal(new Set(['stats false', 'metrics true']));
-  });
-
-  it('ends at SIGTERM with status 0, and its APIService says so', async () => {
-    cluster.server.kill('SIGTERM');
-    expect(await cluster.server.ended).to.deep.equal({ status: 0, signal: null });
-    await cluster.run(
-      'wait',
-      '--for=condition=Available=false',
-      'apiservice/v1beta1.metrics.k8s.io',
-      '--timeout=60s',
-    );
-  });
+  /** By the version of the API that the API server has: v2 came with Kubernetes 1.23, v2beta2 went with 1.26. */
+  async function autoscaler(): Promise<object> {
+    const versions = (await cluster.run('api-versions')).split('\n');
+    return { apiVersion: versions.find((one) => /^autoscaling\/v2(beta2)?$/.test(one)), ...AUTOSCALER };
+  }
 
   /** Each verb of each resource that a role grants. */
   async function grantsOf(role: string): Promise<readonly string[]> {
@@ -232,10 +184,6 @@ describe('metrics-server, installed on a real API server', function () {
     return rules.flatMap(({ verbs, resources }) =>
       verbs.flatMap((verb) => resources.map((resource) => `${verb} ${resource}`)),
     );
-  }
-
-  async function list(path: string): Promise<ObjectList> {
-    return await cluster.controlPlane.client.get<ObjectList>(path);
   }
 });
 
@@ -248,29 +196,6 @@ interface Scaled {
   readonly status: { readonly readyReplicas?: number };
 }
 
-/** What metrics-server's own manifests start it with, and under which user. */
-const REFERENCE_CONTAINER: ServerContainer = {
-  args: [
-    '--cert-dir=/tmp',
-    '--secure-port=10250',
-    '--kubelet-preferred-address-types=InternalIP,ExternalIP,Hostname',
-    '--kubelet-use-node-status-port',
-    '--metric-resolution=15s',
-  ],
-  securityContext: { runAsUser: 1000 },
-};
-
-/** What they let it do besides what Kubernetes' own roles do. */
-const REFERENCE_ROLE = {
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'ClusterRole',
-  metadata: { name: 'system:metrics-server' },
-  rules: [
-    { apiGroups: [''], resources: ['nodes/metrics'], verbs: ['get'] },
-    { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] },
-  ],
-};
-
 /** What a kubelet answers that has no summary: 404 in place of every JSON. */
 const NO_SUMMARY: Fault = {
   change: (answer) =>
@@ -281,7 +206,6 @@ const NO_SUMMARY: Fault = {
 
 /** The least that scales: half of what each pod requests. */
 const AUTOSCALER = {
-  apiVersion: 'autoscaling/v2beta2',
   kind: 'HorizontalPodAutoscaler',
   metadata: { name: 'web', namespace: 'default' },
   spec: {

@@ -2,9 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
+import type { ManifestObject } from '#spec/support/manifest-objects.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { freePort } from '#spec/support/spawned-server.ts';
 import { ControlPlane } from '../control-plane/control-plane.ts';
+import type { ObjectList } from '../control-plane/control-plane-client.ts';
 import type { ControlPlaneBinaries } from '../control-plane/find-binaries.ts';
 import { type BuiltImage, buildImage } from '../image/build-image.ts';
 import { canConfine, type ServerContainer, startInstalledServer } from './installed-server.ts';
@@ -77,6 +79,33 @@ export class RealCluster implements AsyncDisposable {
     await mkdir(folder, { mode: 0o755 });
     this.#server = await startInstalledServer(controlPlane, { image, container, port, folder, isConfined });
     await this.#server.line(/Serving/, 30_000);
+  }
+
+  /** The server's Deployment, as the API server has it now. */
+  async deployment(): Promise<ManifestObject> {
+    const path = '/apis/apps/v1/namespaces/kube-system/deployments/metrics-server';
+    return await this.controlPlane.client.get<ManifestObject>(path);
+  }
+
+  /** Sends those who call the installed Service to this machine, as there are no pods that they could be sent to. */
+  async exposeServer(): Promise<void> {
+    const service = ['metrics-server', '--namespace=kube-system'];
+    await this.run('delete', 'service', ...service);
+    await this.run('create', 'service', 'externalname', ...service, '--external-name=localhost');
+    const patch = JSON.stringify({ spec: { service: { port: this.port } } });
+    await this.run('patch', 'apiservice', 'v1beta1.metrics.k8s.io', '--type=merge', `--patch=${patch}`);
+  }
+
+  /** Waits until the API server hands out metrics of every node, and of so many pods. */
+  async untilServed({ pods }: { readonly pods: number }): Promise<void> {
+    const metrics = '/apis/metrics.k8s.io/v1beta1';
+    for (const [kind, count] of Object.entries({ nodes: NODES, pods })) {
+      await this.until(
+        () => this.controlPlane.client.get<ObjectList>(`${metrics}/${kind}`),
+        ({ items }) => items.length === count,
+        60_000,
+      );
+    }
   }
 
   async stopServer(): Promise<void> {

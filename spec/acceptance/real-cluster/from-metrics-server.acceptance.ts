@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { serverContainer } from '#spec/support/manifest-objects.ts';
+import { needControllers } from '../control-plane/need-binaries.ts';
+import { RealCluster } from './real-cluster.ts';
+import { REFERENCE_IMAGE, REFERENCE_MANIFESTS } from './reference-manifests.ts';
+
+const IMAGE = 'registry.example/metrics-server:v0.1.0';
+const DEPLOYMENT = 'deployment/metrics-server';
+const IN_ITS_NAMESPACE = '--namespace=kube-system';
+
+// One story in the order of docs/operations.md: each step finds what the steps before it left.
+describe('a cluster that has the reference, on a real API server', function () {
+  this.timeout(300_000);
+  this.bail(true);
+
+  let cluster: RealCluster;
+  let manifests: string;
+
+  before(async function () {
+    cluster = await RealCluster.start(await needControllers(this));
+    await cluster.run('create', 'deployment', 'web', '--image=registry.example/web');
+    cluster.pods.setWork('web', { cpuMillicores: 40, memoryBytes: 24 * 2 ** 20 });
+    manifests = await cluster.write('components.json', REFERENCE_MANIFESTS);
+    await cluster.run('apply', '-f', manifests);
+    await cluster.exposeServer();
+  });
+
+  after(() => cluster?.[Symbol.asyncDispose]());
+
+  it('needs another image and nothing else: by /metrics/resource, as its role does not open the summary', async () => {
+    await swapImage();
+    const { image, ...container } = serverContainer([await cluster.deployment()]);
+    const [expected] = deploymentOf(REFERENCE_MANIFESTS).spec.template.spec.containers;
+    expect(image).to.equal(IMAGE);
+    expect(container.args).to.deep.equal(expected.args);
+    expect(container.securityContext).to.deep.equal(expected.securityContext);
+    expect(await asked()).to.deep.equal(['metrics true', 'stats false']);
+    expect(await cluster.run('top', 'nodes')).to.include('node-1');
+    expect(await cluster.run('top', 'pods')).to.match(/^web-/m);
+    expect(cluster.server.output.join('\n')).not.to.include('Ignoring an argument');
+  });
+
+  it('goes back by undoing the rollout', async () => {
+    await cluster.run('rollout', 'undo', DEPLOYMENT, IN_ITS_NAMESPACE);
+    expect(serverContainer([await cluster.deployment()]).image).to.equal(REFERENCE_IMAGE);
+    await swapImage();
+  });
+
+  it('takes the manifests of this server over those of the reference, and asks for summaries from then on', async () => {
+    await cluster.run('apply', '-k', 'manifests/overlays/release');
+    const { spec } = await cluster.deployment();
+    expect(spec.template.spec.volumes).to.deep.equal([{ name: 'tmp', emptyDir: {} }]);
+    expect(spec.template.spec.containers).to.have.lengthOf(1);
+    expect(spec.template.spec.containers[0].securityContext).to.include({ runAsUser: 65532 });
+    expect(await asked()).to.deep.equal(['stats true']);
+  });
+
+  it('takes those of the reference over them again', async () => {
+    await cluster.run('apply', '-f', manifests);
+    const { spec } = await cluster.deployment();
+    expect(spec.template.spec.volumes).to.deep.equal([{ name: 'tmp-dir', emptyDir: {} }]);
+    const container = serverContainer([await cluster.deployment()]);
+    expect(container).to.include({ image: REFERENCE_IMAGE });
+    expect(container.securityContext).to.include({ runAsUser: 1000 }).and.not.to.have.property('runAsGroup');
+    await cluster.run('delete', '-f', manifests);
+  });
+
+  async function swapImage(): Promise<void> {
+    await cluster.run('set', 'image', DEPLOYMENT, `metrics-server=${IMAGE}`, IN_ITS_NAMESPACE);
+  }
+
+  /** What kubelets were asked for by a server that runs as the Deployment says now, and whether it was allowed. */
+  async function asked(): Promise<readonly string[]> {
+    const earlier = cluster.nodes.decisions.length;
+    await cluster.startServer(serverContainer([await cluster.deployment()]));
+    await cluster.untilServed({ pods: 1 });
+    const decisions = cluster.nodes.decisions.slice(earlier);
+    return [...new Set(decisions.map(({ subresource, isAllowed }) => `${subresource} ${isAllowed}`))].sort();
+  }
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: specs go to any depth of any kind
+function deploymentOf({ items }: { readonly items: readonly any[] }): any {
+  return items.find(({ kind }) => kind === 'Deployment');
+}
