@@ -1,4 +1,8 @@
-FROM docker.io/library/node:24-slim AS build
+# By tag, to get their security fixes; a digest in their place (make image BUILD_BASE=…@sha256:… RUNTIME_BASE=…) pins them.
+ARG BUILD_BASE=docker.io/library/node:24-slim
+ARG RUNTIME_BASE=gcr.io/distroless/nodejs24-debian12:nonroot
+
+FROM ${BUILD_BASE} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --include=dev --no-audit --no-fund
@@ -7,7 +11,7 @@ COPY lib lib
 RUN npm run build
 
 # Node and the bundle, no shell and no package manager.
-FROM gcr.io/distroless/nodejs24-debian12:nonroot
+FROM ${RUNTIME_BASE}
 LABEL org.opencontainers.image.title="metrics-server" \
       org.opencontainers.image.description="Kubernetes resource metrics for kubectl top and autoscaling" \
       org.opencontainers.image.version="0.1.0" \

@@ -4,13 +4,18 @@ set -eu
 
 image=${IMAGE:-metrics-server:dev}
 
-# Engines date the image by this: the same commit makes the same image on the same base.
+# Engines date the image by this, and newer ones its files.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
 
+# The images to build on, where others than the Dockerfile's are wanted.
+for base in "BUILD_BASE=${BUILD_BASE:-}" "RUNTIME_BASE=${RUNTIME_BASE:-}"; do
+  [ -z "${base#*=}" ] || set -- "$@" --build-arg "$base"
+done
+
 for engine in docker podman; do
   if command -v "$engine" >/dev/null 2>&1 && "$engine" info >/dev/null 2>&1; then
-    "$engine" build --tag "$image" .
+    "$engine" build --tag "$image" "$@" .
     echo "Built the image $image with $engine"
     exit 0
   fi

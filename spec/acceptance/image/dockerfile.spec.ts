@@ -12,6 +12,12 @@ describe('parseDockerfile', () => {
       { base: 'b:1', name: '', instructions: [{ keyword: 'USER', argument: '1:1' }] },
     ]);
   });
+
+  it('puts in the defaults of arguments for bases', () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a Dockerfile names an argument
+    const [stage] = parseDockerfile('ARG BASE=a:1\nFROM ${BASE} AS build\n');
+    expect(stage).to.include({ base: 'a:1', name: 'build' });
+  });
 });
 
 describe('the Dockerfile', () => {
