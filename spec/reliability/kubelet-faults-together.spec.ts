@@ -57,5 +57,5 @@ describe('a third of the kubelets, each failing in a way of its own', () => {
       const { items } = JSON.parse((await server.get(PODS)).body) as { items: { timestamp: string }[] };
       return items.map(({ timestamp }) => ({ timestamp: Date.parse(timestamp) + 999 }));
     }
-  }).timeout(30_000);
+  }).timeout(90_000);
 });

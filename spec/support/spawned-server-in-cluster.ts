@@ -12,7 +12,7 @@ export interface ServerInCluster extends AsyncDisposable {
   readonly port: number;
   /** Asks the server itself, as the cluster's administrator unless told otherwise. */
   ask(path: string, options?: HttpsRequest): Promise<HttpsAnswer>;
-  /** Waits, up to half a minute, until something holds. */
+  /** Waits, up to a minute, until something holds. */
   until(holds: () => Promise<boolean>): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface ServerInClusterOptions {
   readonly shell?: string;
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 const STEP_MS = 50;
 
 /** Starts both; the server may not serve yet. */
