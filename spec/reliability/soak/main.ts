@@ -20,11 +20,19 @@ const TOLERATED_GROWTH = 1.15;
 const samples: Sample[] = [];
 const complaints: string[] = [];
 let failedRequests = 0;
+let isOver = false;
 {
   await using system = await startServerInCluster(
     { nodes, podsPerNode },
     { flags: [`--metric-resolution=${RESOLUTION_MS / 1000}s`], nodeFlags: ['--max-old-space-size=256'] },
   );
+  void system.server.ended.then(({ status, signal }) => {
+    if (isOver) return;
+    const lastWords = system.server.output.slice(-20).join('\n');
+    process.stderr.write(
+      `The server has ended with ${signal ?? `status ${status}`}; its last words were:\n${lastWords}\n`,
+    );
+  });
   await system.until(async () => (await system.ask('/readyz')).status === 200);
   const ending = new AbortController();
   const fail = (what: string) => {
@@ -54,6 +62,7 @@ let failedRequests = 0;
       failedRequests,
     });
   }
+  isOver = true;
   ending.abort();
   await busy;
 }
