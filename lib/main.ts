@@ -1,6 +1,7 @@
 import { FlagError } from '#lib/flags/flag-error.ts';
 import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
 import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
+import { limitYoungGeneration } from '#lib/limit-young-generation.ts';
 import { runDoctor } from '#lib/resource-metrics/doctor/doctor.ts';
 import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
 import { type CommandLine, parseOptions } from '#lib/resource-metrics/options.ts';
@@ -25,6 +26,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 async function serve(command: Run, stopped: Promise<NodeJS.Signals>): Promise<void> {
   const { options } = command;
+  limitYoungGeneration();
   const logger = startLog(command);
   const version = versionInfo(process);
   logger.info('Starting', { version: version.gitVersion, node: process.version });

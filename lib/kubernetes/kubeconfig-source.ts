@@ -40,7 +40,7 @@ async function credentialMaker(
   context: CurrentContext,
 ): Promise<((signal: AbortSignal) => Promise<MadeCredentials>) | undefined> {
   if (!context.user.exec && !context.user['auth-provider']) return undefined;
-  // Its library costs 36 MB, which everybody else can do without.
+  // Its library takes tens of megabytes, which everybody else can do without.
   const { credentialPlugin } = await import('./credential-plugin.ts');
   return credentialPlugin(context);
 }
