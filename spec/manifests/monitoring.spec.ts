@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { parse, stringify } from 'yaml';
 import { kustomize, onlyOf } from '#spec/support/manifest-objects.ts';
 import { runToEnd } from '#spec/support/run-to-end.ts';
-import { seriesIn, seriesNames, servedSeries } from '#spec/support/served-series.ts';
+import { seriesIn, seriesNames, servedSeries, unmetLabels } from '#spec/support/served-series.ts';
 
 const FOLDER = 'manifests/charts/metrics-server/monitoring';
 
@@ -52,7 +52,18 @@ describe(FOLDER, () => {
         series.filter((one) => !known.has(one)),
         name,
       ).to.deep.equal([]);
+      expect(unmetLabels(expression, exposition), name).to.deep.equal([]);
     }
+  });
+
+  it('would notice a series or a label that there is not', () => {
+    const rate =
+      'sum by (node) (rate(metrics_server_kubelet_request_total{success="no"}[5m])) / nothing_total';
+    expect(seriesIn(rate)).to.deep.equal(['metrics_server_kubelet_request_total', 'nothing_total']);
+    expect(unmetLabels(rate, exposition)).to.deep.equal([
+      'metrics_server_kubelet_request_total{success="no"}',
+      'by (node)',
+    ]);
   });
 
   it('tells with every alert what is wrong and where to look', () => {

@@ -19,6 +19,32 @@ export function seriesNames(exposition: string): ReadonlySet<string> {
   return names;
 }
 
+/** Labels that Prometheus adds of whom it scrapes; in a histogram `le` is of each bucket. */
+const LABELS_OF_TARGETS = ['job', 'namespace', 'pod', 'instance', 'le'];
+
+/**
+ * What a PromQL expression wants of labels and no series of an exposition meets: matchers such as
+ * `requests_total{success="no"}`, and the labels of `by (…)`.
+ */
+export function unmetLabels(expression: string, exposition: string): readonly string[] {
+  const unmet: string[] = [];
+  for (const [, name = '', matchers = ''] of expression.matchAll(/(\w+)\{([^}]*)\}/g)) {
+    for (const [matcher, label = '', value = ''] of matchers.matchAll(/(\w+)="([^"]*)"/g)) {
+      const sample = new RegExp(`^${name}\\{(.*,)?${label}="${value}"`, 'm');
+      if (!LABELS_OF_TARGETS.includes(label) && !sample.test(exposition)) unmet.push(`${name}{${matcher}}`);
+    }
+  }
+  for (const [grouping, labels = ''] of expression.matchAll(/\bby\s*\(([^)]*)\)/g)) {
+    for (const label of labels.split(',').map((one) => one.trim())) {
+      const isTold = seriesIn(expression).every((name) =>
+        new RegExp(`^${name}\\{(.*,)?${label}="`, 'm').test(exposition),
+      );
+      if (!LABELS_OF_TARGETS.includes(label) && !isTold) unmet.push(grouping);
+    }
+  }
+  return unmet;
+}
+
 /** The names of series in a PromQL expression: what is no function, keyword or label. */
 export function seriesIn(expression: string): readonly string[] {
   const bare = expression
