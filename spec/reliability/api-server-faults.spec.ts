@@ -186,6 +186,21 @@ describe('an API server that fails', () => {
     await expectNews('node-1', 31_000);
   });
 
+  it('is asked by HTTP/1.1, which has no GOAWAY, though it may end each connection behind its answer', async () => {
+    const versions = new Set<string>();
+    server.cluster.apiServer.setFaults({
+      serve: async ({ raw, response }, { next }) => {
+        versions.add(raw.httpVersion);
+        response.setHeader('Connection', 'close');
+        await next();
+      },
+    });
+    server.cluster.apiServer.dropConnections();
+    for (let change = 0; change < 5; change++) await expectNews('node-1');
+    for (let caller = 0; caller < 5; caller++) expect((await askAsViewer()).status).to.equal(200);
+    expect([...versions]).to.deep.equal(['1.1']);
+  });
+
   it('may take twenty seconds for a list', async () => {
     server.cluster.apiServer.setFaults(concerning({ verb: 'list' }, delayAnswers(20_000)));
     server.cluster.store.compact();

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { readProcessUsage } from '#spec/benchmarks/process-usage.ts';
 import { openHttps } from '#spec/support/https-request.ts';
+import { runToEnd } from '#spec/support/run-to-end.ts';
 import { type ServerInCluster, startServerInCluster } from '#spec/support/spawned-server-in-cluster.ts';
 
 /** So that who misses the second cycle, because the machine is busy, has not long to wait for a third. */
@@ -11,6 +12,9 @@ const OFTEN = ['--metric-resolution=10s', '--kubelet-request-timeout=5s'];
 const NODE_METRICS = '/apis/metrics.k8s.io/v1beta1/nodes';
 const POD_METRICS = '/apis/metrics.k8s.io/v1beta1/pods';
 const SHUTDOWN_DELAY_MS = 4_000;
+
+/** Runs a command where `/mnt` is a disk of one page, which a private key fills. */
+const FULL_DISK = `exec unshare -rm sh -c 'mount -t tmpfs -o size=4k tmpfs /mnt && exec "$@"' sh "$@"`;
 
 const throwing = (statement: string) =>
   `data:text/javascript,setTimeout(()=>{${encodeURIComponent(statement)}},1500)`;
@@ -27,6 +31,7 @@ describe('the process', function () {
   let stopped: ServerInCluster;
   let starved: ServerInCluster;
   let readOnly: ServerInCluster;
+  let full: ServerInCluster | undefined;
   let small: ServerInCluster;
   let thrown: ServerInCluster;
   let rejected: ServerInCluster;
@@ -34,7 +39,7 @@ describe('the process', function () {
 
   before(async () => {
     const few = { nodes: 2, podsPerNode: 2 };
-    [delayed, stopped, starved, readOnly, small, thrown, rejected] = await Promise.all([
+    [delayed, stopped, starved, readOnly, full, small, thrown, rejected] = await Promise.all([
       start(
         { nodes: 2, podsPerNode: 1000 },
         { flags: [...OFTEN, `--shutdown-delay-duration=${SHUTDOWN_DELAY_MS / 1000}s`] },
@@ -42,6 +47,9 @@ describe('the process', function () {
       start(few, { flags: OFTEN }),
       start({ nodes: 60, podsPerNode: 1 }, { flags: OFTEN, shell: 'ulimit -n 64' }),
       start(few, { flags: ['--cert-dir=/etc/passwd/certificates'] }), // where not even root can write
+      (await canFillADisk())
+        ? start(few, { flags: ['--cert-dir=/mnt/certificates'], shell: FULL_DISK })
+        : undefined,
       start({ nodes: 100, podsPerNode: 50 }, { flags: OFTEN, nodeFlags: ['--max-old-space-size=256'] }),
       start(few, { nodeFlags: ['--import', throwing('throw new Error("broken on purpose")')] }),
       start(few, { nodeFlags: ['--import', throwing('Promise.reject(new Error("broken promise"))')] }),
@@ -68,6 +76,18 @@ describe('the process', function () {
   it('serves though it cannot keep its certificate', async () => {
     await readOnly.until(async () => (await readOnly.ask('/livez')).status === 200);
     await readOnly.server.line(/Cannot keep the self-signed certificate/, 10_000);
+  });
+
+  it('serves though the disk is full that was to keep its certificate', async function () {
+    if (!full) {
+      process.stderr.write(
+        'Left out: a disk cannot be filled, as this machine has no namespaces of mounts.\n',
+      );
+      return this.skip();
+    }
+    const { until, ask, server } = full;
+    await until(async () => (await ask('/livez')).status === 200);
+    expect(await server.line(/Cannot keep the self-signed certificate/, 10_000)).to.include('ENOSPC');
   });
 
   it('serves what it can when file descriptors run out, and says what is missing', async () => {
@@ -116,6 +136,11 @@ describe('the process', function () {
     expect(performance.now() - startMs).to.be.at.least(SHUTDOWN_DELAY_MS);
   });
 });
+
+async function canFillADisk(): Promise<boolean> {
+  const { exitStatus } = await runToEnd('/bin/sh', ['-c', FULL_DISK, 'sh', 'true'], 10_000);
+  return exitStatus === 0;
+}
 
 /** Whether so many pods have metrics. */
 async function serves({ ask }: ServerInCluster, pods: number): Promise<boolean> {

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { NodeTrends } from '#lib/resource-metrics/debug/node-trends.ts';
 import { NodeCache } from '#lib/resource-metrics/nodes/node-cache.ts';
 import { EndpointChoice } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { OutageLog } from '#lib/resource-metrics/scrape/outage-log.ts';
+import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import { Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
 import { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import { ResourceMetricsTelemetry } from '#lib/resource-metrics/telemetry.ts';
@@ -24,6 +26,10 @@ const STAGES: readonly { readonly prototype: object; readonly method: string; re
   { prototype: ResourceMetricsTelemetry.prototype, method: 'retain', stage: 'telemetry' },
   { prototype: OutageLog.prototype, method: 'record', stage: 'log' },
   { prototype: OutageLog.prototype, method: 'retain', stage: 'log' },
+  { prototype: ScrapeRecords.prototype, method: 'record', stage: 'debug' },
+  { prototype: ScrapeRecords.prototype, method: 'retain', stage: 'debug' },
+  { prototype: NodeTrends.prototype, method: 'record', stage: 'debug' },
+  { prototype: NodeTrends.prototype, method: 'retain', stage: 'debug' },
 ];
 
 describe('a stage that throws', () => {
