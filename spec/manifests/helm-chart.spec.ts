@@ -128,6 +128,11 @@ describe('the Helm chart', () => {
       expect(serverContainer(objects).args).to.include('--tls-cert-file=/serving-certificate/tls.crt');
     });
 
+    it('helm, keeps to the Secret of the chart of metrics-server, whose type cannot change', async () => {
+      const { metadata, type } = onlyOf(await helmTemplate({ 'tls.type': 'helm' }), 'Secret');
+      expect({ name: metadata.name, type }).to.deep.equal({ name: 'metrics-server', type: 'Opaque' });
+    });
+
     it('cert-manager, asks that for a certificate and for the bundle', async () => {
       const objects = await helmTemplate({ 'tls.type': 'cert-manager', 'tls.certManager.duration': '2160h' });
       const certificate = onlyOf(objects, 'Certificate');

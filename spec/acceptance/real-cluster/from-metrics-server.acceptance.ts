@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { requestHttps } from '#spec/support/https-request.ts';
 import { serverContainer } from '#spec/support/manifest-objects.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
 import { RealCluster } from './real-cluster.ts';
@@ -38,6 +39,25 @@ describe('a cluster that has the reference, on a real API server', function () {
     expect(await cluster.run('top', 'nodes')).to.include('node-1');
     expect(await cluster.run('top', 'pods')).to.match(/^web-/m);
     expect(cluster.server.output.join('\n')).not.to.include('Ignoring an argument');
+  });
+
+  it('answers probes though nothing but /metrics is open, as the chart of the reference has it', async () => {
+    const { args, ...container } = serverContainer([await cluster.deployment()]);
+    const open = '--authorization-always-allow-paths=/metrics';
+    await cluster.startServer({ ...container, args: [...args, open] });
+    const ask = async (path: string) => {
+      const url = `https://127.0.0.1:${cluster.port}${path}`;
+      return (await requestHttps(url, { rejectUnauthorized: false })).status;
+    };
+    // Probes come as nobody, whom Kubernetes' role system:public-info-viewer lets ask for /livez and /readyz.
+    expect(await ask('/livez')).to.equal(200);
+    expect(await ask('/metrics')).to.equal(200);
+    await cluster.until(
+      () => ask('/readyz'),
+      (status) => status === 200,
+      60_000,
+    );
+    expect(await ask('/debug/nodes')).to.equal(403);
   });
 
   it('goes back by undoing the rollout', async () => {
