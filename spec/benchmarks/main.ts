@@ -1,9 +1,14 @@
 // Measures what the server costs, as one table or one JSON document: make bench ARGS='small --json'.
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { reportScenario } from './report.ts';
-import { runScenario, type ScenarioResult } from './run-scenario.ts';
-import { DEFAULT_SCENARIOS, REQUEST_KINDS, SCENARIOS } from './scenarios.ts';
+import { compare } from './compare.ts';
+import { reportComparison, reportScenario } from './report.ts';
+import { type BenchmarkOptions, runScenario, type ScenarioResult } from './run-scenario.ts';
+import { type BenchmarkScenario, DEFAULT_SCENARIOS, REQUEST_KINDS, SCENARIOS } from './scenarios.ts';
+
+type Program = BenchmarkOptions['program'];
+
+const OURS: Program = [process.execPath, 'dist/main.js'];
 
 const USAGE = `Usage: make bench ARGS='[SCENARIO…] [FLAG…]'
 
@@ -15,6 +20,8 @@ Flags:
   --scrape-only       ask nothing
   --round-seconds N   how long a round of requests takes (0.5)
   --rounds N          how many rounds each kind of request gets (3)
+  --against CMD       run another server, too, by the command line CMD up to its flags; by turns, and tell ratios
+  --turns N           how often each of the two runs (2)
   --json              print one JSON document instead of tables
   --help              print this text`;
 
@@ -25,6 +32,8 @@ const { values, positionals } = parseArgs({
     'scrape-only': { type: 'boolean', default: false },
     'round-seconds': { type: 'string', default: '0.5' },
     rounds: { type: 'string', default: '3' },
+    against: { type: 'string' },
+    turns: { type: 'string', default: '2' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -36,20 +45,34 @@ if (values.help) {
   const [cpu, ...more] = cpus();
   const machine = { node: process.version, cpu: cpu?.model, cores: more.length + 1 };
   if (!values.json) console.log(`Node ${machine.node} on ${machine.cores} × ${machine.cpu}\n`);
-  const results: ScenarioResult[] = [];
+  const other = values.against?.trim().split(/\s+/) as Program | undefined;
+  const turns = other ? positive('turns') : 1;
+  const all = [];
   for (const scenario of chosen(positionals)) {
-    const result = await runScenario(scenario, {
-      program: [process.execPath, 'dist/main.js'],
-      scrapeMs: positive('scrape-seconds') * 1000,
-      kinds: values['scrape-only'] ? [] : REQUEST_KINDS,
-      roundMs: positive('round-seconds') * 1000,
-      rounds: positive('rounds'),
-      onProgress: (what) => console.error(`${scenario.name}: ${what}`),
-    });
-    results.push(result);
-    if (!values.json) console.log(`${reportScenario(result)}\n`);
+    const results: ScenarioResult[] = [];
+    const others: ScenarioResult[] = [];
+    for (let turn = 0; turn < turns; turn++) {
+      results.push(await run(scenario, OURS));
+      if (other) others.push(await run(scenario, other));
+    }
+    const comparisons = other ? compare(results, others) : [];
+    all.push({ results, others, comparisons });
+    if (values.json) continue;
+    for (const result of results) console.log(`${reportScenario(result)}\n`);
+    if (other) console.log(`Against ${values.against}:\n\n${reportComparison(comparisons)}\n`);
   }
-  if (values.json) console.log(JSON.stringify({ machine, results }, undefined, 2));
+  if (values.json) console.log(JSON.stringify({ machine, scenarios: all }, undefined, 2));
+}
+
+async function run(scenario: BenchmarkScenario, program: Program): Promise<ScenarioResult> {
+  return await runScenario(scenario, {
+    program,
+    scrapeMs: positive('scrape-seconds') * 1000,
+    kinds: values['scrape-only'] ? [] : REQUEST_KINDS,
+    roundMs: positive('round-seconds') * 1000,
+    rounds: positive('rounds'),
+    onProgress: (what) => console.error(`${scenario.name}: ${what}`),
+  });
 }
 
 function chosen(names: readonly string[]) {
@@ -61,7 +84,7 @@ function chosen(names: readonly string[]) {
   });
 }
 
-function positive(flag: 'scrape-seconds' | 'round-seconds' | 'rounds'): number {
+function positive(flag: 'scrape-seconds' | 'round-seconds' | 'rounds' | 'turns'): number {
   const value = Number(values[flag]);
   if (!(value > 0)) throw new Error(`Cannot use --${flag}=${values[flag]}: it must be a positive number`);
   return value;

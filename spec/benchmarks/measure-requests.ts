@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
-import type { LoadJob, LoadResult } from './load/generate-load.ts';
+import type { LoadJob, LoadResult, Protocol } from './load/generate-load.ts';
 import { readProcessUsage } from './process-usage.ts';
 import type { BenchmarkOptions } from './run-scenario.ts';
 import type { RequestKind } from './scenarios.ts';
@@ -13,6 +13,7 @@ export interface RequestResult {
   readonly kind: RequestKind;
   readonly format: Format;
   readonly gzip: boolean;
+  readonly protocol: Protocol;
   readonly rounds: readonly (LoadResult & { readonly serverCpuMsPerRequest: number })[];
 }
 
@@ -28,26 +29,30 @@ export async function measureRequests(
   const target = await chooseTarget(system);
   const tls = await readClientCertificate(system.kubeconfig);
   const results: RequestResult[] = [];
-  for (const kind of options.kinds) {
-    for (const format of ['json', 'protobuf'] as const) {
-      for (const gzip of [false, true]) {
-        options.onProgress(`${kind.name}, ${format}${gzip ? ', gzip' : ''}`);
-        const job: LoadJob = {
-          origin: system.serverOrigin,
-          path: kind.path.replace(/NAMESPACE|SELECTOR|POD/g, (word) => target[word as keyof Target]),
-          mediaType: MEDIA_TYPES[format],
-          gzip,
-          clients: kind.clients,
-          durationMs: options.roundMs,
-          tls,
-        };
-        const rounds = [];
-        while (rounds.length < options.rounds) rounds.push(await measureRound(system, job));
-        results.push({ kind, format, gzip, rounds });
-      }
-    }
+  for (const { kind, format, gzip, protocol } of representations(options.kinds)) {
+    options.onProgress(`${kind.name}, ${format}${gzip ? ', gzip' : ''}, ${protocol}`);
+    const job: LoadJob = {
+      origin: system.serverOrigin,
+      path: kind.path.replace(/NAMESPACE|SELECTOR|POD/g, (word) => target[word as keyof Target]),
+      mediaType: MEDIA_TYPES[format],
+      gzip,
+      protocol,
+      clients: kind.clients,
+      durationMs: options.roundMs,
+      tls,
+    };
+    const rounds = [];
+    while (rounds.length < options.rounds) rounds.push(await measureRound(system, job));
+    results.push({ kind, format, gzip, protocol, rounds });
   }
   return results;
+}
+
+function* representations(kinds: readonly RequestKind[]): Generator<Omit<RequestResult, 'rounds'>> {
+  for (const kind of kinds)
+    for (const format of ['json', 'protobuf'] as const)
+      for (const gzip of [false, true])
+        for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) yield { kind, format, gzip, protocol };
 }
 
 async function measureRound(system: SimulatedSystem, job: LoadJob): Promise<RequestResult['rounds'][number]> {

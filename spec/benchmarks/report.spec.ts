@@ -22,6 +22,7 @@ describe('reportScenario', () => {
           kind: { name: 'list all pods', path: '/pods', clients: 4 },
           format: 'protobuf',
           gzip: true,
+          protocol: 'HTTP/2',
           rounds: [30, 10, 20].map((requestsPerSecond) => ({ ...round, requestsPerSecond })),
         },
       ],
@@ -29,7 +30,7 @@ describe('reportScenario', () => {
     expect(report).to.match(/^## tiny: 1 nodes × 10 pods × 1 containers$/m);
     expect(report).to.match(/^\| 13\.0 s +\| 4\.2 millicores +\| 90 MiB +\| 100 MiB +\|$/m);
     expect(report).to.match(
-      /^\| list all pods \| 4 +\| protobuf, gzip \| 1\.2 kB \| 20 \[10–30\] +\| 1\.00 +\| 2\.00 +\| 5\.00 +\| 0\.250 +\|$/m,
+      /^\| list all pods \| 4 +\| protobuf, gzip \| HTTP\/2 +\| 1\.2 kB \| 20 \[10–30\] +\| 1\.00 +\| 2\.00 +\| 5\.00 +\| 0\.250 +\|$/m,
     );
   });
 });

@@ -1,3 +1,4 @@
+import type { Comparison } from './compare.ts';
 import { quantile } from './load/generate-load.ts';
 import type { RequestResult } from './measure-requests.ts';
 import type { ScenarioResult } from './run-scenario.ts';
@@ -29,6 +30,7 @@ export function reportScenario({
         'request',
         'clients',
         'format',
+        'over',
         'body',
         'requests/s',
         'median ms',
@@ -41,7 +43,7 @@ export function reportScenario({
   ].join('\n');
 }
 
-function reportRequest({ kind, format, gzip, rounds }: RequestResult): string[] {
+function reportRequest({ kind, format, gzip, protocol, rounds }: RequestResult): string[] {
   const ascending = (pick: (round: (typeof rounds)[number]) => number) =>
     rounds.map(pick).sort((a, b) => a - b);
   const median = (pick: Parameters<typeof ascending>[0]) => quantile(ascending(pick), 0.5);
@@ -51,6 +53,7 @@ function reportRequest({ kind, format, gzip, rounds }: RequestResult): string[] 
     kind.name,
     `${kind.clients}`,
     gzip ? `${format}, gzip` : format,
+    protocol,
     `${((rounds[0]?.bodyBytes ?? 0) / 1000).toFixed(1)} kB`,
     `${quantile(perSecond, 0.5).toFixed(0)} [${least.toFixed(0)}–${most.toFixed(0)}]`,
     median((round) => round.medianMs).toFixed(2),
@@ -58,6 +61,20 @@ function reportRequest({ kind, format, gzip, rounds }: RequestResult): string[] 
     median((round) => round.firstMs).toFixed(2),
     median((round) => round.serverCpuMsPerRequest).toFixed(3),
   ];
+}
+
+/** How two servers compare, as Markdown. */
+export function reportComparison(comparisons: readonly Comparison[]): string {
+  return table([
+    ['what', 'unit', 'ours', 'other', 'ours / other'],
+    ...comparisons.map(({ what, unit, ours, other, ratio }) => [
+      what,
+      unit,
+      ours.toFixed(1),
+      other.toFixed(1),
+      ratio.toFixed(2),
+    ]),
+  ]).join('\n');
 }
 
 function mebibytes(bytes: number): string {

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
+import { createSecureServer } from 'node:http2';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
@@ -20,21 +21,26 @@ describe('generateLoad', () => {
   });
   const body = 'x'.repeat(10_000);
 
+  const job = {
+    path: '/a',
+    mediaType: 'application/json',
+    gzip: false,
+    protocol: 'HTTP/1.1',
+    clients: 2,
+    durationMs: 30,
+    tls: { cert, key },
+  } as const;
+
+  function originOf(server: Server): string {
+    return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
   async function load(changes: Partial<LoadJob>, listener: RequestListener) {
     await using stack = new AsyncDisposableStack();
     const server = createServer({ cert: serving.certificatePem, key: serving.privateKeyPem }, listener);
     stack.use(server).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return await generateLoad({
-      origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      path: '/a',
-      mediaType: 'application/json',
-      gzip: false,
-      clients: 2,
-      durationMs: 30,
-      tls: { cert, key },
-      ...changes,
-    });
+    return await generateLoad({ ...job, origin: originOf(server), ...changes });
   }
 
   it('counts what it asked and how long the answers were on the wire', async () => {
@@ -47,6 +53,29 @@ describe('generateLoad', () => {
     expect(result.bodyBytes).to.equal(gzipSync(body).length);
     expect(result.medianMs).to.be.at.most(result.p99Ms);
     expect(result.p99Ms).to.be.at.most(result.maxMs);
+  });
+
+  it('speaks the protocol that it is told to', async () => {
+    await using stack = new AsyncDisposableStack();
+    const versions = new Set<string>();
+    const server = createSecureServer(
+      { cert: serving.certificatePem, key: serving.privateKeyPem, allowHTTP1: true },
+      (request, response) => {
+        versions.add(request.httpVersion);
+        response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      },
+    );
+    server.listen(0, '127.0.0.1');
+    stack.defer(() => void server.close());
+    await once(server, 'listening');
+    for (const [protocol, version] of [
+      ['HTTP/2', '2.0'],
+      ['HTTP/1.1', '1.1'],
+    ] as const) {
+      versions.clear();
+      await generateLoad({ ...job, protocol, origin: originOf(server) });
+      expect([...versions]).to.deep.equal([version]);
+    }
   });
 
   it('measures no refusals and no other format than it asked for', async () => {

@@ -1,6 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
 
+/** What is spoken with the server; connections are kept alive by both. */
+export type Protocol = 'HTTP/1.1' | 'HTTP/2';
+
 /** What to ask, of whom, and how often at once. */
 export interface LoadJob {
   readonly origin: string;
@@ -8,6 +11,7 @@ export interface LoadJob {
   readonly mediaType: string;
   /** Whether answers may come compressed. */
   readonly gzip: boolean;
+  readonly protocol: Protocol;
   /** Each keeps one connection and asks again as soon as it has its answer. */
   readonly clients: number;
   readonly durationMs: number;
@@ -35,7 +39,8 @@ export interface LoadResult {
 export async function generateLoad(job: LoadJob): Promise<LoadResult> {
   // The server's certificate may be one that it made for itself: this measures, it does not judge.
   const connect = { ...job.tls, rejectUnauthorized: false };
-  const clients = Array.from({ length: job.clients }, () => new Client(job.origin, { connect }));
+  const options = { connect, allowH2: job.protocol === 'HTTP/2' };
+  const clients = Array.from({ length: job.clients }, () => new Client(job.origin, options));
   try {
     await Promise.all(
       clients.map((client) => ask(client, { path: '/livez', mediaType: '*/*', gzip: false })),
