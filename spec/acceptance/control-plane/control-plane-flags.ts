@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+
+/**
+ * The API server's: everything on loopback, RBAC, an aggregation layer, and an audit log.
+ *
+ * @param facts.folder has the files that they name
+ */
+export function apiServerFlags(facts: {
+  readonly folder: string;
+  readonly port: number;
+  readonly etcdUrl: string;
+}): readonly string[] {
+  const file = (name: string) => join(facts.folder, name);
+  return [
+    `--etcd-servers=${facts.etcdUrl}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    `--secure-port=${facts.port}`,
+    '--endpoint-reconciler-type=none', // endpoints may not be loopback addresses
+    '--service-cluster-ip-range=10.96.0.0/16',
+    `--tls-cert-file=${file('apiserver.crt')}`,
+    `--tls-private-key-file=${file('apiserver.key')}`,
+    `--client-ca-file=${file('client-ca.crt')}`,
+    '--authorization-mode=Node,RBAC',
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-signing-key-file=${file('service-account.key')}`,
+    `--service-account-key-file=${file('service-account.pub')}`,
+    `--requestheader-client-ca-file=${file('front-proxy-ca.crt')}`,
+    '--requestheader-allowed-names=front-proxy-client',
+    '--requestheader-username-headers=X-Remote-User',
+    '--requestheader-group-headers=X-Remote-Group',
+    '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+    `--proxy-client-cert-file=${file('front-proxy.crt')}`,
+    `--proxy-client-key-file=${file('front-proxy.key')}`,
+    `--audit-policy-file=${file('audit-policy.yaml')}`,
+    `--audit-log-path=${file('audit.log')}`,
+  ];
+}
+
+/** The controller manager's: what deploys and scales, with an autoscaler that looks every two seconds. */
+export function controllerManagerFlags(
+  folder: string,
+  { port, hasInsecurePort }: { readonly port: number; readonly hasInsecurePort: boolean },
+): readonly string[] {
+  const file = (name: string) => join(folder, name);
+  const kubeconfig = file('controller-manager.kubeconfig');
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    ...(hasInsecurePort ? ['--port=0'] : []), // the flag went with the port, in Kubernetes 1.24
+    '--leader-elect=false',
+    `--root-ca-file=${file('server-ca.crt')}`,
+    `--service-account-private-key-file=${file('service-account.key')}`,
+    '--use-service-account-credentials', // each controller under its own account, as kubeadm has it
+    '--controllers=deployment,replicaset,horizontalpodautoscaling,serviceaccount,serviceaccount-token,namespace,garbagecollector,endpoint,endpointslice,clusterrole-aggregation,root-ca-cert-publisher,disruption',
+    '--horizontal-pod-autoscaler-sync-period=2s',
+    '--horizontal-pod-autoscaler-downscale-stabilization=1s',
+    '--horizontal-pod-autoscaler-cpu-initialization-period=1s',
+    '--horizontal-pod-autoscaler-initial-readiness-delay=1s',
+  ];
+}
