@@ -1,6 +1,7 @@
 import type { DebugSource } from './debug-source.ts';
 import { describeUsage, isoTime, type UsageDescription } from './describe-usage.ts';
 import { explainLookedUpPod } from './explain-looked-up-pod.ts';
+import { countFailingNodes } from './explain-node.ts';
 import { explainReportedPod, explainUnreportedPod, servedPodUsage } from './explain-pod.ts';
 import type { PodLookup } from './pod-lookup.ts';
 import { type PodReport, podReports } from './pod-reports.ts';
@@ -61,8 +62,9 @@ export function describePods(source: DebugSource, namespace: string | undefined)
     if (namespace !== undefined && podNamespace !== namespace) continue;
     pods.set(`${podNamespace}/${name}`, { namespace: podNamespace, name });
   }
+  const failingNodes = countFailingNodes(source);
   return [...pods]
-    .map(([key, pod]) => describe(source, pod, reports.get(key)))
+    .map(([key, pod]) => describe(source, pod, { report: reports.get(key), failingNodes }))
     .sort((a, b) => Number(a.served) - Number(b.served) || compareNames(a, b));
 }
 
@@ -73,7 +75,8 @@ export async function describePod(
   lookup: Pick<PodLookup, 'find'>,
 ): Promise<DetailedPodDescription> {
   const reports = podReports(source, namespace, name);
-  const described = describe(source, { namespace, name }, reports[0]);
+  const failingNodes = countFailingNodes(source);
+  const described = describe(source, { namespace, name }, { report: reports[0], failingNodes });
   const uid = source.pods.get(namespace, name)?.uid;
   const isUnknown = !described.served && reports.length === 0;
   const reason = isUnknown ? explainLookedUpPod(source, await lookup.find(namespace, name)) : undefined;
@@ -88,7 +91,7 @@ export async function describePod(
 function describe(
   source: DebugSource,
   { namespace, name }: PodName,
-  report: PodReport | undefined,
+  { report, failingNodes }: { readonly report: PodReport | undefined; readonly failingNodes: number },
 ): PodDescription {
   const usage = servedPodUsage(source, namespace, name);
   const node = report && { node: report.nodeName };
@@ -97,7 +100,7 @@ function describe(
   }
   const reason = report
     ? explainReportedPod(source, { namespace, name }, report)
-    : explainUnreportedPod(source, { namespace, name });
+    : explainUnreportedPod(source, { namespace, name }, failingNodes);
   return { namespace, name, served: false, ...node, reason: withRemedy(reason) };
 }
 

@@ -26,6 +26,13 @@ export function explainNode(source: DebugSource, name: string): Reason | undefin
   return explainHistory(record.history, { of: `node "${name}"`, record });
 }
 
+/** How many nodes' kubelets cannot be scraped now: a pod that nobody tells of may run on one of them. */
+export function countFailingNodes({ nodes, scrapes }: DebugSource): number {
+  let count = 0;
+  for (const { name } of nodes.values()) if (scrapes.get(name)?.failure) count++;
+  return count;
+}
+
 /** Why nothing of a node can be served, whatever it is; `undefined` where its kubelet answers. */
 export function explainScrape({ scrapes, sink }: DebugSource, nodeName: string): Reason | undefined {
   const scrape = scrapes.get(nodeName);

@@ -52,12 +52,14 @@ export function explainReportedPod(
 export function explainUnreportedPod(
   source: DebugSource,
   { namespace, name }: { readonly namespace: string; readonly name: string },
+  failingNodes: number,
 ): Reason {
   if (!source.pods.get(namespace, name) && !source.pods.isSynced) return NOT_LISTED;
+  const nodes = failingNodes === 1 ? 'the node' : `one of the ${failingNodes} nodes`;
+  const suspects = failingNodes === 0 ? '' : `, and it may run on ${nodes} that cannot be scraped`;
   return {
     code: 'NotReported',
-    message:
-      'no kubelet that answers tells of it; ask for it by namespace and name to learn which node it is on',
+    message: `no kubelet that answers tells of it${suspects}; ask for it by namespace and name to learn which node it is on`,
   };
 }
 

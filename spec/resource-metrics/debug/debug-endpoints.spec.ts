@@ -110,6 +110,14 @@ describe('debugEndpoints', () => {
       }
     });
 
+    it('tells of pods that no kubelet reports how many nodes they may be on', async () => {
+      const { items } = await ask<DetailedPodDescription>(server, '/debug/pods?namespace=default');
+      const unreported = items.find(({ name }) => name === 'on-failing');
+      expect(unreported?.reason?.message).to.equal(
+        'no kubelet that answers tells of it, and it may run on one of the 2 nodes that cannot be scraped; ask for it by namespace and name to learn which node it is on',
+      );
+    });
+
     it('lists as many as asked for, and still counts all', async () => {
       const { total, items } = await ask(server, '/debug/pods?limit=1');
       expect(total).to.be.greaterThan(1);

@@ -12,7 +12,7 @@ const SMALL: ScenarioInput = { nodes: 1, podsPerNode: 0, pods: [{ name: 'web', n
 const NODE = '/debug/nodes?name=node-1';
 const POD = '/debug/pods?namespace=default&name=web';
 
-describe('withRemedy', () => {
+describe('REASONS', () => {
   it('says NodesNotListed for as long as the API server does not list them', async () => {
     await using server = await runServer({ ...SMALL, grants: onlyListing('pods') });
     await expectReason(server, 'NodesNotListed', NODE);
