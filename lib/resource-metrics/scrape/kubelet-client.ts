@@ -4,7 +4,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { AnswerMemory } from './answer-memory.ts';
-import type { Dialer, KubeletTls } from './dialer.ts';
+import type { Dialer } from './dialer.ts';
 import { ConnectionClosed, KubeletConnection } from './kubelet-connection.ts';
 import { KubeletRefusal } from './kubelet-refusal.ts';
 
@@ -39,7 +39,7 @@ export class KubeletClient {
    * Asks one kubelet one question.
    *
    * A kept connection that the kubelet closed while the question was on its way is replaced, once; one that was made
-   * with other credentials than are current is not used, for the kubelet goes on taking us for who we were.
+   * with another client certificate than is current is not used, for the kubelet goes on taking us for who we were.
    *
    * @throws {KubeletRefusal} for every status but 200; an Error with the cause in words for the rest
    */
@@ -54,9 +54,9 @@ export class KubeletClient {
     const address = formatAddress(target);
     const authorization = await this.#options.authorization();
     const question = { path, authorization, signal };
-    const { credentials } = this.#options.dialer;
+    const certificate = this.#options.dialer.credentials?.cert;
     const kept = this.#connections.get(address);
-    if (kept && kept.credentials !== credentials) kept.connection.close();
+    if (kept && kept.certificate !== certificate) kept.connection.close();
     else if (kept) {
       kept.usedAtMs = this.#options.clock.monotonicMs();
       try {
@@ -65,7 +65,7 @@ export class KubeletClient {
         if (error instanceof KubeletRefusal || signal.aborted || !wasClosed(error)) throw error;
       }
     }
-    const connection = this.#keep(address, await this.#dial(target, signal), credentials);
+    const connection = this.#keep(address, await this.#dial(target, signal), certificate);
     try {
       return await connection.ask(question);
     } finally {
@@ -96,11 +96,11 @@ export class KubeletClient {
     await this.retain(new Set());
   }
 
-  #keep(address: string, socket: net.Socket, credentials: KubeletTls | undefined): KubeletConnection {
+  #keep(address: string, socket: net.Socket, certificate: string | undefined): KubeletConnection {
     const { clock, maxAnswerBytes } = this.#options;
     const options = { host: address, maxAnswerBytes, memory: this.#memory };
     const connection = new KubeletConnection(socket, options);
-    const kept = { connection, credentials, usedAtMs: clock.monotonicMs() };
+    const kept = { connection, certificate, usedAtMs: clock.monotonicMs() };
     this.#connections.set(address, kept);
     socket.once('close', () => {
       if (this.#connections.get(address) === kept) this.#connections.delete(address);
@@ -111,8 +111,8 @@ export class KubeletClient {
 
 interface KeptConnection {
   readonly connection: KubeletConnection;
-  /** What it was made with, or older: they may have changed while it was. */
-  readonly credentials: KubeletTls | undefined;
+  /** PEM of what it was made with, or of the one before, where that changed meanwhile; `undefined` without one. */
+  readonly certificate: string | undefined;
   usedAtMs: number;
 }
 

@@ -73,7 +73,16 @@ describe('KubeletClient', () => {
     expect(request.toLowerCase()).to.include('authorization: bearer abc\r\n');
   });
 
-  it('asks over a new connection once there are other credentials', async () => {
+  it('keeps the connection when only those whom we believe have changed', async () => {
+    await using server = await RawServer.start(answering(httpResponse('1')));
+    await using system = setup();
+    await system.get(server.port);
+    system.rotate({ ca: 'another authority' });
+    await system.get(server.port);
+    expect(server.sockets).to.have.length(1);
+  });
+
+  it('asks over a new connection once there is another client certificate', async () => {
     await using server = await RawServer.start(answering(httpResponse('1')));
     await using system = setup();
     await system.get(server.port);
