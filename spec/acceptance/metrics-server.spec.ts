@@ -46,7 +46,6 @@ describe('the metrics server, whole', function () {
   const stack = new AsyncDisposableStack();
   let healthy: Installation;
   let faulty: Installation;
-  let faultyServedAfterMs: number;
   let demo: SpawnedProgram;
   let benchmark: Promise<ScenarioResult>;
 
@@ -64,14 +63,11 @@ describe('the metrics server, whole', function () {
       install(HEALTHY, ['--extra-resources=swap']),
       install(FAULTY, [patience]),
     ]);
-    const startMs = performance.now();
     // On a machine so slow that the second scrape follows the first too closely, it takes the third, a minute later.
     const patient = { timeoutMs: 100_000 };
     await Promise.all([
       untilServed(healthy, { nodes: 3, pods: 15 }, patient),
-      untilServed(faulty, HEALTHY_AMONG_FAULTY, patient).then(() => {
-        faultyServedAfterMs = performance.now() - startMs;
-      }),
+      untilServed(faulty, HEALTHY_AMONG_FAULTY, patient),
     ]);
   });
 
@@ -146,10 +142,6 @@ describe('the metrics server, whole', function () {
   });
 
   describe('with four of fifty kubelets broken', () => {
-    it('serves the others without waiting for them', () => {
-      expect(faultyServedAfterMs).to.be.below(KUBELET_REQUEST_TIMEOUT_MS - 10_000);
-    });
-
     it('has metrics of exactly the others', async () => {
       const unknown = (await top(faulty, ['nodes'])).filter(([, cpu]) => cpu === '<unknown>');
       expect(unknown.map(([name]) => name)).to.have.members(['node-7', 'node-8', 'node-9', 'node-10']);
@@ -167,7 +159,7 @@ describe('the metrics server, whole', function () {
           `Cannot scrape node .*${node}.* at ${addresses[0]?.address}:\\d+: .*${cause}`,
         );
         await faulty.server.line(complaint, 20_000);
-        expect(faulty.server.output.filter((line) => line.includes(`${node}\\"`))).to.have.lengthOf(1);
+        expect(faulty.server.output.filter((line) => complaint.test(line))).to.have.lengthOf(1);
       });
     }
   });
@@ -226,11 +218,18 @@ describe('the metrics server, whole', function () {
       const { startToReadyMs, scraping, requests, peakResidentBytes } = await benchmark;
       expect(startToReadyMs).to.be.above(11_000);
       expect(scraping.residentBytes).to.be.within(30e6, peakResidentBytes);
-      expect(requests.map(({ format, gzip }) => [format, gzip])).to.deep.equal([
-        ['json', false],
-        ['json', true],
-        ['protobuf', false],
-        ['protobuf', true],
+      const asked = requests.map(
+        ({ format, gzip, protocol }) => `${format}${gzip ? ', gzip' : ''}, ${protocol}`,
+      );
+      expect(asked).to.deep.equal([
+        'json, HTTP/1.1',
+        'json, HTTP/2',
+        'json, gzip, HTTP/1.1',
+        'json, gzip, HTTP/2',
+        'protobuf, HTTP/1.1',
+        'protobuf, HTTP/2',
+        'protobuf, gzip, HTTP/1.1',
+        'protobuf, gzip, HTTP/2',
       ]);
     });
   });
