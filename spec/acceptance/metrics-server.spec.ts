@@ -36,7 +36,7 @@ const FAULTY: ScenarioInput = {
   },
 };
 const HEALTHY_AMONG_FAULTY = { nodes: 46, pods: 92 };
-// So long that no slow machine is mistaken for a server that waits for its kubelets.
+// Four times as long as the first cycle: a server that waited for its kubelets would have nothing to serve by then.
 const KUBELET_REQUEST_TIMEOUT_MS = 50_000;
 
 // A server needs two readings 12 s apart, so all that takes them starts here, at once.

@@ -10,7 +10,7 @@ export class ConnectionClosed extends Error {
   }
 }
 
-/** A question, and how its answer is to be held. */
+/** What is asked, by whom, and how long the answer is waited for. */
 export interface Question {
   readonly path: string;
   /** The value of the Authorization header. */
