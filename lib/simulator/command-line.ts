@@ -27,6 +27,16 @@ const FLAGS = {
   'pods-per-node': { type: 'string', value: 'N', help: 'how many pods on each (10)' },
   'containers-per-pod': { type: 'string', value: 'N', help: 'how many containers in each (1)' },
   seed: { type: 'string', value: 'N', help: 'tells names and loads apart from those of another cluster (1)' },
+  'apps-per-namespace': {
+    type: 'string',
+    value: 'N',
+    help: 'how many values the label app has in each namespace (5)',
+  },
+  'feature-gates': {
+    type: 'string',
+    value: 'GATE=BOOL,…',
+    help: 'of kubelets: KubeletPSI=false makes their summaries those of kubelets before 1.34',
+  },
   scenario: {
     type: 'string',
     value: 'FILE',
@@ -96,7 +106,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     ...wholeNumber('nodes', values.nodes),
     ...wholeNumber('podsPerNode', values['pods-per-node'], 'pods-per-node'),
     ...wholeNumber('containersPerPod', values['containers-per-pod'], 'containers-per-pod'),
+    ...wholeNumber('appsPerNamespace', values['apps-per-namespace'], 'apps-per-namespace'),
     ...wholeNumber('seed', values.seed),
+    ...featureGates(values['feature-gates']),
   };
   return {
     help: values.help ?? false,
@@ -128,6 +140,18 @@ function wholeNumber(
   if (text === undefined) return {};
   if (!/^\d+$/.test(text)) throw new Error(`Cannot start: --${flag}=${text} is not a whole number`);
   return { [field]: Number(text) };
+}
+
+/** As Kubernetes' own programs have it; which gates there are is the scenario's to say. */
+function featureGates(text: string | undefined): ScenarioInput {
+  if (text === undefined) return {};
+  const gates = text.split(',').map((gate): [string, boolean] => {
+    const [, name = '', value] = /^(\w+)=(true|false)$/.exec(gate) ?? [];
+    if (value === undefined)
+      throw new Error(`Cannot start: --feature-gates=${text} is not a list of GATE=true or GATE=false`);
+    return [name, value === 'true'];
+  });
+  return { featureGates: Object.fromEntries(gates) };
 }
 
 function portOf(flag: string, text: string): number {

@@ -137,6 +137,7 @@ export class NodeFleet {
       runtime: scenario.runtime,
       memoryBytes: scenario.nodeMemoryGibibytes * GIBIBYTE,
       swapBytes: scenario.nodeSwapGibibytes * GIBIBYTE,
+      kubeletPsi: scenario.featureGates.KubeletPSI,
       bootedAtMs: clock.monotonicMs() - upMs,
       system: steadyLoad(
         seededBetween({ from: 50, to: 150 }, scenario.seed, 'system', name),

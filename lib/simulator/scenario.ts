@@ -112,6 +112,8 @@ export const scenarioSchema = z.strictObject({
    * it every 10 to 20 s.
    */
   runtime: z.enum(['cri', 'cadvisor']).default('cri'),
+  /** Of kubelets. Those before 1.34 have no `KubeletPSI`: their summaries tell neither pressure nor IO. */
+  featureGates: z.strictObject({ KubeletPSI: z.boolean().default(true) }).prefault({}),
   /** Which kubelet endpoints the service account of metrics-server may read. */
   kubeletAccess: z.array(z.enum(['nodes/metrics', 'nodes/stats'])).default(['nodes/metrics', 'nodes/stats']),
   /** Bearer tokens and who holds them, beside the service accounts of every cluster. */

@@ -27,6 +27,14 @@ describe('parseCommandLine', () => {
     expect(kubeconfig).to.equal('file');
   });
 
+  it('reads feature gates as kubelets do', () => {
+    const { scenario } = parseCommandLine(['--feature-gates=KubeletPSI=false', '--apps-per-namespace=7']);
+    expect(scenario).to.deep.equal({ appsPerNamespace: 7, featureGates: { KubeletPSI: false } });
+    expect(() => parseCommandLine(['--feature-gates=KubeletPSI'])).to.throw(
+      'Cannot start: --feature-gates=KubeletPSI is not a list of GATE=true or GATE=false',
+    );
+  });
+
   it('refuses what it does not know', () => {
     expect(() => parseCommandLine(['--colour'])).to.throw(/^Cannot start: Unknown option '--colour'$/);
     expect(() => parseCommandLine(['nodes'])).to.throw(/^Cannot start: Unexpected argument 'nodes'/);

@@ -14,12 +14,14 @@ export function simulatedMachine(
     runtime = 'cri',
     skewMs = 0,
     swapBytes = 0,
-  }: { runtime?: RuntimeKind; skewMs?: number; swapBytes?: number } = {},
+    kubeletPsi = true,
+  }: { runtime?: RuntimeKind; skewMs?: number; swapBytes?: number; kubeletPsi?: boolean } = {},
 ): NodeMachine {
   return new NodeMachine('node-1', new NodeClock(clock, skewMs), {
     runtime,
     memoryBytes: 1024 * MEBIBYTE,
     swapBytes,
+    kubeletPsi,
     bootedAtMs: clock.monotonicMs() - 86_400_000,
     system: steadyLoad(100, 64 * MEBIBYTE),
   });

@@ -17,6 +17,8 @@ export class NodeMachine {
   /** How much can be swapped out; 0 where swap is off. */
   readonly swapBytes: number;
   readonly bootedAtMs: number;
+  /** Whether its kubelet tells of pressure (PSI) and IO, as those since 1.34 do unless told otherwise. */
+  readonly kubeletPsi: boolean;
   readonly #system: Load;
   readonly #tenants = new Map<string, Tenant>();
   #departed: Tenant[] = [];
@@ -30,6 +32,7 @@ export class NodeMachine {
       runtime: RuntimeKind;
       memoryBytes: number;
       swapBytes?: number;
+      kubeletPsi?: boolean;
       bootedAtMs: number;
       system: Load;
     },
@@ -39,6 +42,7 @@ export class NodeMachine {
     this.runtime = options.runtime;
     this.memoryBytes = options.memoryBytes;
     this.swapBytes = options.swapBytes ?? 0;
+    this.kubeletPsi = options.kubeletPsi ?? true;
     this.bootedAtMs = options.bootedAtMs;
     this.#system = options.system;
   }

@@ -19,7 +19,7 @@ export interface SummaryOptions {
 
 /**
  * A kubelet's answer to `/stats/summary` (`Summary` of k8s.io/kubelet/pkg/apis/stats/v1alpha1), with the fields,
- * order and stamps of whole seconds that a kubelet 1.34 gives.
+ * order and stamps of whole seconds that a kubelet 1.34 gives; without `psi` and `io` where its machine says so.
  */
 export function summaryOf(machine: NodeMachine, options: SummaryOptions): string {
   const nowMs = machine.clock.nowMs();
@@ -28,7 +28,7 @@ export function summaryOf(machine: NodeMachine, options: SummaryOptions): string
 }
 
 const NO_PRESSURE = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
-const PSI = { full: NO_PRESSURE, some: NO_PRESSURE };
+const PSI = { psi: { full: NO_PRESSURE, some: NO_PRESSURE } };
 const DISK_BYTES = 270_553_174_016;
 const INODES = 16_777_216;
 
@@ -50,10 +50,10 @@ function nodeStats(machine: NodeMachine, nowMs: number, { onlyCpuAndMemory }: Su
           time,
           usageNanoCores: nanocoresBetweenLooks(look, (atMs) => machine.podsCoreNanoseconds(atMs)),
           usageCoreNanoSeconds: machine.podsCoreNanoseconds(takenAtMs),
-          psi: PSI,
+          ...pressure(machine),
         },
-        memory: cgroupMemory(time, podsMemory, { availableBytes: machine.memoryBytes - podsMemory }),
-        ...(onlyCpuAndMemory ? {} : { io: { time, psi: PSI } }),
+        memory: cgroupMemory(machine, time, podsMemory, { availableBytes: machine.memoryBytes - podsMemory }),
+        ...(onlyCpuAndMemory ? {} : io(machine, time)),
         swap: { time, swapUsageBytes },
       },
     ],
@@ -62,13 +62,13 @@ function nodeStats(machine: NodeMachine, nowMs: number, { onlyCpuAndMemory }: Su
       time,
       usageNanoCores: nanocoresBetweenLooks(look, (atMs) => machine.coreNanoseconds(atMs)),
       usageCoreNanoSeconds: machine.coreNanoseconds(takenAtMs),
-      psi: PSI,
+      ...pressure(machine),
     },
-    memory: cgroupMemory(time, workingSet, { availableBytes: machine.memoryBytes - workingSet }),
+    memory: cgroupMemory(machine, time, workingSet, { availableBytes: machine.memoryBytes - workingSet }),
     ...(onlyCpuAndMemory
       ? {}
       : {
-          io: { time, psi: PSI },
+          ...io(machine, time),
           network: network(time),
           fs: disk(time, 37_236_572_160, 595_589),
           runtime: {
@@ -95,12 +95,12 @@ function podStats(machine: NodeMachine, pod: RunningPod, nowMs: number, options:
       time,
       usageNanoCores: nanocoresBetweenLooks(look, (atMs) => podCoreNanoseconds(pod, atMs)),
       usageCoreNanoSeconds: podCoreNanoseconds(pod, look.takenAtMs),
-      psi: PSI,
+      ...pressure(machine),
     },
-    memory: cgroupMemory(time, podMemoryBytes(pod, look.takenAtMs)),
+    memory: cgroupMemory(machine, time, podMemoryBytes(pod, look.takenAtMs)),
     ...(options.onlyCpuAndMemory
       ? {}
-      : { io: { time, psi: PSI }, 'ephemeral-storage': disk(at(nowMs), 20_480, 13) }),
+      : { ...io(machine, time), 'ephemeral-storage': disk(at(nowMs), 20_480, 13) }),
     swap: { time, swapUsageBytes: podSwapBytes(pod, look.takenAtMs) },
   };
 }
@@ -130,7 +130,7 @@ function containerStats(
       ? { memory: { time, availableBytes: 0, ...usage, rssBytes, pageFaults: 837, majorPageFaults: 0 } }
       : {
           memory: { time, ...usage, rssBytes },
-          io: { time },
+          ...(machine.kubeletPsi ? { io: { time } } : {}),
           rootfs: disk(at(nowMs - 3000), 8192, 5),
           logs: disk(at(nowMs), 0, 1),
         }),
@@ -138,8 +138,17 @@ function containerStats(
   };
 }
 
+function pressure({ kubeletPsi }: NodeMachine) {
+  return kubeletPsi ? PSI : {};
+}
+
+function io(machine: NodeMachine, time: string) {
+  return machine.kubeletPsi ? { io: { time, ...PSI } } : {};
+}
+
 /** Memory as cAdvisor reads it of a cgroup; a pod has no limit, so none available either. */
 function cgroupMemory(
+  machine: NodeMachine,
   time: string,
   workingSetBytes: number,
   available?: { readonly availableBytes: number },
@@ -152,7 +161,7 @@ function cgroupMemory(
     rssBytes: anonymousShare(workingSetBytes),
     pageFaults: 0,
     majorPageFaults: 0,
-    psi: PSI,
+    ...pressure(machine),
   };
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import type { NodeMachine } from '#lib/simulator/kubelet/node-machine.ts';
 import { summaryOf } from '#lib/simulator/kubelet/summary.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { runningPod, simulatedMachine } from '#spec/support/simulated-machine.ts';
@@ -15,6 +16,17 @@ describe('summaryOf', () => {
       const recorded = readFileSync(`spec/fixtures/kubelet/series/${file}`, 'utf8');
       expect(shapeOf(ours)).to.deep.equal(shapeOf(recorded));
       expect(clock.nowMs()).to.be.greaterThan(0);
+    });
+  }
+
+  for (const onlyCpuAndMemory of [false, true]) {
+    it(`${onlyCpuAndMemory ? 'for CPU and memory alone' : 'for everything'}, tells neither pressure nor IO without KubeletPSI`, async () => {
+      const fieldsOf = (machine: NodeMachine) =>
+        shapeOf(summaryOf(machine, { onlyCpuAndMemory })).filter((line) => !/[}\]]$/.test(line));
+      const all = fieldsOf((await machineWithPods()).machine);
+      const without = fieldsOf((await machineWithPods('cri', { kubeletPsi: false })).machine);
+      expect(without).to.deep.equal(all.filter((line) => !/\/(psi|io)\/|"(psi|io)":/.test(line)));
+      expect(without.length).to.be.below(all.length);
     });
   }
 
@@ -85,9 +97,9 @@ describe('summaryOf', () => {
     expect(pods[0].startTime).to.equal('2026-01-01T01:00:00Z');
   });
 
-  async function machineWithPods(runtime: 'cri' | 'cadvisor' = 'cri') {
+  async function machineWithPods(runtime: 'cri' | 'cadvisor' = 'cri', { kubeletPsi = true } = {}) {
     const clock = new ManualClock();
-    const machine = simulatedMachine(clock, { runtime });
+    const machine = simulatedMachine(clock, { runtime, kubeletPsi });
     machine.start(runningPod(clock, { containers: ['burn', 'side'] }));
     machine.start(runningPod(clock, { name: 'quiet', namespace: 'kube-system', containers: ['quiet'] }));
     await clock.advance(100_000);
