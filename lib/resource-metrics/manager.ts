@@ -1,4 +1,3 @@
-import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -15,9 +14,8 @@ export interface ManagerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly resolutionMs: number;
-  /** Scrapes all nodes once; batches go to `deliver`. To end soon after the signal aborts. */
-  readonly collect: (signal: AbortSignal, deliver: (batch: MetricsBatch) => void) => Promise<void>;
-  readonly sink: { receive(batch: MetricsBatch): void };
+  /** Scrapes all nodes once, and has their answers served. To end soon after the signal aborts. */
+  readonly collect: (signal: AbortSignal) => Promise<void>;
   readonly onCycle: (outcome: CycleOutcome) => void;
 }
 
@@ -33,7 +31,7 @@ const TIMELY_RESOLUTIONS = 1.5;
  */
 const STANDSTILL_MS = 1_000;
 
-/** Drives the pipeline: collects and hands to the sink, once at the start, again 12 s later, then every resolution. */
+/** Drives the pipeline: collects once at the start, again 12 s later, then every resolution. */
 export class Manager {
   readonly #options: ManagerOptions;
   #lastStartMs: number | undefined;
@@ -66,13 +64,13 @@ export class Manager {
 
   /** @returns when the next cycle is due */
   async #cycle(nextMs: number, signal: AbortSignal): Promise<number> {
-    const { clock, logger, resolutionMs, collect, sink, onCycle } = this.#options;
+    const { clock, logger, resolutionMs, collect, onCycle } = this.#options;
     const startMs = clock.monotonicMs();
     this.#lastStartMs = startMs;
     const expired = () => new Error('no answer before the next cycle was due');
     using deadline = startDeadline(clock, nextMs - startMs, { signal, expired });
     try {
-      await collect(deadline.signal, (batch) => sink.receive(batch));
+      await collect(deadline.signal);
     } catch (error) {
       if (!signal.aborted) logger.error('Cannot complete a cycle', error);
     }

@@ -101,11 +101,16 @@ export async function createPipeline(
     clock,
     logger,
     resolutionMs,
-    sink: { receive: (batch) => guard.contain('sink', () => sink.receive(batch)) },
-    collect: async (signal, deliver) => {
+    collect: async (signal) => {
       guard.contain('sink', () => sink.beginCycle());
       const known = guard.contain('nodes', () => [...nodes.values()]);
-      if (known) await scraper.scrape({ nodes: known, signal, deliver });
+      if (!known) return;
+      await scraper.scrape({
+        nodes: known,
+        signal,
+        receive: (answer) => guard.contain('sink', () => sink.receive(answer)),
+        publish: () => guard.contain('sink', () => sink.publish()),
+      });
     },
     onCycle: (outcome) => {
       const isLive = (name: string) => nodes.get(name) !== undefined;

@@ -60,10 +60,14 @@ export class Pipeline implements AsyncDisposable {
       clock,
       logger: new RecordingLogger(),
       resolutionMs,
-      sink: this.sink,
-      collect: async (signal, deliver) => {
+      collect: async (signal) => {
         this.sink.beginCycle();
-        await scraper.scrape({ nodes: liveNodes.values(), signal, deliver });
+        await scraper.scrape({
+          nodes: liveNodes.values(),
+          signal,
+          receive: (answer) => this.sink.receive(answer),
+          publish: () => this.sink.publish(),
+        });
       },
       onCycle: () => {
         const isLive = (name: string) => liveNodes.has(name);

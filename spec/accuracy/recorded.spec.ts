@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import type { NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { TimedAnswerOrigin } from '#lib/resource-metrics/scrape/answer-origin.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';

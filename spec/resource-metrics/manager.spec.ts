@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { type CycleOutcome, Manager } from '#lib/resource-metrics/manager.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { nodeAnswer } from '#spec/support/points.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 /**
@@ -21,15 +20,14 @@ function setup({
   const logger = new RecordingLogger();
   const startedAtMs: number[] = [];
   const outcomes: CycleOutcome[] = [];
-  const received: number[] = [];
+  const endedAtMs: number[] = [];
   const reasons: string[] = [];
   const manager = new Manager({
     clock,
     logger,
     resolutionMs,
-    sink: { receive: ({ answers }) => received.push(answers.length) },
     onCycle: (outcome) => outcomes.push(outcome),
-    collect: async (signal, deliver) => {
+    collect: async (signal) => {
       startedAtMs.push(clock.monotonicMs());
       const duration = cycles[startedAtMs.length - 1] ?? 0;
       if (duration === 'throws') throw new Error('broken');
@@ -37,23 +35,23 @@ function setup({
         reasons.push(error.message);
         if (overrunMs > 0) await clock.sleep(overrunMs);
       });
-      deliver({ answers: [nodeAnswer()] });
+      endedAtMs.push(clock.monotonicMs());
     },
   });
   const stop = new AbortController();
   const stopped = manager.run(stop.signal);
-  return { clock, logger, manager, outcomes, reasons, received, startedAtMs, stop, stopped };
+  return { clock, logger, manager, outcomes, reasons, endedAtMs, startedAtMs, stop, stopped };
 }
 
 describe('Manager', () => {
   for (const resolutionMs of [10_000, 15_000, 60_000, 300_000]) {
     it(`collects at once, 12 s later, and then every resolution of ${resolutionMs / 1000} s`, async () => {
-      const { clock, received, startedAtMs } = setup({ resolutionMs });
+      const { clock, endedAtMs, startedAtMs } = setup({ resolutionMs });
       await clock.advance(12_000 + 3 * resolutionMs);
       expect(startedAtMs).to.deep.equal(
         [0, 1, 2, 3, 4].map((n) => (n === 0 ? 0 : 12_000 + (n - 1) * resolutionMs)),
       );
-      expect(received).to.have.length(5);
+      expect(endedAtMs).to.have.length(5);
     });
   }
 
@@ -147,7 +145,6 @@ function setupStalled(durationMs: number) {
     clock,
     logger,
     resolutionMs: 60_000,
-    sink: { receive: () => {} },
     onCycle: (outcome) => outcomes.push(outcome),
     collect: async () => {
       startedAtMs.push(clock.monotonicMs());

@@ -78,7 +78,7 @@ function describeHeld(record: NodeRecord): HeldDescription {
   let containers = 0;
   let readings = history?.readings.length ?? 0;
   for (const pod of pods.values()) {
-    containers += pod.containers.length;
+    containers += pod.containerCount;
     for (const held of pod.containers) readings += held.readings.length;
   }
   return { pods: pods.size, containers, readings, stale: isStale(record) };

@@ -49,7 +49,7 @@ export function describePods(source: DebugSource, namespace: string | undefined)
   for (const nodeName of source.sink.heldNodeNames()) {
     const held = source.sink.held(nodeName);
     for (const [key, pod] of held?.record.pods ?? []) {
-      const [podNamespace = '', name = ''] = key.split('/');
+      const { namespace: podNamespace, name } = pod;
       if (!held || (namespace !== undefined && podNamespace !== namespace)) continue;
       pods.set(key, { namespace: podNamespace, name });
       const known = reports.get(key);

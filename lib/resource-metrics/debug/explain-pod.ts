@@ -34,7 +34,7 @@ export function explainReportedPod(
     };
   }
   if (obstacle) return obstacle;
-  if (pod.containers.length === 0) {
+  if (pod.containerCount === 0) {
     return { code: 'NoContainers', message: `node "${nodeName}" tells of no container of it` };
   }
   for (const history of pod.containers) {
@@ -44,7 +44,7 @@ export function explainReportedPod(
   }
   return {
     code: 'NotPublishedYet',
-    message: `what node "${nodeName}" told is complete and counts from its next answer on`,
+    message: `what node "${nodeName}" told is complete and is about to be served`,
   };
 }
 

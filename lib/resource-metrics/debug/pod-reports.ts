@@ -1,5 +1,5 @@
 import type { HeldNode } from '#lib/resource-metrics/sink/metrics-sink.ts';
-import type { PodRecord } from '#lib/resource-metrics/sink/node-record.ts';
+import type { PodRecord } from '#lib/resource-metrics/sink/pod-record.ts';
 import type { DebugSource } from './debug-source.ts';
 
 /** What one node's kubelet said of one pod. */

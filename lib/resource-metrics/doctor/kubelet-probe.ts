@@ -1,4 +1,4 @@
-import type { NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import {
   type AddressRules,

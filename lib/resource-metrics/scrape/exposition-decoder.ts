@@ -1,5 +1,5 @@
 import type { ExtraBytes, ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
-import type { NodeAnswer, NodePoint, PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { NodeAnswer, NodePoint, PodPoints } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { TimedAnswerOrigin } from './answer-origin.ts';
 import { type ContainerReport, completePod } from './complete-pod.ts';
 import { type ExpositionSample, parseSample } from './exposition-sample.ts';

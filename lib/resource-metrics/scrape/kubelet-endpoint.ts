@@ -1,5 +1,5 @@
 import type { ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
-import type { NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { TimedAnswerOrigin } from './answer-origin.ts';
 import { decodeExposition } from './exposition-decoder.ts';
 import { decodeSummary } from './summary-decoder.ts';

@@ -1,4 +1,4 @@
-import type { MetricsBatch, NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import {
   formatAddress,
@@ -6,9 +6,9 @@ import {
   type ScrapeTarget,
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { BatchDelivery } from './batch-delivery.ts';
 import type { EndpointChoice } from './endpoint-choice.ts';
 import type { KubeletClient } from './kubelet-client.ts';
+import { Publication } from './publication.ts';
 import { ScrapeError } from './scrape-error.ts';
 
 /** One attempt to scrape one node. */
@@ -43,12 +43,15 @@ export interface ScrapeCycle {
   readonly nodes: Iterable<LiveNode>;
   /** Ends the cycle: nodes that have not answered by then have failed. */
   readonly signal: AbortSignal;
-  readonly deliver: (batch: MetricsBatch) => void;
+  /** Takes in an answer, at once: until then it takes many times the memory. */
+  readonly receive: (answer: NodeAnswer) => void;
+  /** Serves what was taken in. */
+  readonly publish: () => void;
 }
 
 const JITTER_PER_NODE_MS = 8;
 const MOST_JITTER_MS = 4000;
-/** How long after the last start the first answers are delivered without those that are still to come. */
+/** How long after the last start the first answers are published without those that are still to come. */
 const PATIENCE_MS = 1000;
 
 /** Scrapes every node once a cycle, concurrently and after a random delay; one that fails costs only itself. */
@@ -62,11 +65,11 @@ export class Scraper {
   }
 
   /** Resolves when every node has answered or failed. */
-  async scrape({ nodes, signal, deliver }: ScrapeCycle): Promise<void> {
+  async scrape({ nodes, signal, receive, publish }: ScrapeCycle): Promise<void> {
     const all = [...nodes];
     const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, MOST_JITTER_MS);
     const { clock, client, random } = this.#options;
-    using delivery = new BatchDelivery({ clock, deliver, patienceMs: jitterMs + PATIENCE_MS });
+    using publication = new Publication({ clock, publish, patienceMs: jitterMs + PATIENCE_MS });
     const targets = new Set<string>();
     const spread = new Map<string, number>();
     const scrapeNode = async (node: LiveNode) => {
@@ -76,12 +79,14 @@ export class Scraper {
       const fraction = this.#spread.get(node.name) ?? random();
       spread.set(node.name, fraction);
       const answer = await this.#scrapeNode(node, target, { signal, delayMs: fraction * jitterMs });
-      if (answer) delivery.add(answer);
+      if (!answer) return;
+      receive(answer);
+      publication.noteNews();
     };
     const scraped = Promise.all(all.map(scrapeNode));
     this.#spread = spread;
     await scraped;
-    delivery.flush();
+    publication.flush();
     await client.retain(targets);
   }
 

@@ -1,5 +1,5 @@
 import type { ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
-import type { NodeAnswer, PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { NodeAnswer, PodPoints } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { AnswerOrigin } from './answer-origin.ts';
 import { IgnoredParts } from './ignored-parts.ts';
 import { JsonScanner } from './json-scanner.ts';

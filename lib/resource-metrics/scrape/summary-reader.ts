@@ -1,5 +1,5 @@
 import type { ExtraBytes, ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
-import type { NodePoint, PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { NodePoint, PodPoints } from '#lib/resource-metrics/batch/node-answer.ts';
 import { type ContainerReport, completePod } from './complete-pod.ts';
 import { ExcessiveAnswer } from './excessive-answer.ts';
 import type { JsonScanner } from './json-scanner.ts';

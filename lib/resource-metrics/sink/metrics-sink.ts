@@ -1,7 +1,8 @@
-import type { MetricsBatch, NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { holdsRate, type LivePodUid, type NodeRecord, nextNodeRecord } from './node-record.ts';
-import { EMPTY_SNAPSHOT, type PodUsage, type Snapshot } from './snapshot.ts';
+import type { HeldUsage } from './pod-record.ts';
+import { EMPTY_SNAPSHOT, type Snapshot } from './snapshot.ts';
 import { isStale, type StalenessLimits, servedUntilMs } from './staleness.ts';
 
 /** What the sink needs from outside. */
@@ -34,13 +35,19 @@ export interface HeldNode {
   readonly isServed: boolean;
 }
 
+/** A snapshot as the sink knows it. */
+interface HeldSnapshot extends Snapshot {
+  readonly pods: ReadonlyMap<string, ReadonlyMap<string, HeldUsage>>;
+}
+
 /** Turns readings into usage and answers from the latest complete snapshot; readers never see half of one. */
 export class MetricsSink {
   readonly #options: MetricsSinkOptions;
   readonly #records = new Map<string, NodeRecord>();
-  #snapshot: Snapshot = EMPTY_SNAPSHOT;
+  #snapshot: HeldSnapshot = EMPTY_SNAPSHOT;
   #nextExpiryMs = Number.POSITIVE_INFINITY;
   #cycleStartedAtMs: number;
+  #holdsRate = false;
   #isReady = false;
 
   constructor(options: MetricsSinkOptions) {
@@ -55,23 +62,22 @@ export class MetricsSink {
 
   /** What is to be served now. */
   get snapshot(): Snapshot {
-    if (this.#options.clock.monotonicMs() >= this.#nextExpiryMs) this.#publish();
-    return this.#snapshot;
+    return this.#current();
   }
 
   /** How many points the current snapshot holds. */
   get storagePoints(): StoragePoints {
-    const { nodes, pods } = this.snapshot;
+    const { nodes, pods } = this.#current();
     let container = 0;
     for (const namespace of pods.values())
-      for (const pod of namespace.values()) container += pod.containers.length;
+      for (const pod of namespace.values()) container += pod.containerCount;
     return { node: nodes.size, container };
   }
 
   /** How much is served of nodes whose last scrape was lost. */
   get staleCounts(): StaleCounts {
     const counts = { node: 0, pod: 0 };
-    const { nodes, pods } = this.snapshot;
+    const { nodes, pods } = this.#current();
     for (const [name, record] of this.#records) {
       if (!isStale(record)) continue;
       if (nodes.has(name)) counts.node++;
@@ -99,30 +105,20 @@ export class MetricsSink {
   }
 
   /**
-   * Takes in the answers of a cycle, or of a part of one; nodes without an answer keep what they have.
+   * Takes in one node's answer, which is served from the next {@link publish} on.
    *
-   * @throws when an answer cannot be taken in, once all the others are published
+   * @throws when it cannot be taken in; the node keeps what it has
    */
-  receive(batch: MetricsBatch): void {
-    const failures: Error[] = [];
-    for (const answer of batch.answers) {
-      try {
-        this.#takeIn(answer);
-      } catch (cause) {
-        failures.push(new Error(`Cannot take in the answer of node "${answer.nodeName}"`, { cause }));
-      }
+  receive(answer: NodeAnswer): void {
+    const { nodeName } = answer;
+    const cycle = { cycleStartedAtMs: this.#cycleStartedAtMs };
+    try {
+      const record = nextNodeRecord(this.#records.get(nodeName), answer, { ...this.#options, ...cycle });
+      this.#records.set(nodeName, record);
+      this.#holdsRate ||= holdsRate(record);
+    } catch (cause) {
+      throw new Error(`Cannot take in the answer of node "${nodeName}"`, { cause });
     }
-    this.#publish();
-    if (failures[0]) throw failures[0];
-  }
-
-  #takeIn(answer: NodeAnswer): void {
-    const record = nextNodeRecord(this.#records.get(answer.nodeName), answer, {
-      ...this.#options,
-      cycleStartedAtMs: this.#cycleStartedAtMs,
-    });
-    this.#records.set(answer.nodeName, record);
-    this.#isReady ||= holdsRate(record);
   }
 
   /** Notes that a node failed to answer in this cycle: what is held of it is stale, and may be too old by now. */
@@ -145,10 +141,11 @@ export class MetricsSink {
       hasServedOfDead ||= isServed;
       this.#records.delete(nodeName);
     }
-    if (hasServedOfDead) this.#publish();
+    if (hasServedOfDead) this.publish();
   }
 
-  #publish(): void {
+  /** Serves what was received so far; nodes without an answer keep what they have. */
+  publish(): void {
     const { clock, livePodUid } = this.#options;
     const served = new Map(this.#records.entries().filter(([, record]) => this.#isServed(record)));
     this.#nextExpiryMs = this.#expiryOf(served.values());
@@ -158,6 +155,12 @@ export class MetricsSink {
       nodes: nodeUsages(served),
       pods: podUsages(served, livePodUid),
     };
+    this.#isReady = this.#holdsRate;
+  }
+
+  #current(): HeldSnapshot {
+    if (this.#options.clock.monotonicMs() >= this.#nextExpiryMs) this.publish();
+    return this.#snapshot;
   }
 
   #isServed(record: NodeRecord): boolean {
@@ -178,12 +181,12 @@ function nodeUsages(records: ReadonlyMap<string, NodeRecord>): Snapshot['nodes']
   return usages;
 }
 
-function podUsages(records: ReadonlyMap<string, NodeRecord>, livePodUid: LivePodUid): Snapshot['pods'] {
-  const namespaces = new Map<string, Map<string, PodUsage>>();
+function podUsages(records: ReadonlyMap<string, NodeRecord>, livePodUid: LivePodUid): HeldSnapshot['pods'] {
+  const namespaces = new Map<string, Map<string, HeldUsage>>();
   for (const { pods } of records.values()) {
     for (const { usage } of pods.values()) {
       if (!usage) continue;
-      const namespace = namespaces.get(usage.namespace) ?? new Map<string, PodUsage>();
+      const namespace = namespaces.get(usage.namespace) ?? new Map<string, HeldUsage>();
       if (namespace.size === 0) namespaces.set(usage.namespace, namespace);
       const other = namespace.get(usage.name);
       namespace.set(usage.name, other ? liveOf(other, usage, livePodUid) : usage);
@@ -193,7 +196,7 @@ function podUsages(records: ReadonlyMap<string, NodeRecord>, livePodUid: LivePod
 }
 
 /** Of two nodes' words on one pod, that on the pod which lives; where that can't be told, the later. */
-function liveOf(a: PodUsage, b: PodUsage, livePodUid: LivePodUid): PodUsage {
+function liveOf(a: HeldUsage, b: HeldUsage, livePodUid: LivePodUid): HeldUsage {
   const uid = livePodUid(a.namespace, a.name);
   if (uid !== undefined && a.uid !== b.uid) {
     if (a.uid === uid) return a;

@@ -4,8 +4,10 @@ import type {
   NodePoint,
   PodPoints,
   StampResolution,
-} from '#lib/resource-metrics/batch/metrics-batch.ts';
-import type { NodeUsage, PodUsage } from './snapshot.ts';
+} from '#lib/resource-metrics/batch/node-answer.ts';
+import { PackedHistories } from './packed-histories.ts';
+import { PodRecord } from './pod-record.ts';
+import type { NodeUsage } from './snapshot.ts';
 import {
   isStuck,
   type MeasuredUsage,
@@ -26,18 +28,6 @@ export interface NodeRecordOptions {
   readonly livePodUid: LivePodUid;
 }
 
-/** What is held of one pod: the readings of its containers and the usage that they amount to. */
-export interface PodRecord {
-  /** `undefined` where neither the kubelet nor the API server told it. */
-  readonly uid: string | undefined;
-  /** Why the last answer told no usage of the whole pod. */
-  readonly incompleteBecause: string | undefined;
-  /** In the kubelet's order; no two have the same name. */
-  readonly containers: readonly UsageHistory[];
-  /** `undefined` until every container's usage is known. */
-  readonly usage: PodUsage | undefined;
-}
-
 /** What is held of one node since its last answer. Immutable. */
 export interface NodeRecord {
   /** When the answer was asked for and when it had come in, on our monotonic clock. */
@@ -52,6 +42,8 @@ export interface NodeRecord {
   readonly usage: NodeUsage | undefined;
   /** By `namespace/name`. */
   readonly pods: ReadonlyMap<string, PodRecord>;
+  /** Of the containers of its pods. */
+  readonly histories: PackedHistories;
 }
 
 /**
@@ -74,13 +66,6 @@ export function nextNodeRecord(
     stampResolution: previous?.stampResolution === 'second' ? 'second' : answer.stampResolution,
   };
   const history = answer.node && nextHistory(previous?.history, answer.node, context);
-  const pods = new Map<string, PodRecord>();
-  for (const points of answer.pods) {
-    const { namespace, name, uid } = points;
-    const key = `${namespace}/${name}`;
-    const identified = uid === undefined ? { ...points, uid: options.livePodUid(namespace, name) } : points;
-    pods.set(key, nextPodRecord(previous?.pods.get(key), identified, context));
-  }
   return {
     askedAtMs: answer.askedAtMs,
     receivedAtMs: answer.receivedAtMs,
@@ -89,7 +74,7 @@ export function nextNodeRecord(
     lostInCycleMs: undefined,
     history,
     usage: nextNodeUsage(previous, history, answer),
-    pods,
+    ...nextPods(previous, answer, { context, livePodUid: options.livePodUid }),
   };
 }
 
@@ -137,64 +122,43 @@ function sampledByKubelet(point: NodePoint): MeasuredUsage | undefined {
   };
 }
 
-function nextPodRecord(
-  previous: PodRecord | undefined,
-  points: PodPoints,
-  context: ReadingContext,
-): PodRecord {
-  const isSamePod = previous !== undefined && !uidsDiffer(previous.uid, points.uid);
-  const containers = points.containers.map((point, index) => {
-    const held = isSamePod ? historyOf(previous.containers, point.name, index) : undefined;
-    return nextHistory(held, point, context);
+/** What is held of pods after an answer, which tells of some that are known and some that are not. */
+function nextPods(
+  previous: NodeRecord | undefined,
+  answer: NodeAnswer,
+  { context, livePodUid }: { readonly context: ReadingContext; readonly livePodUid: LivePodUid },
+): Pick<NodeRecord, 'pods' | 'histories'> {
+  const inOrder = previous?.pods.values();
+  const unpacked: UsageHistory[] = [];
+  const parts = answer.pods.map((points) => {
+    const { namespace, name, containers, incompleteBecause } = points;
+    const key = keyOf(points, inOrder?.next().value);
+    const uid = points.uid ?? livePodUid(namespace, name);
+    const held = samePod(previous?.pods.get(key), uid);
+    const firstRow = unpacked.length;
+    let isSame = held?.uid === uid && held?.incompleteBecause === incompleteBecause;
+    isSame &&= held?.containerCount === containers.length;
+    containers.forEach((point, index) => {
+      const history = held?.historyOf(point.name, index);
+      const next = nextHistory(history, point, context);
+      isSame &&= next === history;
+      unpacked.push(next);
+    });
+    const containerCount = containers.length;
+    const same = isSame ? held : undefined;
+    return { key, namespace, name, uid, incompleteBecause, firstRow, containerCount, same };
   });
-  const isUnchanged =
-    isSamePod &&
-    previous.uid === points.uid &&
-    previous.incompleteBecause === points.incompleteBecause &&
-    sameHistories(previous.containers, containers);
-  return {
-    uid: points.uid,
-    incompleteBecause: points.incompleteBecause,
-    containers,
-    usage: isUnchanged ? previous.usage : podUsage(points, containers),
-  };
+  const histories = new PackedHistories(unpacked, previous?.histories);
+  return { histories, pods: new Map(parts.map((part) => [part.key, new PodRecord({ ...part, histories })])) };
 }
 
-function uidsDiffer(a: string | undefined, b: string | undefined): boolean {
-  return a !== undefined && b !== undefined && a !== b;
+/** @param likely the record that has the key, if pods come in the order of the answer before: a new string is a new one to keep */
+function keyOf({ namespace, name }: PodPoints, likely: PodRecord | undefined): string {
+  return likely?.name === name && likely.namespace === namespace ? likely.key : `${namespace}/${name}`;
 }
 
-/** Of containers that mostly come in the same order. */
-function historyOf(
-  histories: readonly UsageHistory[],
-  name: string,
-  likelyIndex: number,
-): UsageHistory | undefined {
-  const likely = histories[likelyIndex];
-  return likely?.name === name ? likely : histories.find((history) => history.name === name);
-}
-
-function sameHistories(a: readonly UsageHistory[], b: readonly UsageHistory[]): boolean {
-  return a.length === b.length && b.every((history) => a.includes(history));
-}
-
-function podUsage(points: PodPoints, histories: readonly UsageHistory[]): PodUsage | undefined {
-  if (points.incompleteBecause !== undefined) return undefined;
-  let earliest: MeasuredUsage | undefined;
-  const containers = [];
-  for (const { usage } of histories) {
-    if (!usage) return undefined;
-    if (!earliest || usage.timestampMs < earliest.timestampMs) earliest = usage;
-    containers.push(usage);
-  }
-  if (!earliest) return undefined;
-  const { namespace, name, uid } = points;
-  return {
-    namespace,
-    name,
-    uid,
-    timestampMs: earliest.timestampMs,
-    windowMs: earliest.windowMs,
-    containers,
-  };
+/** The record, unless it is of another pod that had the same name. */
+function samePod(record: PodRecord | undefined, uid: string | undefined): PodRecord | undefined {
+  const isOther = record?.uid !== undefined && uid !== undefined && record.uid !== uid;
+  return isOther ? undefined : record;
 }

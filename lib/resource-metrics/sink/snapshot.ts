@@ -47,4 +47,9 @@ export interface Snapshot {
 }
 
 /** What is served before anything was scraped. */
-export const EMPTY_SNAPSHOT: Snapshot = { sequence: 0, publishedAtMs: 0, nodes: new Map(), pods: new Map() };
+export const EMPTY_SNAPSHOT = {
+  sequence: 0,
+  publishedAtMs: 0,
+  nodes: new Map(),
+  pods: new Map(),
+} satisfies Snapshot;

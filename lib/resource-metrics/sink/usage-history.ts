@@ -1,5 +1,5 @@
 import type { ExtraBytes } from '#lib/resource-metrics/batch/extra-resources.ts';
-import type { MetricsPoint, StampResolution } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { MetricsPoint, StampResolution } from '#lib/resource-metrics/batch/node-answer.ts';
 import {
   type CounterReading,
   cpuBetween,
@@ -29,7 +29,7 @@ export interface UsageHistory {
   /** When the life began, by the newest reading. */
   readonly startedAtMs: number | undefined;
   /** The circumstances of the newest reading, when it was read first. */
-  readonly context: ReadingContext;
+  readonly context: Pick<ReadingContext, 'askedAtMs' | 'receivedAtMs'>;
   /** `undefined` until the readings suffice. */
   readonly usage: MeasuredUsage | undefined;
 }

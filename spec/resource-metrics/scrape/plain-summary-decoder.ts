@@ -1,5 +1,5 @@
 import type { ExtraBytes, ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
-import type { NodeAnswer, NodePoint, PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { NodeAnswer, NodePoint, PodPoints } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { AnswerOrigin } from '#lib/resource-metrics/scrape/answer-origin.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
 

@@ -21,6 +21,7 @@ function setup(
 ) {
   const clock = new ManualClock();
   const outcomes: ScrapeOutcome[] = [];
+  const received: string[] = [];
   const batches: { readonly atMs: number; readonly nodes: readonly string[] }[] = [];
   const asked: { readonly host: string; readonly path: string; readonly atMs: number }[] = [];
   const retained: string[][] = [];
@@ -51,8 +52,8 @@ function setup(
     scraper.scrape({
       nodes: Object.keys(kubelets).map(node),
       signal: cycle.signal,
-      deliver: ({ answers }) =>
-        batches.push({ atMs: clock.monotonicMs(), nodes: answers.map(({ nodeName }) => nodeName) }),
+      receive: ({ nodeName }) => received.push(nodeName),
+      publish: () => batches.push({ atMs: clock.monotonicMs(), nodes: received.splice(0) }),
     });
   return { asked, batches, clock, cycle, done: scrape(), outcomes, retained, scrape };
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MetricsBatch, PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { PodPoints } from '#lib/resource-metrics/batch/node-answer.ts';
 import { LONGEST_GAP_MS, MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { at, containerPoint, nodeAnswer, nodePoint, podPoints } from '#spec/support/points.ts';
@@ -27,17 +27,16 @@ function setup({
   const answer: Setup['answer'] = (...nodes) => {
     const seconds = clock.monotonicMs() / 1000;
     sink.beginCycle();
-    const batch: MetricsBatch = {
-      answers: nodes.map(({ name, pods }) =>
-        nodeAnswer({
-          nodeName: name,
-          receivedAtMs: clock.monotonicMs(),
-          node: nodePoint({ takenAtMs: at(seconds), cpuCoreNanoseconds: 5e12 + seconds * 1e9 }),
-          pods: pods ?? [podOn(name, seconds)],
-        }),
-      ),
-    };
-    sink.receive(batch);
+    for (const { name, pods } of nodes) {
+      const answer = nodeAnswer({
+        nodeName: name,
+        receivedAtMs: clock.monotonicMs(),
+        node: nodePoint({ takenAtMs: at(seconds), cpuCoreNanoseconds: 5e12 + seconds * 1e9 }),
+        pods: pods ?? [podOn(name, seconds)],
+      });
+      sink.receive(answer);
+    }
+    sink.publish();
   };
   return { clock, sink, answer };
 }
@@ -69,17 +68,23 @@ describe('MetricsSink', () => {
     expect(system.sink.storagePoints).to.deep.equal({ node: 1, container: 1 });
   });
 
-  it('takes in the other answers of a batch when one cannot be, and says which', () => {
+  it('says of which node an answer cannot be taken in, and keeps what is held of it', () => {
     const system = setup();
-    const unreadable = { name: 'b', pods: undefined as unknown as [] };
-    const broken: MetricsBatch = {
-      answers: ['a', 'b', 'c'].map((name) => ({
-        ...nodeAnswer({ nodeName: name, node: nodePoint(), pods: [] }),
-        ...(name === unreadable.name ? { pods: unreadable.pods } : {}),
-      })),
-    };
-    expect(() => system.sink.receive(broken)).to.throw('Cannot take in the answer of node "b"');
-    expect(nodesOf(system)).to.deep.equal(['a', 'c']);
+    system.answer({ name: 'a' });
+    const broken = nodeAnswer({ nodeName: 'a', pods: undefined as unknown as [] });
+    expect(() => system.sink.receive(broken)).to.throw('Cannot take in the answer of node "a"');
+    system.sink.publish();
+    expect(nodesOf(system)).to.deep.equal(['a']);
+  });
+
+  it('serves what it received only once that is published', async () => {
+    const system = setup();
+    system.answer({ name: 'a' });
+    await system.clock.advance(12_000);
+    system.sink.receive(nodeAnswer({ nodeName: 'b', receivedAtMs: 12_000 }));
+    expect(nodesOf(system)).to.deep.equal(['a']);
+    system.sink.publish();
+    expect(nodesOf(system)).to.deep.equal(['a', 'b']);
   });
 
   it('replaces the snapshot whole and leaves one that a reader holds as it was', async () => {

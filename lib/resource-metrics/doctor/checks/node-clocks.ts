@@ -1,4 +1,4 @@
-import type { NodeAnswer } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { Check } from '#lib/resource-metrics/doctor/check.ts';
 import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';

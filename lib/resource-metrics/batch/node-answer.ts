@@ -59,8 +59,3 @@ export interface NodeAnswer {
   /** What had to be left out because it could not be read, in words. */
   readonly ignored: readonly string[];
 }
-
-/** Answers that were scraped in one cycle, at most one a node. */
-export interface MetricsBatch {
-  readonly answers: readonly NodeAnswer[];
-}

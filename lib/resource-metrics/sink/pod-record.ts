@@ -1,0 +1,138 @@
+import type { PackedHistories } from './packed-histories.ts';
+import type { PodUsage } from './snapshot.ts';
+import type { MeasuredUsage, UsageHistory } from './usage-history.ts';
+
+/** What a pod record is made of. */
+export interface PodRecordParts {
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string | undefined;
+  readonly incompleteBecause: string | undefined;
+  /** Of the pod's node, those of the pod's containers from `firstRow` on. */
+  readonly histories: PackedHistories;
+  readonly firstRow: number;
+  readonly containerCount: number;
+  /** The record before, where nothing has changed since: its usage goes on. */
+  readonly same: PodRecord | undefined;
+}
+
+/** What is held of one pod: the readings of its containers and the usage that they amount to. */
+export class PodRecord {
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** `undefined` where neither the kubelet nor the API server told it. */
+  readonly uid: string | undefined;
+  /** Why the last answer told no usage of the whole pod. */
+  readonly incompleteBecause: string | undefined;
+  readonly containerCount: number;
+  /** `undefined` until every container's usage is known. */
+  readonly usage: HeldUsage | undefined;
+  readonly #histories: PackedHistories;
+  readonly #firstRow: number;
+
+  constructor(parts: PodRecordParts) {
+    this.key = parts.key;
+    this.namespace = parts.namespace;
+    this.name = parts.name;
+    this.uid = parts.uid;
+    this.incompleteBecause = parts.incompleteBecause;
+    this.containerCount = parts.containerCount;
+    this.#histories = parts.histories;
+    this.#firstRow = parts.firstRow;
+    this.usage = parts.same ? HeldUsage.carriedOver(parts.same, this) : HeldUsage.of(this);
+  }
+
+  /** In the kubelet's order; no two have the same name. */
+  get containers(): readonly UsageHistory[] {
+    return this.#rows().map((row) => this.#histories.at(row));
+  }
+
+  /** Those of {@link containers} whose usage is known. */
+  get containerUsages(): readonly MeasuredUsage[] {
+    return this.#rows().flatMap((row) => this.#histories.usageAt(row) ?? []);
+  }
+
+  /** What is held of a container; `undefined` where nothing is. Containers mostly come in the same order. */
+  historyOf(name: string, likelyIndex: number): UsageHistory | undefined {
+    const likelyRow = this.#firstRow + likelyIndex;
+    if (likelyIndex < this.containerCount && this.#histories.nameAt(likelyRow) === name)
+      return this.#histories.at(likelyRow);
+    const row = this.#rows().find((each) => this.#histories.nameAt(each) === name);
+    return row === undefined ? undefined : this.#histories.at(row);
+  }
+
+  /** Whether it has containers at all, and the usage of each is known. */
+  get isMeasured(): boolean {
+    const end = this.#firstRow + this.containerCount;
+    for (let row = this.#firstRow; row < end; row++) if (!this.#histories.hasUsageAt(row)) return false;
+    return this.containerCount > 0;
+  }
+
+  /** When the newest reading was taken of the container whose newest is the oldest, and how long its window is. */
+  get span(): Pick<PodUsage, 'timestampMs' | 'windowMs'> {
+    const [first = this.#firstRow, ...others] = this.#rows();
+    let earliest = first;
+    for (const row of others) {
+      if (this.#histories.timestampAt(row) < this.#histories.timestampAt(earliest)) earliest = row;
+    }
+    return {
+      timestampMs: this.#histories.timestampAt(earliest),
+      windowMs: this.#histories.windowAt(earliest),
+    };
+  }
+
+  #rows(): number[] {
+    return Array.from({ length: this.containerCount }, (_, index) => this.#firstRow + index);
+  }
+}
+
+/** A pod's usage as its record holds it: objects are made of it only when somebody asks. */
+export class HeldUsage implements PodUsage {
+  #record: PodRecord;
+
+  private constructor(record: PodRecord) {
+    this.#record = record;
+  }
+
+  static of(record: PodRecord): HeldUsage | undefined {
+    return record.incompleteBecause === undefined && record.isMeasured ? new HeldUsage(record) : undefined;
+  }
+
+  /** The usage of a record that says the same as the one before, and leaves that one to be forgotten. */
+  static carriedOver(from: PodRecord, to: PodRecord): HeldUsage | undefined {
+    const { usage } = from;
+    if (usage) usage.#record = to;
+    return usage;
+  }
+
+  get namespace(): string {
+    return this.#record.namespace;
+  }
+
+  get name(): string {
+    return this.#record.name;
+  }
+
+  get uid(): string | undefined {
+    return this.#record.uid;
+  }
+
+  get timestampMs(): number {
+    return this.#record.span.timestampMs;
+  }
+
+  get windowMs(): number {
+    return this.#record.span.windowMs;
+  }
+
+  get containers(): readonly MeasuredUsage[] {
+    return this.#record.containerUsages;
+  }
+
+  get containerCount(): number {
+    return this.#record.containerCount;
+  }
+}

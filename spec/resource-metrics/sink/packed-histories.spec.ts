@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { PackedHistories } from '#lib/resource-metrics/sink/packed-histories.ts';
+import type { MeasuredUsage, UsageHistory } from '#lib/resource-metrics/sink/usage-history.ts';
+import { at } from '#spec/support/points.ts';
+
+const whole = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+const extraBytes = fc.option(fc.record({ swap: whole, 'ephemeral-storage': whole }, { requiredKeys: [] }), {
+  nil: undefined,
+});
+
+/** A history as they come about: its usage's window ends with its newest reading. */
+const history: fc.Arbitrary<UsageHistory> = fc
+  .record({
+    name: fc.string(),
+    readings: fc.array(fc.record({ takenAtMs: whole, cpuCoreNanoseconds: whole }), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+    startedAtMs: fc.option(whole, { nil: undefined }),
+    context: fc.record({ askedAtMs: whole, receivedAtMs: whole }),
+    measured: fc.option(fc.record({ windowMs: whole, cpuNanocores: whole, memoryBytes: whole, extraBytes }), {
+      nil: undefined,
+    }),
+  })
+  .map(({ measured, ...held }) => ({ ...held, usage: measured && usageOf(held, measured) }));
+
+function usageOf(
+  { name, readings }: Pick<UsageHistory, 'name' | 'readings'>,
+  {
+    extraBytes: extras,
+    ...measured
+  }: Pick<MeasuredUsage, 'windowMs' | 'cpuNanocores' | 'memoryBytes' | 'extraBytes'>,
+): MeasuredUsage {
+  const timestampMs = readings.at(-1)?.takenAtMs ?? Number.NaN;
+  return { name, timestampMs, ...measured, ...(extras && { extraBytes: extras }) };
+}
+
+const simple = (name: string): UsageHistory => ({
+  name,
+  readings: [{ takenAtMs: at(0), cpuCoreNanoseconds: 1e9 }],
+  startedAtMs: undefined,
+  context: { askedAtMs: 0, receivedAtMs: 1 },
+  usage: undefined,
+});
+
+describe('PackedHistories', () => {
+  it('gives each history back as it was', () => {
+    fc.assert(
+      fc.property(fc.array(history, { maxLength: 20 }), (histories) => {
+        const packed = new PackedHistories(histories);
+        expect(histories.map((_, row) => packed.at(row))).to.deep.equal(histories);
+      }),
+    );
+  });
+
+  it('tells of a row what its history does', () => {
+    fc.assert(
+      fc.property(fc.array(history, { minLength: 1, maxLength: 5 }), (histories) => {
+        const packed = new PackedHistories(histories);
+        histories.forEach(({ name, readings, usage }, row) => {
+          expect(packed.nameAt(row)).to.equal(name);
+          expect(packed.hasUsageAt(row)).to.equal(usage !== undefined);
+          expect(packed.usageAt(row)).to.deep.equal(usage);
+          expect(packed.timestampAt(row)).to.equal(readings.at(-1)?.takenAtMs);
+          if (usage) expect(packed.windowAt(row)).to.equal(usage.windowMs);
+        });
+      }),
+    );
+  });
+
+  it('holds the names of before again, where they are the same in the same order', () => {
+    const before = new PackedHistories([simple('a'), simple('b')]);
+    const names = before.sameNames([simple('a'), simple('b')]);
+    expect(names).to.deep.equal(['a', 'b']);
+    expect(
+      new PackedHistories([simple('a'), simple('b')], before).sameNames([simple('a'), simple('b')]),
+    ).to.equal(names);
+    for (const other of [[simple('b'), simple('a')], [simple('a')], []]) {
+      expect(before.sameNames(other)).to.equal(undefined);
+    }
+  });
+});
