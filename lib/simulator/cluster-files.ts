@@ -12,6 +12,9 @@ export interface ClusterFiles {
   readonly serverCa: string;
   readonly clientCa: string;
   readonly frontProxyCa: string;
+  /** With which the API server asks aggregated servers on behalf of others. */
+  readonly frontProxyClientCert: string;
+  readonly frontProxyClientKey: string;
   readonly kubeletCa: string;
 }
 
@@ -38,6 +41,8 @@ export async function writeClusterFiles(
     serverCa: await write('server-ca.crt', pki.serverCa.certificatePem),
     clientCa: await write('client-ca.crt', pki.clientCa.certificatePem),
     frontProxyCa: await write('front-proxy-ca.crt', pki.frontProxyCa.certificatePem),
+    frontProxyClientCert: await write('front-proxy-client.crt', pki.frontProxy.certificatePem),
+    frontProxyClientKey: await write('front-proxy-client.key', pki.frontProxy.privateKeyPem),
     kubeletCa: await write('kubelet-ca.crt', pki.kubeletCa.certificatePem),
   };
 }

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expositionOf } from './exposition.ts';
 import { type KubeletAnswer, textAnswer } from './kubelet-answer.ts';
 import type { NodeMachine } from './node-machine.ts';
+import type { RequestCounts } from './request-counts.ts';
 import { summaryOf } from './summary.ts';
 
 /** What a kubelet is asked, once it has let the caller in. */
@@ -14,12 +15,16 @@ export interface KubeletRequest {
 /** Where a kubelet finds its answers. */
 export interface KubeletSources {
   readonly machine: NodeMachine;
+  readonly requests: RequestCounts;
   /** The Pod objects bound to this node, as the API server has them. */
   pods(): Iterable<unknown>;
 }
 
 /** Answers as a healthy kubelet does. Like a kubelet it does not mind the method. */
-export function kubeletAnswer(request: KubeletRequest, { machine, pods }: KubeletSources): KubeletAnswer {
+export function kubeletAnswer(
+  request: KubeletRequest,
+  { machine, requests, pods }: KubeletSources,
+): KubeletAnswer {
   switch (request.path) {
     case '/healthz':
       return withHeaders(textAnswer(200, 'ok'), { 'X-Content-Type-Options': 'nosniff' });
@@ -29,6 +34,8 @@ export function kubeletAnswer(request: KubeletRequest, { machine, pods }: Kubele
     }
     case '/pods':
       return json(JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [...pods()] }));
+    case '/metrics':
+      return exposition(requests.exposition(), machine, request.acceptsGzip);
     case '/metrics/resource':
       return exposition(expositionOf(machine), machine, request.acceptsGzip);
     default:

@@ -10,9 +10,10 @@ import { type KubeletGate, refusalOf } from './kubelet-access.ts';
 import { type KubeletAnswer, sendAnswer } from './kubelet-answer.ts';
 import { type KubeletSources, kubeletAnswer } from './kubelet-routes.ts';
 import type { KubeletServer } from './kubelet-server.ts';
+import { RequestCounts } from './request-counts.ts';
 
 /** What a kubelet needs of its cluster. */
-export interface KubeletOptions extends KubeletSources {
+export interface KubeletOptions extends Omit<KubeletSources, 'requests'> {
   readonly clock: Clock;
   readonly gate: KubeletGate;
   readonly server: KubeletServer;
@@ -30,6 +31,7 @@ export class Kubelet {
   readonly nodeName: string;
   readonly #options: KubeletOptions;
   readonly #connections = new Map<string, Connection>();
+  readonly #requests = new RequestCounts();
   #listener: Server | undefined;
   #takenPort: AsyncDisposable | undefined;
   #tls: TlsServer | undefined;
@@ -183,6 +185,7 @@ export class Kubelet {
   async #answer(request: IncomingMessage): Promise<KubeletAnswer> {
     const { path, query } = splitUrl(request.url ?? '/');
     const { method = 'GET' } = request;
+    this.#requests.count(method, path);
     const refusal = await refusalOf(
       this.#options.gate,
       credentialsOf(request.socket as TLSSocket, request.headers),
@@ -193,7 +196,8 @@ export class Kubelet {
       },
     );
     const acceptsGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-    const healthy = refusal ?? kubeletAnswer({ path, query, acceptsGzip }, this.#options);
+    const healthy =
+      refusal ?? kubeletAnswer({ path, query, acceptsGzip }, { ...this.#options, requests: this.#requests });
     return this.#faults.reduce((answer, fault) => fault.change?.(answer) ?? answer, healthy);
   }
 

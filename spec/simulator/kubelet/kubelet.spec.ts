@@ -65,6 +65,15 @@ describe('Kubelet', () => {
     expect((await ask('/stats/summary', { headers })).headers).not.to.have.property('content-encoding');
   });
 
+  it('tells how often it was asked', async () => {
+    const asked = async () =>
+      /path="metrics\/resource",server_type="readwrite"} (\d+)$/m.exec((await ask('/metrics')).body)?.[1];
+    await ask('/metrics/resource');
+    const before = Number(await asked());
+    await ask('/metrics/resource');
+    expect(Number(await asked())).to.equal(before + 1);
+  });
+
   it('lists the pods that are bound to it', async () => {
     const pods = { token: '', cert: cluster.pki.admin.certificatePem, key: cluster.pki.admin.privateKeyPem };
     const { items } = JSON.parse((await ask('/pods', pods)).body);
