@@ -9,6 +9,7 @@ import type { SimulatedCluster } from '#lib/simulator/simulated-cluster.ts';
 import type { TrueUsage, TruthWindow } from '#lib/simulator/truth.ts';
 import { runScenario, type ScenarioResult } from '#spec/benchmarks/run-scenario.ts';
 import { REQUEST_KINDS } from '#spec/benchmarks/scenarios.ts';
+import { STANDING_LOADS } from '#spec/benchmarks/standing/measure-standing-loads.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { findKubectl, findKubectlWithSwap, Kubectl } from '#spec/support/kubectl.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
@@ -23,7 +24,7 @@ interface Installation {
   readonly kubectl: Kubectl;
 }
 
-const TINY = { name: 'tiny', nodes: 1, podsPerNode: 2, containersPerPod: 1 };
+const TINY = { name: 'tiny', nodes: 1, podsPerNode: 2, containersPerPod: 1, appsPerNamespace: 1 };
 const HEALTHY: ScenarioInput = { nodes: 3, podsPerNode: 5, containersPerPod: 2, nodeSwapGibibytes: 1 };
 const FAULTY: ScenarioInput = {
   nodes: 50,
@@ -54,7 +55,9 @@ describe('the metrics server, whole', function () {
       new SpawnedProgram(process.execPath, ['scripts/demo.ts', '--once'], { name: 'the demo' }),
     );
     benchmark = runScenario(TINY, {
-      ...{ program: SERVER_SOURCE, scrapeMs: 100, kinds: REQUEST_KINDS.slice(0, 1), roundMs: 10, rounds: 1 },
+      ...{ program: SERVER_SOURCE, kubeletPsi: false, settleMs: 0, scrapeMs: 100 },
+      ...{ kinds: REQUEST_KINDS.slice(0, 1), formats: ['protobuf'], roundMs: 10, rounds: 1, firsts: 1 },
+      ...{ loads: STANDING_LOADS, loadMs: 500 },
       onProgress: () => {},
     });
     benchmark.catch(() => {}); // looked at below
@@ -215,22 +218,32 @@ describe('the metrics server, whole', function () {
   describe('measured by the benchmarks', () => {
     it('has its cost told', async function () {
       if (process.platform !== 'linux') this.skip();
-      const { startToReadyMs, scraping, requests, peakResidentBytes } = await benchmark;
+      const { startToReadyMs, scraping, requests, firstRequests, peakResidentBytes, loads } = await benchmark;
       expect(startToReadyMs).to.be.above(11_000);
       expect(scraping.residentBytes).to.be.within(30e6, peakResidentBytes);
       const asked = requests.map(
         ({ format, gzip, protocol }) => `${format}${gzip ? ', gzip' : ''}, ${protocol}`,
       );
       expect(asked).to.deep.equal([
-        'json, HTTP/1.1',
-        'json, HTTP/2',
-        'json, gzip, HTTP/1.1',
-        'json, gzip, HTTP/2',
         'protobuf, HTTP/1.1',
         'protobuf, HTTP/2',
         'protobuf, gzip, HTTP/1.1',
         'protobuf, gzip, HTTP/2',
       ]);
+      expect(scraping.connections).to.deep.equal({ open: 1, kept: 1 });
+      expect(scraping.endpoints.map(({ path }) => path)).to.deep.equal([
+        '/stats/summary?only_cpu_and_memory=true',
+      ]);
+      expect(firstRequests[0]?.firstMs).to.have.lengthOf(1);
+      expect(loads.map(({ name, requests: count }) => [name, count > 0])).to.deep.equal([
+        ['hpa', true],
+        ['top', true],
+        ['churn', true],
+      ]);
+      for (const { cpuMillicores, medianMs } of loads) {
+        expect(cpuMillicores).to.be.within(0, 5_000);
+        if (medianMs !== null) expect(medianMs).to.be.above(0);
+      }
     });
   });
 

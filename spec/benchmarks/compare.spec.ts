@@ -1,38 +1,18 @@
 import { expect } from 'chai';
 import { compare } from './compare.ts';
+import { measuredResult } from './measured-result.ts';
 import { reportComparison } from './report.ts';
-import type { ScenarioResult } from './run-scenario.ts';
-
-function result(cpuMillicores: number, requestsPerSecond: number): ScenarioResult {
-  const round = {
-    requests: 1,
-    bodyBytes: 1,
-    firstMs: 1,
-    medianMs: 2,
-    p99Ms: 3,
-    maxMs: 4,
-    serverCpuMsPerRequest: 1,
-  };
-  const kind = { name: 'get one pod', path: '/', clients: 4 };
-  return {
-    scenario: { name: 'tiny', nodes: 1, podsPerNode: 10, containersPerPod: 1 },
-    startToReadyMs: 13_000,
-    scraping: { cpuMillicores, residentBytes: 100 * 2 ** 20 },
-    peakResidentBytes: 2 ** 27,
-    requests: [
-      { kind, format: 'json', gzip: false, protocol: 'HTTP/2', rounds: [{ ...round, requestsPerSecond }] },
-    ],
-  };
-}
 
 describe('compare', () => {
+  const result = (cpuMillicores: number, requestsPerSecond: number) =>
+    measuredResult({ cpuMillicores, requestsPerSecond: [requestsPerSecond] });
   const comparisons = compare(
     [result(30, 500), result(10, 100), result(20, 300)],
     [result(80, 100), result(80, 100), result(100, 150)],
   );
 
   it('divides the medians of our runs by those of the other', () => {
-    expect(comparisons.map(({ ratio }) => ratio)).to.deep.equal([1, 0.25, 1, 1, 3, 1]);
+    expect(comparisons.slice(0, 6).map(({ ratio }) => ratio)).to.deep.equal([1, 0.25, 1, 1, 3, 1]);
     expect(comparisons[1]).to.deep.equal({
       what: 'CPU while scraping',
       unit: 'millicores',
@@ -42,12 +22,24 @@ describe('compare', () => {
     });
   });
 
+  it('compares first requests and what went on, and latencies where servers were asked', () => {
+    expect(comparisons.slice(6).map(({ what, unit }) => `${what}: ${unit}`)).to.deep.equal([
+      'first after a cycle: list all pods, json, gzip: ms',
+      '500 autoscalers: millicores',
+      '500 autoscalers: resident MiB',
+      '500 autoscalers: median ms',
+      '500 autoscalers: p99 ms',
+      '100 pods/s: millicores',
+      '100 pods/s: resident MiB',
+    ]);
+  });
+
   it('is told as a table', () => {
     const lines = reportComparison(comparisons).split('\n');
     expect(lines[0]).to.match(/^\| what +\| unit +\| ours +\| other +\| ours \/ other \|$/);
-    expect(lines[3]).to.match(/^\| CPU while scraping +\| millicores \| 20\.0 +\| 80\.0 +\| 0\.25 +\|$/);
+    expect(lines[3]).to.match(/^\| CPU while scraping +\| millicores +\| 20\.0 +\| 80\.0 +\| 0\.25 +\|$/);
     expect(lines[6]).to.match(
-      /^\| get one pod, json, HTTP\/2 +\| requests\/s \| 300\.0 +\| 100\.0 +\| 3\.00 +\|$/,
+      /^\| list all pods, protobuf, gzip, HTTP\/2 +\| requests\/s +\| 300\.0 +\| 100\.0 +\| 3\.00 +\|$/,
     );
   });
 });

@@ -1,6 +1,10 @@
-import { quantile } from './load/generate-load.ts';
+import type { FirstRequestResult } from './measure-first-requests.ts';
 import type { RequestResult } from './measure-requests.ts';
+import { median } from './quantile.ts';
 import type { ScenarioResult } from './run-scenario.ts';
+import type { StandingLoadResult } from './standing/measure-standing-loads.ts';
+
+type Figure = readonly [what: string, unit: string, pick: (result: ScenarioResult) => number];
 
 /** One figure of two servers; the ratio is of ours to the other's. */
 export interface Comparison {
@@ -13,12 +17,14 @@ export interface Comparison {
 
 /** Compares two servers by the medians of runs that alternated on the same scenario. */
 export function compare(ours: readonly ScenarioResult[], other: readonly ScenarioResult[]): Comparison[] {
-  const figures: [string, string, (result: ScenarioResult) => number][] = [
+  const figures: Figure[] = [
     ['start to ready', 's', ({ startToReadyMs }) => startToReadyMs / 1000],
     ['CPU while scraping', 'millicores', ({ scraping }) => scraping.cpuMillicores],
     ['resident while scraping', 'MiB', ({ scraping }) => scraping.residentBytes / 2 ** 20],
     ['peak resident', 'MiB', ({ peakResidentBytes }) => peakResidentBytes / 2 ** 20],
     ...(ours[0]?.requests ?? []).flatMap(requestFigures),
+    ...(ours[0]?.firstRequests ?? []).map(firstRequestFigure),
+    ...(ours[0]?.loads ?? []).flatMap(loadFigures),
   ];
   return figures.map(([what, unit, pick]) => {
     const [a, b] = [median(ours.map(pick)), median(other.map(pick))];
@@ -26,10 +32,7 @@ export function compare(ours: readonly ScenarioResult[], other: readonly Scenari
   });
 }
 
-function requestFigures(
-  request: RequestResult,
-  index: number,
-): [string, string, (result: ScenarioResult) => number][] {
+function requestFigures(request: RequestResult, index: number): Figure[] {
   const { kind, format, gzip, protocol } = request;
   const what = `${kind.name}, ${format}${gzip ? ', gzip' : ''}, ${protocol}`;
   const of = (pick: (round: RequestResult['rounds'][number]) => number) => (result: ScenarioResult) =>
@@ -40,9 +43,24 @@ function requestFigures(
   ];
 }
 
-function median(values: readonly number[]): number {
-  return quantile(
-    values.toSorted((a, b) => a - b),
-    0.5,
-  );
+function firstRequestFigure({ kind, format }: FirstRequestResult, index: number): Figure {
+  const first = ({ firstRequests }: ScenarioResult) => median(firstRequests[index]?.firstMs ?? []);
+  return [`first after a cycle: ${kind.name}, ${format}, gzip`, 'ms', first];
+}
+
+function loadFigures({ what, medianMs }: StandingLoadResult, index: number): Figure[] {
+  const of = (pick: (load: StandingLoadResult) => number) => (result: ScenarioResult) => {
+    const load = result.loads[index];
+    return load ? pick(load) : Number.NaN;
+  };
+  const cost: Figure[] = [
+    [what, 'millicores', of(({ cpuMillicores }) => cpuMillicores)],
+    [what, 'resident MiB', of(({ residentBytes }) => residentBytes / 2 ** 20)],
+  ];
+  if (medianMs === null) return cost; // it is the API server that is asked, not the servers compared
+  return [
+    ...cost,
+    [what, 'median ms', of((load) => load.medianMs ?? Number.NaN)],
+    [what, 'p99 ms', of((load) => load.p99Ms ?? Number.NaN)],
+  ];
 }

@@ -1,36 +1,46 @@
 import { expect } from 'chai';
-import { reportScenario } from './report.ts';
+import { measuredResult } from './measured-result.ts';
+import { reportMachine, reportScenario } from './report.ts';
 
 describe('reportScenario', () => {
-  it('tells medians over the rounds, and the range of requests a second', () => {
-    const round = {
-      requests: 100,
-      bodyBytes: 1234,
-      firstMs: 5,
-      medianMs: 1,
-      p99Ms: 2,
-      maxMs: 9,
-      serverCpuMsPerRequest: 0.25,
-    };
-    const report = reportScenario({
-      scenario: { name: 'tiny', nodes: 1, podsPerNode: 10, containersPerPod: 1 },
-      startToReadyMs: 13_040,
-      scraping: { cpuMillicores: 4.24, residentBytes: 90 * 2 ** 20 },
-      peakResidentBytes: 100 * 2 ** 20,
-      requests: [
-        {
-          kind: { name: 'list all pods', path: '/pods', clients: 4 },
-          format: 'protobuf',
-          gzip: true,
-          protocol: 'HTTP/2',
-          rounds: [30, 10, 20].map((requestsPerSecond) => ({ ...round, requestsPerSecond })),
-        },
-      ],
-    });
-    expect(report).to.match(/^## tiny: 1 nodes × 10 pods × 1 containers$/m);
+  const report = reportScenario(measuredResult({}));
+
+  it('tells what was measured, and how the server scraped', () => {
+    expect(report).to.match(/^## tiny: 1 nodes × 10 pods × 1 containers, kubelets with PSI$/m);
     expect(report).to.match(/^\| 13\.0 s +\| 4\.2 millicores +\| 90 MiB +\| 100 MiB +\|$/m);
+    expect(report).to.match(/^\| \/stats\/summary: 66\.0 kB +\| 10 open, 9 kept +\|$/m);
+  });
+
+  it('tells medians over the rounds, and the range of requests a second', () => {
     expect(report).to.match(
-      /^\| list all pods \| 4 +\| protobuf, gzip \| HTTP\/2 +\| 1\.2 kB \| 20 \[10–30\] +\| 1\.00 +\| 2\.00 +\| 5\.00 +\| 0\.250 +\|$/m,
+      /^\| list all pods \| 1 +\| protobuf, gzip \| HTTP\/2 +\| 1\.2 kB \| 20 \[10–30\] +\| 2\.00 +\| 3\.00 +\| 0\.250 +\|$/m,
     );
+  });
+
+  it('tells how long the first answers after cycles took', () => {
+    expect(report).to.match(
+      /^\| list all pods +\| json, gzip \| HTTP\/2 \| 4\.3 kB \| 6\.00 +\| 2\.00 +\|$/m,
+    );
+  });
+
+  it('tells what went on, and what that cost above scraping', () => {
+    expect(report).to.match(
+      /^\| 500 autoscalers +\| 30\.0 +\| 25\.8 +\| 110 MiB +\| 1000 +\| 1\.00 +\| 2\.00 +\|$/m,
+    );
+    expect(report).to.match(/^\| 100 pods\/s +\| 20\.0 +\| 15\.8 +\| 110 MiB +\| 1000 +\| – +\| – +\|$/m);
+  });
+
+  it('has no table of what was not measured', () => {
+    const bare = reportScenario({ ...measuredResult({}), requests: [], firstRequests: [], loads: [] });
+    expect(bare.match(/^\| -/gm)).to.have.lengthOf(2);
+  });
+});
+
+describe('reportMachine', () => {
+  it('tells by what figures of machines can be compared', () => {
+    const calibration = { jsonMegabytesPerSecond: 212.4, tlsHandshakesPerSecond: 987.6 };
+    const report = reportMachine({ node: 'v24', cpu: 'Z80', cores: 2, ...calibration });
+    expect(report).to.match(/^Node v24 on 2 × Z80$/m);
+    expect(report).to.match(/ 212 MB of JSON .* 988 TLS handshakes/);
   });
 });

@@ -1,65 +1,133 @@
+import type { Calibration } from './calibrate.ts';
 import type { Comparison } from './compare.ts';
-import { quantile } from './load/generate-load.ts';
+import type { FirstRequestResult } from './measure-first-requests.ts';
 import type { RequestResult } from './measure-requests.ts';
+import { median, quantile } from './quantile.ts';
 import type { ScenarioResult } from './run-scenario.ts';
+import type { StandingLoadResult } from './standing/measure-standing-loads.ts';
+import { table } from './table.ts';
 
-/** What a scenario has cost, as Markdown: medians of the rounds, and the range of requests a second in brackets. */
-export function reportScenario({
-  scenario,
-  startToReadyMs,
-  scraping,
-  peakResidentBytes,
-  requests,
-}: ScenarioResult): string {
-  const { name, nodes, podsPerNode, containersPerPod } = scenario;
+/** What figures were measured on. */
+export interface Machine extends Calibration {
+  readonly node: string;
+  readonly cpu: string | undefined;
+  readonly cores: number;
+}
+
+/** What is to be known before figures of two machines are compared, as Markdown. */
+export function reportMachine(machine: Machine): string {
   return [
-    `## ${name}: ${nodes} nodes × ${podsPerNode} pods × ${containersPerPod} containers`,
+    `Node ${machine.node} on ${machine.cores} × ${machine.cpu}`,
     '',
-    ...table([
-      ['start to ready', 'CPU while scraping', 'resident while scraping', 'peak resident'],
-      [
-        `${(startToReadyMs / 1000).toFixed(1)} s`,
-        `${scraping.cpuMillicores.toFixed(1)} millicores`,
-        mebibytes(scraping.residentBytes),
-        mebibytes(peakResidentBytes),
-      ],
-    ]),
-    '',
-    ...table([
-      [
-        'request',
-        'clients',
-        'format',
-        'over',
-        'body',
-        'requests/s',
-        'median ms',
-        'p99 ms',
-        'first ms',
-        'server CPU ms',
-      ],
-      ...requests.map(reportRequest),
-    ]),
+    `This machine parses ${machine.jsonMegabytesPerSecond.toFixed(0)} MB of JSON and makes ${machine.tlsHandshakesPerSecond.toFixed(0)} TLS handshakes, both ends counted, in a second of CPU.`,
+    'Whoever asks the server keeps connections alive; whether the server does so with kubelets is told below.',
   ].join('\n');
 }
 
+/** What a scenario has cost, as Markdown: medians of the rounds, and the range of requests a second in brackets. */
+export function reportScenario(result: ScenarioResult): string {
+  const { name, nodes, podsPerNode, containersPerPod } = result.scenario;
+  return [
+    `## ${name}: ${nodes} nodes × ${podsPerNode} pods × ${containersPerPod} containers, kubelets ${result.kubeletPsi ? 'with' : 'without'} PSI`,
+    ...reportScraping(result),
+    ...section(REQUEST_HEAD, result.requests.map(reportRequest)),
+    ...section(FIRST_REQUEST_HEAD, result.firstRequests.map(reportFirstRequest)),
+    ...section(
+      LOAD_HEAD,
+      result.loads.map((load) => reportLoad(load, result.scraping.cpuMillicores)),
+    ),
+  ].join('\n');
+}
+
+function section(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  return rows.length === 0 ? [] : ['', ...table([head, ...rows])];
+}
+
+function reportScraping({ startToReadyMs, scraping, peakResidentBytes }: ScenarioResult): string[] {
+  const { cpuMillicores, residentBytes, endpoints, connections } = scraping;
+  const seconds = `${(startToReadyMs / 1000).toFixed(1)} s`;
+  const asked = endpoints.map(({ path, bytes }) => `${path}: ${kilobytes(bytes)}`).join(', ');
+  return [
+    ...section(
+      ['start to ready', 'CPU while scraping', 'resident while scraping', 'peak resident'],
+      [
+        [
+          seconds,
+          `${cpuMillicores.toFixed(1)} millicores`,
+          mebibytes(residentBytes),
+          mebibytes(peakResidentBytes),
+        ],
+      ],
+    ),
+    ...section(
+      ['kubelets are asked for, and answer', 'connections to kubelets'],
+      [[asked, `${connections.open} open, ${connections.kept} kept`]],
+    ),
+  ];
+}
+
+const REQUEST_HEAD = [
+  'request',
+  'clients',
+  'format',
+  'over',
+  'body',
+  'requests/s',
+  'median ms',
+  'p99 ms',
+  'server CPU ms',
+];
+
 function reportRequest({ kind, format, gzip, protocol, rounds }: RequestResult): string[] {
-  const ascending = (pick: (round: (typeof rounds)[number]) => number) =>
-    rounds.map(pick).sort((a, b) => a - b);
-  const median = (pick: Parameters<typeof ascending>[0]) => quantile(ascending(pick), 0.5);
-  const perSecond = ascending((round) => round.requestsPerSecond);
+  const of = (pick: (round: (typeof rounds)[number]) => number) => rounds.map(pick);
+  const perSecond = of((round) => round.requestsPerSecond).sort((a, b) => a - b);
   const [least, most] = [quantile(perSecond, 0), quantile(perSecond, 1)];
   return [
     kind.name,
     `${kind.clients}`,
     gzip ? `${format}, gzip` : format,
     protocol,
-    `${((rounds[0]?.bodyBytes ?? 0) / 1000).toFixed(1)} kB`,
+    kilobytes(rounds[0]?.bodyBytes ?? 0),
     `${quantile(perSecond, 0.5).toFixed(0)} [${least.toFixed(0)}–${most.toFixed(0)}]`,
-    median((round) => round.medianMs).toFixed(2),
-    median((round) => round.p99Ms).toFixed(2),
-    median((round) => round.firstMs).toFixed(2),
-    median((round) => round.serverCpuMsPerRequest).toFixed(3),
+    median(of((round) => round.medianMs)).toFixed(2),
+    median(of((round) => round.p99Ms)).toFixed(2),
+    median(of((round) => round.serverCpuMsPerRequest)).toFixed(3),
+  ];
+}
+
+const FIRST_REQUEST_HEAD = ['first request after a cycle', 'format', 'over', 'body', 'first ms', 'again ms'];
+
+function reportFirstRequest({ kind, format, bodyBytes, firstMs, againMs }: FirstRequestResult): string[] {
+  return [
+    kind.name,
+    `${format}, gzip`,
+    'HTTP/2',
+    kilobytes(bodyBytes),
+    median(firstMs).toFixed(2),
+    median(againMs).toFixed(2),
+  ];
+}
+
+const LOAD_HEAD = [
+  'while scraping and',
+  'millicores',
+  'above scraping',
+  'resident',
+  'requests',
+  'median ms',
+  'p99 ms',
+];
+
+function reportLoad(load: StandingLoadResult, scrapingMillicores: number): string[] {
+  const { what, cpuMillicores, residentBytes, requests, medianMs, p99Ms } = load;
+  return [
+    what,
+    cpuMillicores.toFixed(1),
+    (cpuMillicores - scrapingMillicores).toFixed(1),
+    mebibytes(residentBytes),
+    `${requests}`,
+    medianMs?.toFixed(2) ?? '–',
+    p99Ms?.toFixed(2) ?? '–',
   ];
 }
 
@@ -81,12 +149,6 @@ function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 }
 
-/** A Markdown table with aligned columns; the first row is its head. */
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map(
-    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
-  );
-  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
-  return [lines[0] ?? '', rule, ...lines.slice(1)];
+function kilobytes(bytes: number): string {
+  return `${(bytes / 1000).toFixed(1)} kB`;
 }

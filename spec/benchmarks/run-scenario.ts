@@ -3,21 +3,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { startSimulatedSystem } from '#spec/support/simulated-system.ts';
 import { untilServed } from '#spec/support/until-served.ts';
+import { type FirstRequestResult, measureFirstRequests } from './measure-first-requests.ts';
 import { measureRequests, type RequestResult } from './measure-requests.ts';
+import { measureScraping, type ScrapingResult } from './measure-scraping.ts';
 import { readProcessUsage } from './process-usage.ts';
-import type { BenchmarkScenario, RequestKind } from './scenarios.ts';
+import { type BenchmarkScenario, type Format, RESOLUTION_MS, type RequestKind } from './scenarios.ts';
+import { measureStandingLoads, type StandingLoadResult } from './standing/measure-standing-loads.ts';
+import type { StandingLoad } from './standing/standing-load.ts';
+import { findTargets } from './targets.ts';
 
 /** How long and how often to measure, and what. */
 export interface BenchmarkOptions {
   /** The server's command line up to its flags. */
   readonly program: readonly [string, ...string[]];
+  /** Whether kubelets tell of pressure and IO, as those since 1.34 do. */
+  readonly kubeletPsi: boolean;
+  /** How long the server is left to itself before it is measured, so that what its start left behind is cleared away. */
+  readonly settleMs: number;
   /** How long to watch the server scrape without any request. */
   readonly scrapeMs: number;
   /** What to ask afterwards. */
   readonly kinds: readonly RequestKind[];
+  readonly formats: readonly Format[];
   /** How long one round of one kind of request takes. */
   readonly roundMs: number;
   readonly rounds: number;
+  /** How many answers are timed of each kind and format that are the first after a cycle. */
+  readonly firsts: number;
+  /** What is to go on while the server scrapes, one after the other. */
+  readonly loads: readonly StandingLoad[];
+  readonly loadMs: number;
   readonly onProgress: (what: string) => void;
 }
 
@@ -25,13 +40,15 @@ export interface BenchmarkOptions {
 export interface ScenarioResult {
   readonly scenario: BenchmarkScenario;
   readonly startToReadyMs: number;
-  readonly scraping: { readonly cpuMillicores: number; readonly residentBytes: number };
+  readonly kubeletPsi: boolean;
+  readonly scraping: ScrapingResult;
   readonly requests: readonly RequestResult[];
+  readonly firstRequests: readonly FirstRequestResult[];
+  readonly loads: readonly StandingLoadResult[];
   /** The most memory that the server held at any time, requests included. */
   readonly peakResidentBytes: number;
 }
 
-const RESOLUTION = '15s';
 const READY_WITHIN_MS = 120_000;
 
 /** Runs the server on one scenario, alone but for the simulator and, in its turn, the load generator. */
@@ -44,28 +61,35 @@ export async function runScenario(
     '--nodes': scenario.nodes,
     '--pods-per-node': scenario.podsPerNode,
     '--containers-per-pod': scenario.containersPerPod,
+    '--apps-per-namespace': scenario.appsPerNamespace,
+    '--feature-gates': `KubeletPSI=${options.kubeletPsi}`,
   };
   await using system = await startSimulatedSystem({
     cluster: Object.entries(cluster).flatMap(([flag, value]) => [flag, `${value}`]),
-    flags: [`--metric-resolution=${RESOLUTION}`],
+    flags: [`--metric-resolution=${RESOLUTION_MS / 1000}s`],
     program: options.program,
   });
   const startToReadyMs = await untilReady(system.serverOrigin);
   const pods = scenario.nodes * scenario.podsPerNode;
   await untilServed(system, { nodes: scenario.nodes, pods }, { timeoutMs: READY_WITHIN_MS });
 
+  options.onProgress('settling');
+  await sleep(options.settleMs);
   options.onProgress('scraping');
-  const before = readProcessUsage(system.server.pid);
-  await sleep(options.scrapeMs);
-  const after = readProcessUsage(system.server.pid);
-  const cpuMillicores = ((after.cpuMs - before.cpuMs) / options.scrapeMs) * 1000;
+  const scraping = await measureScraping(system, options);
 
-  const requests = await measureRequests(system, options);
+  const targets = await findTargets(system);
+  const requests = await measureRequests(system, targets[0], options);
+  const firstRequests = await measureFirstRequests(system, targets[0], options);
+  const loads = await measureStandingLoads({ system, targets }, options);
   return {
     scenario,
     startToReadyMs,
-    scraping: { cpuMillicores, residentBytes: after.residentBytes },
+    kubeletPsi: options.kubeletPsi,
+    scraping,
     requests,
+    firstRequests,
+    loads,
     peakResidentBytes: readProcessUsage(system.server.pid).peakResidentBytes,
   };
 }

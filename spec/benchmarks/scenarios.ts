@@ -4,38 +4,55 @@ export interface BenchmarkScenario {
   readonly nodes: number;
   readonly podsPerNode: number;
   readonly containersPerPod: number;
+  /** In each of three namespaces; an autoscaler looks after one of them. */
+  readonly appsPerNamespace: number;
 }
+
+/** How often servers scrape; the reference's manifests have it, too. */
+export const RESOLUTION_MS = 15_000;
 
 /** Every scenario by size, the smallest first. */
 export const SCENARIOS: readonly BenchmarkScenario[] = [
-  { name: 'tiny', nodes: 1, podsPerNode: 10, containersPerPod: 1 },
-  { name: 'small', nodes: 10, podsPerNode: 10, containersPerPod: 1 },
-  { name: 'medium', nodes: 100, podsPerNode: 30, containersPerPod: 2 },
-  { name: 'large', nodes: 1_000, podsPerNode: 30, containersPerPod: 2 },
-  { name: 'huge', nodes: 5_000, podsPerNode: 30, containersPerPod: 2 },
+  { name: 'tiny', nodes: 1, podsPerNode: 10, containersPerPod: 1, appsPerNamespace: 5 },
+  { name: 'small', nodes: 10, podsPerNode: 10, containersPerPod: 1, appsPerNamespace: 5 },
+  { name: 'medium', nodes: 100, podsPerNode: 30, containersPerPod: 2, appsPerNamespace: 50 },
+  { name: 'large', nodes: 1_000, podsPerNode: 30, containersPerPod: 2, appsPerNamespace: 200 },
+  { name: 'huge', nodes: 5_000, podsPerNode: 30, containersPerPod: 2, appsPerNamespace: 1_000 },
 ];
 
-/** What runs when no scenario is named: small clusters, as most are, in some three minutes. */
+/** What runs when no scenario is named: small clusters, as most are, in some twelve minutes. */
 export const DEFAULT_SCENARIOS: readonly string[] = ['tiny', 'small'];
+
+/** The media types of the formats in which answers may be written. */
+export const MEDIA_TYPES = {
+  json: 'application/json',
+  protobuf: 'application/vnd.kubernetes.protobuf',
+} as const;
+
+/** How answers are written. */
+export type Format = keyof typeof MEDIA_TYPES;
+
+export const FORMATS: readonly Format[] = ['json', 'protobuf'];
 
 /** One kind of question and how many ask it at a time. */
 export interface RequestKind {
   readonly name: string;
   readonly path: string;
   readonly clients: number;
+  /** Of what the answers are made. */
+  readonly about: 'nodes' | 'pods';
 }
 
 const API = '/apis/metrics.k8s.io/v1beta1';
 
+/** What an autoscaler asks. */
+export const LIST_BY_LABEL = `${API}/namespaces/NAMESPACE/pods?labelSelector=SELECTOR`;
+
 /** The questions that servers are measured with; words in capitals stand for what the cluster really has. */
 export const REQUEST_KINDS: readonly RequestKind[] = [
-  { name: 'list all pods', path: `${API}/pods`, clients: 1 },
-  { name: 'list one namespace', path: `${API}/namespaces/NAMESPACE/pods`, clients: 4 },
-  {
-    name: 'list by label, as an HPA',
-    path: `${API}/namespaces/NAMESPACE/pods?labelSelector=SELECTOR`,
-    clients: 4,
-  },
-  { name: 'get one pod', path: `${API}/namespaces/NAMESPACE/pods/POD`, clients: 4 },
-  { name: 'list all nodes', path: `${API}/nodes`, clients: 2 },
+  { name: 'list all pods', path: `${API}/pods`, clients: 1, about: 'pods' },
+  { name: 'list one namespace', path: `${API}/namespaces/NAMESPACE/pods`, clients: 4, about: 'pods' },
+  { name: 'list by label, as an HPA', path: LIST_BY_LABEL, clients: 4, about: 'pods' },
+  { name: 'get one pod', path: `${API}/namespaces/NAMESPACE/pods/POD`, clients: 4, about: 'pods' },
+  { name: 'list all nodes', path: `${API}/nodes`, clients: 2, about: 'nodes' },
 ];

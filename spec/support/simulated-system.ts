@@ -24,6 +24,8 @@ export interface SimulatedSystem extends AsyncDisposable {
   readonly kubectl: Kubectl;
   /** The administrator's. */
   readonly kubeconfig: string;
+  /** Where the cluster's credentials lie, named as kubeadm names them. */
+  readonly folder: string;
   /** Where the server itself listens, behind the aggregator. */
   readonly serverOrigin: string;
 }
@@ -64,6 +66,7 @@ export async function startSimulatedSystem(options: SimulatedSystemOptions): Pro
     server,
     kubectl,
     kubeconfig,
+    folder,
     serverOrigin: `https://127.0.0.1:${port}`,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
-import { generateLoad, type LoadJob, quantile } from './generate-load.ts';
+import { generateLoad, type LoadJob } from './generate-load.ts';
 
 describe('generateLoad', () => {
   const authority = new CertificateAuthority('test');
@@ -89,13 +89,5 @@ describe('generateLoad', () => {
     expect(await other.catch((error: Error) => error.message)).to.match(
       /the answer was 200, application\/json$/,
     );
-  });
-});
-
-describe('quantile', () => {
-  it('is a value that occurred', () => {
-    expect(quantile([1, 2, 3, 4], 0.5)).to.equal(2);
-    expect(quantile([1, 2, 3, 4], 0.99)).to.equal(4);
-    expect(quantile([7], 0.5)).to.equal(7);
   });
 });

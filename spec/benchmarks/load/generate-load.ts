@@ -1,5 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
+import { quantile } from '../quantile.ts';
+import { ask } from './ask.ts';
 
 /** What is spoken with the server; connections are kept alive by both. */
 export type Protocol = 'HTTP/1.1' | 'HTTP/2';
@@ -25,7 +27,6 @@ export interface LoadResult {
   readonly requestsPerSecond: number;
   /** Bytes of one answer's body as they went over the wire. */
   readonly bodyBytes: number;
-  readonly firstMs: number;
   readonly medianMs: number;
   readonly p99Ms: number;
   readonly maxMs: number;
@@ -64,34 +65,13 @@ async function measure(clients: readonly Client[], job: LoadJob): Promise<LoadRe
   };
   await Promise.all(clients.map(askOn));
   const elapsedMs = performance.now() - startMs;
-  const firstMs = latenciesMs[0] ?? Number.NaN;
   latenciesMs.sort((a, b) => a - b);
   return {
     requests: latenciesMs.length,
     requestsPerSecond: (latenciesMs.length / elapsedMs) * 1000,
     bodyBytes,
-    firstMs,
     medianMs: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
     maxMs: quantile(latenciesMs, 1),
   };
-}
-
-/** Sends one request and reads its answer to the end without looking at it; returns how long it was. */
-async function ask(client: Client, question: Pick<LoadJob, 'path' | 'mediaType' | 'gzip'>): Promise<number> {
-  const { path, mediaType, gzip } = question;
-  const headers = { accept: mediaType, 'accept-encoding': gzip ? 'gzip' : 'identity' };
-  const { statusCode, headers: answered, body } = await client.request({ method: 'GET', path, headers });
-  let bytes = 0;
-  for await (const chunk of body) bytes += (chunk as Buffer).length;
-  const type = String(answered['content-type']);
-  if (statusCode !== 200 || !(mediaType === '*/*' || type.startsWith(mediaType))) {
-    throw new Error(`Cannot measure ${path} as ${mediaType}: the answer was ${statusCode}, ${type}`);
-  }
-  return bytes;
-}
-
-/** The smallest value that at least this share of the ascending values does not exceed. */
-export function quantile(ascending: readonly number[], share: number): number {
-  return ascending[Math.max(0, Math.ceil(ascending.length * share) - 1)] ?? Number.NaN;
 }

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { parseCommandLine, USAGE } from './command-line.ts';
+
+describe('parseCommandLine', () => {
+  it('measures everything on small clusters unless told otherwise', () => {
+    const { scenarios, measure, against } = parseCommandLine([]);
+    expect(scenarios.map(({ name }) => name)).to.deep.equal(['tiny', 'small']);
+    expect(measure).to.include({ kubeletPsi: true, settleMs: 20_000, scrapeMs: 30_000, loadMs: 30_000 });
+    expect(measure.loads.map(({ name }) => name)).to.deep.equal(['hpa', 'top', 'churn']);
+    expect(against).to.equal(undefined);
+  });
+
+  it('measures what is chosen', () => {
+    const { measure, against } = parseCommandLine([
+      '--loads=churn,hpa',
+      '--formats=json',
+      '--without-psi',
+      '--against=node other.js',
+    ]);
+    expect(measure.loads.map(({ name }) => name)).to.deep.equal(['hpa', 'churn']);
+    expect(measure.formats).to.deep.equal(['json']);
+    expect(measure.kubeletPsi).to.equal(false);
+    expect(against).to.deep.equal(['node', 'other.js']);
+  });
+
+  it('lets nothing go on but scraping where that is wanted', () => {
+    const { kinds, loads } = parseCommandLine(['tiny', '--scrape-only']).measure;
+    expect([kinds, loads]).to.deep.equal([[], []]);
+    expect(parseCommandLine(['--loads=none']).measure.loads).to.deep.equal([]);
+  });
+
+  it('refuses what it cannot use', () => {
+    expect(() => parseCommandLine(['--rounds=-1'])).to.throw(
+      'Cannot use --rounds=-1: it must be a number, 0 or more',
+    );
+    expect(() => parseCommandLine(['--load-seconds=0'])).to.throw('it must be a positive number');
+    expect(() => parseCommandLine(['--loads=all'])).to.throw('must be a list of hpa,top,churn');
+    expect(() => parseCommandLine(['vast'])).to.throw('Cannot run scenario "vast"');
+  });
+});
+
+describe('USAGE', () => {
+  it('names every load', () => {
+    for (const name of ['hpa', 'top', 'churn']) expect(USAGE).to.match(new RegExp(`^ +${name} `, 'm'));
+  });
+});

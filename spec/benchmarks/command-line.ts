@@ -1,0 +1,138 @@
+import { parseArgs } from 'node:util';
+import {
+  type BenchmarkScenario,
+  DEFAULT_SCENARIOS,
+  FORMATS,
+  type Format,
+  REQUEST_KINDS,
+  type RequestKind,
+  SCENARIOS,
+} from './scenarios.ts';
+import { STANDING_LOADS } from './standing/measure-standing-loads.ts';
+import type { StandingLoad } from './standing/standing-load.ts';
+
+/** What `make bench` was told. */
+export interface CommandLine {
+  readonly help: boolean;
+  readonly json: boolean;
+  readonly scenarios: readonly BenchmarkScenario[];
+  readonly measure: {
+    readonly kubeletPsi: boolean;
+    readonly settleMs: number;
+    readonly scrapeMs: number;
+    readonly kinds: readonly RequestKind[];
+    readonly formats: readonly Format[];
+    readonly roundMs: number;
+    readonly rounds: number;
+    readonly firsts: number;
+    readonly loads: readonly StandingLoad[];
+    readonly loadMs: number;
+  };
+  /** The command line, up to its flags, of a server to compare with. */
+  readonly against: readonly [string, ...string[]] | undefined;
+  readonly turns: number;
+}
+
+const LOAD_NAMES = STANDING_LOADS.map(({ name }) => name);
+
+/** The help text. */
+export const USAGE = `Usage: make bench ARGS='[SCENARIO…] [FLAG…]'
+
+Scenarios (${DEFAULT_SCENARIOS.join(' and ')} unless told otherwise):
+${SCENARIOS.map(({ name, nodes, podsPerNode, containersPerPod }) => `  ${name.padEnd(8)}${nodes} nodes × ${podsPerNode} pods × ${containersPerPod} containers`).join('\n')}
+
+Flags:
+  --without-psi       let kubelets answer as those before 1.34 did, without pressure and IO
+  --settle-seconds N  how long to leave the server to itself before it is measured (20)
+  --scrape-seconds N  how long to watch the server scrape without any request (30)
+  --scrape-only       ask nothing, and let nothing else go on
+  --formats LIST      in which formats to ask, of ${FORMATS.join(',')} (all)
+  --round-seconds N   how long a round of requests takes (0.5)
+  --rounds N          how many rounds each kind of request gets; 0 for none (3)
+  --firsts N          how many requests of each kind and format to time that are the first after a cycle; 0 for none (1)
+  --loads LIST        what to let go on while the server scrapes, of ${LOAD_NAMES.join(',')}, or none (all)
+${STANDING_LOADS.map(({ name, what }) => `                        ${name.padEnd(6)}${what}`).join('\n')}
+  --load-seconds N    how long each of these goes on (30)
+  --against CMD       run another server, too, by the command line CMD up to its flags; by turns, and tell ratios
+  --turns N           how often each of the two runs (2)
+  --json              print one JSON document instead of tables
+  --help              print this text`;
+
+/** @throws Error on one line that names the flag, the value and the rule */
+export function parseCommandLine(args: readonly string[]): CommandLine {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      'without-psi': { type: 'boolean', default: false },
+      'settle-seconds': { type: 'string', default: '20' },
+      'scrape-seconds': { type: 'string', default: '30' },
+      'scrape-only': { type: 'boolean', default: false },
+      formats: { type: 'string', default: FORMATS.join(',') },
+      'round-seconds': { type: 'string', default: '0.5' },
+      rounds: { type: 'string', default: '3' },
+      firsts: { type: 'string', default: '1' },
+      loads: { type: 'string', default: LOAD_NAMES.join(',') },
+      'load-seconds': { type: 'string', default: '30' },
+      against: { type: 'string' },
+      turns: { type: 'string', default: '2' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const number = (flag: NumberFlag, least: number) => atLeast(least, flag, values[flag]);
+  const positive = (flag: NumberFlag) => number(flag, Number.MIN_VALUE);
+  const scenarios = positionals.length > 0 ? positionals : DEFAULT_SCENARIOS;
+  const chosenLoads = values.loads === 'none' ? [] : chosen('loads', values.loads, LOAD_NAMES);
+  return {
+    help: values.help,
+    json: values.json,
+    scenarios: scenarios.map(scenarioOf),
+    measure: {
+      kubeletPsi: !values['without-psi'],
+      settleMs: number('settle-seconds', 0) * 1000,
+      scrapeMs: positive('scrape-seconds') * 1000,
+      kinds: values['scrape-only'] ? [] : REQUEST_KINDS,
+      formats: chosen('formats', values.formats, FORMATS),
+      roundMs: positive('round-seconds') * 1000,
+      rounds: number('rounds', 0),
+      firsts: number('firsts', 0),
+      loads: values['scrape-only'] ? [] : STANDING_LOADS.filter(({ name }) => chosenLoads.includes(name)),
+      loadMs: positive('load-seconds') * 1000,
+    },
+    against: values.against?.trim().split(/\s+/) as CommandLine['against'],
+    turns: positive('turns'),
+  };
+}
+
+type NumberFlag =
+  | 'settle-seconds'
+  | 'scrape-seconds'
+  | 'round-seconds'
+  | 'rounds'
+  | 'firsts'
+  | 'load-seconds'
+  | 'turns';
+
+function atLeast(least: number, flag: NumberFlag, text: string): number {
+  const value = Number(text);
+  const rule = least > 0 ? 'it must be a positive number' : 'it must be a number, 0 or more';
+  if (text.trim() === '' || !(value >= least)) throw new Error(`Cannot use --${flag}=${text}: ${rule}`);
+  return value;
+}
+
+/** @returns what is chosen of `all`, in the order of `all` */
+function chosen<Name extends string>(flag: string, text: string, all: readonly Name[]): readonly Name[] {
+  const names = text.split(',');
+  for (const name of names) {
+    if (!all.some((one) => one === name))
+      throw new Error(`Cannot use --${flag}=${text}: it must be a list of ${all.join(',')}`);
+  }
+  return all.filter((one) => names.includes(one));
+}
+
+function scenarioOf(wanted: string): BenchmarkScenario {
+  const scenario = SCENARIOS.find(({ name }) => name === wanted);
+  if (scenario === undefined) throw new Error(`Cannot run scenario "${wanted}": there is none of that name`);
+  return scenario;
+}

@@ -1,0 +1,39 @@
+import { nodeAddress } from '#lib/simulator/kubelet/node-network.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
+import { readAdminAccess } from './credentials.ts';
+
+/** What a server asks a kubelet for, and how long the answers are, uncompressed. */
+export interface KubeletEndpoint {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** By how kubelets name them in `kubelet_http_requests_total`. */
+const PATHS: Readonly<Record<string, string>> = {
+  stats: '/stats/summary?only_cpu_and_memory=true',
+  'metrics/resource': '/metrics/resource',
+};
+
+/** Asks the first node's kubelet what it has been asked for. */
+export async function inspectKubelet(system: SimulatedSystem): Promise<readonly KubeletEndpoint[]> {
+  const { tls } = await readAdminAccess(system);
+  const origin = `https://${nodeAddress(1)}:${kubeletPortOf(system)}`;
+  const ask = async (path: string) =>
+    (await requestHttps(`${origin}${path}`, { ...tls, rejectUnauthorized: false })).body;
+  const paths = endpointsIn(await ask('/metrics'));
+  return Promise.all(paths.map(async (path) => ({ path, bytes: Buffer.byteLength(await ask(path)) })));
+}
+
+/** The endpoints of metrics among what a kubelet's exposition counts. */
+export function endpointsIn(exposition: string): string[] {
+  const roots = [...exposition.matchAll(/^kubelet_http_requests_total\{.*path="([^"]*)"/gm)];
+  return roots.flatMap(([, root = '']) => PATHS[root] ?? []);
+}
+
+/** The port on which all kubelets of a simulated cluster listen, as the simulator says when it is ready. */
+export function kubeletPortOf({ simulator }: SimulatedSystem): number {
+  const port = simulator.output.map((line) => /kubelets on port (\d+)/.exec(line)?.[1]).find(Boolean);
+  if (port === undefined) throw new Error('Cannot find the port of kubelets: the simulator does not tell');
+  return Number(port);
+}

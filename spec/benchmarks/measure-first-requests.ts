@@ -1,0 +1,66 @@
+import { performance } from 'node:perf_hooks';
+import { Client } from 'undici';
+import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
+import { readAdminAccess } from './credentials.ts';
+import { ask, type Question } from './load/ask.ts';
+import { type FirstRequest, planFirstRequests } from './plan-first-requests.ts';
+import type { BenchmarkOptions } from './run-scenario.ts';
+import { MEDIA_TYPES, RESOLUTION_MS } from './scenarios.ts';
+import { pathFor, type Target } from './targets.ts';
+import { untilNextCycle } from './until-next-cycle.ts';
+
+/** How long the first answers after cycles took, and the same questions asked again. */
+export interface FirstRequestResult extends FirstRequest {
+  /** Bytes of the first answer's body as they went over the wire. */
+  readonly bodyBytes: number;
+  readonly firstMs: readonly number[];
+  readonly againMs: readonly number[];
+}
+
+/**
+ * Asks right after each cycle what nobody has asked for since, compressed, over one HTTP/2 connection that is kept,
+ * as the aggregator asks.
+ */
+export async function measureFirstRequests(
+  system: SimulatedSystem,
+  target: Target,
+  options: BenchmarkOptions,
+): Promise<FirstRequestResult[]> {
+  const { tls } = await readAdminAccess(system);
+  const client = new Client(system.serverOrigin, {
+    connect: { ...tls, rejectUnauthorized: false },
+    allowH2: true,
+  });
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => client.close());
+  const results = new Map<FirstRequest, FirstRequestResult>();
+  const plan = planFirstRequests(options.kinds, options.formats);
+  for (let turn = 0; turn < options.firsts; turn++) {
+    for (const together of plan) {
+      options.onProgress(`first ${together.map(({ kind, format }) => `${kind.name}, ${format}`).join('; ')}`);
+      await untilNextCycle(system, tls, 3 * RESOLUTION_MS);
+      await ask(client, { path: '/livez', mediaType: '*/*', gzip: false }); // a lost connection is made anew by this
+      for (const request of together) {
+        const { kind, format } = request;
+        const question = { path: pathFor(kind.path, target), mediaType: MEDIA_TYPES[format], gzip: true };
+        const first = await timed(client, question);
+        const again = await timed(client, question);
+        const { firstMs = [], againMs = [] } = results.get(request) ?? {};
+        results.set(request, {
+          kind,
+          format,
+          bodyBytes: first.bodyBytes,
+          firstMs: [...firstMs, first.ms],
+          againMs: [...againMs, again.ms],
+        });
+      }
+    }
+  }
+  return [...results.values()];
+}
+
+async function timed(client: Client, question: Question) {
+  const sentMs = performance.now();
+  const bodyBytes = await ask(client, question);
+  return { bodyBytes, ms: performance.now() - sentMs };
+}

@@ -1,0 +1,51 @@
+import type { ScenarioResult } from './run-scenario.ts';
+import { REQUEST_KINDS, SCENARIOS } from './scenarios.ts';
+
+const ROUND = {
+  requests: 100,
+  bodyBytes: 1234,
+  medianMs: 2,
+  p99Ms: 3,
+  maxMs: 9,
+  serverCpuMsPerRequest: 0.25,
+};
+
+/** A made-up result, for the specs of those who read results. */
+export function measuredResult({
+  cpuMillicores = 4.24,
+  requestsPerSecond = [30, 10, 20],
+}: {
+  readonly cpuMillicores?: number;
+  readonly requestsPerSecond?: readonly number[];
+}): ScenarioResult {
+  const [scenario] = SCENARIOS;
+  const [kind] = REQUEST_KINDS;
+  if (!scenario || !kind) throw new Error('Cannot make up a result: there is no scenario');
+  const load = { residentBytes: 110 * 2 ** 20, requests: 1000 };
+  return {
+    scenario,
+    startToReadyMs: 13_040,
+    kubeletPsi: true,
+    scraping: {
+      cpuMillicores,
+      residentBytes: 90 * 2 ** 20,
+      endpoints: [{ path: '/stats/summary', bytes: 66_000 }],
+      connections: { open: 10, kept: 9 },
+    },
+    peakResidentBytes: 100 * 2 ** 20,
+    requests: [
+      {
+        kind,
+        format: 'protobuf',
+        gzip: true,
+        protocol: 'HTTP/2',
+        rounds: requestsPerSecond.map((perSecond) => ({ ...ROUND, requestsPerSecond: perSecond })),
+      },
+    ],
+    firstRequests: [{ kind, format: 'json', bodyBytes: 4321, firstMs: [5, 7, 6], againMs: [1, 2, 3] }],
+    loads: [
+      { ...load, name: 'hpa', what: '500 autoscalers', cpuMillicores: 30, medianMs: 1, p99Ms: 2 },
+      { ...load, name: 'churn', what: '100 pods/s', cpuMillicores: 20, medianMs: null, p99Ms: null },
+    ],
+  };
+}

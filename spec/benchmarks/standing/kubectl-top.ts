@@ -1,0 +1,22 @@
+import { performance } from 'node:perf_hooks';
+import { pace } from './pace.ts';
+import type { StandingLoad } from './standing-load.ts';
+
+const EVERY_MS = 15_000;
+const PATIENCE_MS = 60_000;
+
+/** Somebody who watches all pods by the real kubectl; it is timed whole, its own start included. */
+export const TOP_LOAD: StandingLoad = {
+  name: 'top',
+  what: `kubectl top pod -A, every ${EVERY_MS / 1000} s`,
+  async run({ system }, forMs) {
+    const latenciesMs: number[] = [];
+    await pace({ everyMs: EVERY_MS, forMs }, async () => {
+      const startMs = performance.now();
+      const { exitStatus, stderr } = await system.kubectl.run(['top', 'pod', '-A'], PATIENCE_MS);
+      if (exitStatus !== 0) throw new Error(`Cannot watch pods: kubectl said: ${stderr.trim()}`);
+      latenciesMs.push(performance.now() - startMs);
+    });
+    return { requests: latenciesMs.length, latenciesMs };
+  },
+};

@@ -1,0 +1,50 @@
+import { performance } from 'node:perf_hooks';
+import { readProcessUsage } from '../process-usage.ts';
+import { quantile } from '../quantile.ts';
+import type { BenchmarkOptions } from '../run-scenario.ts';
+import { AUTOSCALER_LOAD } from './autoscalers.ts';
+import { TOP_LOAD } from './kubectl-top.ts';
+import { CHURN_LOAD } from './pod-churn.ts';
+import type { LoadPlace, StandingLoad } from './standing-load.ts';
+
+/** What a server has cost while something went on, scraping included. */
+export interface StandingLoadResult {
+  readonly name: string;
+  readonly what: string;
+  readonly cpuMillicores: number;
+  readonly residentBytes: number;
+  readonly requests: number;
+  /** `null` where the server was asked nothing. */
+  readonly medianMs: number | null;
+  readonly p99Ms: number | null;
+}
+
+/** All there are, in the order in which they are measured: churn leaves another cluster behind. */
+export const STANDING_LOADS: readonly StandingLoad[] = [AUTOSCALER_LOAD, TOP_LOAD, CHURN_LOAD];
+
+/** Has one chosen load after the other go on, and measures. */
+export async function measureStandingLoads(
+  place: LoadPlace,
+  options: BenchmarkOptions,
+): Promise<StandingLoadResult[]> {
+  const { pid } = place.system.server;
+  const results: StandingLoadResult[] = [];
+  for (const { name, what, run } of options.loads) {
+    options.onProgress(what);
+    const [before, startMs] = [readProcessUsage(pid), performance.now()];
+    const { requests, latenciesMs } = await run(place, options.loadMs);
+    const [after, endMs] = [readProcessUsage(pid), performance.now()];
+    const ascending = latenciesMs.toSorted((a, b) => a - b);
+    const latency = (share: number) => (ascending.length > 0 ? quantile(ascending, share) : null);
+    results.push({
+      name,
+      what,
+      cpuMillicores: ((after.cpuMs - before.cpuMs) / (endMs - startMs)) * 1000,
+      residentBytes: after.residentBytes,
+      requests,
+      medianMs: latency(0.5),
+      p99Ms: latency(0.99),
+    });
+  }
+  return results;
+}

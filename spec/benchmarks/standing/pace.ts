@@ -1,0 +1,29 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Acts every `everyMs` for `forMs`, whether or not the actions before have ended, so that who is slow is not asked
+ * less. Ends when all have, and not before `forMs`.
+ *
+ * @throws what the first action that fails does; no more begin once that is known
+ */
+export async function pace(
+  { everyMs, forMs }: { readonly everyMs: number; readonly forMs: number },
+  act: (turn: number) => Promise<void>,
+): Promise<void> {
+  const startMs = performance.now();
+  const actions: Promise<void>[] = [];
+  const failures: unknown[] = [];
+  for (let turn = 0; turn * everyMs < forMs && failures.length === 0; turn++) {
+    await sleepUntil(startMs + turn * everyMs);
+    actions.push(act(turn).catch((error: unknown) => void failures.push(error)));
+  }
+  await Promise.all(actions);
+  if (failures.length > 0) throw failures[0];
+  await sleepUntil(startMs + forMs);
+}
+
+async function sleepUntil(momentMs: number): Promise<void> {
+  const leftMs = momentMs - performance.now();
+  if (leftMs > 0) await sleep(leftMs);
+}

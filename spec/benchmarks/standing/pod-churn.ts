@@ -1,0 +1,77 @@
+import { Client } from 'undici';
+import { readAdminAccess } from '../credentials.ts';
+import { pace } from './pace.ts';
+import type { StandingLoad } from './standing-load.ts';
+
+const PODS_A_SECOND = 100;
+
+/**
+ * Pods that are replaced, the oldest first: one is deleted, and another of the same labels and containers is created,
+ * which the scheduler binds and a kubelet runs. So there are as many at the end as there were before.
+ */
+export const CHURN_LOAD: StandingLoad = {
+  name: 'churn',
+  what: `${PODS_A_SECOND} pods/s deleted and created`,
+  async run({ system }, forMs) {
+    const { apiServerOrigin, tls } = await readAdminAccess(system);
+    const connect = { ...tls, rejectUnauthorized: false };
+    const client = new Client(apiServerOrigin, { connect, allowH2: true });
+    await using stack = new AsyncDisposableStack();
+    stack.defer(() => client.close());
+    const pods = await listPods(client);
+    let replaced = 0;
+    await pace({ everyMs: 1000 / PODS_A_SECOND, forMs }, async (turn) => {
+      const oldest = pods.shift();
+      if (!oldest) return; // all are being replaced right now
+      const { namespace } = oldest.metadata;
+      const collection = `/api/v1/namespaces/${namespace}/pods`;
+      await change(client, 'DELETE', `${collection}/${oldest.metadata.name}`);
+      const successor = successorOf(oldest, turn);
+      await change(client, 'POST', collection, successor);
+      pods.push(successor);
+      replaced += 1;
+    });
+    return { requests: replaced, latenciesMs: [] };
+  },
+};
+
+/** What is read of a pod. */
+export interface ChurningPod {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  readonly spec: { readonly containers: readonly { readonly name: string }[] };
+}
+
+/** A pod like another, of a name that there was not before, and for the scheduler to bind. */
+export function successorOf({ metadata, spec }: ChurningPod, turn: number): ChurningPod {
+  const { name, namespace, labels = {} } = metadata;
+  return {
+    metadata: { name: `${name.replace(/-churn-\d+$/, '')}-churn-${turn}`, namespace, labels },
+    spec: { containers: spec.containers.map((container) => ({ name: container.name })) },
+  };
+}
+
+async function listPods(client: Client): Promise<ChurningPod[]> {
+  const { body } = await client.request({ method: 'GET', path: '/api/v1/pods' });
+  const { items } = (await body.json()) as { items: ChurningPod[] };
+  // Whole objects of thousands of pods are not kept.
+  return items.map(({ metadata, spec }) => ({
+    metadata: {
+      name: metadata.name,
+      namespace: metadata.namespace,
+      ...(metadata.labels && { labels: metadata.labels }),
+    },
+    spec: { containers: spec.containers.map(({ name }) => ({ name })) },
+  }));
+}
+
+async function change(client: Client, method: 'DELETE' | 'POST', path: string, object?: object) {
+  const json = { 'content-type': 'application/json' };
+  const sent = object ? { headers: json, body: JSON.stringify(object) } : {};
+  const { statusCode, body } = await client.request({ method, path, ...sent });
+  const answer = await body.text();
+  if (statusCode >= 300) throw new Error(`Cannot ${method} ${path}: ${statusCode}, ${answer}`);
+}

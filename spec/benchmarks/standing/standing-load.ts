@@ -1,0 +1,25 @@
+import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
+import type { Target } from '../targets.ts';
+
+/** Something that goes on in a cluster while its metrics are scraped. */
+export interface StandingLoad {
+  /** By which it is chosen. */
+  readonly name: string;
+  readonly what: string;
+  /** Goes on for `forMs`, and until everything that was asked is answered. */
+  run(place: LoadPlace, forMs: number): Promise<LoadOutcome>;
+}
+
+/** Where a load goes on. */
+export interface LoadPlace {
+  readonly system: SimulatedSystem;
+  /** One for each app. */
+  readonly targets: readonly Target[];
+}
+
+/** What was done. */
+export interface LoadOutcome {
+  readonly requests: number;
+  /** How long the measured server's answers took; empty where it was asked nothing. */
+  readonly latenciesMs: readonly number[];
+}

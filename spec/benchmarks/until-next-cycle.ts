@@ -1,0 +1,39 @@
+import { Agent } from 'node:https';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { requestHttps } from '#spec/support/https-request.ts';
+import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
+import type { ClientCertificate } from './credentials.ts';
+
+const LOOK_EVERY_MS = 50;
+const SERIES = 'metrics_server_manager_tick_duration_seconds_count';
+
+/**
+ * Waits for the next time that a server has collected metrics and serves them. It shows in a series that the
+ * reference has, too; a look at that leaves nothing encoded, as a look at what is served would.
+ *
+ * @throws Error if `timeoutMs` pass before
+ */
+export async function untilNextCycle(
+  { serverOrigin }: Pick<SimulatedSystem, 'serverOrigin'>,
+  tls: ClientCertificate,
+  timeoutMs: number,
+): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs;
+  const agent = new Agent({ keepAlive: true, ...tls, rejectUnauthorized: false });
+  using stack = new DisposableStack();
+  stack.defer(() => agent.destroy());
+  const look = async () => cyclesIn((await requestHttps(`${serverOrigin}/metrics`, { agent })).body);
+  const before = await look();
+  while ((await look()) === before) {
+    if (performance.now() > deadlineMs) throw new Error(`The server collected nothing in ${timeoutMs} ms`);
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** How many cycles an exposition tells of. */
+export function cyclesIn(exposition: string): number {
+  const count = new RegExp(`^${SERIES} (\\d+)$`, 'm').exec(exposition)?.[1];
+  if (count === undefined) throw new Error(`Cannot tell cycles: the server has no series ${SERIES}`);
+  return Number(count);
+}
