@@ -64,10 +64,11 @@ export function afterNested(text: JsonText, position: number): number {
     const code = text[position] as number;
     if (code === QUOTE) position = afterString(text, position);
     else {
-      if (code >= OPENING_BRACKET) depth += nestingOf(code);
-      else if (code === END) throw malformed(text, position);
-      if (depth > MAX_JSON_DEPTH) throw tooDeep();
-      position = afterSpace(text, position + 1);
+      position++;
+      if (code >= OPENING_BRACKET) {
+        depth += nestingOf(code);
+        if (depth > MAX_JSON_DEPTH) throw tooDeep();
+      } else if (code === END) throw malformed(text, position - 1);
     }
   } while (depth > 0);
   return position;

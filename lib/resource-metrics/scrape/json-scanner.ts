@@ -11,8 +11,11 @@ import {
 } from './json-bytes.ts';
 import type { KnownWords } from './known-words.ts';
 import { SharedStrings } from './shared-strings.ts';
+import { readUtcTime } from './utc-time.ts';
 
-const [QUOTE, COMMA, MINUS, DIGIT_0, DIGIT_9, COLON, BACKSLASH] = [0x22, 0x2c, 0x2d, 0x30, 0x39, 0x3a, 0x5c];
+const [SPACE, QUOTE, COMMA, MINUS, DIGIT_0, DIGIT_9, COLON, BACKSLASH] = [
+  0x20, 0x22, 0x2c, 0x2d, 0x30, 0x39, 0x3a, 0x5c,
+];
 const [OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Whole numbers of so many digits are exact as doubles, whatever the digits. */
@@ -58,14 +61,17 @@ export class JsonScanner {
     const text = this.#text;
     const opening = afterSpace(text, this.#position);
     if (text[opening] !== QUOTE) throw malformed(text, opening);
-    const end = afterString(text, opening);
-    const colon = afterSpace(text, end);
+    let closing = opening + 1;
+    let code = text[closing] as number;
+    while (code !== QUOTE && code !== BACKSLASH && code >= SPACE) code = text[++closing] as number;
+    const isPlain = code === QUOTE;
+    if (!isPlain) closing = afterString(text, opening) - 1;
+    const colon = afterSpace(text, closing + 1);
     if (text[colon] !== COLON) throw malformed(text, colon);
     this.#position = colon + 1;
-    const word = known.find(text, opening + 1, end - 1);
-    return word === '' && hasEscapes(text, opening, end)
-      ? known.findText(parse(text, opening, end) as string)
-      : word;
+    return isPlain
+      ? known.find(text, opening + 1, closing)
+      : known.findText(parse(text, opening, closing + 1) as string);
   }
 
   /** Goes on to a list's next element; `false` after the last, where it leaves the list. */
@@ -80,8 +86,26 @@ export class JsonScanner {
     if (text[opening] !== QUOTE) return this.#skipped();
     const end = afterString(text, opening);
     this.#position = end;
+    if (end - opening === 2) return undefined;
+    const held = SHARED_STRINGS.find(text, opening + 1, end - 1);
+    if (held !== undefined) return held;
     if (hasEscapes(text, opening, end)) return parse(text, opening, end) as string;
-    return end - opening === 2 ? undefined : SHARED_STRINGS.read(text, opening + 1, end - 1);
+    return SHARED_STRINGS.keep(text, opening + 1, end - 1);
+  }
+
+  /** The time (RFC 3339) that comes next, in milliseconds since the Unix epoch; NaN where there is none. */
+  timeMs(): number {
+    const text = this.#text;
+    const opening = afterSpace(text, this.#position);
+    if (text[opening] === QUOTE) {
+      const end = afterString(text, opening);
+      const timeMs = readUtcTime(text, opening + 1, end - 1);
+      if (!Number.isNaN(timeMs)) {
+        this.#position = end;
+        return timeMs;
+      }
+    }
+    return Date.parse(this.text() ?? '');
   }
 
   /** The number that comes next; `undefined` where there is none. */

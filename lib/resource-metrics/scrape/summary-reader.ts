@@ -4,7 +4,6 @@ import { type ContainerReport, completePod } from './complete-pod.ts';
 import { ExcessiveAnswer } from './excessive-answer.ts';
 import type { JsonScanner } from './json-scanner.ts';
 import { KnownWords } from './known-words.ts';
-import { ParsedTimes } from './parsed-times.ts';
 
 /** Many times what a node can run. */
 export const MOST_CONTAINERS = 50_000;
@@ -14,8 +13,6 @@ const KEYS = new KnownWords([
   ...['cpu', 'time', 'usageNanoCores', 'usageCoreNanoSeconds', 'memory', 'workingSetBytes'],
   ...['swap', 'swapUsageBytes', 'rootfs', 'logs', 'fs', 'usedBytes'],
 ]);
-
-const TIMES = new ParsedTimes();
 
 /** What a summary says of a node, a pod's container or anything else that uses resources. */
 interface Stats {
@@ -156,9 +153,9 @@ export class SummaryReader {
     return elements;
   }
 
+  /** Go's zero time, of the year 1, is none. */
   #time(): number | undefined {
-    const text = this.#json.text();
-    return text === undefined ? undefined : TIMES.read(text);
+    return positive(this.#json.timeMs());
   }
 
   #nextKey(): string | undefined {
@@ -220,7 +217,7 @@ function extraBytes(
   };
 }
 
-/** Kubelets write 0 for what they do not know. */
+/** Kubelets write 0 for what they do not know; what is no number is not known, either. */
 function positive(value: number | undefined): number | undefined {
   return value !== undefined && value > 0 && Number.isFinite(value) ? value : undefined;
 }

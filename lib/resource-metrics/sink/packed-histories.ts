@@ -1,4 +1,5 @@
 import type { ExtraBytes } from '#lib/resource-metrics/batch/extra-resources.ts';
+import type { CounterReading } from './rate.ts';
 import type { MeasuredUsage, UsageHistory } from './usage-history.ts';
 
 /** What a row says of a history; after these come its readings, oldest first, and room for as many as any row has. */
@@ -45,11 +46,11 @@ export class PackedHistories {
   /** The history of a row, as it was given. */
   at(row: number): UsageHistory {
     const start = row * this.#width;
-    const readings = [];
-    for (let index = 0; index < this.#number(start + COUNT); index++) {
+    const readings = new Array<CounterReading>(this.#number(start + COUNT)); // one that grows takes room for many more
+    for (let index = 0; index < readings.length; index++) {
       const place = start + READINGS + index * NUMBERS_PER_READING;
       const [takenAtMs, cpuCoreNanoseconds] = [this.#number(place), this.#number(place + 1)];
-      readings.push({ takenAtMs, cpuCoreNanoseconds });
+      readings[index] = { takenAtMs, cpuCoreNanoseconds };
     }
     const startedAtMs = this.#number(start + STARTED_AT);
     return {

@@ -40,6 +40,19 @@ describe('completePod', () => {
     expect(completePod([silent('a', -20), silent('b', -10)]).incompleteBecause).to.match(/"a" has no/);
   });
 
+  for (const others of [0, 30]) {
+    it(`takes the later of two lives under one name, beside ${others} other containers`, () => {
+      const beside = Array.from({ length: others }, (_, index) => running(`other-${index}`, -10));
+      for (const lives of [
+        [running('app', -20), running('app', -10)],
+        [running('app', -10), running('app', -20)],
+      ]) {
+        const { containers } = completePod([...beside, ...lives]);
+        expect(containers).to.deep.equal([...beside, running('app', -10)]);
+      }
+    });
+  }
+
   it('finds no lack in a pod without containers', () => {
     expect(completePod([])).to.deep.equal({ containers: [], incompleteBecause: undefined });
   });
