@@ -51,6 +51,9 @@ export interface ScrapeCycle {
 
 const JITTER_PER_NODE_MS = 8;
 const MOST_JITTER_MS = 4000;
+/** Nothing is served before two cycles are over: in these, haste is worth more than an even load. */
+const STARTING_CYCLES = 2;
+const MOST_STARTING_JITTER_MS = 1500;
 /** How long after the last start the first answers are published without those that are still to come. */
 const PATIENCE_MS = 1000;
 
@@ -59,6 +62,7 @@ export class Scraper {
   readonly #options: ScraperOptions;
   /** By node, when in a cycle it is scraped: always at the same point, so that no two scrapes come too near each other. */
   #spread: ReadonlyMap<string, number> = new Map();
+  #cycles = 0;
 
   constructor(options: ScraperOptions) {
     this.#options = options;
@@ -67,7 +71,8 @@ export class Scraper {
   /** Resolves when every node has answered or failed. */
   async scrape({ nodes, signal, receive, publish }: ScrapeCycle): Promise<void> {
     const all = [...nodes];
-    const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, MOST_JITTER_MS);
+    const mostJitterMs = this.#cycles++ < STARTING_CYCLES ? MOST_STARTING_JITTER_MS : MOST_JITTER_MS;
+    const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, mostJitterMs);
     const { clock, client, random } = this.#options;
     using publication = new Publication({ clock, publish, patienceMs: jitterMs + PATIENCE_MS });
     const targets = new Set<string>();
