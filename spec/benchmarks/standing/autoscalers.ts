@@ -4,9 +4,9 @@ import { AUTOSCALER_USER } from '#lib/simulator/access/default-grants.ts';
 import { readFrontProxyCertificate } from '../credentials.ts';
 import { ask } from '../load/ask.ts';
 import { LIST_BY_LABEL, MEDIA_TYPES } from '../scenarios.ts';
-import { pathFor } from '../targets.ts';
+import { pathFor, type Target } from '../targets.ts';
 import { pace } from './pace.ts';
-import type { StandingLoad } from './standing-load.ts';
+import type { LoadOutcome, StandingLoad } from './standing-load.ts';
 
 const AUTOSCALERS = 500;
 /** The controller's --horizontal-pod-autoscaler-sync-period. */
@@ -22,29 +22,21 @@ const EVERY_MS = SYNC_PERIOD_MS / AUTOSCALERS;
 export const AUTOSCALER_LOAD: StandingLoad = {
   name: 'hpa',
   what: `${AUTOSCALERS} autoscalers, each every ${SYNC_PERIOD_MS / 1000} s`,
-  async run({ system, targets }, forMs) {
+  async prepare({ system, targets }) {
     const connect = { ...(await readFrontProxyCertificate(system)), rejectUnauthorized: false };
+    await using stack = new AsyncDisposableStack();
     const clients = Array.from(
       { length: CONNECTIONS },
       () => new Client(system.serverOrigin, { connect, allowH2: true }),
     );
-    await using stack = new AsyncDisposableStack();
     for (const client of clients) stack.defer(() => client.close());
-    const latenciesMs: number[] = [];
-    await pace({ everyMs: EVERY_MS, forMs }, async (turn) => {
-      const target = targets[(turn % AUTOSCALERS) % targets.length];
-      const client = clients[turn % CONNECTIONS];
-      if (!target || !client) throw new Error('Cannot scale: there is no app');
-      const sentMs = performance.now();
-      await ask(client, {
-        path: pathFor(LIST_BY_LABEL, target),
-        mediaType: MEDIA_TYPES.protobuf,
-        gzip: true,
-        headers: ON_BEHALF,
-      });
-      latenciesMs.push(performance.now() - sentMs);
-    });
-    return { requests: latenciesMs.length, latenciesMs };
+    const probe = { path: '/livez', mediaType: '*/*', gzip: false, headers: ON_BEHALF };
+    for (const client of clients) await ask(client, probe);
+    const owned = stack.move();
+    return {
+      run: (forMs) => autoscale(clients, targets, forMs),
+      [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    };
   },
 };
 
@@ -52,3 +44,21 @@ const ON_BEHALF = {
   'x-remote-user': AUTOSCALER_USER,
   'x-remote-group': 'system:authenticated',
 };
+
+async function autoscale(
+  clients: readonly Client[],
+  targets: readonly Target[],
+  forMs: number,
+): Promise<LoadOutcome> {
+  const latenciesMs: number[] = [];
+  await pace({ everyMs: EVERY_MS, forMs }, async (turn) => {
+    const target = targets[(turn % AUTOSCALERS) % targets.length];
+    const client = clients[turn % clients.length];
+    if (!target || !client) throw new Error('Cannot scale: there is no app, or no connection');
+    const path = pathFor(LIST_BY_LABEL, target);
+    const sentMs = performance.now();
+    await ask(client, { path, mediaType: MEDIA_TYPES.protobuf, gzip: true, headers: ON_BEHALF });
+    latenciesMs.push(performance.now() - sentMs);
+  });
+  return { requests: latenciesMs.length, latenciesMs };
+}

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
+import type { Kubectl } from '#spec/support/kubectl.ts';
 import { pace } from './pace.ts';
-import type { StandingLoad } from './standing-load.ts';
+import type { LoadOutcome, StandingLoad } from './standing-load.ts';
 
 const EVERY_MS = 15_000;
 const PATIENCE_MS = 60_000;
@@ -9,14 +10,18 @@ const PATIENCE_MS = 60_000;
 export const TOP_LOAD: StandingLoad = {
   name: 'top',
   what: `kubectl top pod -A, every ${EVERY_MS / 1000} s`,
-  async run({ system }, forMs) {
-    const latenciesMs: number[] = [];
-    await pace({ everyMs: EVERY_MS, forMs }, async () => {
-      const startMs = performance.now();
-      const { exitStatus, stderr } = await system.kubectl.run(['top', 'pod', '-A'], PATIENCE_MS);
-      if (exitStatus !== 0) throw new Error(`Cannot watch pods: kubectl said: ${stderr.trim()}`);
-      latenciesMs.push(performance.now() - startMs);
-    });
-    return { requests: latenciesMs.length, latenciesMs };
+  async prepare({ system: { kubectl } }) {
+    return { run: (forMs) => watchTop(kubectl, forMs), [Symbol.asyncDispose]: async () => {} };
   },
 };
+
+async function watchTop(kubectl: Kubectl, forMs: number): Promise<LoadOutcome> {
+  const latenciesMs: number[] = [];
+  await pace({ everyMs: EVERY_MS, forMs }, async () => {
+    const startMs = performance.now();
+    const { exitStatus, stderr } = await kubectl.run(['top', 'pod', '-A'], PATIENCE_MS);
+    if (exitStatus !== 0) throw new Error(`Cannot watch pods: kubectl said: ${stderr.trim()}`);
+    latenciesMs.push(performance.now() - startMs);
+  });
+  return { requests: latenciesMs.length, latenciesMs };
+}

@@ -29,10 +29,11 @@ export async function measureStandingLoads(
 ): Promise<StandingLoadResult[]> {
   const { pid } = place.system.server;
   const results: StandingLoadResult[] = [];
-  for (const { name, what, run } of options.loads) {
+  for (const { name, what, prepare } of options.loads) {
     options.onProgress(what);
+    await using prepared = await prepare(place);
     const [before, startMs] = [readProcessUsage(pid), performance.now()];
-    const { requests, latenciesMs } = await run(place, options.loadMs);
+    const { requests, latenciesMs } = await prepared.run(options.loadMs);
     const [after, endMs] = [readProcessUsage(pid), performance.now()];
     const ascending = latenciesMs.toSorted((a, b) => a - b);
     const latency = (share: number) => (ascending.length > 0 ? quantile(ascending, share) : null);

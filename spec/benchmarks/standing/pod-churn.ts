@@ -1,7 +1,7 @@
 import { Client } from 'undici';
 import { readAdminAccess } from '../credentials.ts';
 import { pace } from './pace.ts';
-import type { StandingLoad } from './standing-load.ts';
+import type { LoadOutcome, StandingLoad } from './standing-load.ts';
 
 const PODS_A_SECOND = 100;
 
@@ -12,28 +12,37 @@ const PODS_A_SECOND = 100;
 export const CHURN_LOAD: StandingLoad = {
   name: 'churn',
   what: `${PODS_A_SECOND} pods/s deleted and created`,
-  async run({ system }, forMs) {
+  async prepare({ system }) {
     const { apiServerOrigin, tls } = await readAdminAccess(system);
     const connect = { ...tls, rejectUnauthorized: false };
-    const client = new Client(apiServerOrigin, { connect, allowH2: true });
     await using stack = new AsyncDisposableStack();
+    const client = new Client(apiServerOrigin, { connect, allowH2: true });
     stack.defer(() => client.close());
     const pods = await listPods(client);
-    let replaced = 0;
-    await pace({ everyMs: 1000 / PODS_A_SECOND, forMs }, async (turn) => {
-      const oldest = pods.shift();
-      if (!oldest) return; // all are being replaced right now
-      const { namespace } = oldest.metadata;
-      const collection = `/api/v1/namespaces/${namespace}/pods`;
-      await change(client, 'DELETE', `${collection}/${oldest.metadata.name}`);
-      const successor = successorOf(oldest, turn);
-      await change(client, 'POST', collection, successor);
-      pods.push(successor);
-      replaced += 1;
-    });
-    return { requests: replaced, latenciesMs: [] };
+    const owned = stack.move();
+    return {
+      run: (forMs) => replaceOldest(client, pods, forMs),
+      [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    };
   },
 };
+
+/** @param pods all there are, the oldest first; kept so */
+async function replaceOldest(client: Client, pods: ChurningPod[], forMs: number): Promise<LoadOutcome> {
+  let requests = 0;
+  await pace({ everyMs: 1000 / PODS_A_SECOND, forMs }, async (turn) => {
+    const oldest = pods.shift();
+    if (!oldest) return; // all are being replaced right now
+    const { namespace, name } = oldest.metadata;
+    const collection = `/api/v1/namespaces/${namespace}/pods`;
+    await change(client, 'DELETE', `${collection}/${name}`);
+    const successor = successorOf(oldest, turn);
+    await change(client, 'POST', collection, successor);
+    pods.push(successor);
+    requests += 1;
+  });
+  return { requests, latenciesMs: [] };
+}
 
 /** What is read of a pod. */
 export interface ChurningPod {

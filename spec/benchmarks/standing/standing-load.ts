@@ -6,8 +6,14 @@ export interface StandingLoad {
   /** By which it is chosen. */
   readonly name: string;
   readonly what: string;
+  /** Does what is not to be measured: connects, and learns what there is. */
+  prepare(place: LoadPlace): Promise<PreparedLoad>;
+}
+
+/** A load that can begin at once. */
+export interface PreparedLoad extends AsyncDisposable {
   /** Goes on for `forMs`, and until everything that was asked is answered. */
-  run(place: LoadPlace, forMs: number): Promise<LoadOutcome>;
+  run(forMs: number): Promise<LoadOutcome>;
 }
 
 /** Where a load goes on. */
