@@ -45,41 +45,40 @@ class Reader {
   }
 
   read(argv: readonly string[]): void {
-    const rest = [...argv];
-    for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-      if (word === '--') this.arguments.push(...rest.splice(0));
-      else if (word.startsWith('--')) this.#readLong(word, rest);
-      else if (word.startsWith('-') && word !== '-') this.#readShort(word.slice(1), rest);
+    const words = argv.values(); // to shift them off would take the square of their number
+    for (const word of words) {
+      if (word === '--') for (const argument of words) this.arguments.push(argument);
+      else if (word.startsWith('--')) this.#readLong(word, words);
+      else if (word.startsWith('-') && word !== '-') this.#readShort(word.slice(1), words);
       else this.arguments.push(word);
     }
   }
 
-  #readLong(word: string, rest: string[]): void {
+  #readLong(word: string, behind: Iterator<string>): void {
     const [, written = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
     const flag = this.byName.get(written.replaceAll('_', '-'));
     if (!flag) throw new FlagError(`Unknown flag ${onOneLine(`--${written}`)}`);
-    this.#set(flag, `--${flag.name}`, value ?? takeValue(flag, `--${flag.name}`, rest));
+    this.#set(flag, `--${flag.name}`, value ?? takeValue(flag, `--${flag.name}`, behind));
   }
 
   /** `-v2`, `-v=2`, `-v 2`; switches can be written together. */
-  #readShort(letters: string, rest: string[]): void {
-    const [letter = ''] = letters;
-    const flag = this.#byShorthand.get(letter);
-    if (!flag) {
-      const where = letters.length > 1 ? ` in -${letters}` : '';
-      throw new FlagError(`Unknown flag ${onOneLine(`-${letter}${where}`)}`);
-    }
-    const shown = `-${letter}`;
-    const more = letters.slice(letter.length);
-    if (more.startsWith('=')) {
-      this.#set(flag, shown, more.slice(1));
-    } else if (more === '') {
-      this.#set(flag, shown, takeValue(flag, shown, rest));
-    } else if (isSwitch(flag)) {
-      this.#set(flag, shown, 'true');
-      this.#readShort(more, rest);
-    } else {
-      this.#set(flag, shown, more);
+  #readShort(letters: string, behind: Iterator<string>): void {
+    let more = letters;
+    for (const letter of letters) {
+      const flag = this.#byShorthand.get(letter);
+      if (!flag) {
+        const where = more.length > 1 ? ` in -${more}` : '';
+        throw new FlagError(`Unknown flag ${onOneLine(`-${letter}${where}`)}`);
+      }
+      const shown = `-${letter}`;
+      more = more.slice(letter.length);
+      if (isSwitch(flag) && /^[^=]/s.test(more)) {
+        this.#set(flag, shown, 'true');
+        continue;
+      }
+      if (more === '') this.#set(flag, shown, takeValue(flag, shown, behind));
+      else this.#set(flag, shown, more.startsWith('=') ? more.slice(1) : more);
+      return;
     }
   }
 
@@ -100,11 +99,11 @@ function isSwitch({ kind }: Flag<unknown>): boolean {
   return kind.placeholder === '';
 }
 
-function takeValue(flag: Flag<unknown>, shown: string, rest: string[]): string {
+function takeValue(flag: Flag<unknown>, shown: string, behind: Iterator<string>): string {
   if (isSwitch(flag)) return 'true';
-  const next = rest.shift();
-  if (next === undefined) throw new FlagError(`${shown} needs a value`);
-  return next;
+  const next = behind.next();
+  if (next.done) throw new FlagError(`${shown} needs a value`);
+  return next.value;
 }
 
 function parseValue(flag: Flag<unknown>, shown: string, text: string): unknown {

@@ -123,6 +123,15 @@ describe('parseFlags', () => {
     );
   });
 
+  it('reads a command line of any length in a time that grows no faster than it', () => {
+    const startMs = performance.now();
+    const words = new Array<string>(400_000).fill('');
+    expect(parseFlags(FLAGS, ['-v', '2', ...words]).arguments).to.have.length(words.length);
+    expect(parseFlags(FLAGS, ['--', ...words]).arguments).to.have.length(words.length);
+    expect(valuesOf(`-${'i'.repeat(100_000)}`).isInsecure).to.equal(true);
+    expect(performance.now() - startMs).to.be.below(5_000);
+  });
+
   it('ends or throws its own error on any command line', () => {
     const word = fc.oneof(
       fc.string(),
