@@ -55,9 +55,13 @@ export class MetricsSink {
     this.#cycleStartedAtMs = options.clock.monotonicMs();
   }
 
-  /** Whether a rate over two readings was ever held: from then on users find metrics here. */
+  /**
+   * Whether users find metrics here: a rate over two readings was held once, and what is held has not gone too old
+   * because cycles stopped, as while the process stands still. Until kubelets have been asked again, whoever was ready
+   * would serve an empty list. Scrapes that are lost take nothing from it: discovery must not go because scraping does.
+   */
   get isReady(): boolean {
-    return this.#isReady;
+    return this.#isReady && !this.#hasGoneSilent();
   }
 
   /** What is to be served now. */
@@ -161,6 +165,18 @@ export class MetricsSink {
   #current(): HeldSnapshot {
     if (this.#options.clock.monotonicMs() >= this.#nextExpiryMs) this.publish();
     return this.#snapshot;
+  }
+
+  /** Whether nothing is served, though a node was neither lost for too long nor heard of since cycles stopped. */
+  #hasGoneSilent(): boolean {
+    const { nodes, pods } = this.snapshot;
+    if (nodes.size > 0 || pods.size > 0) return false;
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const record of this.#records.values()) {
+      const untilMs = servedUntilMs(record, this.#options);
+      if (Number.isFinite(untilMs) && untilMs <= nowMs) return true;
+    }
+    return false;
   }
 
   #isServed(record: NodeRecord): boolean {

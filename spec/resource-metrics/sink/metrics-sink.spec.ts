@@ -225,9 +225,43 @@ describe('MetricsSink', () => {
       system.answer({ name: 'a' });
       await system.clock.advance(12_000);
       system.answer({ name: 'a' });
-      await system.clock.advance(10 * RESOLUTION_MS);
+      for (let cycle = 0; cycle < 10; cycle++) {
+        await system.clock.advance(RESOLUTION_MS);
+        system.sink.beginCycle();
+        system.sink.lose('a');
+        system.sink.retain(() => true);
+        expect(system.sink.isReady).to.equal(true);
+      }
       expect(podsOf(system)).to.deep.equal([]);
+    });
+  });
+
+  describe('when cycles have stopped', () => {
+    const standStill = async () => {
+      const system = setup();
+      system.answer({ name: 'a' });
+      await system.clock.advance(12_000);
+      system.answer({ name: 'a' });
+      await system.clock.advance(2.5 * RESOLUTION_MS - 1);
       expect(system.sink.isReady).to.equal(true);
+      await system.clock.advance(1);
+      expect(system.sink.isReady).to.equal(false);
+      system.sink.beginCycle();
+      expect(system.sink.isReady).to.equal(false);
+      return system;
+    };
+
+    it('is not ready, as all is too old, until a node answers', async () => {
+      const system = await standStill();
+      system.answer({ name: 'a' });
+      expect(podsOf(system)).to.deep.equal(['pod-a']);
+      expect(system.sink.isReady).to.equal(true);
+    });
+
+    it('is ready again, too, once it is known that none answers', async () => {
+      const { sink } = await standStill();
+      sink.lose('a');
+      expect(sink.isReady).to.equal(true);
     });
   });
 
