@@ -10,8 +10,20 @@ export function organizationsOf(certificate: X509Certificate): readonly string[]
   return subjectValues(certificate, 'O');
 }
 
+/** A connection's certificate is asked for its subject with every request, and reading it takes long. */
+const SUBJECTS = new WeakMap<X509Certificate, object>();
+
+function subjectOf(certificate: X509Certificate): object {
+  let subject = SUBJECTS.get(certificate);
+  if (!subject) {
+    subject = certificate.toLegacyObject().subject ?? {};
+    SUBJECTS.set(certificate, subject);
+  }
+  return subject;
+}
+
 function subjectValues(certificate: X509Certificate, attribute: string): readonly string[] {
-  const subject: object = certificate.toLegacyObject().subject ?? {};
+  const subject = subjectOf(certificate);
   const values: unknown = Object.hasOwn(subject, attribute) ? Reflect.get(subject, attribute) : [];
   return [values].flat().filter((value) => typeof value === 'string');
 }

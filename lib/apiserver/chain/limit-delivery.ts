@@ -16,15 +16,11 @@ export function limitDelivery(
     } finally {
       const { info, end } = state;
       if (!(info.isResourceRequest && info.verb === 'watch')) {
-        const timer = new AbortController();
-        end.whenOver(() => timer.abort());
-        clock.sleep(maximumMs, { signal: timer.signal }).then(
-          () => {
-            telemetry.recordRefusal('not_read');
-            res.destroy();
-          },
-          () => {}, // it has left
-        );
+        const timer = clock.startTimer(maximumMs, () => {
+          telemetry.recordRefusal('not_read');
+          res.destroy();
+        });
+        end.whenOver(() => timer[Symbol.dispose]());
       }
     }
   };

@@ -73,15 +73,20 @@ export class PodRecord {
 
   /** When the newest reading was taken of the container whose newest is the oldest, and how long its window is. */
   get span(): Pick<PodUsage, 'timestampMs' | 'windowMs'> {
-    const [first = this.#firstRow, ...others] = this.#rows();
-    let earliest = first;
-    for (const row of others) {
-      if (this.#histories.timestampAt(row) < this.#histories.timestampAt(earliest)) earliest = row;
-    }
+    const earliest = this.#earliestRow;
     return {
       timestampMs: this.#histories.timestampAt(earliest),
       windowMs: this.#histories.windowAt(earliest),
     };
+  }
+
+  get #earliestRow(): number {
+    const end = this.#firstRow + this.containerCount;
+    let earliest = this.#firstRow;
+    for (let row = earliest + 1; row < end; row++) {
+      if (this.#histories.timestampAt(row) < this.#histories.timestampAt(earliest)) earliest = row;
+    }
+    return earliest;
   }
 
   #rows(): number[] {
