@@ -34,7 +34,7 @@ export class ScrapeCycles {
   }
 
   /**
-   * Goes to the next cycle and lets it come to where its first batch is served: jitter and a second after it began.
+   * Goes to the next cycle and lets it come to where its first answers are served: jitter and a second after it began.
    *
    * @param healthy how many kubelets are to answer by then
    * @returns when the cycle began, by the wall clock

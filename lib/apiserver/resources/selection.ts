@@ -1,4 +1,6 @@
 import type { ObjectBatch, ServedObject } from '#lib/apiserver/served-object.ts';
+import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { placesByLabel } from './label-index.ts';
 
 /** Objects of a batch that follow one another: from an index up to, but without, another. */
 export interface Run {
@@ -15,14 +17,21 @@ export interface SelectedBatch {
 /** What is selected of all batches, in their order. */
 export type Selection = readonly SelectedBatch[];
 
-/** Selects everything, or the objects that are wanted. */
+/**
+ * Selects everything, or the objects that are wanted.
+ *
+ * @param options.labelSelector what every wanted object is known to match, so that not all have to be asked about
+ */
 export function select(
   batches: readonly ObjectBatch[],
   isWanted?: (object: ServedObject) => boolean,
+  options: { readonly labelSelector?: LabelSelector } = {},
 ): Selection {
+  const { labelSelector } = options;
   const selection: SelectedBatch[] = [];
   for (const batch of batches) {
-    const runs = isWanted ? wantedRuns(batch, isWanted) : [{ start: 0, end: batch.length }];
+    const places = labelSelector && placesByLabel(batch, labelSelector);
+    const runs = isWanted ? wantedRuns(batch, { isWanted, places }) : [{ start: 0, end: batch.length }];
     if (batch.length > 0 && runs.length > 0) selection.push({ batch, runs });
   }
   return selection;
@@ -69,17 +78,27 @@ export function takeSelected(selection: Selection, limit: number): Selection {
   return taken;
 }
 
-function wantedRuns(batch: ObjectBatch, isWanted: (object: ServedObject) => boolean): readonly Run[] {
+/** @param wanted.places where all the wanted ones are; everywhere by default */
+function wantedRuns(
+  batch: ObjectBatch,
+  {
+    isWanted,
+    places = batch.keys(),
+  }: {
+    readonly isWanted: (object: ServedObject) => boolean;
+    readonly places?: Iterable<number> | undefined;
+  },
+): readonly Run[] {
   const runs: Run[] = [];
-  let start = -1;
-  batch.forEach((object, index) => {
-    if (isWanted(object)) {
-      if (start < 0) start = index;
-    } else if (start >= 0) {
-      runs.push({ start, end: index });
-      start = -1;
+  let [start, end] = [0, 0];
+  for (const place of places) {
+    if (!isWanted(batch[place] as ServedObject)) continue;
+    if (place !== end) {
+      if (start < end) runs.push({ start, end });
+      start = place;
     }
-  });
-  if (start >= 0) runs.push({ start, end: batch.length });
+    end = place + 1;
+  }
+  if (start < end) runs.push({ start, end });
   return runs;
 }

@@ -39,7 +39,7 @@ export async function serveList(context: ApiContext, target: ListTarget): Promis
   const resourceVersion = resource.watch?.version();
   const answer = resource.list({ namespace, labelSelector, fieldSelector }, readRequestOf(context));
   const batches = answer instanceof Promise ? await awaitAnswer(context, answer) : answer;
-  const page = cutPage(select(batches, wantedBy(options)), {
+  const page = cutPage(select(batches, wantedBy(options), { labelSelector }), {
     limit: options.limit,
     tellsRemaining: labelSelector.requirements.length + fieldSelector.requirements.length === 0,
   });

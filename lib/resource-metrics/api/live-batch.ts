@@ -28,7 +28,8 @@ export class LiveBatch<Usage extends { readonly name: string }, Live, Metrics> {
     lookup: LiveLookup<Usage, Live>,
     make: (usage: Usage, live: Live) => Metrics,
   ) {
-    this.#usages = [...usages].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const named = new Map([...usages].map((usage) => [usage.name, usage]));
+    this.#usages = [...named.keys()].sort().map((name) => named.get(name) as Usage);
     this.#lookup = lookup;
     this.#make = make;
   }

@@ -71,8 +71,9 @@ export const REASONS = {
       'If its node fails, mend that first; if its kubelet answers, restart the kubelet (`systemctl restart kubelet`).',
   },
   NotPublishedYet: {
-    meaning: 'Its usage is known and will be served from the next answer of its node on.',
-    remedy: NEXT_ANSWER,
+    meaning:
+      'Its usage is known and will be served in a moment: the answers of a cycle are published together.',
+    remedy: 'Ask again in a moment.',
   },
   LookupFailed: {
     meaning: 'Which node the pod is on could not be found out.',

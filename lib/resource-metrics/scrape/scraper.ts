@@ -51,7 +51,7 @@ export interface ScrapeCycle {
 
 const JITTER_PER_NODE_MS = 8;
 const MOST_JITTER_MS = 4000;
-/** Nothing is served before two cycles are over: in these, haste is worth more than an even load. */
+/** Most pods are not served before two cycles are over: in these, haste is worth more than an even load. */
 const STARTING_CYCLES = 2;
 const MOST_STARTING_JITTER_MS = 1500;
 /** How long after the last start the first answers are published without those that are still to come. */

@@ -1,7 +1,7 @@
 import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { type HeldSnapshot, nodeUsages, podUsages } from './held-snapshot.ts';
 import { holdsRate, type LivePodUid, type NodeRecord, nextNodeRecord } from './node-record.ts';
-import type { HeldUsage } from './pod-record.ts';
 import { EMPTY_SNAPSHOT, type Snapshot } from './snapshot.ts';
 import { isStale, type StalenessLimits, servedUntilMs } from './staleness.ts';
 
@@ -35,15 +35,13 @@ export interface HeldNode {
   readonly isServed: boolean;
 }
 
-/** A snapshot as the sink knows it. */
-interface HeldSnapshot extends Snapshot {
-  readonly pods: ReadonlyMap<string, ReadonlyMap<string, HeldUsage>>;
-}
-
 /** Turns readings into usage and answers from the latest complete snapshot; readers never see half of one. */
 export class MetricsSink {
   readonly #options: MetricsSinkOptions;
+  /** What is held of each node. */
   readonly #records = new Map<string, NodeRecord>();
+  /** What was held when the snapshot was published, but for the losses since: served until it expires. */
+  #published = new Map<string, NodeRecord>();
   #snapshot: HeldSnapshot = EMPTY_SNAPSHOT;
   #nextExpiryMs = Number.POSITIVE_INFINITY;
   #cycleStartedAtMs: number;
@@ -82,7 +80,7 @@ export class MetricsSink {
   get staleCounts(): StaleCounts {
     const counts = { node: 0, pod: 0 };
     const { nodes, pods } = this.#current();
-    for (const [name, record] of this.#records) {
+    for (const [name, record] of this.#published) {
       if (!isStale(record)) continue;
       if (nodes.has(name)) counts.node++;
       for (const { usage } of record.pods.values()) {
@@ -127,31 +125,47 @@ export class MetricsSink {
 
   /** Notes that a node failed to answer in this cycle: what is held of it is stale, and may be too old by now. */
   lose(nodeName: string): void {
-    const record = this.#records.get(nodeName);
-    if (!record) return;
-    const lost = { ...record, lostInCycleMs: this.#cycleStartedAtMs };
-    this.#records.set(nodeName, lost);
-    const isDropped = this.#isServed(record) && !this.#isServed(lost);
-    if (isDropped) this.#nextExpiryMs = Number.NEGATIVE_INFINITY; // the next reader finds it gone
+    for (const records of [this.#records, this.#published]) {
+      const record = records.get(nodeName);
+      if (!record) continue;
+      const lost = { ...record, lostInCycleMs: this.#cycleStartedAtMs };
+      records.set(nodeName, lost);
+      const isChanged = this.#isServed(record) !== this.#isServed(lost);
+      if (isChanged) this.#nextExpiryMs = Number.NEGATIVE_INFINITY; // the next reader finds it gone, or back
+    }
   }
 
   /** Drops what is held of nodes that are gone, and what is neither served nor young enough to compare with. */
   retain(isLive: (nodeName: string) => boolean): void {
     const oldestMs = this.#options.clock.monotonicMs() - LONGEST_GAP_MS;
-    let hasServedOfDead = false;
     for (const [nodeName, record] of this.#records) {
       const isServed = this.#isServed(record);
       if (isLive(nodeName) && (isServed || record.receivedAtMs >= oldestMs)) continue;
-      hasServedOfDead ||= isServed;
       this.#records.delete(nodeName);
+      this.#published.delete(nodeName);
+      if (isServed) this.#nextExpiryMs = Number.NEGATIVE_INFINITY;
+      // As at the start, when nothing is held but what was never lost for too long: the process stood still.
+      const isForgotten = isLive(nodeName) && Number.isFinite(servedUntilMs(record, this.#options));
+      if (isForgotten && this.#records.size === 0) this.#holdsRate = this.#isReady = false;
     }
-    if (hasServedOfDead) this.publish();
   }
 
   /** Serves what was received so far; nodes without an answer keep what they have. */
   publish(): void {
+    this.#published = new Map(this.#records);
+    this.#serve();
+    this.#isReady = this.#holdsRate;
+  }
+
+  #current(): HeldSnapshot {
+    if (this.#options.clock.monotonicMs() >= this.#nextExpiryMs) this.#serve();
+    return this.#snapshot;
+  }
+
+  /** Makes a snapshot of what is published and has not expired. */
+  #serve(): void {
     const { clock, livePodUid } = this.#options;
-    const served = new Map(this.#records.entries().filter(([, record]) => this.#isServed(record)));
+    const served = new Map(this.#published.entries().filter(([, record]) => this.#isServed(record)));
     this.#nextExpiryMs = this.#expiryOf(served.values());
     this.#snapshot = {
       sequence: this.#snapshot.sequence + 1,
@@ -159,12 +173,6 @@ export class MetricsSink {
       nodes: nodeUsages(served),
       pods: podUsages(served, livePodUid),
     };
-    this.#isReady = this.#holdsRate;
-  }
-
-  #current(): HeldSnapshot {
-    if (this.#options.clock.monotonicMs() >= this.#nextExpiryMs) this.publish();
-    return this.#snapshot;
   }
 
   /** Whether nothing is served, though a node was neither lost for too long nor heard of since cycles stopped. */
@@ -172,7 +180,7 @@ export class MetricsSink {
     const { nodes, pods } = this.snapshot;
     if (nodes.size > 0 || pods.size > 0) return false;
     const nowMs = this.#options.clock.monotonicMs();
-    for (const record of this.#records.values()) {
+    for (const record of this.#published.values()) {
       const untilMs = servedUntilMs(record, this.#options);
       if (Number.isFinite(untilMs) && untilMs <= nowMs) return true;
     }
@@ -189,34 +197,4 @@ export class MetricsSink {
     for (const record of records) expiryMs = Math.min(expiryMs, servedUntilMs(record, this.#options));
     return expiryMs;
   }
-}
-
-function nodeUsages(records: ReadonlyMap<string, NodeRecord>): Snapshot['nodes'] {
-  const usages = new Map();
-  for (const [name, { usage }] of records) if (usage) usages.set(name, usage);
-  return usages;
-}
-
-function podUsages(records: ReadonlyMap<string, NodeRecord>, livePodUid: LivePodUid): HeldSnapshot['pods'] {
-  const namespaces = new Map<string, Map<string, HeldUsage>>();
-  for (const { pods } of records.values()) {
-    for (const { usage } of pods.values()) {
-      if (!usage) continue;
-      const namespace = namespaces.get(usage.namespace) ?? new Map<string, HeldUsage>();
-      if (namespace.size === 0) namespaces.set(usage.namespace, namespace);
-      const other = namespace.get(usage.name);
-      namespace.set(usage.name, other ? liveOf(other, usage, livePodUid) : usage);
-    }
-  }
-  return namespaces;
-}
-
-/** Of two nodes' words on one pod, that on the pod which lives; where that can't be told, the later. */
-function liveOf(a: HeldUsage, b: HeldUsage, livePodUid: LivePodUid): HeldUsage {
-  const uid = livePodUid(a.namespace, a.name);
-  if (uid !== undefined && a.uid !== b.uid) {
-    if (a.uid === uid) return a;
-    if (b.uid === uid) return b;
-  }
-  return b.timestampMs > a.timestampMs ? b : a;
 }

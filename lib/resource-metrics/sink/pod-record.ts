@@ -106,7 +106,10 @@ export class HeldUsage implements PodUsage {
     return record.incompleteBecause === undefined && record.isMeasured ? new HeldUsage(record) : undefined;
   }
 
-  /** The usage of a record that says the same as the one before, and leaves that one to be forgotten. */
+  /**
+   * The usage of a record that says the same as the one before, and leaves that one to be forgotten. Whoever holds the
+   * usage, in a snapshot that is served, reads the same from now on.
+   */
   static carriedOver(from: PodRecord, to: PodRecord): HeldUsage | undefined {
     const { usage } = from;
     if (usage) usage.#record = to;

@@ -46,10 +46,7 @@ export interface Snapshot {
   readonly pods: ReadonlyMap<string, ReadonlyMap<string, PodUsage>>;
 }
 
+const NONE = new Map<string, never>() as ReadonlyMap<string, never>;
+
 /** What is served before anything was scraped. */
-export const EMPTY_SNAPSHOT = {
-  sequence: 0,
-  publishedAtMs: 0,
-  nodes: new Map(),
-  pods: new Map(),
-} satisfies Snapshot;
+export const EMPTY_SNAPSHOT = { sequence: 0, publishedAtMs: 0, nodes: NONE, pods: NONE } satisfies Snapshot;

@@ -22,7 +22,7 @@ function setup(
   const clock = new ManualClock();
   const outcomes: ScrapeOutcome[] = [];
   const received: string[] = [];
-  const batches: { readonly atMs: number; readonly nodes: readonly string[] }[] = [];
+  const published: { readonly atMs: number; readonly nodes: readonly string[] }[] = [];
   const asked: { readonly host: string; readonly path: string; readonly atMs: number }[] = [];
   const retained: string[][] = [];
   const scraper = new Scraper({
@@ -53,9 +53,9 @@ function setup(
       nodes: Object.keys(kubelets).map(node),
       signal: cycle.signal,
       receive: ({ nodeName }) => received.push(nodeName),
-      publish: () => batches.push({ atMs: clock.monotonicMs(), nodes: received.splice(0) }),
+      publish: () => published.push({ atMs: clock.monotonicMs(), nodes: received.splice(0) }),
     });
-  return { asked, batches, clock, cycle, done: scrape(), outcomes, retained, scrape };
+  return { asked, published, clock, cycle, done: scrape(), outcomes, retained, scrape };
 }
 
 const many = (count: number) =>
@@ -114,24 +114,24 @@ describe('Scraper', () => {
     expect(delaysMs.map((delayMs) => Math.round(delayMs))).to.deep.equal([1499, 1499, 3996, 3996]);
   });
 
-  it('delivers all at once when all have answered', async () => {
-    const { batches, clock, done } = setup({ a: { afterMs: 10 }, b: { afterMs: 500 } });
+  it('has all published at once when all have answered', async () => {
+    const { published, clock, done } = setup({ a: { afterMs: 10 }, b: { afterMs: 500 } });
     await clock.advance(500);
     await done;
-    expect(batches).to.deep.equal([{ atMs: 500, nodes: ['a', 'b'] }]);
+    expect(published).to.deep.equal([{ atMs: 500, nodes: ['a', 'b'] }]);
   });
 
   it('does not let a slow kubelet hold up the others', async () => {
-    const { batches, clock, done } = setup({ a: { afterMs: 10 }, slow: { afterMs: 9000 } });
+    const { published, clock, done } = setup({ a: { afterMs: 10 }, slow: { afterMs: 9000 } });
     await clock.advance(2000);
-    expect(batches).to.deep.equal([{ atMs: 1016, nodes: ['a'] }]);
+    expect(published).to.deep.equal([{ atMs: 1016, nodes: ['a'] }]);
     await clock.advance(7000);
     await done;
-    expect(batches[1]).to.deep.equal({ atMs: 9000, nodes: ['slow'] });
+    expect(published[1]).to.deep.equal({ atMs: 9000, nodes: ['slow'] });
   });
 
   it('lets one that fails cost only itself', async () => {
-    const { batches, clock, done, outcomes } = setup({
+    const { published, clock, done, outcomes } = setup({
       a: { afterMs: 5 },
       refusing: { afterMs: 1, fails: 'refused' },
       garbage: { afterMs: 1, text: '<html>' },
@@ -139,7 +139,7 @@ describe('Scraper', () => {
     });
     await clock.advance(2000);
     await done;
-    expect(batches.flatMap(({ nodes }) => nodes)).to.deep.equal(['a']);
+    expect(published.flatMap(({ nodes }) => nodes)).to.deep.equal(['a']);
     const messages = outcomes.map(({ nodeName, error }) => [nodeName, error?.message ?? 'ok']);
     expect(Object.fromEntries(messages)).to.deep.include({
       a: 'ok',
@@ -172,9 +172,9 @@ describe('Scraper', () => {
   });
 
   it('is done at once where there are no nodes', async () => {
-    const { batches, clock, done } = setup({});
+    const { published, clock, done } = setup({});
     await done;
-    expect(batches).to.deep.equal([]);
+    expect(published).to.deep.equal([]);
     expect(clock.sleeperCount).to.equal(0);
   });
 });

@@ -98,6 +98,25 @@ describe('MetricsSink', () => {
     expect(system.sink.snapshot.publishedAtMs).to.equal(system.clock.nowMs());
   });
 
+  it('shows nobody a part of a cycle, though something is dropped in the midst of it', async () => {
+    const system = setup({ stalenessMs: 0 });
+    system.answer({ name: 'a' }, { name: 'b' });
+    await system.clock.advance(12_000);
+    system.sink.beginCycle();
+    system.sink.receive(
+      nodeAnswer({ nodeName: 'a', receivedAtMs: 12_000, node: nodePoint({ takenAtMs: at(12) }) }),
+    );
+    system.sink.receive(nodeAnswer({ nodeName: 'c', receivedAtMs: 12_000 }));
+    system.sink.lose('b');
+    expect(nodesOf(system)).to.deep.equal(['a']);
+    expect(system.sink.snapshot.nodes.get('a')?.timestampMs).to.equal(at(0));
+    expect(system.sink.isReady).to.equal(false);
+    system.sink.publish();
+    expect(nodesOf(system)).to.have.members(['a', 'c']);
+    expect(system.sink.snapshot.nodes.get('a')?.timestampMs).to.equal(at(12));
+    expect(system.sink.isReady).to.equal(true);
+  });
+
   describe('when a node does not answer', () => {
     it('serves its last good reading, with its true timestamp, after one lost scrape, and not after two', async () => {
       const system = setup();
@@ -256,6 +275,42 @@ describe('MetricsSink', () => {
       system.answer({ name: 'a' });
       expect(podsOf(system)).to.deep.equal(['pod-a']);
       expect(system.sink.isReady).to.equal(true);
+    });
+
+    it('is not ready while answers have come in and are not published', async () => {
+      const { sink } = await standStill();
+      sink.receive(nodeAnswer({ nodeName: 'a', receivedAtMs: 162_000 }));
+      expect(sink.isReady).to.equal(false);
+      sink.publish();
+      expect(sink.isReady).to.equal(true);
+    });
+
+    it('begins anew where they stopped in the middle of one, for so long that nothing can be compared with', async () => {
+      const system = setup();
+      system.answer({ name: 'a' });
+      await system.clock.advance(12_000);
+      system.answer({ name: 'a' });
+      await system.clock.advance(RESOLUTION_MS);
+      system.sink.beginCycle();
+      await system.clock.advance(LONGEST_GAP_MS);
+      system.sink.lose('a');
+      system.sink.retain(() => true);
+      expect(system.sink.isReady).to.equal(false);
+      system.answer({ name: 'a' });
+      expect(system.sink.isReady).to.equal(false);
+      await system.clock.advance(RESOLUTION_MS);
+      system.answer({ name: 'a' });
+      expect(system.sink.isReady).to.equal(true);
+    });
+
+    it('serves again what may be stale for longer, once it is known that scrapes are lost', async () => {
+      const system = setup({ stalenessMs: 3_600_000 });
+      system.answer({ name: 'a' });
+      await system.clock.advance(2.5 * RESOLUTION_MS);
+      expect(nodesOf(system)).to.deep.equal([]);
+      system.sink.beginCycle();
+      system.sink.lose('a');
+      expect(nodesOf(system)).to.deep.equal(['a']);
     });
 
     it('is ready again, too, once it is known that none answers', async () => {

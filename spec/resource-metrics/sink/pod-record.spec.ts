@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
+import type { PodRecord } from '#lib/resource-metrics/sink/pod-record.ts';
+import { at, containerPoint, nodeAnswer, podPoints } from '#spec/support/points.ts';
+
+const OPTIONS = { resolutionMs: 60_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
+
+type Answer = ReturnType<typeof nodeAnswer>;
+
+/** A pod's containers by name, each with what it has used by a second. */
+const answerAt = (seconds: number, containers: readonly [name: string, cpuCoreNanoseconds: number][]) =>
+  nodeAnswer({
+    receivedAtMs: seconds * 1000,
+    pods: [
+      podPoints({
+        containers: containers.map(([name, cpuCoreNanoseconds]) =>
+          containerPoint({ name, cpuCoreNanoseconds, takenAtMs: at(seconds) }),
+        ),
+      }),
+    ],
+  });
+
+/** The pod's record after each answer. */
+function recordsOf(...answers: readonly Answer[]): PodRecord[] {
+  let held: ReturnType<typeof nextNodeRecord> | undefined;
+  return answers.map((answer) => {
+    held = nextNodeRecord(held, answer, OPTIONS);
+    const [pod] = held.pods.values();
+    if (!pod) throw new Error('the answer has no pod');
+    return pod;
+  });
+}
+
+describe('PodRecord', () => {
+  const first = answerAt(0, [
+    ['app', 1e9],
+    ['side', 2e9],
+  ]);
+  const second = answerAt(60, [
+    ['app', 7e9],
+    ['side', 5e9],
+  ]);
+
+  it('gives the histories of its containers, by name wherever they are', () => {
+    const [, record] = recordsOf(first, second);
+    expect(record?.containers.map(({ name }) => name)).to.deep.equal(['app', 'side']);
+    for (const likelyIndex of [0, 1, 2]) {
+      expect(record?.historyOf('side', likelyIndex)?.readings).to.deep.equal([
+        { takenAtMs: at(0), cpuCoreNanoseconds: 2e9 },
+        { takenAtMs: at(60), cpuCoreNanoseconds: 5e9 },
+      ]);
+    }
+    expect(record?.historyOf('other', 0)).to.equal(undefined);
+  });
+
+  it('goes on by name when the kubelet tells its containers in another order', () => {
+    const swapped = answerAt(60, [
+      ['side', 5e9],
+      ['app', 7e9],
+    ]);
+    const [, record] = recordsOf(first, swapped);
+    expect(record?.usage?.containers.map(({ name, cpuNanocores }) => [name, cpuNanocores])).to.deep.equal([
+      ['side', 5e7],
+      ['app', 1e8],
+    ]);
+  });
+
+  it('tells of no usage without containers', () => {
+    const [, record] = recordsOf(answerAt(0, []), answerAt(60, []));
+    expect(record).to.deep.include({ usage: undefined, containerCount: 0 });
+  });
+
+  it('keeps its usage while nothing is new, which says the same to whoever held it before', () => {
+    const again = { ...second, askedAtMs: 75_000, receivedAtMs: 75_000 };
+    const [, before, after] = recordsOf(first, second, again);
+    expect(after?.usage).to.equal(before?.usage);
+    expect(before?.usage).to.deep.include({
+      ...{ namespace: 'default', name: 'web-1', uid: 'uid-web-1', timestampMs: at(60), windowMs: 60_000 },
+      containerCount: 2,
+    });
+    expect(before?.usage?.containers.map(({ cpuNanocores }) => cpuNanocores)).to.deep.equal([1e8, 5e7]);
+  });
+
+  it('leaves the usage of before as it was when something is new', () => {
+    const third = answerAt(120, [
+      ['app', 8e9],
+      ['side', 6e9],
+    ]);
+    const [, before, after] = recordsOf(first, second, third);
+    expect(after?.usage).not.to.equal(before?.usage);
+    expect(before?.usage?.timestampMs).to.equal(at(60));
+    expect(before?.usage?.containers.map(({ cpuNanocores }) => cpuNanocores)).to.deep.equal([1e8, 5e7]);
+  });
+
+  it('goes by the last of two pods of one name in an answer', () => {
+    const [old] = answerAt(60, [['app', 9e9]]).pods;
+    const [, record] = recordsOf(first, { ...second, pods: [...(old ? [old] : []), ...second.pods] });
+    expect(record?.usage?.containers).to.have.length(2);
+  });
+});
