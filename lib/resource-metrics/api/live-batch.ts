@@ -10,8 +10,7 @@ export interface LiveLookup<Usage, Live> {
  * The metrics of usages of one moment, sorted by name, for as many of them as are live: one and the same array for
  * as long as all that is live of them stays the same.
  */
-export class LiveBatch<Usage extends { readonly name: string }, Live, Metrics> {
-  /** Sorted. */
+export class LiveBatch<Usage, Live, Metrics> {
   readonly #usages: readonly Usage[];
   readonly #lookup: LiveLookup<Usage, Live>;
   readonly #make: (usage: Usage, live: Live) => Metrics;
@@ -23,13 +22,13 @@ export class LiveBatch<Usage extends { readonly name: string }, Live, Metrics> {
   /** Of each usage what somebody may have been told first. */
   readonly #told: (Metrics | undefined)[] = [];
 
+  /** @param usages sorted by name */
   constructor(
-    usages: Iterable<Usage>,
+    usages: readonly Usage[],
     lookup: LiveLookup<Usage, Live>,
     make: (usage: Usage, live: Live) => Metrics,
   ) {
-    const named = new Map([...usages].map((usage) => [usage.name, usage]));
-    this.#usages = [...named.keys()].sort().map((name) => named.get(name) as Usage);
+    this.#usages = usages;
     this.#lookup = lookup;
     this.#make = make;
   }

@@ -6,6 +6,7 @@ import { LiveBatch, type LiveLookup } from './live-batch.ts';
 import { originOf } from './metrics-origin.ts';
 import { METRICS_SCHEMA } from './metrics-schemas.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
+import { NameOrder } from './name-order.ts';
 import { NodeMetrics } from './node-metrics.ts';
 import type { SnapshotVersions } from './snapshot-versions.ts';
 import { usageColumns } from './usage-columns.ts';
@@ -19,6 +20,7 @@ export function nodeMetricsResource(
   versions: SnapshotVersions | undefined,
 ): ObjectResource<NodeMetrics> {
   const batches = new WeakMap<Snapshot, NodeBatch>();
+  const order = new NameOrder();
   const lookup: LiveLookup<NodeUsage, LiveNode> = {
     revision: () => source.nodes.revision,
     liveOf: ({ name }) => source.nodes.get(name),
@@ -29,7 +31,7 @@ export function nodeMetricsResource(
     if (!batch) {
       const origin = originOf(snapshot, versions);
       batch = new LiveBatch(
-        snapshot.nodes.values(),
+        order.sort(snapshot.nodes),
         lookup,
         (usage, live) => new NodeMetrics(usage, live, origin),
       );

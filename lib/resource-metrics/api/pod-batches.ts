@@ -2,6 +2,7 @@ import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import type { PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import { LiveBatch, type LiveLookup } from './live-batch.ts';
 import { type MetricsOrigin, originOf } from './metrics-origin.ts';
+import { NameOrder } from './name-order.ts';
 import { PodMetrics } from './pod-metrics.ts';
 import type { SnapshotVersions } from './snapshot-versions.ts';
 
@@ -22,6 +23,8 @@ export class PodBatches {
   readonly #lookup: LiveLookup<PodUsage, LivePod>;
   readonly #versions: SnapshotVersions | undefined;
   readonly #held = new WeakMap<Snapshot, SnapshotBatches>();
+  /** By namespace. */
+  #orders = new Map<string, NameOrder>();
 
   constructor(lookup: LiveLookup<PodUsage, LivePod>, versions: SnapshotVersions | undefined) {
     this.#lookup = lookup;
@@ -39,6 +42,7 @@ export class PodBatches {
     let batches = this.#held.get(snapshot);
     if (!batches) {
       const namespaces = [...snapshot.pods.keys()].sort();
+      this.#orders = new Map(namespaces.map((namespace) => [namespace, this.#orderOf(namespace)]));
       batches = { snapshot, origin: originOf(snapshot, this.#versions), namespaces, byNamespace: new Map() };
       this.#held.set(snapshot, batches);
     }
@@ -50,11 +54,15 @@ export class PodBatches {
     if (held) return held;
     const usages = snapshot.pods.get(namespace);
     const batch = new LiveBatch(
-      usages?.values() ?? [],
+      usages ? this.#orderOf(namespace).sort(usages) : [],
       this.#lookup,
       (usage, live) => new PodMetrics(usage, live, origin),
     );
     if (usages) byNamespace.set(namespace, batch); // whoever asks for what is not there leaves nothing behind
     return batch;
+  }
+
+  #orderOf(namespace: string): NameOrder {
+    return this.#orders.get(namespace) ?? new NameOrder();
   }
 }

@@ -25,9 +25,9 @@ describe('LiveBatch', () => {
     for (const name of ['a', 'b', 'c']) live.set(name, {});
   });
 
-  it('has the metrics of what lives, by name', () => {
+  it('has the metrics of what lives, in the order given', () => {
     live.delete('b');
-    expect(batchOf('c', 'b', 'a').current()).to.deep.equal([
+    expect(batchOf('a', 'b', 'c').current()).to.deep.equal([
       { name: 'a', alive: live.get('a') },
       { name: 'c', alive: live.get('c') },
     ]);
