@@ -15,6 +15,8 @@ const CONFIG_MAP = ['configmaps', 'kube-system', 'extension-apiserver-authentica
 
 /** Longer than files and credentials go unread, and than decisions are remembered. */
 const SETTLING_MS = 11_000;
+/** Much less than what a review of access may take. */
+const STEP_MS = 1_500;
 
 describe('while requests flow, none is lost', () => {
   it('when the serving certificate is replaced', async () => {
@@ -69,11 +71,11 @@ describe('while requests flow, none is lost', () => {
     await directory.write('kubelets.crt', pki.kubeletCa.certificatePem + next.certificatePem);
     Object.assign(pki, { kubeletCa: next });
     await server.cluster.addNode('renewed');
-    await advance(server, 12_500);
+    await advance(server, flow, 12_500);
     await server.scraped(5);
     await directory.write('kubelets.crt', next.certificatePem);
     await server.cluster.addNode('later');
-    await advance(server, 60_000);
+    await advance(server, flow, 60_000);
     await server.scraped(9);
     await moreOf(flow);
     expect(flow.losses).to.deep.equal([]);
@@ -102,9 +104,9 @@ describe('while requests flow, none is lost', () => {
     const holder = cluster.authenticator.reviewToken(cluster.metricsServerToken);
     cluster.authenticator.setToken('renewed', { ...holder, username: holder?.username ?? '' });
     await directory.write('token', 'renewed');
-    await advance(server, SETTLING_MS);
+    await advance(server, flow, SETTLING_MS);
     cluster.authenticator.revokeToken(cluster.metricsServerToken);
-    await advance(server, 12_000);
+    await advance(server, flow, 12_000);
     await server.scraped(2);
     await moreOf(flow); // each decision of before has been forgotten, and was asked for with the new token
     expect(flow.losses).to.deep.equal([]);
@@ -135,14 +137,17 @@ function administratorsFlow(server: RunningServer): RequestFlow {
 }
 
 /** Waits until every one of the flow's connections has carried some more. */
-async function moreOf(flow: RequestFlow): Promise<void> {
+async function moreOf(flow: RequestFlow, answers = 30): Promise<void> {
   const before = flow.count;
-  await eventually(() => flow.count >= before + 30 || flow.losses.length > 0);
+  await eventually(() => flow.count >= before + answers || flow.losses.length > 0);
 }
 
-/** In steps: what happens in between takes real sockets some time. */
-async function advance(server: RunningServer, durationMs: number): Promise<void> {
-  for (let passedMs = 0; passedMs < durationMs; passedMs += 500) await server.clock.advance(500);
+/** In steps between which answers come: what is asked over real sockets would else seem to take all of the time. */
+async function advance(server: RunningServer, flow: RequestFlow, durationMs: number): Promise<void> {
+  for (let passedMs = 0; passedMs < durationMs; passedMs += STEP_MS) {
+    await server.clock.advance(Math.min(STEP_MS, durationMs - passedMs));
+    await moreOf(flow, 6);
+  }
 }
 
 function configure({ cluster }: RunningServer, clientCa: string): void {
