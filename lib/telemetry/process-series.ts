@@ -7,8 +7,14 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ] as const;
 
+/**
+ * How often the delay of the event loop is looked at, which is what it is at the least said to be. At the usual 10 ms nearly all that
+ * an idle server did was to look: 5 of its 7 millicores.
+ */
+const EVENT_LOOP_SAMPLE_MS = 25;
+
 /** Adds the series about the process: CPU, memory, event loop, garbage collection. */
 export function addProcessSeries(registry: Registry): void {
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
 }
