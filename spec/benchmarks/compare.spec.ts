@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { measuredResult } from '#spec/support/measured-result.ts';
 import { compare } from './compare.ts';
-import { measuredResult } from './measured-result.ts';
 import { reportComparison } from './report.ts';
 
 describe('compare', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { measuredResult } from './measured-result.ts';
+import { measuredResult } from '#spec/support/measured-result.ts';
 import { reportMachine, reportScenario } from './report.ts';
 
 describe('reportScenario', () => {

@@ -20,7 +20,7 @@ export const SCENARIOS: readonly BenchmarkScenario[] = [
   { name: 'huge', nodes: 5_000, podsPerNode: 30, containersPerPod: 2, appsPerNamespace: 1_000 },
 ];
 
-/** What runs when no scenario is named: small clusters, as most are, in some twelve minutes. */
+/** What runs when no scenario is named: small clusters, as most are. */
 export const DEFAULT_SCENARIOS: readonly string[] = ['tiny', 'small'];
 
 /** The media types of the formats in which answers may be written. */

@@ -152,7 +152,7 @@ function nextPods(
   return { histories, pods: new Map(parts.map((part) => [part.key, new PodRecord({ ...part, histories })])) };
 }
 
-/** @param likely the record that has the key, if pods come in the order of the answer before: a new string is a new one to keep */
+/** @param likely the record that has the key, if pods come in the order of the answer before; a new string would have to be kept */
 function keyOf({ namespace, name }: PodPoints, likely: PodRecord | undefined): string {
   return likely?.name === name && likely.namespace === namespace ? likely.key : `${namespace}/${name}`;
 }

@@ -6,7 +6,7 @@ import type { LoadOutcome, StandingLoad } from './standing-load.ts';
 const PODS_A_SECOND = 100;
 
 /**
- * Pods that are replaced, the oldest first: one is deleted, and another of the same labels and containers is created,
+ * Pods that are replaced, in the order of the list: one is deleted, and another of the same labels and containers is created,
  * which the scheduler binds and a kubelet runs. So there are as many at the end as there were before.
  */
 export const CHURN_LOAD: StandingLoad = {
@@ -21,22 +21,22 @@ export const CHURN_LOAD: StandingLoad = {
     const pods = await listPods(client);
     const owned = stack.move();
     return {
-      run: (forMs) => replaceOldest(client, pods, forMs),
+      run: (forMs) => replaceInTurn(client, pods, forMs),
       [Symbol.asyncDispose]: () => owned.disposeAsync(),
     };
   },
 };
 
-/** @param pods all there are, the oldest first; kept so */
-async function replaceOldest(client: Client, pods: ChurningPod[], forMs: number): Promise<LoadOutcome> {
+/** @param pods all there are; whoever is new comes last */
+async function replaceInTurn(client: Client, pods: ChurningPod[], forMs: number): Promise<LoadOutcome> {
   let requests = 0;
   await pace({ everyMs: 1000 / PODS_A_SECOND, forMs }, async (turn) => {
-    const oldest = pods.shift();
-    if (!oldest) return; // all are being replaced right now
-    const { namespace, name } = oldest.metadata;
+    const next = pods.shift();
+    if (!next) return; // all are being replaced right now
+    const { namespace, name } = next.metadata;
     const collection = `/api/v1/namespaces/${namespace}/pods`;
     await change(client, 'DELETE', `${collection}/${name}`);
-    const successor = successorOf(oldest, turn);
+    const successor = successorOf(next, turn);
     await change(client, 'POST', collection, successor);
     pods.push(successor);
     requests += 1;
@@ -64,7 +64,8 @@ export function successorOf({ metadata, spec }: ChurningPod, turn: number): Chur
 }
 
 async function listPods(client: Client): Promise<ChurningPod[]> {
-  const { body } = await client.request({ method: 'GET', path: '/api/v1/pods' });
+  const { statusCode, body } = await client.request({ method: 'GET', path: '/api/v1/pods' });
+  if (statusCode !== 200) throw new Error(`Cannot list pods: ${statusCode}, ${await body.text()}`);
   const { items } = (await body.json()) as { items: ChurningPod[] };
   // Whole objects of thousands of pods are not kept.
   return items.map(({ metadata, spec }) => ({

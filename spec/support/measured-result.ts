@@ -1,5 +1,5 @@
-import type { ScenarioResult } from './run-scenario.ts';
-import { REQUEST_KINDS, SCENARIOS } from './scenarios.ts';
+import type { ScenarioResult } from '#spec/benchmarks/run-scenario.ts';
+import { REQUEST_KINDS, SCENARIOS } from '#spec/benchmarks/scenarios.ts';
 
 const ROUND = {
   requests: 100,
