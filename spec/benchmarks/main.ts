@@ -11,6 +11,11 @@ type Program = BenchmarkOptions['program'];
 
 const OURS: Program = [process.execPath, 'dist/main.js'];
 
+process.on('uncaughtException', (error) => {
+  console.error(error.message);
+  process.exit(1);
+});
+
 const { help, json, scenarios, measure, against, turns } = parseCommandLine(process.argv.slice(2));
 
 if (help) {

@@ -69,7 +69,12 @@ export async function runScenario(
     flags: [`--metric-resolution=${RESOLUTION_MS / 1000}s`],
     program: options.program,
   });
-  const startToReadyMs = await untilReady(system.serverOrigin);
+  const ended = system.server.ended.then(({ status, signal }) => {
+    const lastWords = system.server.output.slice(-3).join('; ');
+    throw new Error(`${options.program.join(' ')} ended with ${signal ?? `status ${status}`}: ${lastWords}`);
+  });
+  ended.catch(() => {}); // it ends when all is measured, too
+  const startToReadyMs = await Promise.race([untilReady(system.serverOrigin), ended]);
   const pods = scenario.nodes * scenario.podsPerNode;
   await untilServed(system, { nodes: scenario.nodes, pods }, { timeoutMs: READY_WITHIN_MS });
 
