@@ -1,4 +1,6 @@
+import type { X509Certificate } from 'node:crypto';
 import type { AccessTelemetry } from '#lib/apiserver/access-telemetry.ts';
+import type { User } from '#lib/apiserver/authentication.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AuthenticationConfig } from './authentication-config.ts';
 import type { AuthenticationMethod } from './authentication-method.ts';
@@ -18,14 +20,21 @@ export function byClientCertificate(
     if (!chain || !clientAuthorities) return undefined;
     telemetry.recordCertificate(chain.leaf.validToDate.getTime() - clock.nowMs());
     chain.verify(clientAuthorities, clock.nowMs());
-    const name = commonNameOf(chain.leaf);
-    if (name === '') return undefined;
-    const fingerprint = chain.leaf.fingerprint256.replaceAll(':', '').toLowerCase();
-    return {
-      name,
-      uid: '',
-      groups: organizationsOf(chain.leaf),
-      extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] },
-    };
+    return userOf(chain.leaf);
   };
+}
+
+/** A connection's certificate is read once, not with every request. */
+const USERS = new WeakMap<X509Certificate, User>();
+
+/** `undefined` where it names nobody. */
+function userOf(certificate: X509Certificate): User | undefined {
+  const known = USERS.get(certificate);
+  const name = known?.name ?? commonNameOf(certificate);
+  if (known || name === '') return known;
+  const fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase();
+  const extra = { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] };
+  const user = { name, uid: '', groups: organizationsOf(certificate), extra };
+  USERS.set(certificate, user);
+  return user;
 }

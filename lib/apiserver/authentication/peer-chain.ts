@@ -6,6 +6,16 @@ import { type ChainValidity, CLIENT_AUTHENTICATION, verifyChain } from './verify
 /** More certificates of one peer are not looked at. */
 const MAX_CERTIFICATES = 10;
 
+/** For so long a chain that is not good is not looked at again: a user's is tried for the front proxy's with each request. */
+const FAULT_KEPT_MS = 10_000;
+
+/** Why a chain is not good, and until when it is not looked at again. */
+interface Fault {
+  readonly error: unknown;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /**
  * The certificates that a client has shown on its connection.
  *
@@ -15,7 +25,7 @@ const MAX_CERTIFICATES = 10;
 export class PeerChain {
   readonly leaf: X509Certificate;
   readonly #certificates: readonly X509Certificate[];
-  readonly #verified = new WeakMap<CaBundle, ChainValidity>();
+  readonly #verified = new WeakMap<CaBundle, ChainValidity | Fault>();
 
   constructor(certificates: readonly [X509Certificate, ...X509Certificate[]]) {
     this.leaf = certificates[0];
@@ -24,11 +34,20 @@ export class PeerChain {
 
   /** @throws when no authority of the bundle vouches for the client at this moment; the message says why */
   verify(authorities: CaBundle, nowMs: number): void {
-    const known = this.#verified.get(authorities);
-    if (known && known.fromMs <= nowMs && nowMs <= known.toMs) return;
-    this.#verified.delete(authorities);
-    const validity = verifyChain(this.#certificates, { authorities, usage: CLIENT_AUTHENTICATION, nowMs });
-    this.#verified.set(authorities, validity);
+    let known = this.#verified.get(authorities);
+    if (!known || nowMs < known.fromMs || nowMs > known.toMs) {
+      known = this.#judge(authorities, nowMs);
+      this.#verified.set(authorities, known);
+    }
+    if ('error' in known) throw known.error;
+  }
+
+  #judge(authorities: CaBundle, nowMs: number): ChainValidity | Fault {
+    try {
+      return verifyChain(this.#certificates, { authorities, usage: CLIENT_AUTHENTICATION, nowMs });
+    } catch (error) {
+      return { error, fromMs: nowMs, toMs: nowMs + FAULT_KEPT_MS };
+    }
   }
 }
 

@@ -39,6 +39,18 @@ describe('peerChainOf', () => {
     chain.verify(ofUsers, Date.now() + 1_000);
   });
 
+  it('does not look at a chain again for ten seconds that was not good', async () => {
+    const [nowMs, notBefore] = [Date.now(), new Date(Date.now() + 5_000)];
+    await using connection = await shake(
+      users.leaf({ validity: { notBefore, notAfter: new Date(nowMs + HOUR_MS) } }),
+    );
+    const chain = chainOf(connection.socket);
+    for (const laterMs of [0, 9_000]) {
+      expect(() => chain.verify(ofUsers, nowMs + laterMs)).to.throw('not yet valid');
+    }
+    chain.verify(ofUsers, nowMs + 11_000);
+  });
+
   it('is none where the client shows nothing', async () => {
     await using connection = await shake({});
     expect(peerChainOf(connection.socket)).to.equal(undefined);
