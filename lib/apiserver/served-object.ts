@@ -6,6 +6,8 @@ import type { ProtobufWriter } from './encoding/protobuf-writer.ts';
 export interface ServedObject extends ObjectMeta {
   /** Everything behind `metadata`, in the order in which it is published. */
   fields(): JsonObject;
+  /** The same as JSON on one line, without the braces around it: what lists are made of. */
+  fieldsText(): string;
   /** Writes the same to the object's protobuf message; numbers begin at 2, behind metadata. */
   writeFields(message: ProtobufWriter): void;
 }

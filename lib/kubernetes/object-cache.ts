@@ -82,7 +82,12 @@ export class ObjectCache<T> {
   /** What is kept of an object, by its name or, where it is in a namespace, by that and its name. */
   get(...path: readonly [name: string] | readonly [namespace: string, name: string]): T | undefined {
     const [first, second] = path;
-    return this.#store.get(second === undefined ? first : `${first}/${second}`);
+    return this.find(second === undefined ? first : `${first}/${second}`);
+  }
+
+  /** @param key the name of an object or, where it is in a namespace, `NAMESPACE/NAME` */
+  find(key: string): T | undefined {
+    return this.#store.get(key);
   }
 
   values(): Iterable<T> {

@@ -38,6 +38,7 @@ export function nodeUsage(name: string, changes: Partial<NodeUsage> = {}): NodeU
 /** A pod of one container `app` that uses 50 millicores and 24 MiB over 15 s, unless told otherwise. */
 export function podUsage(namespace: string, name: string, changes: Partial<PodUsage> = {}): PodUsage {
   return {
+    key: `${namespace}/${name}`,
     namespace,
     name,
     uid: `uid-${name}`,
@@ -87,6 +88,7 @@ export class FakeMetricsSource implements MetricsSource {
     isSynced: true,
     revision: Number.NaN, // equal to none: whoever wants to know must look
     get: (namespace: string, name: string) => this.livePods.get(`${namespace}/${name}`),
+    find: (key: string) => this.livePods.get(key),
     values: () => this.livePods.values(),
   };
 

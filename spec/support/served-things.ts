@@ -29,6 +29,10 @@ export class Thing implements ServedObject {
     return { size: this.size };
   }
 
+  fieldsText(): string {
+    return `"size":${this.size}`;
+  }
+
   writeFields(message: ProtobufWriter): void {
     message.uint(2, this.size);
   }

@@ -12,6 +12,14 @@ export function goJson(value: JsonValue, indentation = 0): string {
   return JSON.stringify(value, null, indentation).replace(ESCAPED, escapeCharacter);
 }
 
+/** What stands in JSON as it is, as nearly every name and label does. */
+const PLAIN = /^[\w ./:-]*$/;
+
+/** One text as {@link goJson} writes it, sooner. */
+export function goJsonText(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : goJson(text);
+}
+
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

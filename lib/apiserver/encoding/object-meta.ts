@@ -1,3 +1,4 @@
+import { goJson, goJsonText } from './go-json.ts';
 import type { JsonObject } from './json-value.ts';
 import { formatTime, writeTime } from './meta-time.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
@@ -26,6 +27,15 @@ export function objectMetaJson(meta: ObjectMeta): JsonObject {
   };
 }
 
+/** The same as text on one line: objects are encoded by the ten thousand after every scrape. */
+export function objectMetaText(meta: ObjectMeta): string {
+  const { name, namespace, resourceVersion, creationTimestampMs } = meta;
+  let text = `{"name":${goJsonText(name)}`;
+  if (namespace) text += `,"namespace":${goJsonText(namespace)}`;
+  if (resourceVersion) text += `,"resourceVersion":${goJsonText(resourceVersion)}`;
+  return `${text},"creationTimestamp":"${formatTime(creationTimestampMs)}"${labelsText(meta.labels)}}`;
+}
+
 /** Writes the fields of an `ObjectMeta` message; Kubernetes writes the absent ones of these as empty, too. */
 export function writeObjectMeta(message: ProtobufWriter, meta: ObjectMeta): void {
   message.string(1, meta.name);
@@ -48,6 +58,16 @@ function labelsJson(labels: ObjectMeta['labels']): JsonObject {
   return sorted;
 }
 
+/** With the comma before it; empty where there are none. */
+function labelsText(labels: ObjectMeta['labels']): string {
+  let text = labelTexts.get(labels);
+  if (text === undefined) {
+    text = isEmpty(labels) ? '' : `,"labels":${goJson(labelsJson(labels))}`;
+    labelTexts.set(labels, text);
+  }
+  return text;
+}
+
 function labelsProtobuf(labels: ObjectMeta['labels']): Buffer {
   let bytes = labelBytes.get(labels);
   if (!bytes) {
@@ -65,6 +85,7 @@ function labelsProtobuf(labels: ObjectMeta['labels']): Buffer {
 }
 
 const sortedLabels = new WeakMap<ObjectMeta['labels'], JsonObject>();
+const labelTexts = new WeakMap<ObjectMeta['labels'], string>();
 const labelBytes = new WeakMap<ObjectMeta['labels'], Buffer>();
 
 function isEmpty(labels: ObjectMeta['labels']): boolean {

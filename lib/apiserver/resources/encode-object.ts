@@ -1,7 +1,7 @@
 import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import { objectMetaJson, writeObjectMeta } from '#lib/apiserver/encoding/object-meta.ts';
+import { objectMetaJson, objectMetaText, writeObjectMeta } from '#lib/apiserver/encoding/object-meta.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import type { ServedObject } from '#lib/apiserver/served-object.ts';
 
@@ -13,12 +13,15 @@ export interface TypeMeta {
 
 /** Encodes one object as a whole answer. */
 export function encodeObject(object: ServedObject, type: TypeMeta, encoding: Encoding): Buffer {
-  return encodeDocument(objectDocument(object, type), encoding);
+  if (encoding.format !== 'json' || encoding.isPretty)
+    return encodeDocument(objectDocument(object, type), encoding);
+  const head = goJson({ kind: type.kind, apiVersion: type.apiVersion }).slice(0, -1);
+  return Buffer.from(`${head},${objectJsonText(object).slice(1)}\n`);
 }
 
 /** The object's JSON on one line, without kind and apiVersion. */
 export function objectJsonText(object: ServedObject): string {
-  return goJson(objectFields(object));
+  return `{"metadata":${objectMetaText(object)},${object.fieldsText()}}`;
 }
 
 /** Writes the fields of the object's message. */

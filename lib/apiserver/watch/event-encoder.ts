@@ -64,6 +64,7 @@ function atVersion(object: ServedObject, resourceVersion: string): ServedObject 
     creationTimestampMs,
     resourceVersion,
     fields: () => object.fields(),
+    fieldsText: () => object.fieldsText(),
     writeFields: (message) => object.writeFields(message),
   };
 }

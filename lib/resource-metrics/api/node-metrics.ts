@@ -4,7 +4,7 @@ import type { ServedObject } from '#lib/apiserver/served-object.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import type { NodeUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { MetricsOrigin } from './metrics-origin.ts';
-import { spanFields, usageFields, writeSpan, writeUsage } from './usage-fields.ts';
+import { spanFields, spanText, usageFields, usageText, writeSpan, writeUsage } from './usage-fields.ts';
 
 /** The NodeMetrics of a usage and the node as it is. */
 export class NodeMetrics implements ServedObject {
@@ -41,6 +41,10 @@ export class NodeMetrics implements ServedObject {
 
   fields(): JsonObject {
     return { ...spanFields(this.usage), usage: usageFields(this.usage) };
+  }
+
+  fieldsText(): string {
+    return `${spanText(this.usage)},"usage":${usageText(this.usage)}`;
   }
 
   writeFields(message: ProtobufWriter): void {

@@ -54,9 +54,9 @@ export function podMetricsResource(
 /** The live pod that a usage belongs to, which is none if another pod has taken its name since. */
 export function livePodOf(
   { pods }: Pick<MetricsSource, 'pods'>,
-  { namespace, name, uid }: PodUsage,
+  { key, uid }: PodUsage,
 ): LivePod | undefined {
-  const live = pods.get(namespace, name);
+  const live = pods.find(key);
   return uid === undefined || uid === live?.uid ? live : undefined;
 }
 

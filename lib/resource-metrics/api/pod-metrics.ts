@@ -1,10 +1,11 @@
+import { goJsonText } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import type { ServedObject } from '#lib/apiserver/served-object.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import type { PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { MetricsOrigin } from './metrics-origin.ts';
-import { spanFields, usageFields, writeSpan, writeUsage } from './usage-fields.ts';
+import { spanFields, spanText, usageFields, usageText, writeSpan, writeUsage } from './usage-fields.ts';
 
 /** The PodMetrics of a usage and the pod as it is. */
 export class PodMetrics implements ServedObject {
@@ -45,6 +46,15 @@ export class PodMetrics implements ServedObject {
       usage: usageFields(container),
     }));
     return { ...spanFields(this.usage), containers };
+  }
+
+  fieldsText(): string {
+    const { usage } = this;
+    let text = '';
+    for (const container of usage.containers) {
+      text += `${text && ','}{"name":${goJsonText(container.name)},"usage":${usageText(container)}}`;
+    }
+    return `${spanText(usage)},"containers":[${text}]`;
   }
 
   writeFields(message: ProtobufWriter): void {

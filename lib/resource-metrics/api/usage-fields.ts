@@ -1,3 +1,4 @@
+import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import { formatTime, writeTime } from '#lib/apiserver/encoding/meta-time.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
@@ -24,9 +25,21 @@ export function usageFields(usage: Usage): JsonObject {
   return { cpu: formatCpuNanocores(usage.cpuNanocores), memory: formatMemoryBytes(usage.memoryBytes) };
 }
 
+/** The same as JSON on one line. */
+export function usageText(usage: Usage): string {
+  if (usage.extraBytes) return goJson(usageFields(usage));
+  const { cpuNanocores, memoryBytes } = usage;
+  return `{"cpu":"${formatCpuNanocores(cpuNanocores)}","memory":"${formatMemoryBytes(memoryBytes)}"}`;
+}
+
 /** Timestamp and window, which NodeMetrics and PodMetrics have alike. */
 export function spanFields({ timestampMs, windowMs }: UsageSpan): JsonObject {
   return { timestamp: formatTime(timestampMs), window: formatDuration(windowMs) };
+}
+
+/** The same as JSON on one line, without the braces around it. */
+export function spanText({ timestampMs, windowMs }: UsageSpan): string {
+  return `"timestamp":"${formatTime(timestampMs)}","window":"${formatDuration(windowMs)}"`;
 }
 
 /** Writes timestamp and window, fields 2 and 3. */

@@ -116,6 +116,10 @@ export class HeldUsage implements PodUsage {
     return usage;
   }
 
+  get key(): string {
+    return this.#record.key;
+  }
+
   get namespace(): string {
     return this.#record.namespace;
   }

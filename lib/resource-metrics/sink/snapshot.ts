@@ -22,6 +22,8 @@ export interface NodeUsage {
 
 /** What a pod uses: all of its containers that count, in the kubelet's order. */
 export interface PodUsage {
+  /** `NAMESPACE/NAME`. */
+  readonly key: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string | undefined;

@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import {
+  encodeObject,
+  objectDocument,
+  objectFields,
+  objectJsonText,
+} from '#lib/apiserver/resources/encode-object.ts';
+import { trickyTexts } from '#spec/support/json-values.ts';
+import { Thing } from '#spec/support/served-things.ts';
+
+const TYPE = { kind: 'Thing', apiVersion: 'lab.example/v1' };
+
+const texts = fc.oneof(trickyTexts, fc.stringMatching(/^[a-z./-]{1,8}$/));
+const labels = fc.dictionary(texts, texts);
+const things = fc
+  .record({ name: texts, namespace: fc.option(texts, { nil: undefined }), labels, size: fc.nat() })
+  .map(({ name, ...parts }) => new Thing(name, parts));
+
+describe('objectJsonText', () => {
+  it("is the JSON of the object's fields", () => {
+    fc.assert(
+      fc.property(things, (thing) => {
+        expect(objectJsonText(thing)).to.equal(goJson(objectFields(thing)));
+      }),
+    );
+  });
+});
+
+describe('encodeObject', () => {
+  it('gives the document that is made of the object, in every encoding', () => {
+    const encodings = fc.record({
+      format: fc.constantFrom('json' as const, 'yaml' as const, 'protobuf' as const),
+      isPretty: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(things, encodings, (thing, encoding) => {
+        const plain = encodeDocument(objectDocument(thing, TYPE), encoding);
+        expect(encodeObject(thing, TYPE, encoding).toString()).to.equal(plain.toString());
+      }),
+    );
+  });
+});
