@@ -1,5 +1,6 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { Schemas } from '#lib/apiserver/openapi/schema.ts';
+import type { SelectedBatch } from '#lib/apiserver/resources/selection.ts';
 import type { TableColumn } from '#lib/apiserver/resources/table.ts';
 import type { Watchable } from '#lib/apiserver/watch/watchable.ts';
 import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
@@ -56,8 +57,8 @@ export interface ObjectResource<Object extends ServedObject = ServedObject> exte
    * implementation that has to fetch them may leave out those that the selectors don't match.
    */
   list(query: ListQuery, request: ReadRequest): readonly ObjectBatch[] | Promise<readonly ObjectBatch[]>;
-  /** Told what a get or a list answers with, whatever is made of it. */
-  onServed?(objects: Iterable<Object>): void;
+  /** Told what a get or a list answers with, whatever is made of it; an object that is got is a batch of its own. */
+  onServed?(selection: readonly SelectedBatch<Object>[]): void;
   /** How changes are followed; without it the resource is not watched. */
   readonly watch?: Watchable<Object>;
 }

@@ -76,7 +76,7 @@ export async function startMetricsServer(
         },
         {
           watch: options.serving.enableWatch ? { clock, random: Math.random } : undefined,
-          onServed: (timestampMs) => pipeline.telemetry.recordServed(clock.nowMs() - timestampMs),
+          onServed: (timestamps) => pipeline.telemetry.recordServed(timestamps, clock.nowMs()),
         },
       ),
     ],

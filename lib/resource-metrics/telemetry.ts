@@ -121,9 +121,12 @@ export class ResourceMetricsTelemetry {
     if (error?.cause instanceof ExcessiveAnswer) this.#excessive.inc({ bound: error.cause.bound });
   }
 
-  /** @param ageMs from the end of what was averaged to when it was served */
-  recordServed(ageMs: number): void {
-    this.#freshness.observe(Math.max(ageMs, 0) / 1000); // a kubelet's clock may be ahead of ours
+  /** @param timestamps the ends of what was averaged, and how many were served now of each */
+  recordServed(timestamps: ReadonlyMap<number, number>, nowMs: number): void {
+    for (const [timestampMs, count] of timestamps) {
+      const ageMs = Math.max(nowMs - timestampMs, 0); // a kubelet's clock may be ahead of ours
+      this.#freshness.observe(ageMs / 1000, count);
+    }
   }
 
   recordCycle({ durationMs, skippedCycles }: CycleOutcome): void {

@@ -30,15 +30,16 @@ export class ExponentialHistogram implements SlicedSeries {
     this.#bounds = bounds;
   }
 
-  observe(value: number): void {
+  /** @param count of how many observations this is the value */
+  observe(value: number, count = 1): void {
     const { start, factor, buckets } = this.#options;
     const computed = value <= start ? 0 : Math.ceil(Math.log(value / start) / Math.log(factor));
     let index = Math.min(computed, buckets);
     // The logarithm may err at a bound by one step either way.
     if (index > 0 && value <= (this.#bounds[index - 1] ?? 0)) index--;
     else if (value > (this.#bounds[index] ?? Number.POSITIVE_INFINITY)) index++;
-    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
-    this.#sum += value;
+    this.#counts[index] = (this.#counts[index] ?? 0) + count;
+    this.#sum += value * count;
   }
 
   *slices(): Iterable<string> {

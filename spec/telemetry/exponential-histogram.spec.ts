@@ -25,4 +25,11 @@ describe('ExponentialHistogram', () => {
       }),
     );
   });
+
+  it('takes one value for many', () => {
+    const [once, often] = [new ExponentialHistogram(OPTIONS), new ExponentialHistogram(OPTIONS)];
+    for (let time = 0; time < 3; time++) often.observe(2);
+    once.observe(2, 3);
+    expect([...once.slices()]).to.deep.equal([...often.slices()]);
+  });
 });

@@ -9,8 +9,8 @@ export interface Run {
 }
 
 /** What is selected of one batch; not empty. */
-export interface SelectedBatch {
-  readonly batch: ObjectBatch;
+export interface SelectedBatch<Object extends ServedObject = ServedObject> {
+  readonly batch: readonly Object[];
   readonly runs: readonly Run[];
 }
 
@@ -37,6 +37,12 @@ export function select(
   return selection;
 }
 
+/** Whether all of a batch is selected. */
+export function isWhole({ batch, runs }: SelectedBatch): boolean {
+  const [first] = runs;
+  return first?.start === 0 && first.end === batch.length;
+}
+
 /** How many objects are selected. */
 export function countSelected(selection: Selection): number {
   let count = 0;
@@ -47,18 +53,6 @@ export function countSelected(selection: Selection): number {
 /** The selected objects. */
 export function selectedObjects(selection: Selection): readonly ServedObject[] {
   return selection.flatMap(({ batch, runs }) => runs.flatMap(({ start, end }) => batch.slice(start, end)));
-}
-
-/** The selected objects, one by one. */
-export function* eachSelected(selection: Selection): Iterable<ServedObject> {
-  for (const { batch, runs } of selection) {
-    for (const { start, end } of runs) {
-      for (let index = start; index < end; index++) {
-        const object = batch[index];
-        if (object) yield object;
-      }
-    }
-  }
 }
 
 /** The first of the selected objects, so many of them. */

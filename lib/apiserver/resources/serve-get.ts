@@ -11,6 +11,8 @@ import { partialObjectMetadata } from './partial-metadata.ts';
 import { goTypeName, type ResourceIdentity } from './resource-identity.ts';
 import { parseIncludeObject, tableDocument } from './table.ts';
 
+const ONE = [{ start: 0, end: 1 }];
+
 /** Answers with one object, or with what the client wants made of it. */
 export async function serveGet(
   context: ApiContext,
@@ -29,7 +31,7 @@ export async function serveGet(
   const answer = resource.get(key, readRequestOf(context));
   const object = answer instanceof Promise ? await awaitAnswer(context, answer) : answer;
   if (!object) throw notFound({ group, resource: resource.name }, key.name);
-  resource.onServed?.([object]);
+  resource.onServed?.([{ batch: [object], runs: ONE }]);
   const { format, conversion } = representation;
   const itemType = { kind: resource.kind, apiVersion: `${group}/${version}` };
   const target = conversion && toMetaConversion(conversion);

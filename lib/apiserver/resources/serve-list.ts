@@ -14,7 +14,7 @@ import { parseListOptions } from './list-options.ts';
 import { cutPage } from './page.ts';
 import { partialObjectMetadataList } from './partial-metadata.ts';
 import { goTypeName, type ResourceIdentity } from './resource-identity.ts';
-import { eachSelected, select, selectedObjects } from './selection.ts';
+import { select, selectedObjects } from './selection.ts';
 import { parseIncludeObject, tableDocument } from './table.ts';
 import { validateListOptions } from './validate-list-options.ts';
 import { wantedBy } from './wanted-objects.ts';
@@ -44,7 +44,7 @@ export async function serveList(context: ApiContext, target: ListTarget): Promis
     tellsRemaining: labelSelector.requirements.length + fieldSelector.requirements.length === 0,
   });
   const { selection } = page;
-  resource.onServed?.(eachSelected(selection));
+  resource.onServed?.(selection);
   const metadata = { resourceVersion, ...page.metadata };
   const { format, conversion } = representation;
   const asked = conversion && toMetaConversion(conversion);

@@ -1,19 +1,19 @@
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
+import type { SelectedBatch } from '#lib/apiserver/resources/selection.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { METRICS_SCHEMAS } from './metrics-schemas.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
-import type { NodeMetrics } from './node-metrics.ts';
 import { nodeMetricsResource } from './node-metrics-resource.ts';
-import type { PodMetrics } from './pod-metrics.ts';
 import { podMetricsResource } from './pod-metrics-resource.ts';
+import { type TimestampCounts, type Timestamped, timestampsOf } from './served-timestamps.ts';
 import { SnapshotVersions } from './snapshot-versions.ts';
 
 /** What the group does beside answering. */
 export interface MetricsGroupOptions {
   /** Without it nothing can be watched and nothing has a version, as with the reference. */
   readonly watch?: MetricsWatchOptions | undefined;
-  /** Told the timestamp of every usage that is served. */
-  readonly onServed?: (timestampMs: number) => void;
+  /** Told how many usages are served of which timestamp. */
+  readonly onServed?: (timestamps: TimestampCounts) => void;
 }
 
 /** What the group needs from outside so that it can be watched. */
@@ -31,9 +31,8 @@ export function metricsApiGroup(
   source: MetricsSource,
   { watch, onServed }: MetricsGroupOptions = {},
 ): ApiGroup {
-  const tellTimestamps = (served: Iterable<NodeMetrics | PodMetrics>) => {
-    if (onServed) for (const { usage } of served) onServed(usage.timestampMs);
-  };
+  const tellTimestamps = (selection: readonly SelectedBatch<Timestamped>[]) =>
+    onServed?.(timestampsOf(selection));
   const versions = watch && new SnapshotVersions({ ...watch, snapshot: () => source.snapshot() });
   const resources = [
     { ...nodeMetricsResource(source, versions), onServed: tellTimestamps },
