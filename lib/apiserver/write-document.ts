@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
 import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type Restrictions,
 } from '#lib/apiserver/negotiation/media-type.ts';
 import { wantsPretty } from '#lib/apiserver/negotiation/pretty.ts';
+import { type AnswerPart, bodyOf } from './answer-part.ts';
 import { notAcceptable } from './failures.ts';
 import { type StatusError, statusDocument } from './status-error.ts';
 
@@ -45,24 +45,18 @@ export function writeBody(context: ApiContext, body: Buffer, format: Encoding['f
   context.body = body;
 }
 
-/** What is longer is sent in pieces, as fast as the client takes them, instead of being copied together. */
-const STREAM_FROM_BYTES = 1024 * 1024;
-
-/** Answers with bytes that are encoded already and follow one another. */
-export function writePieces(
+/** Answers with parts that follow one another. */
+export function writeParts(
   context: ApiContext,
-  pieces: readonly Buffer[],
+  parts: readonly AnswerPart[],
   format: Encoding['format'],
 ): void {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (length < STREAM_FROM_BYTES) {
-    writeBody(context, Buffer.concat(pieces, length), format);
-  } else {
-    context.set('Content-Type', MEDIA_TYPES[format]);
-    context.state.gzipFromBytes = GZIP_FROM_BYTES;
-    context.body = Readable.from(pieces, { objectMode: false });
-    context.length = length;
-  }
+  const { body, length } = bodyOf(parts.map(({ bytes }) => bytes));
+  context.state.gzipFromBytes = GZIP_FROM_BYTES;
+  context.state.parts = parts;
+  context.set('Content-Type', MEDIA_TYPES[format]);
+  context.body = body;
+  context.length = length;
 }
 
 /** Answers with a failure; where the client takes no format of ours it gets indented JSON, as in Kubernetes. */

@@ -1,4 +1,5 @@
 import type { ParameterizedContext } from 'koa';
+import type { AnswerPart } from '#lib/apiserver/answer-part.ts';
 import type { User } from '#lib/apiserver/authentication.ts';
 import type { RequestInfo } from '#lib/apiserver/request-info.ts';
 import type { RequestDeadline } from './request-deadline.ts';
@@ -13,6 +14,8 @@ export interface RequestState {
   deadline: RequestDeadline;
   /** How long an answer must be to be compressed; none is where this is not set. */
   gzipFromBytes?: number;
+  /** What the body is made of, where that is more than it says itself. */
+  parts?: readonly AnswerPart[];
 }
 
 /** A request on its way through the chain. */

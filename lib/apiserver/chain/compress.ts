@@ -1,24 +1,24 @@
-import { Readable, type Transform } from 'node:stream';
-import { constants, createGzip } from 'node:zlib';
+import { type AnswerPart, bodyOf, gzipParts } from '#lib/apiserver/answer-part.ts';
 import type { Step } from './api-context.ts';
 
 /** Compresses long answers for those who take that, off the event loop. */
 export const compress: Step = async (context, next) => {
   await next();
-  const fromBytes = context.state.gzipFromBytes ?? Number.POSITIVE_INFINITY;
-  const { body, length } = context;
-  if (length === undefined || length <= fromBytes || !takesGzip(context.get('Accept-Encoding'))) return;
-  const source = Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body;
-  if (!(source instanceof Readable)) return;
-  context.body = source.compose<Transform>(
-    createGzip({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES }),
-  );
+  const { gzipFromBytes = Number.POSITIVE_INFINITY } = context.state;
+  const { length = 0 } = context;
+  if (length <= gzipFromBytes || !takesGzip(context.get('Accept-Encoding'))) return;
+  const parts = context.state.parts ?? wholeBody(context.body);
+  if (!parts) return;
+  const { body, length: compressedLength } = bodyOf(await gzipParts(parts));
+  context.body = body;
+  context.length = compressedLength;
   context.vary('Accept-Encoding');
   context.set('Content-Encoding', 'gzip');
 };
 
-/** Each is a turn of the thread pool: few large ones cost less than many small ones. */
-const CHUNK_BYTES = 256 * 1024;
+function wholeBody(body: unknown): readonly AnswerPart[] | undefined {
+  return Buffer.isBuffer(body) ? [{ bytes: body }] : undefined;
+}
 
 /** Whether a client says gzip, and says nothing against it; as in Kubernetes, a star is not enough. */
 function takesGzip(header: string): boolean {

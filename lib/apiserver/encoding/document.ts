@@ -27,7 +27,7 @@ export function encodeDocument(document: Document, { format, isPretty }: Encodin
   if (format === 'protobuf') {
     const message = new ProtobufWriter();
     document.writeFields(message);
-    return Buffer.concat(runtimeUnknown(document, message.finish()));
+    return runtimeUnknown(document, message.finish());
   }
   const json = documentJson(document);
   if (format === 'yaml') return Buffer.from(goYaml(json));

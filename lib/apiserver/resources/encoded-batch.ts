@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AnswerPart } from '#lib/apiserver/answer-part.ts';
+import { type Deflated, deflate } from '#lib/apiserver/encoding/deflated.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
 import { objectJsonText, writeObject } from './encode-object.ts';
@@ -14,6 +16,7 @@ export class EncodedBatch {
   readonly #ends: Float64Array;
   /** How many bytes are between two objects. */
   readonly #gap: number;
+  #deflated: Promise<Deflated> | undefined;
 
   constructor(bytes: Buffer, ends: Float64Array, gap: number) {
     this.bytes = bytes;
@@ -21,10 +24,17 @@ export class EncodedBatch {
     this.#gap = gap;
   }
 
-  /** The bytes of some objects, without a copy. */
-  slice({ start, end }: Run): Buffer {
+  /** Some objects as a part of an answer, without a copy; what is compressed of all of them is kept. */
+  part({ start, end }: Run): AnswerPart {
+    if (start === 0 && end === this.#ends.length)
+      return { bytes: this.bytes, deflated: () => this.#deflate() };
     const from = start === 0 ? 0 : (this.#ends[start - 1] ?? 0) + this.#gap;
-    return this.bytes.subarray(from, this.#ends[end - 1]);
+    return { bytes: this.bytes.subarray(from, this.#ends[end - 1]) };
+  }
+
+  #deflate(): Promise<Deflated> {
+    this.#deflated ??= deflate([this.bytes]);
+    return this.#deflated;
   }
 }
 

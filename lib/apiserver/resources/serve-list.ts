@@ -6,7 +6,7 @@ import { notAcceptable } from '#lib/apiserver/failures.ts';
 import type { ServedObject } from '#lib/apiserver/served-object.ts';
 import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
-import { negotiateAnswer, writeBody, writePieces } from '#lib/apiserver/write-document.ts';
+import { negotiateAnswer, writeBody, writeParts } from '#lib/apiserver/write-document.ts';
 import { awaitAnswer, readRequestOf } from './await-answer.ts';
 import { type MetaConversion, OBJECT_RESTRICTIONS, toMetaConversion } from './conversion.ts';
 import { encodeList } from './encode-list.ts';
@@ -55,7 +55,7 @@ export async function serveList(context: ApiContext, target: ListTarget): Promis
   } else {
     const apiVersion = `${group}/${version}`;
     const list = { kind: resource.listKind, apiVersion, metadata, selection };
-    writePieces(context, await encodeList(list, representation), format);
+    writeParts(context, await encodeList(list, representation), format);
   }
 }
 

@@ -17,7 +17,7 @@ export function encodeEvent(
   if (format === 'json') return Buffer.from(`${goJson({ type, object: documentJson(object) })}\n`);
   const message = new ProtobufWriter();
   object.writeFields(message);
-  const raw = Buffer.concat(runtimeUnknown(object, message.finish()));
+  const raw = runtimeUnknown(object, message.finish());
   message.string(1, type);
   message.message(2, () => {
     message.bytesHead(1, raw.length);

@@ -1,5 +1,7 @@
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { type AnswerPart, gzipParts } from '#lib/apiserver/answer-part.ts';
 import { documentJson } from '#lib/apiserver/encoding/document.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
@@ -24,7 +26,7 @@ describe('encodeList', () => {
     await fc.assert(
       fc.asyncProperty(batches, async (all) => {
         for (const selection of [select(all), select(all, isWanted), select(all)]) {
-          const pieces = await encodeList(
+          const parts = await encodeList(
             { ...TYPE, metadata: {}, selection },
             { format: 'json', isPretty: false },
           );
@@ -34,7 +36,7 @@ describe('encodeList', () => {
             fields: () => ({ metadata: {}, items }),
             writeFields: () => {},
           });
-          const text = Buffer.concat(pieces).toString();
+          const text = bytesOf(parts).toString();
           expect(text.endsWith('}\n')).to.equal(true);
           expect(text).to.equal(
             `${JSON.stringify(JSON.parse(text)).replace(/[<>&\u2028\u2029]/g, escaped)}\n`,
@@ -49,13 +51,29 @@ describe('encodeList', () => {
     await fc.assert(
       fc.asyncProperty(batches, async (all) => {
         for (const selection of [select(all), select(all, isWanted)]) {
-          const pieces = await encodeList(
+          const parts = await encodeList(
             { ...TYPE, metadata: {}, selection },
             { format: 'protobuf', isPretty: false },
           );
           const items = new ProtobufWriter();
           for (const thing of selectedObjects(selection)) items.message(2, () => writeObject(items, thing));
-          expect(Buffer.concat(pieces).includes(items.finish())).to.equal(true);
+          expect(bytesOf(parts).includes(items.finish())).to.equal(true);
+        }
+      }),
+    );
+  });
+
+  it('gives parts that make the same list when they are compressed, again and again', async () => {
+    const encodings = fc.record({
+      format: fc.constantFrom('json' as const, 'protobuf' as const),
+      isPretty: fc.constant(false),
+    });
+    await fc.assert(
+      fc.asyncProperty(batches, encodings, async (all, encoding) => {
+        for (const selection of [select(all), select(all, isWanted), select(all)]) {
+          const parts = await encodeList({ ...TYPE, metadata: {}, selection }, encoding);
+          const compressed = Buffer.concat(await gzipParts(parts));
+          expect(gunzipSync(compressed).equals(bytesOf(parts))).to.equal(true);
         }
       }),
     );
@@ -67,9 +85,9 @@ describe('encodeList', () => {
       { length: 5_000 },
       (_, index) =>
         new (class extends Thing {
-          override fields() {
+          override fieldsText() {
             encoded++;
-            return super.fields();
+            return super.fieldsText();
           }
         })(`thing-${index}`),
     );
@@ -87,6 +105,10 @@ describe('encodeList', () => {
     expect(encoded).to.equal(5_000);
   });
 });
+
+function bytesOf(parts: readonly AnswerPart[]): Buffer {
+  return Buffer.concat(parts.map(({ bytes }) => bytes));
+}
 
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
