@@ -27,6 +27,11 @@ const FLAGS = {
   'pods-per-node': { type: 'string', value: 'N', help: 'how many pods on each (10)' },
   'containers-per-pod': { type: 'string', value: 'N', help: 'how many containers in each (1)' },
   seed: { type: 'string', value: 'N', help: 'tells names and loads apart from those of another cluster (1)' },
+  namespaces: {
+    type: 'string',
+    value: 'N',
+    help: 'deal pods out to team-1 to team-N (default, kube-system and monitoring)',
+  },
   'apps-per-namespace': {
     type: 'string',
     value: 'N',
@@ -106,6 +111,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     ...wholeNumber('nodes', values.nodes),
     ...wholeNumber('podsPerNode', values['pods-per-node'], 'pods-per-node'),
     ...wholeNumber('containersPerPod', values['containers-per-pod'], 'containers-per-pod'),
+    ...wholeNumber('namespaces', values.namespaces),
     ...wholeNumber('appsPerNamespace', values['apps-per-namespace'], 'apps-per-namespace'),
     ...wholeNumber('seed', values.seed),
     ...featureGates(values['feature-gates']),

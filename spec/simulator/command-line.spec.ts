@@ -27,6 +27,13 @@ describe('parseCommandLine', () => {
     expect(kubeconfig).to.equal('file');
   });
 
+  it('takes a number of namespaces, whose names are the scenario file to choose', () => {
+    expect(parseCommandLine(['--namespaces=50']).scenario).to.deep.equal({ namespaces: 50 });
+    expect(() => parseCommandLine(['--namespaces=shop'])).to.throw(
+      'Cannot start: --namespaces=shop is not a whole number',
+    );
+  });
+
   it('reads feature gates as kubelets do', () => {
     const { scenario } = parseCommandLine(['--feature-gates=KubeletPSI=false', '--apps-per-namespace=7']);
     expect(scenario).to.deep.equal({ appsPerNamespace: 7, featureGates: { KubeletPSI: false } });
