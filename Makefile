@@ -31,7 +31,8 @@ verify: $(installed) kubectl ## Check format, lint and types, and run every spec
 update: $(installed) ## Fix what can be fixed by itself: format, lint, the README's flags
 	@$(on_our_node) npm run -s update
 
-bench: build kubectl ## Measure what the server costs; ARGS='--help' tells more
+bench: $(installed) kubectl ## Measure what the server costs; ARGS='--help' tells more
+	@$(on_our_node) npm run -s build >&2
 	@$(on_our_node) npm run -s bench -- $(ARGS)
 
 accuracy: $(installed) ## Compare a simulated day of served values with the truth, and write docs/accuracy.md
