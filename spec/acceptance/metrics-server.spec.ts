@@ -24,7 +24,10 @@ interface Installation {
   readonly kubectl: Kubectl;
 }
 
-const TINY = { name: 'tiny', nodes: 1, podsPerNode: 2, containersPerPod: 1, appsPerNamespace: 1 };
+const TINY = {
+  ...{ name: 'tiny', nodes: 1, podsPerNode: 2, containersPerPod: 1 },
+  ...{ namespaces: 1, appsPerNamespace: 1 },
+};
 const HEALTHY: ScenarioInput = { nodes: 3, podsPerNode: 5, containersPerPod: 2, nodeSwapGibibytes: 1 };
 const FAULTY: ScenarioInput = {
   nodes: 50,

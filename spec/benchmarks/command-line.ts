@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import {
   type BenchmarkScenario,
   DEFAULT_SCENARIOS,
+  describeScenario,
   FORMATS,
   type Format,
   REQUEST_KINDS,
@@ -39,7 +40,7 @@ const LOAD_NAMES = STANDING_LOADS.map(({ name }) => name);
 export const USAGE = `Usage: make bench ARGS='[SCENARIO…] [FLAG…]'
 
 Scenarios (${DEFAULT_SCENARIOS.join(' and ')} unless told otherwise):
-${SCENARIOS.map(({ name, nodes, podsPerNode, containersPerPod }) => `  ${name.padEnd(8)}${nodes} nodes × ${podsPerNode} pods × ${containersPerPod} containers`).join('\n')}
+${SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(8)}${describeScenario(scenario)}`).join('\n')}
 
 Flags:
   --without-psi       let kubelets answer as those before 1.34 did, without pressure and IO

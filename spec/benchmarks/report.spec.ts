@@ -6,7 +6,9 @@ describe('reportScenario', () => {
   const report = reportScenario(measuredResult({}));
 
   it('tells what was measured, and how the server scraped', () => {
-    expect(report).to.match(/^## tiny: 1 nodes × 10 pods × 1 containers, kubelets with PSI$/m);
+    expect(report).to.match(
+      /^## tiny: 1 nodes × 10 pods × 1 containers, 3 namespaces × 5 apps, kubelets with PSI$/m,
+    );
     expect(report).to.match(/^\| 13\.0 s +\| 4\.2 millicores +\| 90 MiB +\| 100 MiB +\|$/m);
     expect(report).to.match(/^\| \/stats\/summary: 66\.0 kB +\| 10 open, 9 kept +\|$/m);
   });

@@ -4,6 +4,7 @@ import type { FirstRequestResult } from './measure-first-requests.ts';
 import type { RequestResult } from './measure-requests.ts';
 import { median, quantile } from './quantile.ts';
 import type { ScenarioResult } from './run-scenario.ts';
+import { describeScenario } from './scenarios.ts';
 import type { StandingLoadResult } from './standing/measure-standing-loads.ts';
 import { table } from './table.ts';
 
@@ -26,9 +27,8 @@ export function reportMachine(machine: Machine): string {
 
 /** What a scenario has cost, as Markdown: medians of the rounds, and the range of requests a second in brackets. */
 export function reportScenario(result: ScenarioResult): string {
-  const { name, nodes, podsPerNode, containersPerPod } = result.scenario;
   return [
-    `## ${name}: ${nodes} nodes × ${podsPerNode} pods × ${containersPerPod} containers, kubelets ${result.kubeletPsi ? 'with' : 'without'} PSI`,
+    `## ${result.scenario.name}: ${describeScenario(result.scenario)}, kubelets ${result.kubeletPsi ? 'with' : 'without'} PSI`,
     ...reportScraping(result),
     ...section(REQUEST_HEAD, result.requests.map(reportRequest)),
     ...section(FIRST_REQUEST_HEAD, result.firstRequests.map(reportFirstRequest)),

@@ -61,6 +61,7 @@ export async function runScenario(
     '--nodes': scenario.nodes,
     '--pods-per-node': scenario.podsPerNode,
     '--containers-per-pod': scenario.containersPerPod,
+    '--namespaces': scenario.namespaces,
     '--apps-per-namespace': scenario.appsPerNamespace,
     '--feature-gates': `KubeletPSI=${options.kubeletPsi}`,
   };

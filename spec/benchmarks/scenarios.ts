@@ -4,7 +4,9 @@ export interface BenchmarkScenario {
   readonly nodes: number;
   readonly podsPerNode: number;
   readonly containersPerPod: number;
-  /** In each of three namespaces; an autoscaler looks after one of them. */
+  /** Pods are dealt out to them evenly: 600 to each in all clusters but the smallest. */
+  readonly namespaces: number;
+  /** The pods of a namespace are dealt out to these: 60 to each. An autoscaler looks after one app. */
   readonly appsPerNamespace: number;
 }
 
@@ -13,12 +15,18 @@ export const RESOLUTION_MS = 15_000;
 
 /** Every scenario by size, the smallest first. */
 export const SCENARIOS: readonly BenchmarkScenario[] = [
-  { name: 'tiny', nodes: 1, podsPerNode: 10, containersPerPod: 1, appsPerNamespace: 5 },
-  { name: 'small', nodes: 10, podsPerNode: 10, containersPerPod: 1, appsPerNamespace: 5 },
-  { name: 'medium', nodes: 100, podsPerNode: 30, containersPerPod: 2, appsPerNamespace: 50 },
-  { name: 'large', nodes: 1_000, podsPerNode: 30, containersPerPod: 2, appsPerNamespace: 200 },
-  { name: 'huge', nodes: 5_000, podsPerNode: 30, containersPerPod: 2, appsPerNamespace: 1_000 },
+  { name: 'tiny', nodes: 1, podsPerNode: 10, containersPerPod: 1, namespaces: 3, appsPerNamespace: 5 },
+  { name: 'small', nodes: 10, podsPerNode: 10, containersPerPod: 1, namespaces: 3, appsPerNamespace: 5 },
+  { name: 'medium', nodes: 100, podsPerNode: 30, containersPerPod: 2, namespaces: 5, appsPerNamespace: 10 },
+  { name: 'large', nodes: 1_000, podsPerNode: 30, containersPerPod: 2, namespaces: 50, appsPerNamespace: 10 },
+  { name: 'huge', nodes: 5_000, podsPerNode: 30, containersPerPod: 2, namespaces: 250, appsPerNamespace: 10 },
 ];
+
+/** A cluster in one line. */
+export function describeScenario(scenario: BenchmarkScenario): string {
+  const { nodes, podsPerNode, containersPerPod, namespaces, appsPerNamespace } = scenario;
+  return `${nodes} nodes × ${podsPerNode} pods × ${containersPerPod} containers, ${namespaces} namespaces × ${appsPerNamespace} apps`;
+}
 
 /** What runs when no scenario is named: small clusters, as most are. */
 export const DEFAULT_SCENARIOS: readonly string[] = ['tiny', 'small'];
