@@ -7,6 +7,7 @@ describe('parseCommandLine', () => {
     expect(scenarios.map(({ name }) => name)).to.deep.equal(['tiny', 'small']);
     expect(measure).to.include({ kubeletPsi: true, settleMs: 20_000, scrapeMs: 30_000, loadMs: 30_000 });
     expect(measure.loads.map(({ name }) => name)).to.deep.equal(['hpa', 'top', 'churn']);
+    expect(measure.floor).to.equal(true);
     expect(against).to.equal(undefined);
   });
 
@@ -27,6 +28,11 @@ describe('parseCommandLine', () => {
     const { kinds, loads } = parseCommandLine(['tiny', '--scrape-only']).measure;
     expect([kinds, loads]).to.deep.equal([[], []]);
     expect(parseCommandLine(['--loads=none']).measure.loads).to.deep.equal([]);
+  });
+
+  it('leaves the floor out where that is wanted, and where two servers are compared', () => {
+    expect(parseCommandLine(['--without-floor']).measure.floor).to.equal(false);
+    expect(parseCommandLine(['--against=node other.js']).measure.floor).to.equal(false);
   });
 
   it('refuses what it cannot use', () => {

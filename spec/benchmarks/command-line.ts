@@ -25,6 +25,7 @@ export interface CommandLine {
     readonly formats: readonly Format[];
     readonly roundMs: number;
     readonly rounds: number;
+    readonly floor: boolean;
     readonly firsts: number;
     readonly loads: readonly StandingLoad[];
     readonly loadMs: number;
@@ -50,6 +51,8 @@ Flags:
   --formats LIST      in which formats to ask, of ${FORMATS.join(',')} (all)
   --round-seconds N   how long a round of requests takes (0.5)
   --rounds N          how many rounds each kind of request gets; 0 for none (3)
+  --without-floor     do not ask the floor, which is bare koa with the same answers ready-made, by turns with the server;
+                      with --against it is never asked
   --firsts N          how many requests of each kind and format to time that are the first after a cycle; 0 for none (1)
   --loads LIST        what to let go on while the server scrapes, of ${LOAD_NAMES.join(',')}, or none (all)
 ${STANDING_LOADS.map(({ name, what }) => `                        ${name.padEnd(6)}${what}`).join('\n')}
@@ -72,6 +75,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       formats: { type: 'string', default: FORMATS.join(',') },
       'round-seconds': { type: 'string', default: '0.5' },
       rounds: { type: 'string', default: '3' },
+      'without-floor': { type: 'boolean', default: false },
       firsts: { type: 'string', default: '1' },
       loads: { type: 'string', default: LOAD_NAMES.join(',') },
       'load-seconds': { type: 'string', default: '30' },
@@ -97,6 +101,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       formats: chosen('formats', values.formats, FORMATS),
       roundMs: positive('round-seconds') * 1000,
       rounds: number('rounds', 0),
+      floor: !values['without-floor'] && values.against === undefined,
       firsts: number('firsts', 0),
       loads: values['scrape-only'] ? [] : STANDING_LOADS.filter(({ name }) => chosenLoads.includes(name)),
       loadMs: positive('load-seconds') * 1000,

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import { readAdminAccess } from './credentials.ts';
-import { ask, type Question } from './load/ask.ts';
+import { ask, PROBE, type Question } from './load/ask.ts';
 import { type FirstRequest, planFirstRequests } from './plan-first-requests.ts';
 import type { BenchmarkOptions } from './run-scenario.ts';
 import { MEDIA_TYPES, RESOLUTION_MS } from './scenarios.ts';
@@ -39,7 +39,7 @@ export async function measureFirstRequests(
     for (const together of plan) {
       options.onProgress(`first ${together.map(({ kind, format }) => `${kind.name}, ${format}`).join('; ')}`);
       await untilNextCycle(system, tls, 3 * RESOLUTION_MS);
-      await ask(client, { path: '/livez', mediaType: '*/*', gzip: false }); // a lost connection is made anew by this
+      await ask(client, PROBE); // a lost connection is made anew by this
       for (const request of together) {
         const { kind, format } = request;
         const question = { path: pathFor(kind.path, target), mediaType: MEDIA_TYPES[format], gzip: true };

@@ -1,20 +1,36 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import { readAdminAccess } from './credentials.ts';
+import { type Floor, startFloor } from './floor/start-floor.ts';
+import { PROBE, type Question } from './load/ask.ts';
 import type { LoadJob, LoadResult, Protocol } from './load/generate-load.ts';
 import { readProcessUsage } from './process-usage.ts';
+import { median } from './quantile.ts';
 import type { BenchmarkOptions } from './run-scenario.ts';
 import { type Format, MEDIA_TYPES, type RequestKind } from './scenarios.ts';
 import { pathFor, type Target } from './targets.ts';
 
-/** What one kind of request in one representation has cost, round by round. */
-export interface RequestResult {
+/** One kind of request in one representation. */
+export interface RequestForm {
   readonly kind: RequestKind;
   readonly format: Format;
   readonly gzip: boolean;
   readonly protocol: Protocol;
-  readonly rounds: readonly (LoadResult & { readonly serverCpuMsPerRequest: number })[];
+}
+
+/** What one round of requests has cost whoever answered them. */
+export type RequestRound = LoadResult & { readonly serverCpuMsPerRequest: number };
+
+/** What one kind of request in one representation has cost, round by round. */
+export interface RequestResult extends RequestForm {
+  readonly rounds: readonly RequestRound[];
+  /** The same of the floor, which was asked by turns with the server; none where it was left out. */
+  readonly floorRounds: readonly RequestRound[];
+  /** Requests a second of the server to those of the floor, by medians; `null` where that was left out. */
+  readonly toFloor: number | null;
 }
 
 /** Asks a server every chosen kind of question in every chosen representation, one after the other. */
@@ -25,42 +41,65 @@ export async function measureRequests(
 ): Promise<RequestResult[]> {
   const { tls } = await readAdminAccess(system);
   const results: RequestResult[] = [];
-  if (options.rounds === 0) return results;
-  for (const { kind, format, gzip, protocol } of representations(options)) {
+  const forms = [...requestForms(options)];
+  if (options.rounds === 0 || forms.length === 0) return results;
+  const question = ({ kind, format, gzip }: RequestForm): Question => ({
+    path: pathFor(kind.path, target),
+    mediaType: MEDIA_TYPES[format],
+    gzip,
+  });
+  await using floor = options.floor ? await startFloorOf(system, forms.map(question)) : undefined;
+  const server = { origin: system.serverOrigin, pid: system.server.pid };
+  for (const form of forms) {
+    const { kind, format, gzip, protocol } = form;
     options.onProgress(`${kind.name}, ${format}${gzip ? ', gzip' : ''}, ${protocol}`);
-    const job: LoadJob = {
-      origin: system.serverOrigin,
-      path: pathFor(kind.path, target),
-      mediaType: MEDIA_TYPES[format],
-      gzip,
-      protocol,
-      clients: kind.clients,
-      durationMs: options.roundMs,
-      tls,
-    };
-    const rounds = [];
-    while (rounds.length < options.rounds) rounds.push(await measureRound(system, job));
-    results.push({ kind, format, gzip, protocol, rounds });
+    const job = { ...question(form), protocol, clients: kind.clients, durationMs: options.roundMs, tls };
+    const [rounds, floorRounds]: [RequestRound[], RequestRound[]] = [[], []];
+    while (rounds.length < options.rounds) {
+      rounds.push(await measureRound(server, job));
+      if (floor) floorRounds.push(await measureRound(floor, job));
+    }
+    results.push({ ...form, rounds, floorRounds, toFloor: ratio(rounds, floorRounds) });
   }
   return results;
 }
 
-function* representations({ kinds, formats }: BenchmarkOptions): Generator<Omit<RequestResult, 'rounds'>> {
+function* requestForms({ kinds, formats }: BenchmarkOptions): Generator<RequestForm> {
   for (const kind of kinds)
     for (const format of formats)
       for (const gzip of [false, true])
         for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) yield { kind, format, gzip, protocol };
 }
 
-async function measureRound(system: SimulatedSystem, job: LoadJob): Promise<RequestResult['rounds'][number]> {
-  const before = readProcessUsage(system.server.pid);
-  const generator = [`${import.meta.dirname}/load/main.ts`, JSON.stringify(job)];
+async function startFloorOf(system: SimulatedSystem, questions: readonly Question[]): Promise<Floor> {
+  const { tls } = await readAdminAccess(system);
+  const read = (name: string) => readFile(join(system.folder, 'serving', name), 'utf8');
+  const certificate = { cert: await read('apiserver.crt'), key: await read('apiserver.key') };
+  return await startFloor({
+    origin: system.serverOrigin,
+    tls,
+    questions: [PROBE, ...questions],
+    certificate,
+  });
+}
+
+async function measureRound(
+  { origin, pid }: { readonly origin: string; readonly pid: number },
+  job: Omit<LoadJob, 'origin'>,
+): Promise<RequestRound> {
+  const before = readProcessUsage(pid);
+  const generator = [`${import.meta.dirname}/load/main.ts`, JSON.stringify({ ...job, origin })];
   const { stdout } = await promisify(execFile)(process.execPath, generator, {
     timeout: job.durationMs + 60_000,
   });
   const result = JSON.parse(stdout) as LoadResult;
   return {
     ...result,
-    serverCpuMsPerRequest: (readProcessUsage(system.server.pid).cpuMs - before.cpuMs) / result.requests,
+    serverCpuMsPerRequest: (readProcessUsage(pid).cpuMs - before.cpuMs) / result.requests,
   };
+}
+
+function ratio(rounds: readonly RequestRound[], floorRounds: readonly RequestRound[]): number | null {
+  const perSecond = (of: readonly RequestRound[]) => median(of.map((round) => round.requestsPerSecond));
+  return floorRounds.length > 0 ? perSecond(rounds) / perSecond(floorRounds) : null;
 }

@@ -19,6 +19,13 @@ describe('reportScenario', () => {
     );
   });
 
+  it('tells what the floor did beside the server, where that was measured', () => {
+    expect(report).not.to.include('floor');
+    expect(reportScenario(measuredResult({ floorPerSecond: [60, 40, 50] }))).to.match(
+      /^\| list all pods .* \| 20 \[10–30\] .* \| 50 \[40–60\] +\| 0\.40 +\| 0\.250 +\|$/m,
+    );
+  });
+
   it('tells how long the first answers after cycles took', () => {
     expect(report).to.match(
       /^\| list all pods +\| json, gzip \| HTTP\/2 \| 4\.3 kB \| 6\.00 +\| 2\.00 +\|$/m,

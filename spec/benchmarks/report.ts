@@ -1,7 +1,7 @@
 import type { Calibration } from './calibrate.ts';
 import type { Comparison } from './compare.ts';
 import type { FirstRequestResult } from './measure-first-requests.ts';
-import type { RequestResult } from './measure-requests.ts';
+import type { RequestResult, RequestRound } from './measure-requests.ts';
 import { median, quantile } from './quantile.ts';
 import type { ScenarioResult } from './run-scenario.ts';
 import { describeScenario } from './scenarios.ts';
@@ -22,6 +22,7 @@ export function reportMachine(machine: Machine): string {
     '',
     `This machine parses ${machine.jsonMegabytesPerSecond.toFixed(0)} MB of JSON and makes ${machine.tlsHandshakesPerSecond.toFixed(0)} TLS handshakes, both ends counted, in a second of CPU.`,
     'Whoever asks the server keeps connections alive; whether the server does so with kubelets is told below.',
+    'The floor is bare koa that has the same answers ready-made, in a process of its own, asked by turns with the server.',
   ].join('\n');
 }
 
@@ -30,7 +31,7 @@ export function reportScenario(result: ScenarioResult): string {
   return [
     `## ${result.scenario.name}: ${describeScenario(result.scenario)}, kubelets ${result.kubeletPsi ? 'with' : 'without'} PSI`,
     ...reportScraping(result),
-    ...section(REQUEST_HEAD, result.requests.map(reportRequest)),
+    ...reportRequests(result.requests),
     ...section(FIRST_REQUEST_HEAD, result.firstRequests.map(reportFirstRequest)),
     ...section(
       LOAD_HEAD,
@@ -66,6 +67,17 @@ function reportScraping({ startToReadyMs, scraping, peakResidentBytes }: Scenari
   ];
 }
 
+/** With what the floor did beside the server, where that was measured. */
+function reportRequests(requests: readonly RequestResult[]): string[] {
+  const hasFloor = requests.some(({ toFloor }) => toFloor !== null);
+  return section(
+    hasFloor ? [...REQUEST_HEAD, ...FLOOR_HEAD] : REQUEST_HEAD,
+    requests.map((request) =>
+      hasFloor ? [...reportRequest(request), ...reportFloor(request)] : reportRequest(request),
+    ),
+  );
+}
+
 const REQUEST_HEAD = [
   'request',
   'clients',
@@ -79,20 +91,34 @@ const REQUEST_HEAD = [
 ];
 
 function reportRequest({ kind, format, gzip, protocol, rounds }: RequestResult): string[] {
-  const of = (pick: (round: (typeof rounds)[number]) => number) => rounds.map(pick);
-  const perSecond = of((round) => round.requestsPerSecond).sort((a, b) => a - b);
-  const [least, most] = [quantile(perSecond, 0), quantile(perSecond, 1)];
+  const of = (pick: (round: RequestRound) => number) => rounds.map(pick);
   return [
     kind.name,
     `${kind.clients}`,
     gzip ? `${format}, gzip` : format,
     protocol,
     kilobytes(rounds[0]?.bodyBytes ?? 0),
-    `${quantile(perSecond, 0.5).toFixed(0)} [${least.toFixed(0)}–${most.toFixed(0)}]`,
+    requestsPerSecond(rounds),
     median(of((round) => round.medianMs)).toFixed(2),
     median(of((round) => round.p99Ms)).toFixed(2),
     median(of((round) => round.serverCpuMsPerRequest)).toFixed(3),
   ];
+}
+
+const FLOOR_HEAD = ['floor requests/s', 'server / floor', 'floor CPU ms'];
+
+function reportFloor({ floorRounds, toFloor }: RequestResult): string[] {
+  return [
+    requestsPerSecond(floorRounds),
+    toFloor?.toFixed(2) ?? '–',
+    median(floorRounds.map((round) => round.serverCpuMsPerRequest)).toFixed(3),
+  ];
+}
+
+function requestsPerSecond(rounds: readonly RequestRound[]): string {
+  const ascending = rounds.map((round) => round.requestsPerSecond).sort((a, b) => a - b);
+  const [least, middle, most] = [0, 0.5, 1].map((share) => quantile(ascending, share).toFixed(0));
+  return `${middle} [${least}–${most}]`;
 }
 
 const FIRST_REQUEST_HEAD = ['first request after a cycle', 'format', 'over', 'body', 'first ms', 'again ms'];

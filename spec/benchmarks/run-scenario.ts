@@ -28,6 +28,8 @@ export interface BenchmarkOptions {
   /** How long one round of one kind of request takes. */
   readonly roundMs: number;
   readonly rounds: number;
+  /** Whether each round is followed by one of the floor: bare koa that has the same answers ready-made. */
+  readonly floor: boolean;
   /** How many answers are timed of each kind and format that are the first after a cycle. */
   readonly firsts: number;
   /** What is to go on while the server scrapes, one after the other. */

@@ -10,13 +10,17 @@ const ROUND = {
   serverCpuMsPerRequest: 0.25,
 };
 
+const round = (perSecond: number) => ({ ...ROUND, requestsPerSecond: perSecond });
+
 /** A made-up result, for the specs of those who read results. */
 export function measuredResult({
   cpuMillicores = 4.24,
   requestsPerSecond = [30, 10, 20],
+  floorPerSecond = [],
 }: {
   readonly cpuMillicores?: number;
   readonly requestsPerSecond?: readonly number[];
+  readonly floorPerSecond?: readonly number[];
 }): ScenarioResult {
   const [scenario] = SCENARIOS;
   const [kind] = REQUEST_KINDS;
@@ -39,7 +43,9 @@ export function measuredResult({
         format: 'protobuf',
         gzip: true,
         protocol: 'HTTP/2',
-        rounds: requestsPerSecond.map((perSecond) => ({ ...ROUND, requestsPerSecond: perSecond })),
+        rounds: requestsPerSecond.map(round),
+        floorRounds: floorPerSecond.map(round),
+        toFloor: floorPerSecond.length > 0 ? 0.4 : null,
       },
     ],
     firstRequests: [{ kind, format: 'json', bodyBytes: 4321, firstMs: [5, 7, 6], againMs: [1, 2, 3] }],

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
 import { quantile } from '../quantile.ts';
-import { ask } from './ask.ts';
+import { ask, PROBE } from './ask.ts';
 
 /** What is spoken with the server; connections are kept alive by both. */
 export type Protocol = 'HTTP/1.1' | 'HTTP/2';
@@ -43,9 +43,7 @@ export async function generateLoad(job: LoadJob): Promise<LoadResult> {
   const options = { connect, allowH2: job.protocol === 'HTTP/2' };
   const clients = Array.from({ length: job.clients }, () => new Client(job.origin, options));
   try {
-    await Promise.all(
-      clients.map((client) => ask(client, { path: '/livez', mediaType: '*/*', gzip: false })),
-    );
+    await Promise.all(clients.map((client) => ask(client, PROBE)));
     return await measure(clients, job);
   } finally {
     await Promise.all(clients.map((client) => client.close()));

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
 import { AUTOSCALER_USER } from '#lib/simulator/access/default-grants.ts';
 import { readFrontProxyCertificate } from '../credentials.ts';
-import { ask } from '../load/ask.ts';
+import { ask, PROBE } from '../load/ask.ts';
 import { LIST_BY_LABEL, MEDIA_TYPES } from '../scenarios.ts';
 import { pathFor, type Target } from '../targets.ts';
 import { pace } from './pace.ts';
@@ -30,8 +30,7 @@ export const AUTOSCALER_LOAD: StandingLoad = {
       () => new Client(system.serverOrigin, { connect, allowH2: true }),
     );
     for (const client of clients) stack.defer(() => client.close());
-    const probe = { path: '/livez', mediaType: '*/*', gzip: false, headers: ON_BEHALF };
-    for (const client of clients) await ask(client, probe);
+    for (const client of clients) await ask(client, { ...PROBE, headers: ON_BEHALF });
     const owned = stack.move();
     return {
       run: (forMs) => autoscale(clients, targets, forMs),
