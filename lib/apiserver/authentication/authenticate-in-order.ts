@@ -18,8 +18,9 @@ export function authenticateInOrder(
     const reasons: unknown[] = [];
     for (const method of methods) {
       try {
-        const user = await method(credentials);
-        if (user) return withAuthenticatedGroup(user);
+        const found = await method(credentials);
+        if (found instanceof Error) reasons.push(found);
+        else if (found) return withAuthenticatedGroup(found);
       } catch (error) {
         if (error instanceof StatusError) throw error; // the request's time is up
         reasons.push(error);

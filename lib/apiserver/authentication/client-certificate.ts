@@ -19,8 +19,7 @@ export function byClientCertificate(
     const { clientAuthorities } = config();
     if (!chain || !clientAuthorities) return undefined;
     telemetry.recordCertificate(chain.leaf.validToDate.getTime() - clock.nowMs());
-    chain.verify(clientAuthorities, clock.nowMs());
-    return userOf(chain.leaf);
+    return chain.faultBy(clientAuthorities, clock.nowMs()) ?? userOf(chain.leaf);
   };
 }
 

@@ -15,7 +15,8 @@ export function byFrontProxy(config: () => AuthenticationConfig, clock: Clock): 
     const chain = peerChainOf(socket);
     const { frontProxy } = config();
     if (!chain || !frontProxy) return undefined;
-    chain.verify(frontProxy.authorities, clock.nowMs());
+    const fault = chain.faultBy(frontProxy.authorities, clock.nowMs());
+    if (fault) return fault;
     const name = commonNameOf(chain.leaf);
     const { allowedNames, headers } = frontProxy;
     if (allowedNames.length > 0 && !allowedNames.includes(name)) {

@@ -11,7 +11,7 @@ const FAULT_KEPT_MS = 10_000;
 
 /** Why a chain is not good, and until when it is not looked at again. */
 interface Fault {
-  readonly error: unknown;
+  readonly error: Error;
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -32,20 +32,24 @@ export class PeerChain {
     this.#certificates = certificates;
   }
 
-  /** @throws when no authority of the bundle vouches for the client at this moment; the message says why */
-  verify(authorities: CaBundle, nowMs: number): void {
+  /**
+   * Why no authority of the bundle vouches for the client at this moment; `undefined` where one does. It is given, not
+   * thrown: throwing one takes longer than all the rest that a request needs of its client's certificate.
+   */
+  faultBy(authorities: CaBundle, nowMs: number): Error | undefined {
     let known = this.#verified.get(authorities);
     if (!known || nowMs < known.fromMs || nowMs > known.toMs) {
       known = this.#judge(authorities, nowMs);
       this.#verified.set(authorities, known);
     }
-    if ('error' in known) throw known.error;
+    return 'error' in known ? known.error : undefined;
   }
 
   #judge(authorities: CaBundle, nowMs: number): ChainValidity | Fault {
     try {
       return verifyChain(this.#certificates, { authorities, usage: CLIENT_AUTHENTICATION, nowMs });
-    } catch (error) {
+    } catch (cause) {
+      const error = cause instanceof Error ? cause : new Error(String(cause));
       return { error, fromMs: nowMs, toMs: nowMs + FAULT_KEPT_MS };
     }
   }

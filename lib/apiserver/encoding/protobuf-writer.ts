@@ -2,6 +2,8 @@ const VARINT = 0;
 const FIXED_64 = 1;
 const LENGTH_DELIMITED = 2;
 const FIRST_CAPACITY_BYTES = 512;
+/** In a length of one byte, and in time. */
+const MOST_SHORT_LENGTH = 48;
 /** Of 2^53 and below. */
 const MAX_VARINT_BYTES = 8;
 
@@ -46,10 +48,26 @@ export class ProtobufWriter {
 
   string(field: number, value: string): void {
     this.#varint(field * 8 + LENGTH_DELIMITED);
+    if (value.length <= MOST_SHORT_LENGTH && this.#shortAscii(value)) return;
     this.#withLength(() => {
       this.#reserve(value.length * 3);
       this.#length += this.#bytes.write(value, this.#length, 'utf8');
     });
+  }
+
+  /** Nearly every string is one of these, and to write it byte by byte takes less than to call the encoder. */
+  #shortAscii(value: string): boolean {
+    const { length } = value;
+    this.#reserve(1 + length);
+    let at = this.#length;
+    this.#bytes[at++] = length;
+    for (let index = 0; index < length; index++) {
+      const code = value.charCodeAt(index);
+      if (code > 0x7f) return false; // what was written so far is written over
+      this.#bytes[at++] = code;
+    }
+    this.#length = at;
+    return true;
   }
 
   /** What goes before so many bytes, which the caller adds itself. */

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnswerPart } from '#lib/apiserver/answer-part.ts';
 import { type Deflated, deflate } from '#lib/apiserver/encoding/deflated.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { TextWriter } from '#lib/apiserver/encoding/text-writer.ts';
 import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
 import { objectJsonText, writeObject } from './encode-object.ts';
 import type { Run } from './selection.ts';
@@ -73,25 +74,13 @@ export function encodeBatch(
 
 async function encodeJson(batch: ObjectBatch, turn: Turn): Promise<EncodedBatch> {
   const ends = new Float64Array(batch.length);
-  let text = '';
+  const writer = new TextWriter();
   for (const [index, object] of batch.entries()) {
-    text += index === 0 ? objectJsonText(object) : `,${objectJsonText(object)}`;
-    ends[index] = text.length;
+    writer.text(index === 0 ? objectJsonText(object) : `,${objectJsonText(object)}`);
+    ends[index] = writer.length;
     if (turn.isOver()) await nextTurn();
   }
-  const bytes = Buffer.from(text);
-  if (bytes.length !== text.length) countBytes(text, ends);
-  return new EncodedBatch(bytes, ends, 1);
-}
-
-/** Turns ends that are counted in UTF-16 units into bytes of UTF-8: all but the rarest text is the same in both. */
-function countBytes(text: string, ends: Float64Array): void {
-  let [units, bytes] = [0, 0];
-  ends.forEach((end, index) => {
-    bytes += Buffer.byteLength(text.slice(units, end));
-    units = end;
-    ends[index] = bytes;
-  });
+  return new EncodedBatch(writer.finish(), ends, 1);
 }
 
 async function encodeProtobuf(batch: ObjectBatch, turn: Turn): Promise<EncodedBatch> {

@@ -57,11 +57,12 @@ export function writeUsage(
 }
 
 /** By name, as maps are encoded. */
-function quantitiesOf({ cpuNanocores, memoryBytes, extraBytes = {} }: Usage): readonly [string, string][] {
+function quantitiesOf({ cpuNanocores, memoryBytes, extraBytes }: Usage): readonly [string, string][] {
   const quantities: [string, string][] = [
     ['cpu', formatCpuNanocores(cpuNanocores)],
     ['memory', formatMemoryBytes(memoryBytes)],
   ];
+  if (!extraBytes) return quantities;
   for (const [name, bytes] of Object.entries(extraBytes)) quantities.push([name, formatMemoryBytes(bytes)]);
   return quantities.sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -73,15 +73,15 @@ export class PackedHistories {
   usageAt(row: number): MeasuredUsage | undefined {
     if (!this.hasUsageAt(row)) return undefined;
     const start = row * this.#width;
-    const extraBytes = this.#extras?.[row];
-    return {
+    const usage: MeasuredUsage = {
       name: this.nameAt(row),
       timestampMs: this.timestampAt(row),
       windowMs: this.windowAt(row),
       cpuNanocores: this.#number(start + CPU),
       memoryBytes: this.#number(start + MEMORY),
-      ...(extraBytes && { extraBytes }),
     };
+    const extraBytes = this.#extras?.[row];
+    return extraBytes ? { ...usage, extraBytes } : usage;
   }
 
   hasUsageAt(row: number): boolean {

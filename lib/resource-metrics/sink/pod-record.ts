@@ -52,7 +52,13 @@ export class PodRecord {
 
   /** Those of {@link containers} whose usage is known. */
   get containerUsages(): readonly MeasuredUsage[] {
-    return this.#rows().flatMap((row) => this.#histories.usageAt(row) ?? []);
+    const usages: MeasuredUsage[] = [];
+    const end = this.#firstRow + this.containerCount;
+    for (let row = this.#firstRow; row < end; row++) {
+      const usage = this.#histories.usageAt(row);
+      if (usage) usages.push(usage);
+    }
+    return usages;
   }
 
   /** What is held of a container; `undefined` where nothing is. Containers mostly come in the same order. */
@@ -71,13 +77,14 @@ export class PodRecord {
     return this.containerCount > 0;
   }
 
-  /** When the newest reading was taken of the container whose newest is the oldest, and how long its window is. */
-  get span(): Pick<PodUsage, 'timestampMs' | 'windowMs'> {
-    const earliest = this.#earliestRow;
-    return {
-      timestampMs: this.#histories.timestampAt(earliest),
-      windowMs: this.#histories.windowAt(earliest),
-    };
+  /** When the newest reading was taken of the container whose newest is the oldest. */
+  get timestampMs(): number {
+    return this.#histories.timestampAt(this.#earliestRow);
+  }
+
+  /** How long the window is of the same container. */
+  get windowMs(): number {
+    return this.#histories.windowAt(this.#earliestRow);
   }
 
   get #earliestRow(): number {
@@ -133,11 +140,11 @@ export class HeldUsage implements PodUsage {
   }
 
   get timestampMs(): number {
-    return this.#record.span.timestampMs;
+    return this.#record.timestampMs;
   }
 
   get windowMs(): number {
-    return this.#record.span.windowMs;
+    return this.#record.windowMs;
   }
 
   get containers(): readonly MeasuredUsage[] {

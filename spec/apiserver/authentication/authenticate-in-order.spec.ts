@@ -17,6 +17,10 @@ const failing =
   async () => {
     throw new Error(reason);
   };
+const returning =
+  (reason: string): AuthenticationMethod =>
+  () =>
+    new Error(reason);
 
 /** Whom some methods take a caller for, and the reasons of a refusal. */
 async function outcomeOf(...methods: readonly AuthenticationMethod[]) {
@@ -39,10 +43,12 @@ describe('authenticateInOrder', () => {
 
   it('takes who tries nothing for anonymous, and refuses whose every attempt fails', async () => {
     expect((await outcomeOf(notTried, notTried)).user).to.equal(ANONYMOUS);
-    expect(await outcomeOf(failing('no'), notTried, failing('never'))).to.deep.equal({
-      user: undefined,
-      refusals: ['no', 'never'],
-    });
+    for (const method of [failing, returning]) {
+      expect(await outcomeOf(method('no'), notTried, method('never'))).to.deep.equal({
+        user: undefined,
+        refusals: ['no', 'never'],
+      });
+    }
   });
 
   it('puts whom it finds among the authenticated, once, and never the anonymous', async () => {

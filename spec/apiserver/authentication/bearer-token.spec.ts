@@ -1,12 +1,13 @@
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
+import type { Identification } from '#lib/apiserver/authentication/authentication-method.ts';
 import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
 import type { User } from '#lib/apiserver/authentication.ts';
 
 const ALICE: User = { name: 'alice', uid: '', groups: [], extra: {} };
 
 /** Whom a header is taken for, by a reviewer who knows one token. */
-async function userOf(authorization: string | undefined): Promise<User | undefined> {
+async function userOf(authorization: string | undefined): Promise<Identification> {
   const method = byBearerToken(async (token) => (token === 'good' ? ALICE : undefined));
   const socket = {} as TLSSocket; // not looked at
   return await method({ headers: { authorization }, rawHeaders: [], socket });
