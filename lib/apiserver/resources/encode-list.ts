@@ -5,8 +5,9 @@ import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import { type ListMeta, listMetaJson, writeListMeta } from '#lib/apiserver/encoding/list-meta.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
+import { Turn } from '#lib/time/turn.ts';
 import { objectFields, type TypeMeta, writeObject } from './encode-object.ts';
-import { type BatchFormat, encodeBatch, Turn } from './encoded-batch.ts';
+import { type BatchFormat, encodeBatch } from './encoded-batch.ts';
 import { type Selection, selectedObjects } from './selection.ts';
 
 /** Objects as they are answered to a list. */

@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnswerPart } from '#lib/apiserver/answer-part.ts';
 import { type Deflated, deflate } from '#lib/apiserver/encoding/deflated.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { TextWriter } from '#lib/apiserver/encoding/text-writer.ts';
 import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
+import { nextTurn, type Turn } from '#lib/time/turn.ts';
 import { objectJsonText, writeObject } from './encode-object.ts';
 import type { Run } from './selection.ts';
 
@@ -36,20 +36,6 @@ export class EncodedBatch {
   #deflate(): Promise<Deflated> {
     this.#deflated ??= deflate([this.bytes]);
     return this.#deflated;
-  }
-}
-
-/** Long work is done in turns of so many objects, some milliseconds each, between which others go on. */
-const OBJECTS_A_TURN = 2_000;
-
-/** Counts what one request has had encoded since it last let others go on. */
-export class Turn {
-  #objects = 0;
-
-  /** To be told of every object; says whether it is time for others. */
-  isOver(): boolean {
-    this.#objects = (this.#objects + 1) % OBJECTS_A_TURN;
-    return this.#objects === 0;
   }
 }
 

@@ -33,6 +33,11 @@ export class LiveBatch<Usage, Live, Metrics> {
     this.#make = make;
   }
 
+  /** How many usages {@link current} has to look up. */
+  get pending(): number {
+    return this.#batch && this.#lookup.revision() === this.#revision ? 0 : this.#usages.length;
+  }
+
   current(): readonly Metrics[] {
     const revision = this.#lookup.revision();
     if (this.#batch && (revision === this.#revision || this.#isUnchanged())) {

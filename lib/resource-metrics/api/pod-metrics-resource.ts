@@ -1,12 +1,15 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { notFound } from '#lib/apiserver/failures.ts';
+import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import type { ContainerUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import { nextTurn, Turn } from '#lib/time/turn.ts';
 import { originOf } from './metrics-origin.ts';
 import { METRICS_SCHEMA } from './metrics-schemas.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
-import { PodBatches } from './pod-batches.ts';
+import { type NamespaceBatch, PodBatches } from './pod-batches.ts';
 import { PodMetrics } from './pod-metrics.ts';
+import { countTimestamps } from './served-timestamps.ts';
 import type { SnapshotVersions } from './snapshot-versions.ts';
 import { usageColumns } from './usage-columns.ts';
 import type { Usage } from './usage-fields.ts';
@@ -43,12 +46,30 @@ export function podMetricsResource(
       return new PodMetrics(usage, live, originOf(snapshot, versions));
     },
 
-    list: ({ namespace }) => batches.of(source.snapshot(), namespace).map((batch) => batch.current()),
+    list: ({ namespace }) => {
+      const all = batches.of(source.snapshot(), namespace);
+      return namespace === undefined ? inTurns(all) : all.map((batch) => batch.current());
+    },
 
     ...(versions && {
       watch: watchableMetrics<PodMetrics>(versions, (snapshot, namespace) => batches.of(snapshot, namespace)),
     }),
   };
+}
+
+/** The metrics of many namespaces, between which others go on. */
+async function inTurns(batches: readonly NamespaceBatch[]): Promise<readonly ObjectBatch[]> {
+  const turn = new Turn();
+  const current: ObjectBatch[] = [];
+  for (const batch of batches) {
+    const { pending } = batch;
+    const metrics = batch.current();
+    current.push(metrics);
+    if (pending === 0) continue;
+    countTimestamps(metrics);
+    if (turn.isOver(pending)) await nextTurn();
+  }
+  return current;
 }
 
 /** The live pod that a usage belongs to, which is none if another pod has taken its name since. */

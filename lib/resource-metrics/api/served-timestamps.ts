@@ -29,6 +29,11 @@ export function timestampsOf(selection: readonly SelectedBatch<Timestamped>[]): 
   return counts;
 }
 
+/** Counts a whole batch ahead, as a part of making it. */
+export function countTimestamps(batch: readonly Timestamped[]): void {
+  if (batch.length >= FEWEST_KEPT) timestampsOfAll(batch);
+}
+
 function timestampsOfAll(batch: readonly Timestamped[]): TimestampCounts {
   let counts = KEPT.get(batch);
   if (!counts) {

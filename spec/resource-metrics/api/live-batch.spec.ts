@@ -33,6 +33,16 @@ describe('LiveBatch', () => {
     ]);
   });
 
+  it('tells how much is to be looked up before it is current', () => {
+    revision = 1;
+    const batch = batchOf('a', 'b');
+    expect(batch.pending).to.equal(2);
+    batch.current();
+    expect(batch.pending).to.equal(0);
+    revision = 2;
+    expect(batch.pending).to.equal(2);
+  });
+
   it('stays the same array for as long as what lives stays the same', () => {
     const batch = batchOf('a', 'b');
     const first = batch.current();

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { podMetricsResource } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
+import { FakeMetricsSource, podUsage } from '#spec/support/metrics-source.ts';
+
+describe('podMetricsResource', () => {
+  const request = {
+    user: { name: 'somebody', uid: '', groups: [], extra: {} },
+    query: new URLSearchParams(),
+    signal: new AbortController().signal,
+  };
+  const everything = { labelSelector: parseLabelSelector(''), fieldSelector: parseFieldSelector('') };
+
+  it('lets others go on while it makes the metrics of many namespaces, of one and the same snapshot', async () => {
+    const source = new FakeMetricsSource();
+    const usages = Array.from({ length: 6_000 }, (_, index) => podUsage(`n-${index % 6}`, `pod-${index}`));
+    source.serve(...usages);
+    const list = podMetricsResource(source, undefined).list({ namespace: undefined, ...everything }, request);
+    let isListed = false;
+    const listed = Promise.resolve(list).then((batches) => {
+      isListed = true;
+      return batches;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isListed).to.equal(false);
+    source.serve(podUsage('n-0', 'a-later-one'));
+    const batches = await listed;
+    expect(batches.map((batch) => batch.length)).to.deep.equal(Array.from({ length: 6 }, () => 1_000));
+  });
+});
