@@ -14,17 +14,27 @@ const MAX_VARINT_BYTES = 8;
  * chunk for each string: a nested message is written in place and its length is filled in afterwards.
  */
 export class ProtobufWriter {
-  #bytes = Buffer.allocUnsafe(FIRST_CAPACITY_BYTES);
+  #room: Buffer;
   #length = 0;
+
+  /** @param room to begin with; it is replaced by a larger one when it does not suffice */
+  constructor(room: Buffer = Buffer.allocUnsafe(FIRST_CAPACITY_BYTES)) {
+    this.#room = room;
+  }
 
   /** How many bytes have been written so far. */
   get length(): number {
     return this.#length;
   }
 
+  /** Where it writes now. */
+  get room(): Buffer {
+    return this.#room;
+  }
+
   /** A copy of everything written so far; the writer starts anew and keeps its buffer. */
   finish(): Buffer {
-    const copy = Buffer.from(this.#bytes.subarray(0, this.#length));
+    const copy = Buffer.from(this.#room.subarray(0, this.#length));
     this.#length = 0;
     return copy;
   }
@@ -51,7 +61,7 @@ export class ProtobufWriter {
     if (value.length <= MOST_SHORT_LENGTH && this.#shortAscii(value)) return;
     this.#withLength(() => {
       this.#reserve(value.length * 3);
-      this.#length += this.#bytes.write(value, this.#length, 'utf8');
+      this.#length += this.#room.write(value, this.#length, 'utf8');
     });
   }
 
@@ -60,11 +70,11 @@ export class ProtobufWriter {
     const { length } = value;
     this.#reserve(1 + length);
     let at = this.#length;
-    this.#bytes[at++] = length;
+    this.#room[at++] = length;
     for (let index = 0; index < length; index++) {
       const code = value.charCodeAt(index);
       if (code > 0x7f) return false; // what was written so far is written over
-      this.#bytes[at++] = code;
+      this.#room[at++] = code;
     }
     this.#length = at;
     return true;
@@ -85,7 +95,7 @@ export class ProtobufWriter {
   /** Bytes that are wire format already, or stand before it. */
   raw(value: Uint8Array): void {
     this.#reserve(value.length);
-    this.#bytes.set(value, this.#length);
+    this.#room.set(value, this.#length);
     this.#length += value.length;
   }
 
@@ -98,7 +108,7 @@ export class ProtobufWriter {
     if (contentLength >= 0x80) {
       const lengthBytes = varintBytes(contentLength);
       this.#reserve(lengthBytes - 1);
-      this.#bytes.copyWithin(lengthAt + lengthBytes, lengthAt + 1, this.#length);
+      this.#room.copyWithin(lengthAt + lengthBytes, lengthAt + 1, this.#length);
     }
     this.#length = lengthAt;
     this.#putVarint(contentLength); // has room already; to reserve here could lose the content behind it
@@ -113,17 +123,17 @@ export class ProtobufWriter {
   #putVarint(value: number): void {
     let rest = value;
     while (rest >= 0x80) {
-      this.#bytes[this.#length++] = (rest % 0x80) + 0x80;
+      this.#room[this.#length++] = (rest % 0x80) + 0x80;
       rest = Math.floor(rest / 0x80);
     }
-    this.#bytes[this.#length++] = rest;
+    this.#room[this.#length++] = rest;
   }
 
   #reserve(bytes: number): void {
-    if (this.#length + bytes <= this.#bytes.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + bytes));
-    grown.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = grown;
+    if (this.#length + bytes <= this.#room.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(this.#room.length * 2, this.#length + bytes));
+    grown.set(this.#room.subarray(0, this.#length));
+    this.#room = grown;
   }
 }
 

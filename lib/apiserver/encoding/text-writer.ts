@@ -1,4 +1,3 @@
-const FIRST_CAPACITY_BYTES = 16 * 1024;
 /** UTF-8 of one UTF-16 unit at most. */
 const BYTES_PER_UNIT = 3;
 
@@ -7,28 +6,38 @@ const BYTES_PER_UNIT = 3;
  * for strings are put together only when somebody looks at them.
  */
 export class TextWriter {
-  #bytes = Buffer.allocUnsafe(FIRST_CAPACITY_BYTES);
+  #room: Buffer;
   #length = 0;
+
+  /** @param room to begin with; it is replaced by a larger one when it does not suffice */
+  constructor(room: Buffer) {
+    this.#room = room;
+  }
 
   /** How many bytes have been written so far. */
   get length(): number {
     return this.#length;
   }
 
+  /** Where it writes now. */
+  get room(): Buffer {
+    return this.#room;
+  }
+
   text(text: string): void {
-    const capacity = this.#length + text.length * BYTES_PER_UNIT;
-    if (capacity > this.#bytes.length) this.#grow(capacity);
-    this.#length += this.#bytes.write(text, this.#length);
+    const needed = this.#length + text.length * BYTES_PER_UNIT;
+    if (needed > this.#room.length) this.#grow(needed);
+    this.#length += this.#room.write(text, this.#length);
   }
 
-  /** A copy of everything written so far; nothing is to be written afterwards. */
+  /** A copy of everything written so far. */
   finish(): Buffer {
-    return Buffer.from(this.#bytes.subarray(0, this.#length));
+    return Buffer.from(this.#room.subarray(0, this.#length));
   }
 
-  #grow(capacity: number): void {
-    const grown = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, capacity));
-    grown.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = grown;
+  #grow(needed: number): void {
+    const grown = Buffer.allocUnsafe(Math.max(this.#room.length * 2, needed));
+    grown.set(this.#room.subarray(0, this.#length));
+    this.#room = grown;
   }
 }

@@ -1,6 +1,7 @@
 import type { AnswerPart } from '#lib/apiserver/answer-part.ts';
 import { type Deflated, deflate } from '#lib/apiserver/encoding/deflated.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { returnScratch, takeScratch } from '#lib/apiserver/encoding/scratch.ts';
 import { TextWriter } from '#lib/apiserver/encoding/text-writer.ts';
 import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
 import { nextTurn, type Turn } from '#lib/time/turn.ts';
@@ -60,24 +61,28 @@ export function encodeBatch(
 
 async function encodeJson(batch: ObjectBatch, turn: Turn): Promise<EncodedBatch> {
   const ends = new Float64Array(batch.length);
-  const writer = new TextWriter();
+  const writer = new TextWriter(takeScratch());
   for (const [index, object] of batch.entries()) {
     writer.text(index === 0 ? objectJsonText(object) : `,${objectJsonText(object)}`);
     ends[index] = writer.length;
     if (turn.isOver()) await nextTurn();
   }
-  return new EncodedBatch(writer.finish(), ends, 1);
+  const bytes = writer.finish();
+  returnScratch(writer.room);
+  return new EncodedBatch(bytes, ends, 1);
 }
 
 async function encodeProtobuf(batch: ObjectBatch, turn: Turn): Promise<EncodedBatch> {
   const ends = new Float64Array(batch.length);
-  const writer = new ProtobufWriter();
+  const writer = new ProtobufWriter(takeScratch());
   for (const [index, object] of batch.entries()) {
     writer.message(ITEMS_FIELD, () => writeObject(writer, object));
     ends[index] = writer.length;
     if (turn.isOver()) await nextTurn();
   }
-  return new EncodedBatch(writer.finish(), ends, 0);
+  const bytes = writer.finish();
+  returnScratch(writer.room);
+  return new EncodedBatch(bytes, ends, 0);
 }
 
 /** The number of `items` in every list of Kubernetes. */

@@ -12,7 +12,7 @@ describe('TextWriter', () => {
     );
     fc.assert(
       fc.property(texts, (all) => {
-        const writer = new TextWriter();
+        const writer = new TextWriter(Buffer.allocUnsafe(16));
         for (const text of all) writer.text(text);
         const plain = Buffer.concat(all.map((text) => Buffer.from(text)));
         expect(writer.length).to.equal(plain.length);
