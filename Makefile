@@ -41,11 +41,12 @@ accuracy: $(installed) ## Compare a simulated day of served values with the trut
 fuzz: $(installed) ## Have every reader of foreign text read changed ones for TIME=10m, a minute by default
 	@$(on_our_node) node spec/reliability/fuzz/main.ts $(TIME)
 
-soak: $(installed) ## Run a server for MINUTES=5 in a cluster of NODES=30 that churns and fails, and draw how it fares
-	@$(on_our_node) node spec/reliability/soak/main.ts $(MINUTES) $(NODES)
+soak: $(installed) ## Run a server for MINUTES=5 in a cluster of NODES=30 that churns and fails, and draw how it fares into FOLDER=.cache/soak
+	@$(on_our_node) node spec/reliability/soak/main.ts $(MINUTES) $(NODES) $(FOLDER)
 
 MINUTES = 5
 NODES = 30
+FOLDER = .cache/soak
 
 build: $(installed) ## Bundle the server into dist/
 	@$(on_our_node) npm run -s build

@@ -7,13 +7,14 @@ import { drawSoak } from './draw.ts';
 import { type PodMetricsList, wrongUsages } from './judge.ts';
 import { type Sample, sampleProcess } from './sample.ts';
 
-// Runs a server in a cluster that churns and fails: main.ts [MINUTES [NODES [PODS_PER_NODE]]]. Ends with status 1 when
-// anything was wrong or memory grew.
-const [minutes = 5, nodes = 30, podsPerNode = 10] = process.argv.slice(2).map(Number);
+// Runs a server in a cluster that churns and fails: main.ts [MINUTES [NODES [FOLDER]]], where FOLDER takes the report.
+// Ends with status 1 when anything was wrong or memory grew.
+const [minutes = 5, nodes = 30] = process.argv.slice(2, 4).map(Number);
+const folder = process.argv[4] ?? '.cache/soak';
+const PODS_PER_NODE = 10;
 const SAMPLE_EVERY_MS = 5_000;
 const RESOLUTION_MS = 15_000;
 const CLIENTS = 3;
-const FOLDER = 'docs/soak';
 /** Memory of the last third may lie this much above that of the second: the first is for warming up. */
 const TOLERATED_GROWTH = 1.15;
 
@@ -23,7 +24,7 @@ let failedRequests = 0;
 let isOver = false;
 {
   await using system = await startServerInCluster(
-    { nodes, podsPerNode },
+    { nodes, podsPerNode: PODS_PER_NODE },
     { flags: [`--metric-resolution=${RESOLUTION_MS / 1000}s`], nodeFlags: ['--max-old-space-size=256'] },
   );
   void system.server.ended.then(({ status, signal }) => {
@@ -70,7 +71,7 @@ let isOver = false;
 const third = Math.floor(samples.length / 3);
 const growth = grown('residentMebibytes');
 const wrongContainers = samples.reduce((sum, sample) => sum + sample.wrongContainers, 0);
-const title = `${minutes} minutes, ${nodes} nodes, ${nodes * podsPerNode} pods, faults on up to a third`;
+const title = `${minutes} minutes, ${nodes} nodes, ${nodes * PODS_PER_NODE} pods, faults on up to a third`;
 const report = [
   '# The last soak',
   '',
@@ -91,9 +92,9 @@ const report = [
   '![How the server fared](soak.svg)',
   '',
 ].join('\n');
-await mkdir(FOLDER, { recursive: true });
-await writeFile(`${FOLDER}/soak.svg`, drawSoak(title, samples));
-await writeFile(`${FOLDER}/README.md`, report);
+await mkdir(folder, { recursive: true });
+await writeFile(`${folder}/soak.svg`, drawSoak(title, samples));
+await writeFile(`${folder}/README.md`, report);
 process.stdout.write(report);
 for (const complaint of complaints.slice(0, 20)) process.stdout.write(`${complaint}\n`);
 if (wrongContainers > 0 || failedRequests > 0 || growth > TOLERATED_GROWTH) process.exitCode = 1;
