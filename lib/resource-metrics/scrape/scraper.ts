@@ -77,16 +77,18 @@ export class Scraper {
     using publication = new Publication({ clock, publish, patienceMs: jitterMs + PATIENCE_MS });
     const targets = new Set<string>();
     const spread = new Map<string, number>();
+    const deliver = (answer: NodeAnswer) => {
+      receive(answer);
+      publication.noteNews();
+    };
     const scrapeNode = async (node: LiveNode) => {
       const target = this.#options.targetOf(node);
       if ('reason' in target) return this.#reportUnreachable(target);
       targets.add(formatAddress(target));
       const fraction = this.#spread.get(node.name) ?? random();
       spread.set(node.name, fraction);
-      const answer = await this.#scrapeNode(node, target, { signal, delayMs: fraction * jitterMs });
-      if (!answer) return;
-      receive(answer);
-      publication.noteNews();
+      await waitUnlessAborted(clock, fraction * jitterMs, signal);
+      await this.#scrapeNode(node, target, { signal, deliver });
     };
     const scraped = Promise.all(all.map(scrapeNode));
     this.#spread = spread;
@@ -106,35 +108,44 @@ export class Scraper {
     });
   }
 
+  /**
+   * Asks one node and delivers its answer. Who waits for its turn waits outside of this: a call that has waited for long is
+   * held where the collector seldom looks, and all that passed through it with it, though it is over.
+   */
   async #scrapeNode(
     node: LiveNode,
     target: ScrapeTarget,
-    { signal, delayMs }: { readonly signal: AbortSignal; readonly delayMs: number },
-  ): Promise<NodeAnswer | undefined> {
+    { signal, deliver }: { readonly signal: AbortSignal; readonly deliver: (answer: NodeAnswer) => void },
+  ): Promise<void> {
     const { clock, client, endpoints, onScraped } = this.#options;
     const { nodeName } = target;
     const address = formatAddress(target);
     let endpoint: string | undefined;
-    let begin = { startedAtMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    const begin = { startedAtMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
     const report = (outcome: Pick<ScrapeOutcome, 'error' | 'ignored'>) => {
       const durationMs = clock.monotonicMs() - begin.monotonicMs;
       onScraped({ nodeName, startedAtMs: begin.startedAtMs, durationMs, address, endpoint, ...outcome });
     };
+    let answer: NodeAnswer;
     try {
-      await clock.sleep(delayMs, { signal });
-      begin = { startedAtMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
-      const answer = await endpoints.ask(node, async ({ path, decode }) => {
+      signal.throwIfAborted();
+      answer = await endpoints.ask(node, async ({ path, decode }) => {
         endpoint = path;
         const askedAtMs = clock.monotonicMs();
         const body = await client.get(target, path, signal);
         const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
         return decode(body, { nodeName, askedAtMs, ...received });
       });
-      report({ error: undefined, ignored: answer.ignored });
-      return answer;
     } catch (cause) {
       report({ error: new ScrapeError(nodeName, cause, { address }), ignored: [] });
-      return undefined;
+      return;
     }
+    report({ error: undefined, ignored: answer.ignored });
+    deliver(answer);
   }
+}
+
+/** Waits for a while, or until the signal aborts: what comes next looks at that. */
+async function waitUnlessAborted(clock: Clock, durationMs: number, signal: AbortSignal): Promise<void> {
+  await clock.sleep(durationMs, { signal }).catch(() => {});
 }
