@@ -8,6 +8,7 @@ import { steadyLoad } from './kubelet/load.ts';
 import { NodeClock } from './kubelet/node-clock.ts';
 import { NodeMachine } from './kubelet/node-machine.ts';
 import { type CertificateKind, kubeletCertificate } from './kubelet/serving-certificate.ts';
+import { summaryTools } from './kubelet/summary.ts';
 import { fieldAt } from './objects/kubernetes-object.ts';
 import { nodeObject, withPlace } from './objects/node-object.ts';
 import type { ObjectStore } from './objects/object-store.ts';
@@ -46,6 +47,7 @@ export class NodeFleet {
   readonly #options: FleetOptions;
   readonly #nodes = new Map<string, SimulatedNode>();
   readonly #server = new KubeletServer();
+  readonly #summaryTools = summaryTools();
   readonly #keys = generateKeys();
   #kubeletPort: number;
 
@@ -153,6 +155,7 @@ export class NodeFleet {
       clock,
       gate,
       server: this.#server,
+      summaryTools: this.#summaryTools,
       clientCaPem: pki.clientCa.certificatePem,
       certificate: () => {
         const { certificateKind: kind = 'valid', address = planned } = this.#nodes.get(name) ?? {};

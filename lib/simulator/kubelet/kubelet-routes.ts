@@ -3,7 +3,7 @@ import { expositionOf } from './exposition.ts';
 import { type KubeletAnswer, textAnswer } from './kubelet-answer.ts';
 import type { NodeMachine } from './node-machine.ts';
 import type { RequestCounts } from './request-counts.ts';
-import { summaryOf } from './summary.ts';
+import type { SummaryWriter } from './summary.ts';
 
 /** What a kubelet is asked, once it has let the caller in. */
 export interface KubeletRequest {
@@ -16,6 +16,7 @@ export interface KubeletRequest {
 export interface KubeletSources {
   readonly machine: NodeMachine;
   readonly requests: RequestCounts;
+  readonly summaries: SummaryWriter;
   /** The Pod objects bound to this node, as the API server has them. */
   pods(): Iterable<unknown>;
 }
@@ -23,17 +24,19 @@ export interface KubeletSources {
 /** Answers as a healthy kubelet does. Like a kubelet it does not mind the method. */
 export function kubeletAnswer(
   request: KubeletRequest,
-  { machine, requests, pods }: KubeletSources,
+  { machine, requests, summaries, pods }: KubeletSources,
 ): KubeletAnswer {
   switch (request.path) {
     case '/healthz':
       return withHeaders(textAnswer(200, 'ok'), { 'X-Content-Type-Options': 'nosniff' });
     case '/stats/summary': {
       const onlyCpuAndMemory = isTrue(request.query.get('only_cpu_and_memory'));
-      return json(summaryOf(machine, { onlyCpuAndMemory }));
+      return json(summaries.write({ onlyCpuAndMemory }));
     }
     case '/pods':
-      return json(JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [...pods()] }));
+      return json(
+        Buffer.from(JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [...pods()] })),
+      );
     case '/metrics':
       return exposition(requests.exposition(), machine, request.acceptsGzip);
     case '/metrics/resource':
@@ -44,8 +47,8 @@ export function kubeletAnswer(
 }
 
 /** The summary goes uncompressed even to those who would take it compressed. */
-function json(text: string): KubeletAnswer {
-  return { status: 200, headers: { 'Content-Type': 'application/json' }, body: Buffer.from(text) };
+function json(body: Buffer): KubeletAnswer {
+  return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
 }
 
 function exposition(text: string, machine: NodeMachine, acceptsGzip: boolean): KubeletAnswer {

@@ -11,12 +11,15 @@ import { type KubeletAnswer, sendAnswer } from './kubelet-answer.ts';
 import { type KubeletSources, kubeletAnswer } from './kubelet-routes.ts';
 import type { KubeletServer } from './kubelet-server.ts';
 import { RequestCounts } from './request-counts.ts';
+import { SummaryWriter } from './summary.ts';
+import type { SummaryTools } from './summary-moment.ts';
 
 /** What a kubelet needs of its cluster. */
-export interface KubeletOptions extends Omit<KubeletSources, 'requests'> {
+export interface KubeletOptions extends Omit<KubeletSources, 'requests' | 'summaries'> {
   readonly clock: Clock;
   readonly gate: KubeletGate;
   readonly server: KubeletServer;
+  readonly summaryTools: SummaryTools;
   /** PEM of the CA whose client certificates it accepts. */
   readonly clientCaPem: string;
   /** Called when the first connection comes, and after {@link Kubelet.renewCertificate}. */
@@ -32,6 +35,7 @@ export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #connections = new Map<string, Connection>();
   readonly #requests = new RequestCounts();
+  readonly #sources: KubeletSources;
   #listener: Server | undefined;
   #takenPort: AsyncDisposable | undefined;
   #tls: TlsServer | undefined;
@@ -42,6 +46,9 @@ export class Kubelet {
   constructor(nodeName: string, options: KubeletOptions) {
     this.nodeName = nodeName;
     this.#options = options;
+    const { machine, pods, summaryTools } = options;
+    const summaries = new SummaryWriter(machine, summaryTools);
+    this.#sources = { machine, pods, summaries, requests: this.#requests };
   }
 
   /** Where it listens, or would if it were not refusing. */
@@ -196,8 +203,7 @@ export class Kubelet {
       },
     );
     const acceptsGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-    const healthy =
-      refusal ?? kubeletAnswer({ path, query, acceptsGzip }, { ...this.#options, requests: this.#requests });
+    const healthy = refusal ?? kubeletAnswer({ path, query, acceptsGzip }, this.#sources);
     return this.#faults.reduce((answer, fault) => fault.change?.(answer) ?? answer, healthy);
   }
 

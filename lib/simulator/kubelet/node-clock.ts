@@ -42,8 +42,19 @@ export class NodeClock {
 
   /** What the node's wall clock showed at a monotonic moment, in milliseconds since the epoch. */
   stampMs(momentMs: number): number {
-    const setting = this.#settings.findLast(({ sinceMs }) => sinceMs <= momentMs);
-    return momentMs + this.#offsetMs() + (setting?.skewMs ?? 0);
+    return this.reading()(momentMs);
+  }
+
+  /** Reads both clocks once: {@link stampMs} for many moments. */
+  reading(): (momentMs: number) => number {
+    const offsetMs = this.#offsetMs();
+    const settings = this.#settings;
+    const latest = settings[settings.length - 1];
+    return (momentMs) => {
+      const isLatest = latest !== undefined && latest.sinceMs <= momentMs;
+      const setting = isLatest ? latest : settings.findLast(({ sinceMs }) => sinceMs <= momentMs);
+      return momentMs + offsetMs + (setting?.skewMs ?? 0);
+    };
   }
 
   /**

@@ -86,8 +86,8 @@ export class NodeMachine {
 
   podsMemoryBytes(atMs: number): number {
     let sum = 0;
-    for (const { pod, arrivedAtMs, leftAtMs } of [...this.#departed, ...this.#tenants.values()])
-      if (arrivedAtMs <= atMs && atMs < leftAtMs) sum += podMemoryBytes(pod, atMs);
+    for (const tenant of this.#departed) sum += heldBy(tenant, atMs);
+    for (const tenant of this.#tenants.values()) sum += heldBy(tenant, atMs);
     return sum;
   }
 
@@ -119,4 +119,8 @@ interface Tenant {
 
 function usedBy({ pod, usedBefore, leftAtMs }: Tenant, atMs: number): number {
   return Math.max(0, podCoreNanoseconds(pod, Math.min(atMs, leftAtMs)) - usedBefore);
+}
+
+function heldBy({ pod, arrivedAtMs, leftAtMs }: Tenant, atMs: number): number {
+  return arrivedAtMs <= atMs && atMs < leftAtMs ? podMemoryBytes(pod, atMs) : 0;
 }

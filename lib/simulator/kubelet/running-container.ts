@@ -113,6 +113,8 @@ export class RunningContainer {
   }
 
   #at(atMs: number): Stretch {
+    const latest = this.#stretches[this.#stretches.length - 1];
+    if (latest && latest.fromMs <= atMs) return latest;
     const stretch = this.#stretches.findLast(({ fromMs }) => fromMs <= atMs) ?? this.#stretches[0];
     if (!stretch) throw new Error(`Container ${this.name} has no history`);
     return stretch;

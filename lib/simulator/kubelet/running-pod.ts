@@ -14,7 +14,9 @@ export const SANDBOX_MEMORY_BYTES = 901_120;
 
 /** CPU time of all of a pod's containers, in core-nanoseconds. */
 export function podCoreNanoseconds(pod: RunningPod, atMs: number): number {
-  return pod.containers.reduce((sum, container) => sum + container.lifetimeCoreNanoseconds(atMs), 0);
+  let sum = 0;
+  for (const container of pod.containers) sum += container.lifetimeCoreNanoseconds(atMs);
+  return sum;
 }
 
 /** The pod cgroup's working set. */

@@ -1,15 +1,12 @@
-import { formatTimestamp } from '../objects/kubernetes-object.ts';
-import { sampleContainer } from './container-sample.ts';
-import { latestHousekeeping, nanocoresBetweenLooks } from './housekeeping.ts';
+import { latestHousekeeping, usageAtLook } from './housekeeping.ts';
+import { JsonBytes } from './json-bytes.ts';
+import { appendList } from './json-template.ts';
 import type { NodeMachine } from './node-machine.ts';
-import type { RunningContainer } from './running-container.ts';
-import {
-  podCoreNanoseconds,
-  podMemoryBytes,
-  podSwapBytes,
-  type RunningPod,
-  runningContainers,
-} from './running-pod.ts';
+import { PodSummary } from './pod-summary.ts';
+import type { RunningPod } from './running-pod.ts';
+import { Stamps } from './stamps.ts';
+import { anonymousShare, SummaryMoment, type SummaryTools } from './summary-moment.ts';
+import { POD_DEPTH, summaryTemplates } from './summary-templates.ts';
 
 /** What `/stats/summary` is asked for. */
 export interface SummaryOptions {
@@ -18,171 +15,90 @@ export interface SummaryOptions {
 }
 
 /**
- * A kubelet's answer to `/stats/summary` (`Summary` of k8s.io/kubelet/pkg/apis/stats/v1alpha1), with the fields,
+ * A kubelet's answers to `/stats/summary` (`Summary` of k8s.io/kubelet/pkg/apis/stats/v1alpha1), with the fields,
  * order and stamps of whole seconds that a kubelet 1.34 gives; without `psi` and `io` where its machine says so.
+ * Written without the objects, as thousands of kubelets in one process are asked every few seconds.
  */
+export class SummaryWriter {
+  readonly #machine: NodeMachine;
+  readonly #tools: SummaryTools;
+  #pods = new Map<RunningPod, PodSummary>();
+
+  constructor(machine: NodeMachine, tools: SummaryTools) {
+    this.#machine = machine;
+    this.#tools = tools;
+  }
+
+  write({ onlyCpuAndMemory }: SummaryOptions): Buffer {
+    const machine = this.#machine;
+    const { bytes } = this.#tools;
+    const templates =
+      TEMPLATES[machine.kubeletPsi ? 'withPsi' : 'withoutPsi'][onlyCpuAndMemory ? 'few' : 'all'];
+    const moment = new SummaryMoment(machine, templates, this.#tools);
+    templates.summary.append(bytes, {
+      node: () => appendNode(moment),
+      pods: () =>
+        appendList(bytes, this.#knownPods(), { depth: POD_DEPTH, append: (pod) => pod.append(moment) }),
+    });
+    return bytes.take();
+  }
+
+  /** Keeps what is known of the pods that are still there, and of no others. */
+  #knownPods(): readonly PodSummary[] {
+    const pods = new Map<RunningPod, PodSummary>();
+    for (const pod of this.#machine.pods()) pods.set(pod, this.#pods.get(pod) ?? new PodSummary(pod));
+    this.#pods = pods;
+    return [...pods.values()];
+  }
+}
+
+/** Makes what all kubelets of a process can share. */
+export function summaryTools(): SummaryTools {
+  return { bytes: new JsonBytes(), stamps: new Stamps() };
+}
+
+/** {@link SummaryWriter} for those who ask once. */
 export function summaryOf(machine: NodeMachine, options: SummaryOptions): string {
-  const nowMs = machine.clock.nowMs();
-  const pods = [...machine.pods()].map((pod) => podStats(machine, pod, nowMs, options));
-  return JSON.stringify({ node: nodeStats(machine, nowMs, options), pods }, null, 1);
+  return new SummaryWriter(machine, summaryTools()).write(options).toString();
 }
 
-const NO_PRESSURE = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
-const PSI = { psi: { full: NO_PRESSURE, some: NO_PRESSURE } };
-const DISK_BYTES = 270_553_174_016;
-const INODES = 16_777_216;
+const TEMPLATES = {
+  withPsi: {
+    few: summaryTemplates({ onlyCpuAndMemory: true, kubeletPsi: true }),
+    all: summaryTemplates({ onlyCpuAndMemory: false, kubeletPsi: true }),
+  },
+  withoutPsi: {
+    few: summaryTemplates({ onlyCpuAndMemory: true, kubeletPsi: false }),
+    all: summaryTemplates({ onlyCpuAndMemory: false, kubeletPsi: false }),
+  },
+};
 
-function nodeStats(machine: NodeMachine, nowMs: number, { onlyCpuAndMemory }: SummaryOptions) {
-  const at = (momentMs: number) => formatTimestamp(machine.clock.stampMs(momentMs));
-  const look = latestHousekeeping(machine.nodeName, machine.bootedAtMs, nowMs);
+function appendNode(moment: SummaryMoment): void {
+  const { machine } = moment;
+  const look = latestHousekeeping(machine.nodeName, machine.bootedAtMs, moment.nowMs);
   const { takenAtMs } = look;
-  const time = at(takenAtMs);
-  const podsMemory = machine.podsMemoryBytes(takenAtMs);
-  const workingSet = machine.workingSetBytes(takenAtMs);
+  const podsCpu = usageAtLook(look, (atMs) => machine.podsCoreNanoseconds(atMs));
+  const cpu = usageAtLook(look, (atMs) => machine.coreNanoseconds(atMs));
+  const podsBytes = machine.podsMemoryBytes(takenAtMs);
+  const workingSetBytes = machine.workingSetBytes(takenAtMs);
   const swapUsageBytes = machine.swapUsageBytes(takenAtMs);
-  return {
-    nodeName: machine.nodeName,
-    systemContainers: [
-      {
-        name: 'pods',
-        startTime: at(machine.bootedAtMs),
-        cpu: {
-          time,
-          usageNanoCores: nanocoresBetweenLooks(look, (atMs) => machine.podsCoreNanoseconds(atMs)),
-          usageCoreNanoSeconds: machine.podsCoreNanoseconds(takenAtMs),
-          ...pressure(machine),
-        },
-        memory: cgroupMemory(machine, time, podsMemory, { availableBytes: machine.memoryBytes - podsMemory }),
-        ...(onlyCpuAndMemory ? {} : io(machine, time)),
-        swap: { time, swapUsageBytes },
-      },
-    ],
-    startTime: at(machine.bootedAtMs),
-    cpu: {
-      time,
-      usageNanoCores: nanocoresBetweenLooks(look, (atMs) => machine.coreNanoseconds(atMs)),
-      usageCoreNanoSeconds: machine.coreNanoseconds(takenAtMs),
-      ...pressure(machine),
-    },
-    memory: cgroupMemory(machine, time, workingSet, { availableBytes: machine.memoryBytes - workingSet }),
-    ...(onlyCpuAndMemory
-      ? {}
-      : {
-          ...io(machine, time),
-          network: network(time),
-          fs: disk(time, 37_236_572_160, 595_589),
-          runtime: {
-            imageFs: disk(at(nowMs - 3000), 3_497_984, 325),
-            containerFs: disk(at(nowMs - 3000), 3_497_984, 325),
-          },
-          rlimit: { time: at(nowMs), maxpid: 32_768, curproc: 194 },
-        }),
-    swap: { time, swapAvailableBytes: machine.swapBytes - swapUsageBytes, swapUsageBytes },
-  };
-}
-
-function podStats(machine: NodeMachine, pod: RunningPod, nowMs: number, options: SummaryOptions) {
-  const at = (momentMs: number) => formatTimestamp(machine.clock.stampMs(momentMs));
-  const look = latestHousekeeping(pod.uid, pod.startedAtMs, nowMs);
-  const time = at(look.takenAtMs);
-  return {
-    podRef: { name: pod.name, namespace: pod.namespace, uid: pod.uid },
-    startTime: at(pod.startedAtMs),
-    containers: runningContainers(pod, nowMs).map((container) =>
-      containerStats(machine, pod, container, nowMs, options),
-    ),
-    cpu: {
-      time,
-      usageNanoCores: nanocoresBetweenLooks(look, (atMs) => podCoreNanoseconds(pod, atMs)),
-      usageCoreNanoSeconds: podCoreNanoseconds(pod, look.takenAtMs),
-      ...pressure(machine),
-    },
-    memory: cgroupMemory(machine, time, podMemoryBytes(pod, look.takenAtMs)),
-    ...(options.onlyCpuAndMemory
-      ? {}
-      : { ...io(machine, time), 'ephemeral-storage': disk(at(nowMs), 20_480, 13) }),
-    swap: { time, swapUsageBytes: podSwapBytes(pod, look.takenAtMs) },
-  };
-}
-
-function containerStats(
-  machine: NodeMachine,
-  pod: RunningPod,
-  container: RunningContainer,
-  nowMs: number,
-  { onlyCpuAndMemory }: SummaryOptions,
-) {
-  const sample = sampleContainer(pod, container, { nowMs, runtime: machine.runtime, asks: true });
-  const at = (momentMs: number) => formatTimestamp(machine.clock.stampMs(momentMs));
-  const time = at(sample.takenAtMs);
-  const usage = { usageBytes: sample.workingSetBytes, workingSetBytes: sample.workingSetBytes };
-  const rssBytes = anonymousShare(sample.workingSetBytes);
-  const swapUsageBytes = container.swapBytes(sample.takenAtMs);
-  return {
-    name: container.name,
-    startTime: at(sample.startedAtMs),
-    cpu: {
-      time,
-      usageNanoCores: sample.usageNanoCores,
-      usageCoreNanoSeconds: sample.usageCoreNanoSeconds,
-    },
-    ...(onlyCpuAndMemory
-      ? { memory: { time, availableBytes: 0, ...usage, rssBytes, pageFaults: 837, majorPageFaults: 0 } }
-      : {
-          memory: { time, ...usage, rssBytes },
-          ...(machine.kubeletPsi ? { io: { time } } : {}),
-          rootfs: disk(at(nowMs - 3000), 8192, 5),
-          logs: disk(at(nowMs), 0, 1),
-        }),
-    swap: { time, swapAvailableBytes: machine.swapBytes - swapUsageBytes, swapUsageBytes },
-  };
-}
-
-function pressure({ kubeletPsi }: NodeMachine) {
-  return kubeletPsi ? PSI : {};
-}
-
-function io(machine: NodeMachine, time: string) {
-  return machine.kubeletPsi ? { io: { time, ...PSI } } : {};
-}
-
-/** Memory as cAdvisor reads it of a cgroup; a pod has no limit, so none available either. */
-function cgroupMemory(
-  machine: NodeMachine,
-  time: string,
-  workingSetBytes: number,
-  available?: { readonly availableBytes: number },
-) {
-  return {
-    time,
-    ...available,
-    usageBytes: workingSetBytes,
+  moment.templates.node.append(moment.bytes, {
+    nodeName: JSON.stringify(machine.nodeName),
+    startTime: moment.stamp(machine.bootedAtMs),
+    time: moment.stamp(takenAtMs),
+    now: moment.now,
+    disksReadAt: moment.disksReadAt,
+    podsNanoCores: podsCpu.nanocores,
+    podsCoreNanoSeconds: podsCpu.coreNanoseconds,
+    podsAvailableBytes: machine.memoryBytes - podsBytes,
+    podsWorkingSetBytes: podsBytes,
+    podsRssBytes: anonymousShare(podsBytes),
+    usageNanoCores: cpu.nanocores,
+    usageCoreNanoSeconds: cpu.coreNanoseconds,
+    availableBytes: machine.memoryBytes - workingSetBytes,
     workingSetBytes,
     rssBytes: anonymousShare(workingSetBytes),
-    pageFaults: 0,
-    majorPageFaults: 0,
-    ...pressure(machine),
-  };
-}
-
-/** Whole pages of a working set that are not file cache: nine tenths will do. */
-function anonymousShare(bytes: number): number {
-  return Math.floor((bytes * 0.9) / 4096) * 4096;
-}
-
-function disk(time: string, usedBytes: number, inodesUsed: number) {
-  return {
-    time,
-    availableBytes: 71_707_721_728,
-    capacityBytes: DISK_BYTES,
-    usedBytes,
-    inodesFree: 16_181_627,
-    inodes: INODES,
-    inodesUsed,
-  };
-}
-
-function network(time: string) {
-  const counters = { rxBytes: 690_391_595, rxErrors: 0, txBytes: 1_126_877, txErrors: 0 };
-  return { time, name: 'eth0', ...counters, interfaces: [{ name: 'eth0', ...counters }] };
+    swapAvailableBytes: machine.swapBytes - swapUsageBytes,
+    swapUsageBytes,
+  });
 }
