@@ -1,7 +1,17 @@
 import { createHash, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { isIP } from 'node:net';
-import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
-import * as x509 from '@peculiar/asn1-x509';
+import {
+  bitString,
+  der,
+  integer,
+  objectIdentifier,
+  octetString,
+  sequence,
+  setOf,
+  TRUE,
+  time,
+  utf8String,
+} from './der.ts';
+import { ipOctets } from './ip-octets.ts';
 
 /** Who a certificate is about; Kubernetes reads the common name as the user and organizations as groups. */
 export interface Subject {
@@ -28,99 +38,99 @@ export interface Signer {
   readonly publicKey: KeyObject;
 }
 
-const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
-const COMMON_NAME = '2.5.4.3';
-const ORGANIZATION = '2.5.4.10';
-const USAGES = { serverAuth: x509.id_kp_serverAuth, clientAuth: x509.id_kp_clientAuth } as const;
+const COMMON_NAME = objectIdentifier('2.5.4.3');
+const ORGANIZATION = objectIdentifier('2.5.4.10');
+const USAGES = {
+  serverAuth: objectIdentifier('1.3.6.1.5.5.7.3.1'),
+  clientAuth: objectIdentifier('1.3.6.1.5.5.7.3.2'),
+};
+const EXTENSIONS = {
+  subjectKeyIdentifier: objectIdentifier('2.5.29.14'),
+  keyUsage: objectIdentifier('2.5.29.15'),
+  subjectAltName: objectIdentifier('2.5.29.17'),
+  basicConstraints: objectIdentifier('2.5.29.19'),
+  authorityKeyIdentifier: objectIdentifier('2.5.29.35'),
+  extKeyUsage: objectIdentifier('2.5.29.37'),
+};
+const ECDSA_WITH_SHA256 = sequence(objectIdentifier('1.2.840.10045.4.3.2'));
+const VERSION_3 = der(0xa0, integer(Buffer.of(2)));
+const DIGITAL_SIGNATURE = bitString(Buffer.of(0x80), 7);
+const KEY_CERT_SIGN = bitString(Buffer.of(0x04), 2);
 
-/** Issues an X.509 version 3 certificate (RFC 5280), signed with ECDSA and SHA-256, as PEM. */
+/**
+ * Issues an X.509 version 3 certificate (RFC 5280), signed with ECDSA and SHA-256, as PEM. Thousands of kubelets need
+ * one each before their first answer, so its bytes are written without a model of them.
+ */
 export function issueCertificate(request: CertificateRequest, signer: Signer): string {
-  const algorithm = new x509.AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
-  const content = new x509.TBSCertificate({
-    version: x509.Version.v3,
-    serialNumber: serialNumber(),
-    signature: algorithm,
-    issuer: nameOf(signer.subject),
-    validity: new x509.Validity(request.validity),
-    subject: nameOf(request.subject),
-    subjectPublicKeyInfo: AsnConvert.parse(publicKeyInfo(request.publicKey), x509.SubjectPublicKeyInfo),
-    extensions: new x509.Extensions(extensionsOf(request, signer)),
-  });
-  const signature = sign('sha256', Buffer.from(AsnConvert.serialize(content)), signer.privateKey);
-  const certificate = new x509.Certificate({
-    tbsCertificate: content,
-    signatureAlgorithm: algorithm,
-    signatureValue: toArrayBuffer(signature),
-  });
-  return pemOf(Buffer.from(AsnConvert.serialize(certificate)));
+  const content = sequence(
+    VERSION_3,
+    serialNumber(),
+    ECDSA_WITH_SHA256,
+    nameOf(signer.subject),
+    sequence(time(request.validity.notBefore), time(request.validity.notAfter)),
+    nameOf(request.subject),
+    publicKeyInfo(request.publicKey),
+    der(0xa3, sequence(...extensionsOf(request, signer))),
+  );
+  const signature = sign('sha256', content, signer.privateKey);
+  return pemOf(sequence(content, ECDSA_WITH_SHA256, bitString(signature)));
 }
 
 /** Random and positive: the first bit is the sign. */
-function serialNumber(): ArrayBuffer {
+function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes.writeUInt8((bytes.readUInt8(0) & 0x3f) | 0x40, 0);
-  return toArrayBuffer(bytes);
+  return integer(bytes);
 }
 
-function nameOf({ commonName, organizations = [] }: Subject): x509.Name {
-  const attribute = (type: string, utf8String: string) =>
-    new x509.RelativeDistinguishedName([
-      new x509.AttributeTypeAndValue({ type, value: new x509.AttributeValue({ utf8String }) }),
-    ]);
+function nameOf({ commonName, organizations = [] }: Subject): Buffer {
+  const attribute = (type: Buffer, value: string) => setOf(sequence(type, utf8String(value)));
   const groups = organizations.map((organization) => attribute(ORGANIZATION, organization));
-  return new x509.Name([...groups, attribute(COMMON_NAME, commonName)]);
+  return sequence(...groups, attribute(COMMON_NAME, commonName));
 }
 
 function extensionsOf(
-  { isCa = false, names, publicKey, usages }: CertificateRequest,
+  { isCa = false, names = [], publicKey, usages = [] }: CertificateRequest,
   signer: Signer,
-): x509.Extension[] {
-  const flags = isCa ? x509.KeyUsageFlags.keyCertSign : x509.KeyUsageFlags.digitalSignature;
+): readonly Buffer[] {
+  const { subjectKeyIdentifier, authorityKeyIdentifier, basicConstraints } = EXTENSIONS;
+  const { keyUsage, extKeyUsage, subjectAltName } = EXTENSIONS;
   const extensions = [
-    extension(x509.id_ce_basicConstraints, new x509.BasicConstraints({ cA: isCa }), { critical: true }),
-    extension(x509.id_ce_keyUsage, new x509.KeyUsage(flags), { critical: true }),
-    extension(x509.id_ce_subjectKeyIdentifier, new x509.SubjectKeyIdentifier(keyIdentifier(publicKey))),
-    extension(
-      x509.id_ce_authorityKeyIdentifier,
-      new x509.AuthorityKeyIdentifier({
-        keyIdentifier: new x509.KeyIdentifier(keyIdentifier(signer.publicKey)),
-      }),
-    ),
+    extension(basicConstraints, TRUE, sequence(...(isCa ? [TRUE] : []))),
+    extension(keyUsage, TRUE, isCa ? KEY_CERT_SIGN : DIGITAL_SIGNATURE),
+    extension(subjectKeyIdentifier, octetString(keyIdentifier(publicKey))),
+    extension(authorityKeyIdentifier, sequence(der(0x80, keyIdentifier(signer.publicKey)))),
   ];
-  if (usages?.length) {
-    extensions.push(
-      extension(x509.id_ce_extKeyUsage, new x509.ExtendedKeyUsage(usages.map((usage) => USAGES[usage]))),
-    );
-  }
-  if (names?.length) {
-    extensions.push(
-      extension(x509.id_ce_subjectAltName, new x509.SubjectAlternativeName(names.map(generalName))),
-    );
-  }
+  if (usages.length > 0)
+    extensions.push(extension(extKeyUsage, sequence(...usages.map((usage) => USAGES[usage]))));
+  if (names.length > 0) extensions.push(extension(subjectAltName, sequence(...names.map(generalName))));
   return extensions;
 }
 
-function extension(extnID: string, value: unknown, { critical = false } = {}): x509.Extension {
-  return new x509.Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
+/** @param parts whether it is critical, if it is, and its value */
+function extension(id: Buffer, ...parts: readonly Uint8Array[]): Buffer {
+  const value = parts.at(-1) ?? Buffer.of();
+  return sequence(id, ...parts.slice(0, -1), octetString(value));
 }
 
-function generalName(name: string): x509.GeneralName {
-  return isIP(name) === 0
-    ? new x509.GeneralName({ dNSName: name })
-    : new x509.GeneralName({ iPAddress: name });
+function generalName(name: string): Buffer {
+  const octets = ipOctets(name);
+  return octets ? der(0x87, octets) : der(0x82, Buffer.from(name, 'latin1'));
 }
 
-function keyIdentifier(publicKey: KeyObject): ArrayBuffer {
-  return toArrayBuffer(createHash('sha1').update(publicKeyInfo(publicKey)).digest());
+function keyIdentifier(publicKey: KeyObject): Buffer {
+  return createHash('sha1').update(publicKeyInfo(publicKey)).digest();
 }
+
+// Most certificates of a cluster are about a few keys, and OpenSSL takes its time to export one.
+const PUBLIC_KEY_INFOS = new WeakMap<KeyObject, Buffer>();
 
 function publicKeyInfo(publicKey: KeyObject): Buffer {
-  return publicKey.export({ type: 'spki', format: 'der' });
-}
-
-/** Of its own: a small Buffer is a part of a larger one. */
-function toArrayBuffer(bytes: Buffer): ArrayBuffer {
-  return new Uint8Array(bytes).buffer;
+  const known = PUBLIC_KEY_INFOS.get(publicKey);
+  if (known) return known;
+  const info = publicKey.export({ type: 'spki', format: 'der' });
+  PUBLIC_KEY_INFOS.set(publicKey, info);
+  return info;
 }
 
 function pemOf(bytes: Buffer): string {
