@@ -83,6 +83,7 @@ export class NodeFleet {
     await this.#listen(node);
     await node.kubelet.setFaults(plan.override.faults ?? []);
     this.#nodes.set(plan.name, node);
+    node.kubelet.prepareTls();
     store.create(
       'nodes',
       nodeObject({

@@ -22,13 +22,13 @@ export interface KubeletOptions extends Omit<KubeletSources, 'requests' | 'summa
   readonly summaryTools: SummaryTools;
   /** PEM of the CA whose client certificates it accepts. */
   readonly clientCaPem: string;
-  /** Called when the first connection comes, and after {@link Kubelet.renewCertificate}. */
+  /** Called by {@link Kubelet.prepareTls} or when the first connection comes, and after {@link Kubelet.renewCertificate}. */
   certificate(): KeyedCertificate;
 }
 
 /**
  * One kubelet: a port on an address of its own, TLS with a certificate of its own, and the faults that it has at
- * the moment. Thousands fit into a process, as HTTP is shared and certificates are made when first needed.
+ * the moment. Thousands fit into a process, as HTTP is shared.
  */
 export class Kubelet {
   readonly nodeName: string;
@@ -68,6 +68,11 @@ export class Kubelet {
   async listen(address: string, port: number): Promise<void> {
     this.#endpoint = { address, port };
     await this.#open();
+  }
+
+  /** Makes now what else the first connection would wait for: thousands may come within a second. */
+  prepareTls(): void {
+    this.#tlsServer();
   }
 
   /** Replaces the faults it has; faults of ports and connections end those connections that are open. */
@@ -176,7 +181,9 @@ export class Kubelet {
   #serve(request: IncomingMessage, response: ServerResponse): void {
     request.resume();
     const gone = new AbortController();
-    response.on('close', () => gone.abort());
+    response.on('close', () => {
+      if (!response.writableFinished) gone.abort(); // the reason, with its stack, costs more than all of a short answer
+    });
     const connection = this.#connections.get(remoteEndOf(request.socket));
     this.#answer(request)
       .then((answer) =>
