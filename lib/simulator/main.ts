@@ -4,6 +4,7 @@ import { describeError } from '#lib/telemetry/logger.ts';
 import { startCluster } from './cluster.ts';
 import { writeClusterFiles, writePrivateFile } from './cluster-files.ts';
 import { type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
+import { countExternalMemory } from './count-external-memory.ts';
 import type { ScenarioInput } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
@@ -16,6 +17,7 @@ try {
 
 async function main(commandLine: CommandLine): Promise<void> {
   if (commandLine.help) return void process.stdout.write(USAGE);
+  countExternalMemory();
   const asked = signalled();
   const { port, kubeletPort, metricsServer, scenarioFile } = commandLine;
   const fromFile = scenarioFile === undefined ? {} : await readScenario(scenarioFile);
