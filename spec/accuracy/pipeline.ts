@@ -44,10 +44,10 @@ export class Pipeline implements AsyncDisposable {
       endpoints,
       targetOf: ({ name }) => ({ nodeName: name, host: name, port: 10250 }),
       client: {
-        get: async ({ nodeName }, path, signal) => {
+        get: async ({ nodeName }, path, { signal, read }) => {
           const node = cluster.machines.get(nodeName);
           if (!node) throw new Error('no route to host');
-          return Buffer.from(await node.answer(path, { signal, timeoutMs: requestTimeoutMs }));
+          return read(Buffer.from(await node.answer(path, { signal, timeoutMs: requestTimeoutMs })));
         },
         retain: async () => {},
       },

@@ -86,26 +86,31 @@ async function attemptAll(
     const askedAtMs = clock.monotonicMs();
     const note = (outcome: AttemptOutcome, endedAtMs = clock.nowMs()) =>
       attempts.push({ endpoint: path.split('?', 1)[0] ?? path, endedAtMs, outcome });
-    let body: Buffer;
+    const read = (body: Buffer) => {
+      const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
+      try {
+        const answer = decode(body, { nodeName: node.name, askedAtMs, ...received });
+        note({ kind: 'answered', answer }, received.receivedAtWallMs);
+      } catch (error) {
+        note(unreadable(error, node.name, target));
+      }
+    };
     try {
-      body = await client.get(target, path, signal);
+      await client.get(target, path, { signal, read });
     } catch (error) {
       note(outcomeOf(error, node.name, target));
       throw error;
     }
-    try {
-      const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
-      const answer = decode(body, { nodeName: node.name, askedAtMs, ...received });
-      note({ kind: 'answered', answer }, received.receivedAtWallMs);
-    } catch (error) {
-      const because = reasonOf(error, node.name, target);
-      if (error instanceof OtherNodesAnswer) {
-        note({ kind: 'misdirected', because, otherNodeName: error.otherNodeName });
-      } else note({ kind: isExcessive(error) ? 'excessive' : 'unreadable', because });
-    }
   });
   await asked.catch(() => {}); // noted with the attempt
   return attempts;
+}
+
+function unreadable(error: unknown, nodeName: string, target: ScrapeTarget): AttemptOutcome {
+  const because = reasonOf(error, nodeName, target);
+  if (error instanceof OtherNodesAnswer)
+    return { kind: 'misdirected', because, otherNodeName: error.otherNodeName };
+  return { kind: isExcessive(error) ? 'excessive' : 'unreadable', because };
 }
 
 /** What is refused to make room for others is not too much by itself. */

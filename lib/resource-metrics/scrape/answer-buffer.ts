@@ -49,15 +49,25 @@ export class AnswerBuffer implements Disposable {
     return this.#share.take(chunk.length, signal);
   }
 
-  /** All of it, closed as JSON texts are. */
+  /**
+   * All of it, closed as JSON texts are. It is to be read at once: the next answer is put together in the same place,
+   * and what came in is not kept.
+   */
   contents(): Buffer {
-    return joinClosed(this.#chunks, this.#bytes);
+    const chunks = this.#chunks.splice(0);
+    if (this.#bytes > USUAL_ANSWER_BYTES) return joinClosed(chunks, this.#bytes);
+    scratch ??= Buffer.allocUnsafe(USUAL_ANSWER_BYTES + 1);
+    return joinClosed(chunks, this.#bytes, scratch);
   }
 
   [Symbol.dispose](): void {
+    this.#chunks.length = 0; // whoever holds this may be held for long, where the collector seldom looks
     this.#share?.[Symbol.dispose]();
   }
 }
+
+/** Where usual answers are put together, one after the other: each would leave as much memory behind as it is long. */
+let scratch: Buffer | undefined;
 
 function tooLong(maxBytes: number): ExcessiveAnswer {
   return new ExcessiveAnswer(

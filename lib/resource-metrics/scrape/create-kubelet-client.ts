@@ -72,7 +72,7 @@ export async function createKubeletClient(
   creating.use(client);
   const created = creating.move();
   return {
-    get: (target, path, signal) => client.get(target, path, signal),
+    get: (target, path, question) => client.get(target, path, question),
     retain: (addresses) => client.retain(addresses),
     [Symbol.asyncDispose]: () => created.disposeAsync(),
   };

@@ -16,9 +16,16 @@ const [OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [0x5b, 
  */
 export type JsonText = Buffer & { readonly __closed: unique symbol };
 
-/** Joins parts of so many bytes to a text that {@link closeJson} need not copy. */
-export function joinClosed(parts: readonly Uint8Array[], bytes: number): Buffer {
-  const closed = Buffer.allocUnsafe(bytes + 1);
+/**
+ * Joins parts of so many bytes to a text that {@link closeJson} need not copy.
+ *
+ * @param closed where to; of one byte more at least
+ */
+export function joinClosed(
+  parts: readonly Uint8Array[],
+  bytes: number,
+  closed: Buffer = Buffer.allocUnsafe(bytes + 1),
+): Buffer {
   let end = 0;
   for (const part of parts) {
     closed.set(part, end);

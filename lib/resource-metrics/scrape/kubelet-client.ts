@@ -5,7 +5,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { AnswerMemory } from './answer-memory.ts';
 import type { Dialer } from './dialer.ts';
-import { ConnectionClosed, KubeletConnection } from './kubelet-connection.ts';
+import { ConnectionClosed, KubeletConnection, type Question } from './kubelet-connection.ts';
 import { KubeletRefusal } from './kubelet-refusal.ts';
 
 /** What a kubelet client needs from outside. */
@@ -41,19 +41,24 @@ export class KubeletClient {
    * A kept connection that the kubelet closed while the question was on its way is replaced, once; one that was made
    * with another client certificate than is current is not used, for the kubelet goes on taking us for who we were.
    *
-   * @throws {KubeletRefusal} for every status but 200; an Error with the cause in words for the rest
+   * @returns what was read of the answer
+   * @throws what `read` throws; {KubeletRefusal} for every status but 200; an Error with the cause in words for the rest
    */
-  async get(target: ScrapeTarget, path: string, signal: AbortSignal): Promise<Buffer> {
+  async get<Read>(
+    target: ScrapeTarget,
+    path: string,
+    { signal, read }: Pick<Question<Read>, 'signal' | 'read'>,
+  ): Promise<Read> {
     const { clock, requestTimeoutMs } = this.#options;
     const expired = () => new Error(`no complete answer within ${formatDuration(requestTimeoutMs)}`);
     using deadline = startDeadline(clock, requestTimeoutMs, { signal, expired });
-    return await this.#ask(target, path, deadline.signal);
+    return await this.#ask(target, { path, read, signal: deadline.signal });
   }
 
-  async #ask(target: ScrapeTarget, path: string, signal: AbortSignal): Promise<Buffer> {
+  async #ask<Read>(target: ScrapeTarget, asked: Omit<Question<Read>, 'authorization'>): Promise<Read> {
     const address = formatAddress(target);
-    const authorization = await this.#options.authorization();
-    const question = { path, authorization, signal };
+    const { signal } = asked;
+    const question = { ...asked, authorization: await this.#options.authorization() };
     const certificate = this.#options.dialer.credentials?.cert;
     const kept = this.#connections.get(address);
     if (kept && kept.certificate !== certificate) kept.connection.close();

@@ -10,12 +10,14 @@ export class ConnectionClosed extends Error {
   }
 }
 
-/** What is asked, by whom, and how long the answer is waited for. */
-export interface Question {
+/** What is asked, by whom, how long the answer is waited for, and what is made of it. */
+export interface Question<Read> {
   readonly path: string;
   /** The value of the Authorization header. */
   readonly authorization: string | undefined;
   readonly signal: AbortSignal;
+  /** Reads the body of an answer at once: another is put in its place afterwards. */
+  readonly read: (body: Buffer) => Read;
 }
 
 /** What a connection needs from outside. */
@@ -57,11 +59,11 @@ export class KubeletConnection {
   /**
    * Asks, once the questions before are answered.
    *
-   * @returns the body of the answer
-   * @throws {KubeletRefusal} for every status but 200; {@link ConnectionClosed}, the signal's reason, or why else there
-   * is no answer, and then the connection is closed
+   * @returns what was read of the answer
+   * @throws {KubeletRefusal} for every status but 200; what `read` throws; {@link ConnectionClosed}, the signal's reason, or
+   * why else there is no answer, and then the connection is closed
    */
-  async ask(question: Question): Promise<Buffer> {
+  async ask<Read>(question: Question<Read>): Promise<Read> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last = promise;
@@ -77,11 +79,11 @@ export class KubeletConnection {
     this.#socket.destroy();
   }
 
-  async #exchange({ path, authorization, signal }: Question): Promise<Buffer> {
+  async #exchange<Read>({ path, authorization, signal, read }: Question<Read>): Promise<Read> {
     signal.throwIfAborted();
     if (!this.isOpen) throw new ConnectionClosed();
     const request = this.#requestOf(path, authorization);
-    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    const { promise, resolve, reject } = Promise.withResolvers<Read>();
     const room: Promise<void>[] = [];
     const fail = (error: unknown) => {
       this.#current = undefined;
@@ -91,11 +93,19 @@ export class KubeletConnection {
     const settle = (isReusable: boolean, how: () => void) => {
       this.#current = undefined;
       if (!isReusable) this.close();
-      Promise.all(room).then(how, reject);
+      if (room.length === 0) how();
+      else Promise.all(room).then(how).catch(reject);
+    };
+    const readNow = (body: () => Buffer) => {
+      try {
+        resolve(read(body()));
+      } catch (error) {
+        reject(error);
+      }
     };
     const listener = {
       wait: (until: Promise<void>) => room.push(this.#pausedUntil(until, fail)),
-      answered: (body: Buffer, isReusable: boolean) => settle(isReusable, () => resolve(body)),
+      answered: (body: () => Buffer, isReusable: boolean) => settle(isReusable, () => readNow(body)),
       refused: (error: Error, isReusable: boolean) => settle(isReusable, () => reject(error)),
     };
     const { memory, maxAnswerBytes: maxBytes } = this.#options;

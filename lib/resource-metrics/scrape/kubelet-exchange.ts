@@ -12,8 +12,11 @@ const MAX_REFUSAL_LENGTH = 200;
 export interface ExchangeListener {
   /** Nothing more is to be taken off the wire until the promise is settled. */
   wait(until: Promise<void>): void;
-  /** @param isReusable whether the connection can take another question */
-  answered(body: Buffer, isReusable: boolean): void;
+  /**
+   * @param body puts the body together, to be read at once
+   * @param isReusable whether the connection can take another question
+   */
+  answered(body: () => Buffer, isReusable: boolean): void;
   refused(error: KubeletRefusal, isReusable: boolean): void;
 }
 
@@ -63,7 +66,7 @@ export class KubeletExchange implements AnswerListener, Disposable {
   }
 
   end(isReusable: boolean): void {
-    if (this.#statusCode === 200) this.#listener.answered(this.#buffer.contents(), isReusable);
+    if (this.#statusCode === 200) this.#listener.answered(() => this.#buffer.contents(), isReusable);
     else {
       const text = Buffer.concat(this.#refusal).toString().trim().slice(0, MAX_REFUSAL_LENGTH);
       this.#listener.refused(new KubeletRefusal(this.#statusCode, text), isReusable);

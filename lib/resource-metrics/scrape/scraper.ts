@@ -109,8 +109,8 @@ export class Scraper {
   }
 
   /**
-   * Asks one node and delivers its answer. Who waits for its turn waits outside of this: a call that has waited for long is
-   * held where the collector seldom looks, and all that passed through it with it, though it is over.
+   * Asks one node and delivers its answer as soon as that is read: it passes through nothing that has waited for long. Such
+   * calls are held where the collector seldom looks, and with them, though they are over, all that passed through.
    */
   async #scrapeNode(
     node: LiveNode,
@@ -126,22 +126,25 @@ export class Scraper {
       const durationMs = clock.monotonicMs() - begin.monotonicMs;
       onScraped({ nodeName, startedAtMs: begin.startedAtMs, durationMs, address, endpoint, ...outcome });
     };
-    let answer: NodeAnswer;
+    let ignored: readonly string[] = [];
     try {
       signal.throwIfAborted();
-      answer = await endpoints.ask(node, async ({ path, decode }) => {
+      await endpoints.ask(node, async ({ path, decode }) => {
         endpoint = path;
         const askedAtMs = clock.monotonicMs();
-        const body = await client.get(target, path, signal);
-        const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
-        return decode(body, { nodeName, askedAtMs, ...received });
+        const read = (body: Buffer) => {
+          const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
+          const answer = decode(body, { nodeName, askedAtMs, ...received });
+          ignored = answer.ignored;
+          deliver(answer);
+        };
+        await client.get(target, path, { signal, read });
       });
     } catch (cause) {
       report({ error: new ScrapeError(nodeName, cause, { address }), ignored: [] });
       return;
     }
-    report({ error: undefined, ignored: answer.ignored });
-    deliver(answer);
+    report({ error: undefined, ignored });
   }
 }
 

@@ -44,7 +44,7 @@ function setup({
     maxAnswerBytes: MAX_ANSWER_BYTES,
   });
   const get = (port: number) =>
-    client.get({ nodeName: 'a', host: '127.0.0.1', port }, '/path?x=y', never).then(String);
+    client.get({ nodeName: 'a', host: '127.0.0.1', port }, '/path?x=y', { signal: never, read: String });
   const failure = (port: number) =>
     get(port).then(
       (text) => `answered ${text}`,

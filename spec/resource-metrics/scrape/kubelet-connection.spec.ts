@@ -20,8 +20,8 @@ async function connect(server: RawServer) {
   });
   const ask = (path = '/', options: { signal?: AbortSignal; authorization?: string } = {}) =>
     connection
-      .ask({ path, signal: options.signal ?? never, authorization: options.authorization })
-      .then(String, (error: Error) => error.message);
+      .ask({ path, signal: options.signal ?? never, authorization: options.authorization, read: String })
+      .catch((error: Error) => error.message);
   return { ask, connection, [Symbol.dispose]: () => connection.close() };
 }
 
@@ -45,6 +45,20 @@ describe('KubeletConnection', () => {
       '3',
     ]);
     expect(asked).to.deep.equal(['/a', '/b', '/c']);
+  });
+
+  it('goes on after an answer that cannot be read', async () => {
+    await using server = await RawServer.start(answering(httpResponse('what')));
+    using kubelet = await connect(server);
+    const read = () => {
+      throw new Error('unreadable');
+    };
+    const question = { path: '/', signal: never, authorization: undefined, read };
+    expect(await kubelet.connection.ask(question).catch((error: Error) => error.message)).to.equal(
+      'unreadable',
+    );
+    expect(kubelet.connection.isOpen).to.equal(true);
+    expect(await kubelet.ask()).to.equal('what');
   });
 
   it('goes on after a refusal that has ended', async () => {

@@ -35,12 +35,12 @@ function setup(
         ? { nodeName: name, reason: 'no address' }
         : { nodeName: name, host: name, port: 10250 },
     client: {
-      get: async ({ host }, path, signal) => {
+      get: async ({ host }, path, { signal, read }) => {
         asked.push({ host, path, atMs: clock.monotonicMs() });
         const kubelet = kubelets[host] ?? { afterMs: 0 };
         await clock.sleep(kubelet.afterMs, { signal });
         if (kubelet.fails !== undefined) throw new Error(kubelet.fails);
-        return Buffer.from(kubelet.text ?? '{"pods":[]}');
+        return read(Buffer.from(kubelet.text ?? '{"pods":[]}'));
       },
       retain: async (addresses) => {
         retained.push([...addresses]);
