@@ -35,7 +35,12 @@ export class EncodedBatch {
   }
 
   #deflate(): Promise<Deflated> {
-    this.#deflated ??= deflate([this.bytes]);
+    if (!this.#deflated) {
+      this.#deflated = deflate([this.bytes]);
+      this.#deflated.catch(() => {
+        this.#deflated = undefined; // whoever asks next tries again
+      });
+    }
     return this.#deflated;
   }
 }
