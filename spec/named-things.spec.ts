@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
+import { USAGE } from '#spec/benchmarks/command-line.ts';
 import { seriesNames, servedSeries } from '#spec/support/served-series.ts';
 
 // Flags of other programs that our documents speak of.
@@ -12,7 +13,8 @@ const NPM = 'include loglevel no-audit no-fund omit';
 const SIMULATOR = 'nodes pods-per-node';
 const KUBE_APISERVER = 'proxy-client-cert-file proxy-client-key-file';
 const KUBELET = 'node-ip';
-const FOREIGN_FLAGS = [KUBECTL, HELM, NPM, SIMULATOR, KUBE_APISERVER, KUBELET].flatMap((flags) =>
+const V8 = 'external-memory-accounted-in-global-limit optimize-for-size';
+const FOREIGN_FLAGS = [KUBECTL, HELM, NPM, SIMULATOR, KUBE_APISERVER, KUBELET, V8].flatMap((flags) =>
   flags.split(' '),
 );
 
@@ -21,6 +23,12 @@ const SERIES =
   /\b(?:metrics_server|apiserver|authentication|authorization|process|nodejs)_[a-z0-9_]*[a-z0-9]\b/g;
 // Of the reference, where ours has another name.
 const FOREIGN_SERIES = ['authentication_attempts'];
+
+/** The arguments of a benchmark. */
+const BENCHMARK = /ARGS='[^']*'/g;
+
+const flagsIn = (text: string) =>
+  [...text.matchAll(/(?<![\w-])--([a-z][a-z0-9-]+)/g)].map(([, flag = '']) => flag);
 
 describe('what documents, alerts and remedies name', () => {
   const documents = new Map(
@@ -41,9 +49,20 @@ describe('what documents, alerts and remedies name', () => {
 
   it('are flags that there are', () => {
     for (const [path, text] of documents) {
-      const flags = [...text.matchAll(/(?<![\w-])--([a-z][a-z0-9-]+)/g)].map(([, flag = '']) => flag);
+      const flags = flagsIn(text.replaceAll(BENCHMARK, ''));
       expect(
         flags.filter((flag) => !FOREIGN_FLAGS.includes(flag) && !isOurs(flag)),
+        path,
+      ).to.deep.equal([]);
+    }
+  });
+
+  it('are flags that benchmarks have, where these are told of', () => {
+    const known = flagsIn(USAGE);
+    for (const [path, text] of documents) {
+      const named = [...text.matchAll(BENCHMARK)].flatMap(([command]) => flagsIn(command));
+      expect(
+        named.filter((flag) => !known.includes(flag)),
         path,
       ).to.deep.equal([]);
     }
