@@ -5,7 +5,7 @@ import type { Credentials, User } from '#lib/apiserver/authentication.ts';
  *
  * @returns `undefined` when a request does not try this way, and an Error when it does, and the proof is no good; the
  * message says why and never quotes the proof
- * @throws what may be returned, too
+ * @throws what kept it from finding out, which counts as no good, too
  */
 export type AuthenticationMethod = (credentials: Credentials) => Promise<Identification> | Identification;
 

@@ -23,17 +23,23 @@ export function byClientCertificate(
   };
 }
 
-/** A connection's certificate is read once, not with every request. */
+/** By certificate: a connection's is read once, not with every request. */
 const USERS = new WeakMap<X509Certificate, User>();
 
 /** `undefined` where it names nobody. */
 function userOf(certificate: X509Certificate): User | undefined {
-  const known = USERS.get(certificate);
-  const name = known?.name ?? commonNameOf(certificate);
-  if (known || name === '') return known;
+  let user = USERS.get(certificate);
+  if (!user) {
+    user = readUser(certificate);
+    if (user) USERS.set(certificate, user);
+  }
+  return user;
+}
+
+function readUser(certificate: X509Certificate): User | undefined {
+  const name = commonNameOf(certificate);
+  if (name === '') return undefined;
   const fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase();
   const extra = { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] };
-  const user = { name, uid: '', groups: organizationsOf(certificate), extra };
-  USERS.set(certificate, user);
-  return user;
+  return { name, uid: '', groups: organizationsOf(certificate), extra };
 }

@@ -20,7 +20,7 @@ export function byFrontProxy(config: () => AuthenticationConfig, clock: Clock): 
     const name = commonNameOf(chain.leaf);
     const { allowedNames, headers } = frontProxy;
     if (allowedNames.length > 0 && !allowedNames.includes(name)) {
-      throw new Error(
+      return new Error(
         `the front proxy's certificate is called "${name}", which is not among the allowed names`,
       );
     }
