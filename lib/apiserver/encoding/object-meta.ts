@@ -1,4 +1,4 @@
-import { goJson, goJsonText } from './go-json.ts';
+import { goJsonText } from './go-json.ts';
 import type { JsonObject } from './json-value.ts';
 import { formatTime, writeTime } from './meta-time.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
@@ -15,7 +15,10 @@ export interface ObjectMeta {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The JSON of an object's `metadata`: fields in Kubernetes' order, labels by key, what is empty left out. */
+/**
+ * The JSON of an object's `metadata`: fields in Kubernetes' order, labels by key, what is empty left out. Keys that are
+ * whole numbers come first and by their value, as in every object of JavaScript.
+ */
 export function objectMetaJson(meta: ObjectMeta): JsonObject {
   const { name, namespace, resourceVersion, creationTimestampMs, labels } = meta;
   return {
@@ -27,7 +30,7 @@ export function objectMetaJson(meta: ObjectMeta): JsonObject {
   };
 }
 
-/** The same as text on one line: objects are encoded by the ten thousand after every scrape. */
+/** The same as text on one line, labels by key in every case: objects are encoded by the ten thousand after every scrape. */
 export function objectMetaText(meta: ObjectMeta): string {
   const { name, namespace, resourceVersion, creationTimestampMs } = meta;
   let text = `{"name":${goJsonText(name)}`;
@@ -62,7 +65,8 @@ function labelsJson(labels: ObjectMeta['labels']): JsonObject {
 function labelsText(labels: ObjectMeta['labels']): string {
   let text = labelTexts.get(labels);
   if (text === undefined) {
-    text = isEmpty(labels) ? '' : `,"labels":${goJson(labelsJson(labels))}`;
+    const members = sortedEntries(labels).map(([key, value]) => `${goJsonText(key)}:${goJsonText(value)}`);
+    text = members.length === 0 ? '' : `,"labels":{${members.join()}}`;
     labelTexts.set(labels, text);
   }
   return text;
@@ -71,18 +75,20 @@ function labelsText(labels: ObjectMeta['labels']): string {
 function labelsProtobuf(labels: ObjectMeta['labels']): Buffer {
   let bytes = labelBytes.get(labels);
   if (!bytes) {
-    const message = new ProtobufWriter();
     for (const [key, value] of sortedEntries(labels)) {
-      message.message(11, () => {
-        message.string(1, key);
-        message.string(2, value);
+      labelsWriter.message(11, () => {
+        labelsWriter.string(1, key);
+        labelsWriter.string(2, value);
       });
     }
-    bytes = message.finish();
+    bytes = labelsWriter.finish();
     labelBytes.set(labels, bytes);
   }
   return bytes;
 }
+
+/** One for all: the room of each would be kept with its bytes, which are fewer. */
+const labelsWriter = new ProtobufWriter();
 
 const sortedLabels = new WeakMap<ObjectMeta['labels'], JsonObject>();
 const labelTexts = new WeakMap<ObjectMeta['labels'], string>();
