@@ -1,3 +1,6 @@
+import { nextTurn, type Turn } from '#lib/time/turn.ts';
+import type { NameOrder } from './name-order.ts';
+
 /** What is live, and where to look for it. */
 export interface LiveLookup<Usage, Live> {
   /** Another number whenever something that is live has changed. */
@@ -6,56 +9,54 @@ export interface LiveLookup<Usage, Live> {
   liveOf(usage: Usage): Live | undefined;
 }
 
+/** What is made of usages of one moment. */
+export interface LiveBatchOptions<Usage, Live, Metrics> extends LiveLookup<Usage, Live> {
+  readonly order: NameOrder;
+  readonly make: (usage: Usage, live: Live) => Metrics;
+}
+
 /**
  * The metrics of usages of one moment, sorted by name, for as many of them as are live: one and the same array for
  * as long as all that is live of them stays the same.
  */
 export class LiveBatch<Usage, Live, Metrics> {
-  readonly #usages: readonly Usage[];
-  readonly #lookup: LiveLookup<Usage, Live>;
-  readonly #make: (usage: Usage, live: Live) => Metrics;
+  readonly #byName: ReadonlyMap<string, Usage>;
+  readonly #options: LiveBatchOptions<Usage, Live, Metrics>;
+  #sorted: readonly Usage[] | undefined;
   /** When we last looked what is live. */
   #revision = Number.NaN;
   /** What was live of each usage when the batch was made. */
   #lives: readonly (Live | undefined)[] = [];
   #batch: readonly Metrics[] | undefined;
+  #making: Promise<readonly Metrics[]> | undefined;
   /** Of each usage what somebody may have been told first. */
   readonly #told: (Metrics | undefined)[] = [];
 
-  /** @param usages sorted by name */
-  constructor(
-    usages: readonly Usage[],
-    lookup: LiveLookup<Usage, Live>,
-    make: (usage: Usage, live: Live) => Metrics,
-  ) {
-    this.#usages = usages;
-    this.#lookup = lookup;
-    this.#make = make;
+  /** @param usages by name */
+  constructor(usages: ReadonlyMap<string, Usage>, options: LiveBatchOptions<Usage, Live, Metrics>) {
+    this.#byName = usages;
+    this.#options = options;
   }
 
   /** How many usages {@link current} has to look up. */
   get pending(): number {
-    return this.#batch && this.#lookup.revision() === this.#revision ? 0 : this.#usages.length;
+    return this.#batch && this.#options.revision() === this.#revision ? 0 : this.#byName.size;
   }
 
   current(): readonly Metrics[] {
-    const revision = this.#lookup.revision();
-    if (this.#batch && (revision === this.#revision || this.#isUnchanged())) {
-      this.#revision = revision;
-      return this.#batch;
-    }
-    this.#revision = revision;
-    const batch: Metrics[] = [];
-    this.#lives = this.#usages.map((usage) => this.#lookup.liveOf(usage));
-    this.#usages.forEach((usage, index) => {
-      const live = this.#lives[index];
-      if (live === undefined) return;
-      const metrics = this.#make(usage, live);
-      batch.push(metrics);
-      this.#told[index] ??= metrics;
+    const { revision, liveOf } = this.#options;
+    const now = revision();
+    if (this.#batch && now === this.#revision) return this.#batch;
+    const lives = this.#usages.map((usage) => liveOf(usage));
+    return this.#unchanged(now, lives) ?? this.#replace(now, lives, this.#makeAll(lives));
+  }
+
+  /** The same, except that others go on meanwhile: what changes then may be in it or not. */
+  currentInTurns(turn: Turn): Promise<readonly Metrics[]> {
+    this.#making ??= this.#makeInTurns(turn).finally(() => {
+      this.#making = undefined;
     });
-    this.#batch = batch;
-    return batch;
+    return this.#making;
   }
 
   /**
@@ -67,7 +68,62 @@ export class LiveBatch<Usage, Live, Metrics> {
     return this.#told.filter((metrics) => metrics !== undefined);
   }
 
-  #isUnchanged(): boolean {
-    return this.#usages.every((usage, index) => this.#lookup.liveOf(usage) === this.#lives[index]);
+  get #usages(): readonly Usage[] {
+    this.#sorted ??= this.#options.order.sort(this.#byName);
+    return this.#sorted;
+  }
+
+  async #makeInTurns(turn: Turn): Promise<readonly Metrics[]> {
+    if (this.pending === 0) return this.current();
+    const { revision, liveOf } = this.#options;
+    const [before, now] = [this.#batch, revision()];
+    const lives: (Live | undefined)[] = [];
+    for (const usage of this.#usages) {
+      lives.push(liveOf(usage));
+      if (turn.isOver()) await nextTurn();
+    }
+    const made: (Metrics | undefined)[] = [];
+    if (!this.#isOf(lives)) {
+      for (const index of lives.keys()) {
+        made.push(this.#make(index, lives));
+        if (turn.isOver()) await nextTurn();
+      }
+    }
+    if (this.#batch !== before) return this.current(); // somebody could not wait
+    return this.#unchanged(now, lives) ?? this.#replace(now, lives, made);
+  }
+
+  /** The batch there is, if it is of these. */
+  #unchanged(revision: number, lives: readonly (Live | undefined)[]): readonly Metrics[] | undefined {
+    if (!this.#isOf(lives)) return undefined;
+    this.#revision = revision;
+    return this.#batch;
+  }
+
+  #isOf(lives: readonly (Live | undefined)[]): boolean {
+    return this.#batch !== undefined && lives.every((live, index) => live === this.#lives[index]);
+  }
+
+  #makeAll(lives: readonly (Live | undefined)[]): readonly (Metrics | undefined)[] {
+    return lives.map((_live, index) => this.#make(index, lives));
+  }
+
+  #make(index: number, lives: readonly (Live | undefined)[]): Metrics | undefined {
+    const [usage, live] = [this.#usages[index], lives[index]];
+    return usage === undefined || live === undefined ? undefined : this.#options.make(usage, live);
+  }
+
+  #replace(
+    revision: number,
+    lives: readonly (Live | undefined)[],
+    made: readonly (Metrics | undefined)[],
+  ): readonly Metrics[] {
+    made.forEach((metrics, index) => {
+      this.#told[index] ??= metrics;
+    });
+    this.#revision = revision;
+    this.#lives = lives;
+    this.#batch = made.filter((metrics) => metrics !== undefined);
+    return this.#batch;
   }
 }

@@ -30,11 +30,11 @@ export function nodeMetricsResource(
     let batch = batches.get(snapshot);
     if (!batch) {
       const origin = originOf(snapshot, versions);
-      batch = new LiveBatch(
-        order.sort(snapshot.nodes),
-        lookup,
-        (usage, live) => new NodeMetrics(usage, live, origin),
-      );
+      batch = new LiveBatch(snapshot.nodes, {
+        ...lookup,
+        order,
+        make: (usage, live) => new NodeMetrics(usage, live, origin),
+      });
       batches.set(snapshot, batch);
     }
     return batch;

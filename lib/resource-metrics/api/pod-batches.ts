@@ -18,6 +18,8 @@ interface SnapshotBatches {
   readonly byNamespace: Map<string, NamespaceBatch>;
 }
 
+const NONE: ReadonlyMap<string, PodUsage> = new Map();
+
 /** The metrics of the live pods of snapshots, namespace by namespace, for as long as a snapshot is held. */
 export class PodBatches {
   readonly #lookup: LiveLookup<PodUsage, LivePod>;
@@ -53,11 +55,11 @@ export class PodBatches {
     const held = byNamespace.get(namespace);
     if (held) return held;
     const usages = snapshot.pods.get(namespace);
-    const batch = new LiveBatch(
-      usages ? this.#orderOf(namespace).sort(usages) : [],
-      this.#lookup,
-      (usage, live) => new PodMetrics(usage, live, origin),
-    );
+    const batch = new LiveBatch(usages ?? NONE, {
+      ...this.#lookup,
+      order: this.#orderOf(namespace),
+      make: (usage, live) => new PodMetrics(usage, live, origin),
+    });
     if (usages) byNamespace.set(namespace, batch); // whoever asks for what is not there leaves nothing behind
     return batch;
   }

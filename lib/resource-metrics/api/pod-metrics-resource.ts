@@ -3,7 +3,7 @@ import { notFound } from '#lib/apiserver/failures.ts';
 import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import type { ContainerUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import { nextTurn, Turn } from '#lib/time/turn.ts';
+import { Turn } from '#lib/time/turn.ts';
 import { originOf } from './metrics-origin.ts';
 import { METRICS_SCHEMA } from './metrics-schemas.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
@@ -48,7 +48,8 @@ export function podMetricsResource(
 
     list: ({ namespace }) => {
       const all = batches.of(source.snapshot(), namespace);
-      return namespace === undefined ? inTurns(all) : all.map((batch) => batch.current());
+      const pending = all.reduce((sum, batch) => sum + batch.pending, 0);
+      return new Turn().isOver(pending) ? inTurns(all) : all.map((batch) => batch.current());
     },
 
     ...(versions && {
@@ -57,17 +58,14 @@ export function podMetricsResource(
   };
 }
 
-/** The metrics of many namespaces, between which others go on. */
+/** The metrics of many pods, between which others go on. */
 async function inTurns(batches: readonly NamespaceBatch[]): Promise<readonly ObjectBatch[]> {
   const turn = new Turn();
   const current: ObjectBatch[] = [];
   for (const batch of batches) {
-    const { pending } = batch;
-    const metrics = batch.current();
-    current.push(metrics);
-    if (pending === 0) continue;
+    const metrics = await batch.currentInTurns(turn);
     countTimestamps(metrics);
-    if (turn.isOver(pending)) await nextTurn();
+    current.push(metrics);
   }
   return current;
 }

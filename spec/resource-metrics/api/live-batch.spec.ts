@@ -1,22 +1,22 @@
 import { expect } from 'chai';
 import { LiveBatch } from '#lib/resource-metrics/api/live-batch.ts';
+import { NameOrder } from '#lib/resource-metrics/api/name-order.ts';
+import { nextTurn, Turn } from '#lib/time/turn.ts';
 
 describe('LiveBatch', () => {
   const live = new Map<string, object>();
   let revision = Number.NaN;
   let looks = 0;
   const batchOf = (...names: readonly string[]) =>
-    new LiveBatch(
-      names.map((name) => ({ name })),
-      {
-        revision: () => revision,
-        liveOf: ({ name }) => {
-          looks++;
-          return live.get(name);
-        },
+    new LiveBatch(new Map(names.map((name) => [name, { name }])), {
+      order: new NameOrder(),
+      revision: () => revision,
+      liveOf: ({ name }) => {
+        looks++;
+        return live.get(name);
       },
-      ({ name }, alive) => ({ name, alive }),
-    );
+      make: ({ name }, alive) => ({ name, alive }),
+    });
 
   beforeEach(() => {
     live.clear();
@@ -25,9 +25,9 @@ describe('LiveBatch', () => {
     for (const name of ['a', 'b', 'c']) live.set(name, {});
   });
 
-  it('has the metrics of what lives, in the order given', () => {
+  it('has the metrics of what lives, by name', () => {
     live.delete('b');
-    expect(batchOf('a', 'b', 'c').current()).to.deep.equal([
+    expect(batchOf('c', 'b', 'a').current()).to.deep.equal([
       { name: 'a', alive: live.get('a') },
       { name: 'c', alive: live.get('c') },
     ]);
@@ -75,5 +75,62 @@ describe('LiveBatch', () => {
     batch.current();
     batch.current();
     expect(looks).to.equal(4);
+  });
+
+  describe('currentInTurns', () => {
+    const names = Array.from({ length: 5_000 }, (_, index) => `pod-${index}`);
+    beforeEach(() => {
+      revision = 1;
+      for (const name of names) live.set(name, {});
+    });
+
+    it('is what would be current, made once for all who ask meanwhile, while others go on', async () => {
+      const batch = batchOf(...names);
+      let isDone = false;
+      const asked = [1, 2].map(() => batch.currentInTurns(new Turn()));
+      const done = Promise.all(asked).then((batches) => {
+        isDone = true;
+        return batches;
+      });
+      await nextTurn();
+      expect(isDone).to.equal(false);
+      const [first, second] = await done;
+      expect(looks).to.equal(5_000);
+      expect([second, batch.current(), await batch.currentInTurns(new Turn())]).to.deep.equal([
+        first,
+        first,
+        first,
+      ]);
+      expect(first).to.deep.equal(batchOf(...names).current());
+    });
+
+    it('stays the same array for as long as what lives stays the same', async () => {
+      const batch = batchOf(...names);
+      const first = batch.current();
+      revision = 2;
+      expect(await batch.currentInTurns(new Turn())).to.equal(first);
+      expect(batch.pending).to.equal(0);
+    });
+
+    it('gives way to what somebody has made who could not wait', async () => {
+      const batch = batchOf(...names);
+      const slow = batch.currentInTurns(new Turn());
+      await nextTurn();
+      live.delete('pod-0');
+      revision = 2;
+      const current = batch.current();
+      expect(await slow).to.equal(current);
+      expect(current).to.have.lengthOf(4_999);
+    });
+
+    it('looks again the next time when something has changed meanwhile', async () => {
+      const batch = batchOf(...names);
+      const slow = batch.currentInTurns(new Turn());
+      await nextTurn();
+      live.delete('pod-0');
+      revision = 2;
+      await slow;
+      expect(await batch.currentInTurns(new Turn())).to.have.lengthOf(4_999);
+    });
   });
 });
