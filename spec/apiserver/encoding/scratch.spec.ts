@@ -2,6 +2,10 @@ import { expect } from 'chai';
 import { returnScratch, takeScratch } from '#lib/apiserver/encoding/scratch.ts';
 
 describe('takeScratch', () => {
+  beforeEach(() => {
+    takeScratch(); // whatever others have given back
+  });
+
   it('never gives the same room to two at once, and the largest that was given back again', () => {
     const [first, second] = [takeScratch(), takeScratch()];
     expect(first.buffer).not.to.equal(second.buffer);

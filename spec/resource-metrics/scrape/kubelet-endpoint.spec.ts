@@ -1,5 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { kubeletEndpoints } from '#lib/resource-metrics/scrape/kubelet-endpoint.ts';
+
+const FIXTURES = new URL('../../fixtures/kubelet/series/', import.meta.url);
+const ORIGIN = { nodeName: 'lab-node', askedAtMs: 5, receivedAtMs: 7, receivedAtWallMs: 9 };
 
 describe('kubeletEndpoints', () => {
   it('asks for the full summary only for the sake of storage', () => {
@@ -9,4 +13,22 @@ describe('kubeletEndpoints', () => {
     expect(kubeletEndpoints(new Set(['ephemeral-storage'])).summary.path).to.equal('/stats/summary');
     expect(kubeletEndpoints(new Set(['ephemeral-storage'])).resource.path).to.equal('/metrics/resource');
   });
+
+  for (const [endpoint, files] of [
+    ['summary', ['t0-summary.json', 't1-summary.json']],
+    ['resource', ['t0-metrics-resource.txt', 't1-metrics-resource.txt']],
+  ] as const) {
+    it(`reads what ${endpoint} answers so that its place can be used for the next answer`, async () => {
+      const { decode } = kubeletEndpoints(new Set(['swap', 'ephemeral-storage']))[endpoint];
+      const bodies = await Promise.all(files.map((file) => readFile(new URL(file, FIXTURES))));
+      const place = Buffer.alloc(Math.max(...bodies.map(({ length }) => length)));
+      const answers = bodies.map((body) => {
+        body.copy(place);
+        return decode(place.subarray(0, body.length), ORIGIN);
+      });
+      place.fill('x');
+      expect(answers).to.deep.equal(bodies.map((body) => decode(body, ORIGIN)));
+      expect(answers[0]?.pods).not.to.deep.equal(answers[1]?.pods);
+    });
+  }
 });
