@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
-import { type Deflated, deflate, store } from './encoding/deflated.ts';
-import { gzipMember } from './encoding/gzip-member.ts';
+import { type Deflated, deflate, store } from '#lib/apiserver/encoding/deflated.ts';
+import { gzipMember } from '#lib/apiserver/encoding/gzip-member.ts';
+import { bytesOf, joined } from '#lib/apiserver/encoding/pieces.ts';
 
-/** A part of an answer's body, already encoded. */
+/** A part of an answer's body, already encoded, in pieces that follow one another. */
 export interface AnswerPart {
-  readonly bytes: Buffer;
+  readonly pieces: readonly Buffer[];
   /** Compresses it; at most once for all answers that it is part of. Without it, it is part of this answer alone. */
   readonly deflated?: () => Promise<Deflated>;
 }
@@ -15,21 +16,44 @@ const STREAM_FROM_BYTES = 1024 * 1024;
 /** What is written at once of a long body: it is encrypted at once, too, and held twice meanwhile. */
 const PIECE_BYTES = 256 * 1024;
 
+/** What is shorter is put together with what follows: each write costs as much, however little it writes. */
+const SHORT_PIECE_BYTES = 32 * 1024;
+
 /** A body of pieces that follow one another. */
 export function bodyOf(pieces: readonly Buffer[]): {
   readonly body: Buffer | Readable;
   readonly length: number;
 } {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (length < STREAM_FROM_BYTES) return { body: Buffer.concat(pieces, length), length };
-  return { body: Readable.from(cut(pieces), { highWaterMark: 1 }), length };
+  const length = bytesOf(pieces);
+  if (length < STREAM_FROM_BYTES) return { body: joined(pieces), length };
+  return { body: Readable.from(writes(pieces), { highWaterMark: 1 }), length };
 }
 
-function* cut(pieces: readonly Buffer[]): Generator<Buffer, void, void> {
+/** How long the body of these parts is, uncompressed, in bytes. */
+export function lengthOf(parts: readonly AnswerPart[]): number {
+  let length = 0;
+  for (const { pieces } of parts) length += bytesOf(pieces);
+  return length;
+}
+
+/** Cuts what is long, and puts together what is short. */
+function* writes(pieces: readonly Buffer[]): Generator<Buffer, void, void> {
+  let [short, shortBytes]: [Buffer[], number] = [[], 0];
   for (const piece of pieces) {
-    for (let start = 0; start < piece.length; start += PIECE_BYTES)
-      yield piece.subarray(start, start + PIECE_BYTES);
+    const isShort = piece.length < SHORT_PIECE_BYTES;
+    if (shortBytes > 0 && (!isShort || shortBytes + piece.length > PIECE_BYTES)) {
+      yield joined(short);
+      [short, shortBytes] = [[], 0];
+    }
+    if (isShort) {
+      short.push(piece);
+      shortBytes += piece.length;
+    } else {
+      for (let start = 0; start < piece.length; start += PIECE_BYTES)
+        yield piece.subarray(start, start + PIECE_BYTES);
+    }
   }
+  if (shortBytes > 0) yield joined(short);
 }
 
 /** Compresses a body, in pieces that follow one another. */
@@ -40,9 +64,9 @@ export async function gzipParts(parts: readonly AnswerPart[]): Promise<readonly 
     if (own.length > 0) compressed.push(await deflateOwn(own));
     own = [];
   };
-  for (const { bytes, deflated } of parts) {
+  for (const { pieces, deflated } of parts) {
     if (!deflated) {
-      own.push(bytes);
+      for (const piece of pieces) own.push(piece);
       continue;
     }
     await finishOwn();
@@ -56,6 +80,5 @@ export async function gzipParts(parts: readonly AnswerPart[]): Promise<readonly 
 const SHORT_BYTES = 512;
 
 function deflateOwn(pieces: readonly Buffer[]): Promise<Deflated> | Deflated {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  return length <= SHORT_BYTES ? store(Buffer.concat(pieces)) : deflate(pieces);
+  return bytesOf(pieces) <= SHORT_BYTES ? store(joined(pieces)) : deflate(pieces);
 }

@@ -4,7 +4,7 @@ import { answer } from '#lib/apiserver/chain/answer.ts';
 import type { Endpoint, RequestState } from '#lib/apiserver/chain/api-context.ts';
 import { authenticate } from '#lib/apiserver/chain/authenticate.ts';
 import { authorize } from '#lib/apiserver/chain/authorize.ts';
-import { compress } from '#lib/apiserver/chain/compress.ts';
+import { finishBody } from '#lib/apiserver/chain/finish-body.ts';
 import { limitDelivery } from '#lib/apiserver/chain/limit-delivery.ts';
 import { limitDuration } from '#lib/apiserver/chain/limit-duration.ts';
 import {
@@ -117,7 +117,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const app = new Koa<RequestState>();
   app.use(answer(logger));
-  app.use(compress);
+  app.use(finishBody);
   app.use(readRequest);
   app.use(limitDelivery({ clock, telemetry }, requestTimeoutMs));
   app.use(limitDuration(clock, requestTimeoutMs));

@@ -8,7 +8,7 @@ import {
   type Restrictions,
 } from '#lib/apiserver/negotiation/media-type.ts';
 import { wantsPretty } from '#lib/apiserver/negotiation/pretty.ts';
-import { type AnswerPart, bodyOf } from './answer-part.ts';
+import type { AnswerPart } from './answer-part.ts';
 import { notAcceptable } from './failures.ts';
 import { type StatusError, statusDocument } from './status-error.ts';
 
@@ -45,18 +45,15 @@ export function writeBody(context: ApiContext, body: Buffer, format: Encoding['f
   context.body = body;
 }
 
-/** Answers with parts that follow one another. */
+/** Answers with parts that follow one another; they become a body at the end of the chain. */
 export function writeParts(
   context: ApiContext,
   parts: readonly AnswerPart[],
   format: Encoding['format'],
 ): void {
-  const { body, length } = bodyOf(parts.map(({ bytes }) => bytes));
   context.state.gzipFromBytes = GZIP_FROM_BYTES;
   context.state.parts = parts;
   context.set('Content-Type', MEDIA_TYPES[format]);
-  context.body = body;
-  context.length = length;
 }
 
 /** Answers with a failure; where the client takes no format of ours it gets indented JSON, as in Kubernetes. */

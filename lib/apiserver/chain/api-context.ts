@@ -14,7 +14,7 @@ export interface RequestState {
   deadline: RequestDeadline;
   /** How long an answer must be to be compressed; none is where this is not set. */
   gzipFromBytes?: number;
-  /** What the body is made of, where that is more than it says itself. */
+  /** What the body is to be made of. */
   parts?: readonly AnswerPart[];
 }
 

@@ -1,23 +1,28 @@
-import { type AnswerPart, bodyOf, gzipParts } from '#lib/apiserver/answer-part.ts';
+import { type AnswerPart, bodyOf, gzipParts, lengthOf } from '#lib/apiserver/answer-part.ts';
 import type { Step } from './api-context.ts';
 
-/** Compresses long answers for those who take that, off the event loop. */
-export const compress: Step = async (context, next) => {
+/** Makes one body of the parts of an answer, and compresses long ones for those who take that, off the event loop. */
+export const finishBody: Step = async (context, next) => {
   await next();
-  const { gzipFromBytes = Number.POSITIVE_INFINITY } = context.state;
-  const { length = 0 } = context;
-  if (length <= gzipFromBytes || !takesGzip(context.get('Accept-Encoding'))) return;
-  const parts = context.state.parts ?? wholeBody(context.body);
+  const { state } = context;
+  const { gzipFromBytes = Number.POSITIVE_INFINITY } = state;
+  const parts = state.parts ?? wholeBody(context.body);
   if (!parts) return;
-  const { body, length: compressedLength } = bodyOf(await gzipParts(parts));
-  context.body = body;
-  context.length = compressedLength;
-  context.vary('Accept-Encoding');
-  context.set('Content-Encoding', 'gzip');
+  if (lengthOf(parts) > gzipFromBytes && takesGzip(context.get('Accept-Encoding'))) {
+    const { body, length } = bodyOf(await gzipParts(parts));
+    context.body = body;
+    context.length = length;
+    context.vary('Accept-Encoding');
+    context.set('Content-Encoding', 'gzip');
+  } else if (state.parts) {
+    const { body, length } = bodyOf(state.parts.flatMap(({ pieces }) => pieces));
+    context.body = body;
+    context.length = length;
+  }
 };
 
 function wholeBody(body: unknown): readonly AnswerPart[] | undefined {
-  return Buffer.isBuffer(body) ? [{ bytes: body }] : undefined;
+  return Buffer.isBuffer(body) ? [{ pieces: [body] }] : undefined;
 }
 
 /** Whether a client says gzip, and says nothing against it; as in Kubernetes, a star is not enough. */

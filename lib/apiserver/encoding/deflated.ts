@@ -1,5 +1,6 @@
-import { Readable } from 'node:stream';
-import { constants, crc32, createDeflateRaw } from 'node:zlib';
+import { promisify } from 'node:util';
+import { constants, crc32, deflateRaw } from 'node:zlib';
+import { joined } from './pieces.ts';
 
 /** Text that is compressed so that it can stand between others (RFC 1951: whole blocks, none of them the last). */
 export interface Deflated {
@@ -16,15 +17,13 @@ const OPTIONS = {
   chunkSize: 256 * 1024, // each is a turn of the thread pool: few large ones cost less than many small ones
 };
 
-/** Compresses a text that comes in pieces, off the event loop. */
+const compress = promisify(deflateRaw);
+
+/** Compresses a text that comes in pieces, off the event loop; all at once, for each call costs more than some kilobytes do. */
 export async function deflate(pieces: readonly Buffer[]): Promise<Deflated> {
-  let [checksum, length] = [0, 0];
-  for (const piece of pieces) {
-    checksum = crc32(piece, checksum);
-    length += piece.length;
-  }
-  const compressed = Readable.from(pieces, { objectMode: false }).compose(createDeflateRaw(OPTIONS));
-  return { bytes: Buffer.concat(await Array.fromAsync(compressed)), crc32: checksum, length };
+  const text = joined(pieces);
+  const bytes = Buffer.from(await compress(text, OPTIONS)); // a copy: it may be a small part of a chunk
+  return { bytes, crc32: crc32(text), length: text.length };
 }
 
 /**

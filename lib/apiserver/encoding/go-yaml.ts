@@ -11,6 +11,11 @@ export function goYaml(value: JsonObject): string {
   return `${lines}\n`;
 }
 
+/** One item of a sequence that is a field of a whole document, as {@link goYaml} writes it. */
+export function goYamlItem(item: JsonValue): string {
+  return `${sequenceLines([item], 0)}\n`;
+}
+
 /** A mapping's lines; the first is not indented, for it may stand behind a dash. */
 function mappingLines(value: JsonObject, indentation: number): string {
   return Object.keys(value)

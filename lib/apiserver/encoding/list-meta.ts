@@ -27,3 +27,6 @@ export function writeListMeta(message: ProtobufWriter, meta: ListMeta): void {
   message.string(3, meta.continue ?? '');
   if (meta.remainingItemCount !== undefined) message.uint(4, meta.remainingItemCount);
 }
+
+/** The number of `items` in every list of Kubernetes. */
+export const ITEMS_FIELD = 2;

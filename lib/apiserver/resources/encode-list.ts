@@ -1,14 +1,21 @@
-import type { AnswerPart } from '#lib/apiserver/answer-part.ts';
+import { type AnswerPart, lengthOf } from '#lib/apiserver/answer-part.ts';
 import type { Encoding } from '#lib/apiserver/encoding/document.ts';
-import { type Document, encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
-import { type ListMeta, listMetaJson, writeListMeta } from '#lib/apiserver/encoding/list-meta.ts';
+import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
+import {
+  ITEMS_FIELD,
+  type ListMeta,
+  listMetaJson,
+  writeListMeta,
+} from '#lib/apiserver/encoding/list-meta.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
+import type { ServedObject } from '#lib/apiserver/served-object.ts';
 import { Turn } from '#lib/time/turn.ts';
 import { objectFields, type TypeMeta, writeObject } from './encode-object.ts';
-import { type BatchFormat, encodeBatch } from './encoded-batch.ts';
-import { type Selection, selectedObjects } from './selection.ts';
+import { type BatchFormat, type EncodedBatch, encodeBatch } from './encoded-batch.ts';
+import { jointParts } from './joint-batches.ts';
+import { isWhole, type Selection, selectedObjects } from './selection.ts';
 
 /** Objects as they are answered to a list. */
 export interface ObjectList extends TypeMeta {
@@ -28,48 +35,62 @@ export async function encodeList(list: ObjectList, encoding: Encoding): Promise<
     return protobufParts(list, message.finish(), await encodeItems(selection, 'protobuf'));
   }
   if (encoding.format === 'yaml' || encoding.isPretty)
-    return [{ bytes: encodeDocument(listDocument(list), encoding) }];
+    return [{ pieces: [await encodeListDocument(listDocument(list), encoding)] }];
   const head = goJson({ kind, apiVersion, metadata: listMetaJson(metadata), items: [] }).slice(0, -2);
-  const items = await encodeItems(selection, 'json');
-  return [
-    { bytes: Buffer.from(head) },
-    ...items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item])),
-    END,
-  ];
+  return [{ pieces: [Buffer.from(head)] }, ...(await encodeItems(selection, 'json')), END];
 }
 
-const COMMA = { bytes: Buffer.from(',') };
-const END = { bytes: Buffer.from(']}\n') };
+const END: AnswerPart = { pieces: [Buffer.from(']}\n')] };
 
 function protobufParts(
   type: TypeMeta,
   metadata: Buffer,
   items: readonly AnswerPart[],
 ): readonly AnswerPart[] {
-  const length = items.reduce((sum, { bytes }) => sum + bytes.length, metadata.length);
-  const { head, tail } = envelope(type, length);
-  return [{ bytes: head }, { bytes: metadata }, ...items, { bytes: tail }];
+  const { head, tail } = envelope(type, metadata.length + lengthOf(items));
+  return [{ pieces: [head, metadata] }, ...items, { pieces: [tail] }];
 }
 
+/** What stands between two items. */
+const SEPARATORS: Readonly<Record<BatchFormat, Buffer | undefined>> = {
+  json: Buffer.from(','),
+  protobuf: undefined,
+};
+
 async function encodeItems(selection: Selection, format: BatchFormat): Promise<readonly AnswerPart[]> {
-  const parts: AnswerPart[] = [];
   const turn = new Turn();
-  for (const { batch, runs } of selection) {
-    const encoded = await encodeBatch(batch, { format, turn });
-    for (const run of runs) parts.push(encoded.part(run));
+  const separator = SEPARATORS[format];
+  const parts: AnswerPart[] = [];
+  const add = (...added: readonly AnswerPart[]) => {
+    if (separator && parts.length > 0 && added.length > 0) parts.push({ pieces: [separator] });
+    for (const part of added) parts.push(part);
+  };
+  let whole: EncodedBatch[] = [];
+  for (const selected of selection) {
+    const encoded = await encodeBatch(selected.batch, { format, turn });
+    if (isWhole(selected)) {
+      whole.push(encoded);
+      continue;
+    }
+    add(...jointParts(whole, separator));
+    whole = [];
+    for (const run of selected.runs) add({ pieces: [encoded.cut(run)] });
   }
+  add(...jointParts(whole, separator));
   return parts;
 }
 
-function listDocument({ kind, apiVersion, metadata, selection }: ObjectList): Document {
-  const items = selectedObjects(selection);
+function listDocument(list: ObjectList): ListDocument<ServedObject> {
+  const { kind, apiVersion, metadata, selection } = list;
   return {
     kind,
     apiVersion,
-    fields: () => ({ metadata: listMetaJson(metadata), items: items.map(objectFields) }),
-    writeFields: (message) => {
-      message.message(1, () => writeListMeta(message, metadata));
-      for (const item of items) message.message(2, () => writeObject(message, item));
-    },
+    head: () => ({ metadata: listMetaJson(metadata) }),
+    itemsField: 'items',
+    items: selectedObjects(selection),
+    whenEmpty: [],
+    itemFields: objectFields,
+    writeHead: (message) => message.message(1, () => writeListMeta(message, metadata)),
+    writeItem: (message, item) => message.message(ITEMS_FIELD, () => writeObject(message, item)),
   };
 }

@@ -1,5 +1,4 @@
-import type { AnswerPart } from '#lib/apiserver/answer-part.ts';
-import { type Deflated, deflate } from '#lib/apiserver/encoding/deflated.ts';
+import { ITEMS_FIELD } from '#lib/apiserver/encoding/list-meta.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { returnScratch, takeScratch } from '#lib/apiserver/encoding/scratch.ts';
 import { TextWriter } from '#lib/apiserver/encoding/text-writer.ts';
@@ -18,7 +17,6 @@ export class EncodedBatch {
   readonly #ends: Float64Array;
   /** How many bytes are between two objects. */
   readonly #gap: number;
-  #deflated: Promise<Deflated> | undefined;
 
   constructor(bytes: Buffer, ends: Float64Array, gap: number) {
     this.bytes = bytes;
@@ -26,22 +24,10 @@ export class EncodedBatch {
     this.#gap = gap;
   }
 
-  /** Some objects as a part of an answer, without a copy; what is compressed of all of them is kept. */
-  part({ start, end }: Run): AnswerPart {
-    if (start === 0 && end === this.#ends.length)
-      return { bytes: this.bytes, deflated: () => this.#deflate() };
+  /** Some of the objects, without a copy. */
+  cut({ start, end }: Run): Buffer {
     const from = start === 0 ? 0 : (this.#ends[start - 1] ?? 0) + this.#gap;
-    return { bytes: this.bytes.subarray(from, this.#ends[end - 1]) };
-  }
-
-  #deflate(): Promise<Deflated> {
-    if (!this.#deflated) {
-      this.#deflated = deflate([this.bytes]);
-      this.#deflated.catch(() => {
-        this.#deflated = undefined; // whoever asks next tries again
-      });
-    }
-    return this.#deflated;
+    return this.bytes.subarray(from, this.#ends[end - 1]);
   }
 }
 
@@ -89,6 +75,3 @@ async function encodeProtobuf(batch: ObjectBatch, turn: Turn): Promise<EncodedBa
   returnScratch(writer.room);
   return new EncodedBatch(bytes, ends, 0);
 }
-
-/** The number of `items` in every list of Kubernetes. */
-const ITEMS_FIELD = 2;

@@ -1,6 +1,12 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import { type ListMeta, listMetaJson, writeListMeta } from '#lib/apiserver/encoding/list-meta.ts';
+import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
+import {
+  ITEMS_FIELD,
+  type ListMeta,
+  listMetaJson,
+  writeListMeta,
+} from '#lib/apiserver/encoding/list-meta.ts';
 import { objectMetaJson, writeObjectMeta } from '#lib/apiserver/encoding/object-meta.ts';
 import type { ServedObject } from '#lib/apiserver/served-object.ts';
 
@@ -18,20 +24,18 @@ export function partialObjectMetadata(object: ServedObject, apiVersion: string):
 export function partialObjectMetadataList(
   items: readonly ServedObject[],
   { apiVersion, metadata }: { readonly apiVersion: string; readonly metadata: ListMeta },
-): Document {
+): ListDocument<ServedObject> {
   return {
     kind: 'PartialObjectMetadataList',
     apiVersion,
-    fields: () => ({
-      metadata: listMetaJson(metadata),
-      items: items.map((item) => partialObjectMetadataJson(item, apiVersion)),
-    }),
-    writeFields: (message) => {
-      message.message(1, () => writeListMeta(message, metadata));
-      for (const item of items) {
-        message.message(2, () => message.message(1, () => writeObjectMeta(message, item)));
-      }
-    },
+    head: () => ({ metadata: listMetaJson(metadata) }),
+    itemsField: 'items',
+    items,
+    whenEmpty: [],
+    itemFields: (item) => partialObjectMetadataJson(item, apiVersion),
+    writeHead: (message) => message.message(1, () => writeListMeta(message, metadata)),
+    writeItem: (message, item) =>
+      message.message(ITEMS_FIELD, () => message.message(1, () => writeObjectMeta(message, item))),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ObjectKey, ObjectResource } from '#lib/apiserver/api-group.ts';
 import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { badRequest, notAcceptable, notFound } from '#lib/apiserver/failures.ts';
 import { isTrue } from '#lib/apiserver/query-values.ts';
 import { negotiateAnswer, writeBody } from '#lib/apiserver/write-document.ts';
@@ -44,13 +45,15 @@ export async function serveGet(
   const document =
     target.kind === 'PartialObjectMetadata'
       ? partialObjectMetadata(object, apiVersion)
-      : tableDocument({
-          apiVersion,
-          metadata: { resourceVersion: object.resourceVersion },
-          columns: resource.columns,
-          items: [object],
-          itemType,
-          include: parseIncludeObject(query),
-        });
+      : wholeDocument(
+          tableDocument({
+            apiVersion,
+            metadata: { resourceVersion: object.resourceVersion },
+            columns: resource.columns,
+            items: [object],
+            itemType,
+            include: parseIncludeObject(query),
+          }),
+        );
   writeBody(context, encodeDocument(document, representation), format);
 }

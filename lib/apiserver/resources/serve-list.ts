@@ -1,6 +1,6 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
-import { type Document, encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import type { ListMeta } from '#lib/apiserver/encoding/list-meta.ts';
 import { notAcceptable } from '#lib/apiserver/failures.ts';
 import type { ServedObject } from '#lib/apiserver/served-object.ts';
@@ -51,7 +51,7 @@ export async function serveList(context: ApiContext, target: ListTarget): Promis
   if (asked) {
     const items = selectedObjects(selection);
     const document = convertList(context, { items, metadata, target, asked });
-    writeBody(context, encodeDocument(document, representation), format);
+    writeBody(context, await encodeListDocument(document, representation), format);
   } else {
     const apiVersion = `${group}/${version}`;
     const list = { kind: resource.listKind, apiVersion, metadata, selection };
@@ -67,7 +67,7 @@ function convertList(
     readonly target: ListTarget;
     readonly asked: MetaConversion;
   },
-): Document {
+): ListDocument<ServedObject> {
   const { items, metadata, target, asked } = list;
   const { group, version, resource } = target;
   const { apiVersion } = asked;

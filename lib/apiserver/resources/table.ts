@@ -1,5 +1,5 @@
-import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { type ListMeta, listMetaJson } from '#lib/apiserver/encoding/list-meta.ts';
 import { badRequest } from '#lib/apiserver/failures.ts';
 import type { ServedObject } from '#lib/apiserver/served-object.ts';
@@ -41,19 +41,24 @@ export interface TableContent {
  * Prints objects as a Table. One without rows has no columns either: the reference tells from the first object which
  * there are.
  */
-export function tableDocument(content: TableContent): Document {
+export function tableDocument(content: TableContent): ListDocument<ServedObject> {
   const { apiVersion, metadata, columns, items, describesColumns = items.length > 0 } = content;
+  const refuse = () => {
+    throw new Error('Cannot write a Table in protobuf: its cells can hold anything');
+  };
   return {
     kind: 'Table',
     apiVersion,
-    fields: () => ({
+    head: () => ({
       metadata: listMetaJson(metadata),
       columnDefinitions: describesColumns ? columns.map(definition) : null,
-      rows: items.length === 0 ? null : items.map((item) => tableRow(item, content)),
     }),
-    writeFields: () => {
-      throw new Error('Cannot write a Table in protobuf: its cells can hold anything');
-    },
+    itemsField: 'rows',
+    items,
+    whenEmpty: null,
+    itemFields: (item) => tableRow(item, content),
+    writeHead: refuse,
+    writeItem: refuse,
   };
 }
 

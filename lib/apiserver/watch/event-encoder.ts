@@ -1,5 +1,6 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import type { Document } from '#lib/apiserver/encoding/document.ts';
+import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import type { MetaConversion } from '#lib/apiserver/resources/conversion.ts';
 import { objectDocument, type TypeMeta } from '#lib/apiserver/resources/encode-object.ts';
 import { partialObjectMetadata } from '#lib/apiserver/resources/partial-metadata.ts';
@@ -50,7 +51,9 @@ export class EventEncoder {
     this.#hasSentColumns = true;
     const { columns } = resource;
     const metadata = { resourceVersion };
-    return tableDocument({ apiVersion, metadata, columns, describesColumns, items, itemType, include });
+    return wholeDocument(
+      tableDocument({ apiVersion, metadata, columns, describesColumns, items, itemType, include }),
+    );
   }
 }
 

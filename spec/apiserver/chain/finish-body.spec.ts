@@ -6,7 +6,7 @@ import { type ApiAnswer, askHttp1, askHttp2 } from '#spec/support/api-request.ts
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
-describe('compress', () => {
+describe('finishBody', () => {
   let server: ApiServer;
   let things: readonly Thing[] = [];
   before(async () => {

@@ -107,7 +107,7 @@ describe('encodeList', () => {
 });
 
 function bytesOf(parts: readonly AnswerPart[]): Buffer {
-  return Buffer.concat(parts.map(({ bytes }) => bytes));
+  return Buffer.concat(parts.flatMap(({ pieces }) => pieces));
 }
 
 function escaped(character: string): string {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { documentJson } from '#lib/apiserver/encoding/document.ts';
+import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { parseQuery } from '#lib/apiserver/query-values.ts';
 import { type IncludedObject, parseIncludeObject, tableDocument } from '#lib/apiserver/resources/table.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
@@ -7,14 +8,16 @@ import { Thing, thingsResource } from '#spec/support/served-things.ts';
 describe('tableDocument', () => {
   const table = (include: IncludedObject, items = [new Thing('a', { namespace: 'n', size: 7 })]) =>
     documentJson(
-      tableDocument({
-        apiVersion: 'meta.k8s.io/v1',
-        metadata: { continue: 'next' },
-        columns: thingsResource(() => []).columns,
-        items,
-        itemType: { kind: 'Thing', apiVersion: 'lab.example/v1' },
-        include,
-      }),
+      wholeDocument(
+        tableDocument({
+          apiVersion: 'meta.k8s.io/v1',
+          metadata: { continue: 'next' },
+          columns: thingsResource(() => []).columns,
+          items,
+          itemType: { kind: 'Thing', apiVersion: 'lab.example/v1' },
+          include,
+        }),
+      ),
     );
 
   it('has columns, and a row of cells for each object', () => {
