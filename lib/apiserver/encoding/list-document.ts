@@ -1,4 +1,4 @@
-import { nextTurn, Turn } from '#lib/time/turn.ts';
+import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
 import { type Document, documentJson, type Encoding, encodeDocument } from './document.ts';
 import { goJson } from './go-json.ts';
 import { goYaml, goYamlItem } from './go-yaml.ts';
@@ -52,10 +52,9 @@ export function encodeListDocument<Item>(list: ListDocument<Item>, encoding: Enc
 async function encodeProtobuf<Item>(list: ListDocument<Item>): Promise<Buffer> {
   const message = new ProtobufWriter(takeScratch());
   list.writeHead(message);
-  const turn = new Turn();
   for (const item of list.items) {
     list.writeItem(message, item);
-    if (turn.isOver(OBJECTS_AN_ITEM)) await nextTurn();
+    if (isTurnOver(OBJECTS_AN_ITEM)) await nextTurn();
   }
   const bytes = runtimeUnknown(list, message.finish());
   returnScratch(message.room);
@@ -67,12 +66,11 @@ async function encodeText<Item>(list: ListDocument<Item>, encoding: Encoding): P
   const none = wholeDocument({ ...list, items: [], whenEmpty: [] });
   const { before, itemText, between, after } = frameOf(none, list.itemsField, encoding);
   const writer = new TextWriter(takeScratch());
-  const turn = new Turn();
   let separator = before;
   for (const item of list.items) {
     writer.text(separator + itemText(list.itemFields(item)));
     separator = between;
-    if (turn.isOver(OBJECTS_AN_ITEM)) await nextTurn();
+    if (isTurnOver(OBJECTS_AN_ITEM)) await nextTurn();
   }
   writer.text(after);
   const bytes = writer.finish();

@@ -11,7 +11,6 @@ import {
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
 import type { ServedObject } from '#lib/apiserver/served-object.ts';
-import { Turn } from '#lib/time/turn.ts';
 import { objectFields, type TypeMeta, writeObject } from './encode-object.ts';
 import { type BatchFormat, type EncodedBatch, encodeBatch } from './encoded-batch.ts';
 import { jointParts } from './joint-batches.ts';
@@ -58,7 +57,6 @@ const SEPARATORS: Readonly<Record<BatchFormat, Buffer | undefined>> = {
 };
 
 async function encodeItems(selection: Selection, format: BatchFormat): Promise<readonly AnswerPart[]> {
-  const turn = new Turn();
   const separator = SEPARATORS[format];
   const parts: AnswerPart[] = [];
   const add = (...added: readonly AnswerPart[]) => {
@@ -67,7 +65,7 @@ async function encodeItems(selection: Selection, format: BatchFormat): Promise<r
   };
   let whole: EncodedBatch[] = [];
   for (const selected of selection) {
-    const encoded = await encodeBatch(selected.batch, { format, turn });
+    const encoded = await encodeBatch(selected.batch, format);
     if (isWhole(selected)) {
       whole.push(encoded);
       continue;

@@ -3,7 +3,7 @@ import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { returnScratch, takeScratch } from '#lib/apiserver/encoding/scratch.ts';
 import { TextWriter } from '#lib/apiserver/encoding/text-writer.ts';
 import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
-import { nextTurn, type Turn } from '#lib/time/turn.ts';
+import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
 import { objectJsonText, writeObject } from './encode-object.ts';
 import type { Run } from './selection.ts';
 
@@ -37,39 +37,36 @@ const kept: Readonly<Record<BatchFormat, WeakMap<ObjectBatch, Promise<EncodedBat
 };
 
 /** Encodes a batch, at most once for as long as somebody holds it. */
-export function encodeBatch(
-  batch: ObjectBatch,
-  { format, turn }: { readonly format: BatchFormat; readonly turn: Turn },
-): Promise<EncodedBatch> {
+export function encodeBatch(batch: ObjectBatch, format: BatchFormat): Promise<EncodedBatch> {
   let encoded = kept[format].get(batch);
   if (!encoded) {
-    encoded = format === 'json' ? encodeJson(batch, turn) : encodeProtobuf(batch, turn);
+    encoded = format === 'json' ? encodeJson(batch) : encodeProtobuf(batch);
     kept[format].set(batch, encoded);
     encoded.catch(() => kept[format].delete(batch));
   }
   return encoded;
 }
 
-async function encodeJson(batch: ObjectBatch, turn: Turn): Promise<EncodedBatch> {
+async function encodeJson(batch: ObjectBatch): Promise<EncodedBatch> {
   const ends = new Float64Array(batch.length);
   const writer = new TextWriter(takeScratch());
   for (const [index, object] of batch.entries()) {
     writer.text(index === 0 ? objectJsonText(object) : `,${objectJsonText(object)}`);
     ends[index] = writer.length;
-    if (turn.isOver()) await nextTurn();
+    if (isTurnOver()) await nextTurn();
   }
   const bytes = writer.finish();
   returnScratch(writer.room);
   return new EncodedBatch(bytes, ends, 1);
 }
 
-async function encodeProtobuf(batch: ObjectBatch, turn: Turn): Promise<EncodedBatch> {
+async function encodeProtobuf(batch: ObjectBatch): Promise<EncodedBatch> {
   const ends = new Float64Array(batch.length);
   const writer = new ProtobufWriter(takeScratch());
   for (const [index, object] of batch.entries()) {
     writer.message(ITEMS_FIELD, () => writeObject(writer, object));
     ends[index] = writer.length;
-    if (turn.isOver()) await nextTurn();
+    if (isTurnOver()) await nextTurn();
   }
   const bytes = writer.finish();
   returnScratch(writer.room);

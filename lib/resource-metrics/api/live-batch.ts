@@ -1,4 +1,4 @@
-import { nextTurn, type Turn } from '#lib/time/turn.ts';
+import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
 import type { NameOrder } from './name-order.ts';
 
 /** What is live, and where to look for it. */
@@ -52,8 +52,8 @@ export class LiveBatch<Usage, Live, Metrics> {
   }
 
   /** The same, except that others go on meanwhile: what changes then may be in it or not. */
-  currentInTurns(turn: Turn): Promise<readonly Metrics[]> {
-    this.#making ??= this.#makeInTurns(turn).finally(() => {
+  currentInTurns(): Promise<readonly Metrics[]> {
+    this.#making ??= this.#makeInTurns().finally(() => {
       this.#making = undefined;
     });
     return this.#making;
@@ -73,20 +73,20 @@ export class LiveBatch<Usage, Live, Metrics> {
     return this.#sorted;
   }
 
-  async #makeInTurns(turn: Turn): Promise<readonly Metrics[]> {
+  async #makeInTurns(): Promise<readonly Metrics[]> {
     if (this.pending === 0) return this.current();
     const { revision, liveOf } = this.#options;
     const [before, now] = [this.#batch, revision()];
     const lives: (Live | undefined)[] = [];
     for (const usage of this.#usages) {
       lives.push(liveOf(usage));
-      if (turn.isOver()) await nextTurn();
+      if (isTurnOver()) await nextTurn();
     }
     const made: (Metrics | undefined)[] = [];
     if (!this.#isOf(lives)) {
       for (const index of lives.keys()) {
         made.push(this.#make(index, lives));
-        if (turn.isOver()) await nextTurn();
+        if (isTurnOver()) await nextTurn();
       }
     }
     if (this.#batch !== before) return this.current(); // somebody could not wait

@@ -3,7 +3,7 @@ import { notFound } from '#lib/apiserver/failures.ts';
 import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import type { ContainerUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import { Turn } from '#lib/time/turn.ts';
+import { OBJECTS_A_TURN } from '#lib/time/turn.ts';
 import { originOf } from './metrics-origin.ts';
 import { METRICS_SCHEMA } from './metrics-schemas.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
@@ -49,7 +49,7 @@ export function podMetricsResource(
     list: ({ namespace }) => {
       const all = batches.of(source.snapshot(), namespace);
       const pending = all.reduce((sum, batch) => sum + batch.pending, 0);
-      return new Turn().isOver(pending) ? inTurns(all) : all.map((batch) => batch.current());
+      return pending > OBJECTS_A_TURN ? inTurns(all) : all.map((batch) => batch.current());
     },
 
     ...(versions && {
@@ -60,10 +60,9 @@ export function podMetricsResource(
 
 /** The metrics of many pods, between which others go on. */
 async function inTurns(batches: readonly NamespaceBatch[]): Promise<readonly ObjectBatch[]> {
-  const turn = new Turn();
   const current: ObjectBatch[] = [];
   for (const batch of batches) {
-    const metrics = await batch.currentInTurns(turn);
+    const metrics = await batch.currentInTurns();
     countTimestamps(metrics);
     current.push(metrics);
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { LiveBatch } from '#lib/resource-metrics/api/live-batch.ts';
 import { NameOrder } from '#lib/resource-metrics/api/name-order.ts';
-import { nextTurn, Turn } from '#lib/time/turn.ts';
+import { nextTurn } from '#lib/time/turn.ts';
 
 describe('LiveBatch', () => {
   const live = new Map<string, object>();
@@ -87,7 +87,7 @@ describe('LiveBatch', () => {
     it('is what would be current, made once for all who ask meanwhile, while others go on', async () => {
       const batch = batchOf(...names);
       let isDone = false;
-      const asked = [1, 2].map(() => batch.currentInTurns(new Turn()));
+      const asked = [1, 2].map(() => batch.currentInTurns());
       const done = Promise.all(asked).then((batches) => {
         isDone = true;
         return batches;
@@ -96,11 +96,7 @@ describe('LiveBatch', () => {
       expect(isDone).to.equal(false);
       const [first, second] = await done;
       expect(looks).to.equal(5_000);
-      expect([second, batch.current(), await batch.currentInTurns(new Turn())]).to.deep.equal([
-        first,
-        first,
-        first,
-      ]);
+      expect([second, batch.current(), await batch.currentInTurns()]).to.deep.equal([first, first, first]);
       expect(first).to.deep.equal(batchOf(...names).current());
     });
 
@@ -108,13 +104,13 @@ describe('LiveBatch', () => {
       const batch = batchOf(...names);
       const first = batch.current();
       revision = 2;
-      expect(await batch.currentInTurns(new Turn())).to.equal(first);
+      expect(await batch.currentInTurns()).to.equal(first);
       expect(batch.pending).to.equal(0);
     });
 
     it('gives way to what somebody has made who could not wait', async () => {
       const batch = batchOf(...names);
-      const slow = batch.currentInTurns(new Turn());
+      const slow = batch.currentInTurns();
       await nextTurn();
       live.delete('pod-0');
       revision = 2;
@@ -125,12 +121,12 @@ describe('LiveBatch', () => {
 
     it('looks again the next time when something has changed meanwhile', async () => {
       const batch = batchOf(...names);
-      const slow = batch.currentInTurns(new Turn());
+      const slow = batch.currentInTurns();
       await nextTurn();
       live.delete('pod-0');
       revision = 2;
       await slow;
-      expect(await batch.currentInTurns(new Turn())).to.have.lengthOf(4_999);
+      expect(await batch.currentInTurns()).to.have.lengthOf(4_999);
     });
   });
 });
