@@ -3,10 +3,17 @@ import { type Document, documentJson, type Encoding, encodeDocument } from './do
 import { goJson } from './go-json.ts';
 import { goYaml, goYamlItem } from './go-yaml.ts';
 import type { JsonObject } from './json-value.ts';
+import {
+  encodeLongText,
+  type Frame,
+  indentedJsonFrame,
+  indentItem,
+  OBJECTS_AN_ITEM,
+  plainJsonFrame,
+} from './long-text.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import { runtimeUnknown } from './runtime-unknown.ts';
 import { returnScratch, takeScratch } from './scratch.ts';
-import { TextWriter } from './text-writer.ts';
 
 /** A whole answer that may have many items, the last of its fields. */
 export interface ListDocument<Item> {
@@ -41,12 +48,27 @@ export function wholeDocument<Item>(list: ListDocument<Item>): Document {
   };
 }
 
-/** An item takes as long as so many objects that are encoded for programs. */
-const OBJECTS_AN_ITEM = 10;
-
 /** Encodes what encoding the {@link wholeDocument} gives, item by item, between which others go on. */
-export function encodeListDocument<Item>(list: ListDocument<Item>, encoding: Encoding): Promise<Buffer> {
-  return encoding.format === 'protobuf' ? encodeProtobuf(list) : encodeText(list, encoding);
+export async function encodeListDocument<Item>(
+  list: ListDocument<Item>,
+  encoding: Encoding,
+): Promise<Buffer> {
+  const { items, itemsField } = list;
+  if (encoding.format === 'protobuf') return encodeProtobuf(list);
+  if (items.length === 0) return encodeDocument(wholeDocument(list), encoding);
+  const empty = documentJson(wholeDocument({ ...list, items: [], whenEmpty: [] }));
+  if (encoding.format === 'yaml')
+    return encodeLongText(yamlFrame(goYaml(empty), itemsField), items, (item) =>
+      goYamlItem(list.itemFields(item)),
+    );
+  if (encoding.isPretty)
+    return encodeLongText(indentedJsonFrame(goJson(empty, 2)), items, (item) =>
+      indentItem(goJson(list.itemFields(item), 2)),
+    );
+  const frame = plainJsonFrame(goJson(empty));
+  return encodeLongText({ ...frame, after: `${frame.after}\n` }, items, (item) =>
+    goJson(list.itemFields(item)),
+  );
 }
 
 async function encodeProtobuf<Item>(list: ListDocument<Item>): Promise<Buffer> {
@@ -61,53 +83,9 @@ async function encodeProtobuf<Item>(list: ListDocument<Item>): Promise<Buffer> {
   return bytes;
 }
 
-async function encodeText<Item>(list: ListDocument<Item>, encoding: Encoding): Promise<Buffer> {
-  if (list.items.length === 0) return encodeDocument(wholeDocument(list), encoding);
-  const none = wholeDocument({ ...list, items: [], whenEmpty: [] });
-  const { before, itemText, between, after } = frameOf(none, list.itemsField, encoding);
-  const writer = new TextWriter(takeScratch());
-  let separator = before;
-  for (const item of list.items) {
-    writer.text(separator + itemText(list.itemFields(item)));
-    separator = between;
-    if (isTurnOver(OBJECTS_AN_ITEM)) await nextTurn();
-  }
-  writer.text(after);
-  const bytes = writer.finish();
-  returnScratch(writer.room);
-  return bytes;
-}
-
-/** What stands around items, and how one is written where it stands. */
-interface Frame {
-  readonly before: string;
-  readonly between: string;
-  readonly after: string;
-  itemText(item: JsonObject): string;
-}
-
-/** @param none the document with an empty sequence in place of its items */
-function frameOf(none: Document, itemsField: string, { format, isPretty }: Encoding): Frame {
-  if (format === 'yaml') {
-    const yaml = goYaml(documentJson(none));
-    const place = yaml.search(new RegExp(`^${itemsField}: \\[\\]$`, 'm'));
-    const end = place + itemsField.length + 1;
-    return {
-      before: `${yaml.slice(0, end)}\n`,
-      between: '',
-      after: yaml.slice(end + ' []\n'.length),
-      itemText: goYamlItem,
-    };
-  }
-  if (!isPretty) {
-    const before = goJson(documentJson(none)).slice(0, -']}'.length);
-    return { before, between: ',', after: ']}\n', itemText: (item) => goJson(item) };
-  }
-  const before = goJson(documentJson(none), 2).slice(0, -']\n}'.length);
-  return {
-    before: `${before}\n    `,
-    between: ',\n    ',
-    after: '\n  ]\n}',
-    itemText: (item) => goJson(item, 2).replaceAll('\n', '\n    '),
-  };
+/** @param empty a document of which one field is an empty sequence: where the items are to be */
+function yamlFrame(empty: string, itemsField: string): Frame {
+  const place = empty.search(new RegExp(`^${itemsField}: \\[\\]$`, 'm'));
+  const end = place + `${itemsField}:`.length;
+  return { before: `${empty.slice(0, end)}\n`, between: '', after: empty.slice(end + ' []\n'.length) };
 }

@@ -2,6 +2,8 @@ import type { ApiContext, Endpoint } from '#lib/apiserver/chain/api-context.ts';
 import { badRequest, methodNotAllowed } from '#lib/apiserver/failures.ts';
 import { parseCount } from '#lib/apiserver/query-values.ts';
 import { writeBody } from '#lib/apiserver/write-document.ts';
+import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
+import { type DebugAnswer, encodeDebugAnswer } from './debug-answer.ts';
 import type { DebugSource } from './debug-source.ts';
 import { describeNode, type NodeDescription } from './describe-node.ts';
 import { describePod, describePods, type PodDescription } from './describe-pods.ts';
@@ -15,14 +17,6 @@ export interface DebugEndpointsOptions {
   readonly lookup: Pick<PodLookup, 'find'>;
 }
 
-/** What both paths answer. */
-export interface DebugAnswer<Item> {
-  /** How many there are that were asked for, and how many of them are served, whatever the limit. */
-  readonly total: number;
-  readonly served: number;
-  readonly items: readonly Item[];
-}
-
 /**
  * `/debug/nodes` and `/debug/pods`: what is known of nodes and pods, and why one is not served; all of it worked out
  * when it is asked for. What is not served comes first. Parameters: `name`, `namespace` (of pods) and `limit`.
@@ -32,35 +26,58 @@ export function debugEndpoints(options: DebugEndpointsOptions): ReadonlyMap<stri
   return new Map<string, Endpoint>([
     [
       '/debug/nodes',
-      (context) => {
+      async (context) => {
+        requireReading(context);
         const name = parameter(context, 'name');
         const names = name === undefined ? [...source.nodes.values()].map((node) => node.name) : [name];
-        const nodes = names.map((one) => describeNode(source, one, trends.of(one)));
-        answer(context, nodes.sort(compareNodes));
+        const nodes: NodeDescription[] = [];
+        for (const one of names) {
+          const node = describeNode(source, one, trends.of(one));
+          nodes.push(node);
+          if (isTurnOver(OBJECTS_A_NODE + (node.held?.containers ?? 0))) await nextTurn();
+        }
+        const { total, served } = countServed(nodes);
+        await answer(context, { total, served, items: nodes.sort(compareNodes).slice(0, limitOf(context)) });
       },
     ],
     [
       '/debug/pods',
       async (context) => {
+        requireReading(context);
         const name = parameter(context, 'name');
         const namespace = parameter(context, 'namespace');
-        if (name === undefined) return answer(context, describePods(source, namespace));
+        if (name === undefined) {
+          return answer(context, await describePods(source, { namespace, limit: limitOf(context) }));
+        }
         if (namespace === undefined) throw badRequest('a pod is asked for by name and namespace');
-        answer(context, [await describePod(source, { namespace, name }, lookup)]);
+        const pod = await describePod(source, { namespace, name }, lookup);
+        await answer(context, { ...countServed([pod]), items: [pod] });
       },
     ],
   ]);
 }
 
-function answer(context: ApiContext, items: readonly (NodeDescription | PodDescription)[]): void {
-  if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
+/** A node with its trend takes as long as so many objects that are encoded. */
+const OBJECTS_A_NODE = 10;
+
+async function answer(
+  context: ApiContext,
+  body: DebugAnswer<NodeDescription | PodDescription>,
+): Promise<void> {
+  writeBody(context, await encodeDebugAnswer(body), 'json');
+}
+
+function countServed(items: readonly { readonly served: boolean }[]): Omit<DebugAnswer<never>, 'items'> {
+  return { total: items.length, served: items.filter(({ served }) => served).length };
+}
+
+function limitOf(context: ApiContext): number {
   const limit = parseCount(context.state.query.get('limit'));
-  const body: DebugAnswer<unknown> = {
-    total: items.length,
-    served: items.filter(({ served }) => served).length,
-    items: limit > 0 ? items.slice(0, limit) : items,
-  };
-  writeBody(context, Buffer.from(`${JSON.stringify(body, undefined, 2)}\n`), 'json');
+  return limit > 0 ? limit : Number.POSITIVE_INFINITY;
+}
+
+function requireReading({ method }: ApiContext): void {
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
 }
 
 function parameter(context: ApiContext, name: string): string | undefined {

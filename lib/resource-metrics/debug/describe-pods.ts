@@ -1,3 +1,6 @@
+import type { PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
+import type { DebugAnswer } from './debug-answer.ts';
 import type { DebugSource } from './debug-source.ts';
 import { describeUsage, isoTime, type UsageDescription } from './describe-usage.ts';
 import { explainLookedUpPod } from './explain-looked-up-pod.ts';
@@ -42,30 +45,58 @@ export interface ReportDescription {
 
 type PodName = Pick<PodDescription, 'namespace' | 'name'>;
 
-/** All pods that run or are reported, those that are not served first. */
-export function describePods(source: DebugSource, namespace: string | undefined): readonly PodDescription[] {
-  const pods = new Map<string, PodName>();
+/** A pod before it is described. */
+interface KnownPod extends PodName {
+  readonly usage: PodUsage | undefined;
+  readonly report: PodReport | undefined;
+}
+
+/** All pods that run or are reported, those that are not served first; as many of them as asked for are described. */
+export async function describePods(
+  source: DebugSource,
+  { namespace, limit }: { readonly namespace: string | undefined; readonly limit: number },
+): Promise<DebugAnswer<PodDescription>> {
+  const known = await knownPods(source, namespace);
+  const failingNodes = countFailingNodes(source);
+  const items: PodDescription[] = [];
+  for (const pod of known.slice(0, limit)) {
+    items.push(describe(source, pod, failingNodes));
+    if (isTurnOver()) await nextTurn();
+  }
+  return { total: known.length, served: known.filter(({ usage }) => usage).length, items };
+}
+
+async function knownPods(
+  source: DebugSource,
+  wantedNamespace: string | undefined,
+): Promise<readonly KnownPod[]> {
+  const names = new Map<string, PodName>();
+  const reports = await bestReports(source);
+  for (const [key, { pod }] of reports) names.set(key, pod);
+  for (const pod of source.pods.values()) names.set(`${pod.namespace}/${pod.name}`, pod);
+  const known: KnownPod[] = [];
+  for (const [key, { namespace, name }] of names) {
+    if (isTurnOver()) await nextTurn();
+    if (wantedNamespace !== undefined && namespace !== wantedNamespace) continue;
+    const usage = servedPodUsage(source, namespace, name);
+    known.push({ namespace, name, usage, report: reports.get(key) });
+  }
+  const rank = ({ usage }: KnownPod) => (usage ? 1 : 0);
+  return known.sort((a, b) => rank(a) - rank(b) || compareNames(a, b));
+}
+
+/** By pod, what is reported of it; on the pod that lives, if any node does. */
+async function bestReports(source: DebugSource): Promise<ReadonlyMap<string, PodReport>> {
   const reports = new Map<string, PodReport>();
   for (const nodeName of source.sink.heldNodeNames()) {
     const held = source.sink.held(nodeName);
     for (const [key, pod] of held?.record.pods ?? []) {
-      const { namespace: podNamespace, name } = pod;
-      if (!held || (namespace !== undefined && podNamespace !== namespace)) continue;
-      pods.set(key, { namespace: podNamespace, name });
-      const known = reports.get(key);
-      if (!known || pod.uid === source.pods.get(podNamespace, name)?.uid) {
-        reports.set(key, { nodeName, held, pod });
-      }
+      const isLive = () => pod.uid === source.pods.get(pod.namespace, pod.name)?.uid;
+      if (held && (!reports.has(key) || isLive())) reports.set(key, { nodeName, held, pod });
+      if (isTurnOver()) await nextTurn();
     }
   }
-  for (const { namespace: podNamespace, name } of source.pods.values()) {
-    if (namespace !== undefined && podNamespace !== namespace) continue;
-    pods.set(`${podNamespace}/${name}`, { namespace: podNamespace, name });
-  }
-  const failingNodes = countFailingNodes(source);
-  return [...pods]
-    .map(([key, pod]) => describe(source, pod, { report: reports.get(key), failingNodes }))
-    .sort((a, b) => Number(a.served) - Number(b.served) || compareNames(a, b));
+  return reports;
 }
 
 /** One pod, about which the API server is asked if no kubelet reports it. */
@@ -76,7 +107,8 @@ export async function describePod(
 ): Promise<DetailedPodDescription> {
   const reports = podReports(source, namespace, name);
   const failingNodes = countFailingNodes(source);
-  const described = describe(source, { namespace, name }, { report: reports[0], failingNodes });
+  const usage = servedPodUsage(source, namespace, name);
+  const described = describe(source, { namespace, name, usage, report: reports[0] }, failingNodes);
   const uid = source.pods.get(namespace, name)?.uid;
   const isUnknown = !described.served && reports.length === 0;
   const reason = isUnknown ? explainLookedUpPod(source, await lookup.find(namespace, name)) : undefined;
@@ -90,10 +122,9 @@ export async function describePod(
 
 function describe(
   source: DebugSource,
-  { namespace, name }: PodName,
-  { report, failingNodes }: { readonly report: PodReport | undefined; readonly failingNodes: number },
+  { namespace, name, usage, report }: KnownPod,
+  failingNodes: number,
 ): PodDescription {
-  const usage = servedPodUsage(source, namespace, name);
   const node = report && { node: report.nodeName };
   if (usage) {
     return { namespace, name, served: true, ...node, usage: describeUsage(usage, usage.containers) };

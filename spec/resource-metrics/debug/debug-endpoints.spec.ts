@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { DebugAnswer } from '#lib/resource-metrics/debug/debug-endpoints.ts';
+import type { DebugAnswer } from '#lib/resource-metrics/debug/debug-answer.ts';
 import type { NodeDescription } from '#lib/resource-metrics/debug/describe-node.ts';
 import type { DetailedPodDescription } from '#lib/resource-metrics/debug/describe-pods.ts';
 import { REASONS, type RemediedReason } from '#lib/resource-metrics/debug/reason.ts';
@@ -122,6 +122,8 @@ describe('debugEndpoints', () => {
       const { total, items } = await ask(server, '/debug/pods?limit=1');
       expect(total).to.be.greaterThan(1);
       expect(items).to.have.length(1);
+      for (const all of ['0', '-1'])
+        expect((await ask(server, `/debug/pods?limit=${all}`)).items).to.have.length(total);
     });
 
     it('answers 403 to whom its paths are not granted, and 400 to a pod without namespace', async () => {

@@ -1,0 +1,46 @@
+import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
+import { returnScratch, takeScratch } from './scratch.ts';
+import { TextWriter } from './text-writer.ts';
+
+/** What stands around the items of a text. */
+export interface Frame {
+  readonly before: string;
+  readonly between: string;
+  readonly after: string;
+}
+
+/** An item takes as long as so many objects that are encoded for programs. */
+export const OBJECTS_AN_ITEM = 10;
+
+/** Encodes a text of at least one item, item by item, between which others go on. */
+export async function encodeLongText<Item>(
+  { before, between, after }: Frame,
+  items: readonly Item[],
+  textOf: (item: Item) => string,
+): Promise<Buffer> {
+  const writer = new TextWriter(takeScratch());
+  for (const [index, item] of items.entries()) {
+    writer.text((index === 0 ? before : between) + textOf(item));
+    if (isTurnOver(OBJECTS_AN_ITEM)) await nextTurn();
+  }
+  writer.text(after);
+  const bytes = writer.finish();
+  returnScratch(writer.room);
+  return bytes;
+}
+
+/** @param empty an object in JSON on one line, of which the last field is an empty list: where the items are to be */
+export function plainJsonFrame(empty: string): Frame {
+  return { before: empty.slice(0, -']}'.length), between: ',', after: ']}' };
+}
+
+/** @param empty the same, indented by two spaces a level */
+export function indentedJsonFrame(empty: string): Frame {
+  const before = empty.slice(0, -']\n}'.length);
+  return { before: `${before}\n    `, between: ',\n    ', after: '\n  ]\n}' };
+}
+
+/** An item, indented by two spaces a level, as it stands in an {@link indentedJsonFrame}. */
+export function indentItem(json: string): string {
+  return json.replaceAll('\n', '\n    ');
+}
