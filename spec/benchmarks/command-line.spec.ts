@@ -36,10 +36,16 @@ describe('parseCommandLine', () => {
   });
 
   it('refuses what it cannot use', () => {
-    expect(() => parseCommandLine(['--rounds=-1'])).to.throw(
-      'Cannot use --rounds=-1: it must be a number, 0 or more',
-    );
-    expect(() => parseCommandLine(['--load-seconds=0'])).to.throw('it must be a positive number');
+    for (const [flag, rule] of [
+      ['--rounds=-1', 'it must be a whole number, 0 or more'],
+      ['--rounds=1.5', 'it must be a whole number, 0 or more'],
+      ['--firsts=Infinity', 'it must be a whole number, 0 or more'],
+      ['--turns=0', 'it must be a whole number, 1 or more'],
+      ['--load-seconds=0', 'it must be a number of seconds, such as 0.5'],
+      ['--round-seconds=1e400', 'it must be a number of seconds, such as 0.5'],
+      ['--against=', 'it must be a command line'],
+    ] as const)
+      expect(() => parseCommandLine([flag])).to.throw(`Cannot use ${flag}: ${rule}`);
     expect(() => parseCommandLine(['--loads=all'])).to.throw('must be a list of hpa,top,churn');
     expect(() => parseCommandLine(['vast'])).to.throw('Cannot run scenario "vast"');
   });

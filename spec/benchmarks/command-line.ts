@@ -85,8 +85,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       help: { type: 'boolean', default: false },
     },
   });
-  const number = (flag: NumberFlag, least: number) => atLeast(least, flag, values[flag]);
-  const positive = (flag: NumberFlag) => number(flag, Number.MIN_VALUE);
+  const seconds = (flag: DurationFlag) => secondsOf(flag, values[flag]);
+  const count = (flag: CountFlag, least: 0 | 1) => countOf(flag, values[flag], least);
   const scenarios = positionals.length > 0 ? positionals : DEFAULT_SCENARIOS;
   const chosenLoads = values.loads === 'none' ? [] : chosen('loads', values.loads, LOAD_NAMES);
   return {
@@ -95,36 +95,41 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     scenarios: scenarios.map(scenarioOf),
     measure: {
       kubeletPsi: !values['without-psi'],
-      settleMs: number('settle-seconds', 0) * 1000,
-      scrapeMs: positive('scrape-seconds') * 1000,
+      settleMs: seconds('settle-seconds') * 1000,
+      scrapeMs: seconds('scrape-seconds') * 1000,
       kinds: values['scrape-only'] ? [] : REQUEST_KINDS,
       formats: chosen('formats', values.formats, FORMATS),
-      roundMs: positive('round-seconds') * 1000,
-      rounds: number('rounds', 0),
+      roundMs: seconds('round-seconds') * 1000,
+      rounds: count('rounds', 0),
       floor: !values['without-floor'] && values.against === undefined,
-      firsts: number('firsts', 0),
+      firsts: count('firsts', 0),
       loads: values['scrape-only'] ? [] : STANDING_LOADS.filter(({ name }) => chosenLoads.includes(name)),
-      loadMs: positive('load-seconds') * 1000,
+      loadMs: seconds('load-seconds') * 1000,
     },
-    against: values.against?.trim().split(/\s+/) as CommandLine['against'],
-    turns: positive('turns'),
+    against: values.against === undefined ? undefined : commandOf(values.against),
+    turns: count('turns', 1),
   };
 }
 
-type NumberFlag =
-  | 'settle-seconds'
-  | 'scrape-seconds'
-  | 'round-seconds'
-  | 'rounds'
-  | 'firsts'
-  | 'load-seconds'
-  | 'turns';
+type DurationFlag = 'settle-seconds' | 'scrape-seconds' | 'round-seconds' | 'load-seconds';
+type CountFlag = 'rounds' | 'firsts' | 'turns';
 
-function atLeast(least: number, flag: NumberFlag, text: string): number {
-  const value = Number(text);
-  const rule = least > 0 ? 'it must be a positive number' : 'it must be a number, 0 or more';
-  if (text.trim() === '' || !(value >= least)) throw new Error(`Cannot use --${flag}=${text}: ${rule}`);
-  return value;
+function secondsOf(flag: DurationFlag, text: string): number {
+  const isAmount = /^\d+(\.\d+)?$/.test(text) && (Number(text) > 0 || flag === 'settle-seconds');
+  if (!isAmount) throw new Error(`Cannot use --${flag}=${text}: it must be a number of seconds, such as 0.5`);
+  return Number(text);
+}
+
+function countOf(flag: CountFlag, text: string, least: 0 | 1): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) < least)
+    throw new Error(`Cannot use --${flag}=${text}: it must be a whole number, ${least} or more`);
+  return Number(text);
+}
+
+function commandOf(text: string): [string, ...string[]] {
+  const [program, ...args] = text.trim().split(/\s+/);
+  if (!program) throw new Error('Cannot use --against=: it must be a command line');
+  return [program, ...args];
 }
 
 /** @returns what is chosen of `all`, in the order of `all` */

@@ -11,6 +11,10 @@ type Program = BenchmarkOptions['program'];
 
 const OURS: Program = [process.execPath, 'dist/main.js'];
 
+const interruption = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => interruption.abort(new Error('Interrupted')));
+}
 process.on('uncaughtException', (error) => {
   console.error(error.message);
   process.exit(1);
@@ -34,8 +38,8 @@ if (help) {
     const results: ScenarioResult[] = [];
     const others: ScenarioResult[] = [];
     for (let turn = 0; turn < (against ? turns : 1); turn++) {
+      if (against) others.push(await run(scenario, against)); // first: who can't be started is known at once
       results.push(await run(scenario, OURS));
-      if (against) others.push(await run(scenario, against));
     }
     const comparisons = against ? compare(results, others) : [];
     all.push({ results, others, comparisons });
@@ -53,6 +57,7 @@ async function run(scenario: BenchmarkScenario, program: Program): Promise<Scena
   return await runScenario(scenario, {
     ...measure,
     program,
+    signal: interruption.signal,
     onProgress: (what) => console.error(`${scenario.name}: ${what}`),
   });
 }

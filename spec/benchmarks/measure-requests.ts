@@ -33,6 +33,8 @@ export interface RequestResult extends RequestForm {
   readonly toFloor: number | null;
 }
 
+const LOAD_GENERATOR = `${import.meta.dirname}/load/main.ts`;
+
 /** Asks a server every chosen kind of question in every chosen representation, one after the other. */
 export async function measureRequests(
   system: SimulatedSystem,
@@ -88,15 +90,23 @@ async function measureRound(
   job: Omit<LoadJob, 'origin'>,
 ): Promise<RequestRound> {
   const before = readProcessUsage(pid);
-  const generator = [`${import.meta.dirname}/load/main.ts`, JSON.stringify({ ...job, origin })];
-  const { stdout } = await promisify(execFile)(process.execPath, generator, {
-    timeout: job.durationMs + 60_000,
-  });
-  const result = JSON.parse(stdout) as LoadResult;
+  const result = await generateLoad({ ...job, origin });
   return {
     ...result,
     serverCpuMsPerRequest: (readProcessUsage(pid).cpuMs - before.cpuMs) / result.requests,
   };
+}
+
+/** Has a process of its own generate load; the job holds a private key, which no command line may. */
+async function generateLoad(job: LoadJob): Promise<LoadResult> {
+  const running = promisify(execFile)(process.execPath, [LOAD_GENERATOR], {
+    timeout: job.durationMs + 60_000,
+  });
+  running.child.stdin?.end(JSON.stringify(job));
+  const { stdout } = await running.catch(({ stderr }: { readonly stderr: string }) => {
+    throw new Error(`Cannot measure ${job.path}: ${stderr.trim()}`);
+  });
+  return JSON.parse(stdout) as LoadResult;
 }
 
 function ratio(rounds: readonly RequestRound[], floorRounds: readonly RequestRound[]): number | null {

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { startSimulatedSystem } from '#spec/support/simulated-system.ts';
+import { type SimulatedSystem, startSimulatedSystem } from '#spec/support/simulated-system.ts';
 import { untilServed } from '#spec/support/until-served.ts';
 import { type FirstRequestResult, measureFirstRequests } from './measure-first-requests.ts';
 import { measureRequests, type RequestResult } from './measure-requests.ts';
@@ -36,6 +37,8 @@ export interface BenchmarkOptions {
   readonly loads: readonly StandingLoad[];
   readonly loadMs: number;
   readonly onProgress: (what: string) => void;
+  /** Ends everything when aborted. */
+  readonly signal?: AbortSignal;
 }
 
 /** What one scenario has cost. */
@@ -71,13 +74,21 @@ export async function runScenario(
     cluster: Object.entries(cluster).flatMap(([flag, value]) => [flag, `${value}`]),
     flags: [`--metric-resolution=${RESOLUTION_MS / 1000}s`],
     program: options.program,
+    ...(options.signal && { signal: options.signal }),
   });
-  const ended = system.server.ended.then(({ status, signal }) => {
-    const lastWords = system.server.output.slice(-3).join('; ');
-    throw new Error(`${options.program.join(' ')} ended with ${signal ?? `status ${status}`}: ${lastWords}`);
-  });
-  ended.catch(() => {}); // it ends when all is measured, too
-  const startToReadyMs = await Promise.race([untilReady(system.serverOrigin), ended]);
+  return await Promise.race([
+    measure(system, scenario, options),
+    untilEnded(system, options),
+    ...(options.signal ? [untilAborted(options.signal)] : []),
+  ]);
+}
+
+async function measure(
+  system: SimulatedSystem,
+  scenario: BenchmarkScenario,
+  options: BenchmarkOptions,
+): Promise<ScenarioResult> {
+  const startToReadyMs = await untilReady(system.serverOrigin);
   const pods = scenario.nodes * scenario.podsPerNode;
   await untilServed(system, { nodes: scenario.nodes, pods }, { timeoutMs: READY_WITHIN_MS });
 
@@ -100,6 +111,18 @@ export async function runScenario(
     loads,
     peakResidentBytes: readProcessUsage(system.server.pid).peakResidentBytes,
   };
+}
+
+/** Fails when the server ends, which is when all is measured, if nothing is wrong. */
+async function untilEnded({ server }: SimulatedSystem, { program }: BenchmarkOptions): Promise<never> {
+  const { status, signal } = await server.ended;
+  const lastWords = server.output.slice(-3).join('; ') || 'it said nothing';
+  throw new Error(`${program.join(' ')} ended with ${signal ?? `status ${status}`}: ${lastWords}`);
+}
+
+async function untilAborted(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw signal.reason;
 }
 
 /** How long it takes from now until the server calls itself ready. */

@@ -1,5 +1,11 @@
-// Generates load in a process of its own: takes a job as JSON, prints its result as JSON.
+// Generates load in a process of its own: takes a job as JSON from its standard input, prints its result as JSON.
+import { json } from 'node:stream/consumers';
 import { generateLoad, type LoadJob } from './generate-load.ts';
 
-const job = JSON.parse(process.argv[2] ?? '') as LoadJob;
-console.log(JSON.stringify(await generateLoad(job)));
+try {
+  const job = (await json(process.stdin)) as LoadJob;
+  console.log(JSON.stringify(await generateLoad(job)));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
