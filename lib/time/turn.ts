@@ -1,5 +1,5 @@
 /** As many objects as something is made of, or as are encoded, in some milliseconds. */
-export const OBJECTS_A_TURN = 2_000;
+export const OBJECTS_A_TURN = 500;
 
 /** Dealt with since others could last go on, by all together. */
 let objects = 0;

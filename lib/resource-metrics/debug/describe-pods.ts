@@ -81,8 +81,14 @@ async function knownPods(
     const usage = servedPodUsage(source, namespace, name);
     known.push({ namespace, name, usage, report: reports.get(key) });
   }
-  const rank = ({ usage }: KnownPod) => (usage ? 1 : 0);
-  return known.sort((a, b) => rank(a) - rank(b) || compareNames(a, b));
+  const groups = Map.groupBy(known, ({ namespace, usage }) => `${usage ? 1 : 0}/${namespace}`);
+  const sorted: KnownPod[] = [];
+  for (const group of [...groups.keys()].sort()) {
+    const pods = groups.get(group) ?? [];
+    for (const pod of pods.sort(({ name: a }, { name: b }) => (a < b ? -1 : 1))) sorted.push(pod);
+    if (isTurnOver(pods.length)) await nextTurn();
+  }
+  return sorted;
 }
 
 /** By pod, what is reported of it; on the pod that lives, if any node does. */
@@ -150,9 +156,4 @@ function describeReport({ nodeName, pod }: PodReport): ReportDescription {
       };
     }),
   };
-}
-
-function compareNames(a: PodName, b: PodName): number {
-  if (a.namespace !== b.namespace) return a.namespace < b.namespace ? -1 : 1;
-  return a.name < b.name ? -1 : 1;
 }
