@@ -22,6 +22,9 @@ interface Pending<T> {
   waiting: number;
 }
 
+/** Made once: an abort without a reason makes one each time, with a stack. */
+const NOBODY_WAITS = new Error('nobody waits for the answer any more');
+
 /**
  * Answers that are dear to find out, each remembered for a while; whoever asks for one that is being found out waits
  * for it with the others. At most so many are remembered: the one that was asked for the longest ago goes first.
@@ -84,7 +87,7 @@ export class ExpiringCache<T> {
   /** The answer has come, or nobody wants it: who asks from now on does so anew. */
   #end(key: string, pending: Pending<T>): void {
     if (this.#pending.get(key) === pending) this.#pending.delete(key);
-    pending.leaving.abort();
+    pending.leaving.abort(NOBODY_WAITS);
   }
 
   #remember(key: string, entry: Entry<T>): void {

@@ -11,11 +11,11 @@ export interface RecordedReviews {
   /** What was asked, by path and body. */
   readonly asked: { readonly path: string; readonly body: unknown }[];
   /** What the next questions are answered with. */
-  answer: () => unknown;
+  answer: (review: unknown) => unknown;
 }
 
 /** @param answer gives the `status` of an answer, or throws */
-export function recordReviews(answer: () => unknown): RecordedReviews {
+export function recordReviews(answer: RecordedReviews['answer']): RecordedReviews {
   const clock = new ManualClock();
   const logger = new RecordingLogger();
   const reviews: RecordedReviews = {
@@ -27,7 +27,7 @@ export function recordReviews(answer: () => unknown): RecordedReviews {
       client: {
         postJson: async (path, body) => {
           reviews.asked.push({ path, body });
-          return { status: reviews.answer() };
+          return { status: reviews.answer(body) };
         },
       },
       clock,

@@ -1,6 +1,9 @@
 import { timedOut } from '#lib/apiserver/failures.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
+/** Nobody hears it; made once, for an error takes as long to make as much of a request does. */
+const OVER = timedOut();
+
 /**
  * How long a request may take. Most are answered at once and never start the timer: it runs from when the signal
  * is first asked for.
@@ -8,7 +11,7 @@ import type { Clock } from '#lib/time/clock.ts';
 export class RequestDeadline implements Disposable {
   readonly #clock: Clock;
   readonly #durationMs: number;
-  #running: { readonly expiry: AbortController; readonly timer: AbortController } | undefined;
+  #running: { readonly expiry: AbortController; readonly timer: Disposable } | undefined;
   #isOver = false;
 
   constructor(clock: Clock, durationMs: number) {
@@ -45,18 +48,16 @@ export class RequestDeadline implements Disposable {
   [Symbol.dispose](): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#running?.timer.abort(timedOut());
-    this.#running?.expiry.abort(timedOut());
+    this.#running?.timer[Symbol.dispose]();
+    this.#running?.expiry.abort(OVER);
   }
 
-  #start(): { readonly expiry: AbortController; readonly timer: AbortController } {
-    const [expiry, timer] = [new AbortController(), new AbortController()];
-    if (this.#isOver) expiry.abort(timedOut());
-    else {
-      this.#clock.sleep(this.#durationMs, { signal: timer.signal }).then(
-        () => expiry.abort(timedOut()),
-        () => {}, // answered in time
-      );
+  #start(): { readonly expiry: AbortController; readonly timer: Disposable } {
+    const expiry = new AbortController();
+    const timer = this.#clock.startTimer(this.#durationMs, () => expiry.abort(timedOut()));
+    if (this.#isOver) {
+      timer[Symbol.dispose]();
+      expiry.abort(OVER);
     }
     return { expiry, timer };
   }

@@ -81,6 +81,24 @@ describe('delegatedAuthorizer', () => {
     expect((await ask('/debug')).isAllowed).to.equal(false);
   });
 
+  it('asks about a selection only where not everything may be listed, which is asked first', async () => {
+    const { reviews, ask } = setUp({ allowed: true });
+    for (const selector of ['app%3Da', 'app%3Db', 'app%3Dc']) await ask(`${NODES}?labelSelector=${selector}`);
+    await ask(NODES);
+    expect(reviews.asked).to.have.length(1);
+    expect(JSON.stringify(reviews.asked)).not.to.include('Selector');
+  });
+
+  it('allows a selection to whom no more is allowed, and denies another', async () => {
+    const { reviews, ask } = setUp(undefined);
+    const isAllowed = (selector: string) => selector.includes('"values":["a"]');
+    reviews.answer = (review) => ({ allowed: isAllowed(JSON.stringify(review)) });
+    expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
+    expect((await ask(`${NODES}?labelSelector=app%3Db`)).isAllowed).to.equal(false);
+    expect((await ask(NODES)).isAllowed).to.equal(false);
+    expect(reviews.asked).to.have.length(3); // everything, and each selection
+  });
+
   it('decides nothing when the API server cannot be asked and the last decision is too old', async () => {
     const { reviews, ask } = setUp({ allowed: true });
     await ask(NODES);
@@ -111,7 +129,7 @@ function setUp(status: unknown) {
   const ask = (path: string, groups: readonly string[] = ['system:authenticated']) =>
     authorizer({
       user: { name: 'alice', uid: '', groups, extra: {} },
-      info: parseRequestInfo('GET', path, new URLSearchParams()),
+      info: parseRequestInfo('GET', path.split('?')[0] ?? '', new URLSearchParams(path.split('?')[1])),
     });
   return { reviews, ask };
 }
