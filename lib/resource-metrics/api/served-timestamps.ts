@@ -13,17 +13,33 @@ export type TimestampCounts = ReadonlyMap<number, number>;
 /** Smaller batches are counted sooner than found again. */
 const FEWEST_KEPT = 100;
 
-const KEPT = new WeakMap<readonly Timestamped[], TimestampCounts>();
+/** What is known of a batch, which is listed again and again, whole or by the part. */
+interface Kept {
+  /** Of each object, in milliseconds. */
+  readonly timestamps: Float64Array;
+  /** Of all. */
+  readonly counts: TimestampCounts;
+}
 
-/** Counts the timestamps of what is selected; of whole batches, which are listed again and again, once for all times. */
+const KEPT = new WeakMap<readonly Timestamped[], Kept>();
+
+/** Counts the timestamps of what is selected; objects of long batches are asked for theirs once for all times. */
 export function timestampsOf(selection: readonly SelectedBatch<Timestamped>[]): TimestampCounts {
   const counts = new Map<number, number>();
   for (const selected of selection) {
     const { batch, runs } = selected;
-    if (isWhole(selected) && batch.length >= FEWEST_KEPT) {
-      for (const [timestampMs, count] of timestampsOfAll(batch)) add(counts, timestampMs, count);
+    if (batch.length < FEWEST_KEPT) {
+      for (const { start, end } of runs) {
+        for (let index = start; index < end; index++) {
+          const object = batch[index];
+          if (object) add(counts, object.usage.timestampMs, 1);
+        }
+      }
+    } else if (isWhole(selected)) {
+      for (const [timestampMs, count] of keptOf(batch).counts) add(counts, timestampMs, count);
     } else {
-      for (const { start, end } of runs) countRun(counts, batch, { start, end });
+      const { timestamps } = keptOf(batch);
+      for (const { start, end } of runs) addAll(counts, timestamps.subarray(start, end));
     }
   }
   return counts;
@@ -31,29 +47,26 @@ export function timestampsOf(selection: readonly SelectedBatch<Timestamped>[]): 
 
 /** Counts a whole batch ahead, as a part of making it. */
 export function countTimestamps(batch: readonly Timestamped[]): void {
-  if (batch.length >= FEWEST_KEPT) timestampsOfAll(batch);
+  if (batch.length >= FEWEST_KEPT) keptOf(batch);
 }
 
-function timestampsOfAll(batch: readonly Timestamped[]): TimestampCounts {
-  let counts = KEPT.get(batch);
-  if (!counts) {
-    const counted = new Map<number, number>();
-    countRun(counted, batch, { start: 0, end: batch.length });
-    KEPT.set(batch, counted);
-    counts = counted;
+function keptOf(batch: readonly Timestamped[]): Kept {
+  let kept = KEPT.get(batch);
+  if (!kept) {
+    const timestamps = new Float64Array(batch.length);
+    batch.forEach(({ usage }, index) => {
+      timestamps[index] = usage.timestampMs;
+    });
+    const counts = new Map<number, number>();
+    addAll(counts, timestamps);
+    kept = { timestamps, counts };
+    KEPT.set(batch, kept);
   }
-  return counts;
+  return kept;
 }
 
-function countRun(
-  counts: Map<number, number>,
-  batch: readonly Timestamped[],
-  { start, end }: { readonly start: number; readonly end: number },
-): void {
-  for (let index = start; index < end; index++) {
-    const object = batch[index];
-    if (object) add(counts, object.usage.timestampMs, 1);
-  }
+function addAll(counts: Map<number, number>, timestamps: Float64Array): void {
+  for (const timestampMs of timestamps) add(counts, timestampMs, 1);
 }
 
 function add(counts: Map<number, number>, timestampMs: number, count: number): void {
