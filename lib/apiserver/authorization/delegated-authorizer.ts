@@ -41,7 +41,7 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
   const decide = (attributes: Attributes) => {
     const spec = accessReviewSpec(attributes);
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
-    return cache.getOrCompute(JSON.stringify(spec), {
+    return cache.getOrCompute(keyOf(spec), {
       compute: async (unwanted) => decisionOf(await client.review(PATH, review, unwanted)),
       lifetimeMs: ({ isAllowed }) => {
         if (lengthOf(attributes) > MAX_KEY_LENGTH) return 0;
@@ -55,8 +55,13 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
     if (isAlwaysAllowed(attributes.info, alwaysAllowed)) return { isAllowed: true };
     try {
       const everything = withoutSelectors(attributes);
-      const decision = everything && (await decide(everything));
-      return decision?.isAllowed ? decision : await decide(attributes);
+      if (!everything) return await decide(attributes);
+      for (const one of [everything, attributes]) {
+        const remembered = cache.get(keyOf(accessReviewSpec(one)));
+        if (remembered?.isAllowed) return remembered;
+      }
+      const decision = await decide(everything);
+      return decision.isAllowed ? decision : await decide(attributes);
     } catch (cause) {
       if (cause instanceof StatusError) throw cause; // the request's time is up
       throw new StatusError(
@@ -67,6 +72,10 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
       );
     }
   };
+}
+
+function keyOf(spec: ReturnType<typeof accessReviewSpec>): string {
+  return JSON.stringify(spec);
 }
 
 /** `undefined` where there are none. */

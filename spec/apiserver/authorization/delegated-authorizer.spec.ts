@@ -99,6 +99,15 @@ describe('delegatedAuthorizer', () => {
     expect(reviews.asked).to.have.length(3); // everything, and each selection
   });
 
+  it('takes a remembered word on a selection though that on everything is forgotten, and nobody can be asked', async () => {
+    const { reviews, ask } = setUp(undefined);
+    reviews.answer = (review) => ({ allowed: JSON.stringify(review).includes('Selector') });
+    expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
+    reviews.answer = unreachable;
+    await reviews.clock.advance(5_000);
+    expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
+  });
+
   it('decides nothing when the API server cannot be asked and the last decision is too old', async () => {
     const { reviews, ask } = setUp({ allowed: true });
     await ask(NODES);
