@@ -11,7 +11,7 @@ const OVER = timedOut();
 export class RequestDeadline implements Disposable {
   readonly #clock: Clock;
   readonly #durationMs: number;
-  #running: { readonly expiry: AbortController; readonly timer: Disposable } | undefined;
+  #running: { readonly expiry: AbortController; readonly timer: Disposable | undefined } | undefined;
   #isOver = false;
 
   constructor(clock: Clock, durationMs: number) {
@@ -48,17 +48,16 @@ export class RequestDeadline implements Disposable {
   [Symbol.dispose](): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#running?.timer[Symbol.dispose]();
+    this.#running?.timer?.[Symbol.dispose]();
     this.#running?.expiry.abort(OVER);
   }
 
-  #start(): { readonly expiry: AbortController; readonly timer: Disposable } {
+  #start(): { readonly expiry: AbortController; readonly timer: Disposable | undefined } {
     const expiry = new AbortController();
-    const timer = this.#clock.startTimer(this.#durationMs, () => expiry.abort(timedOut()));
     if (this.#isOver) {
-      timer[Symbol.dispose]();
       expiry.abort(OVER);
+      return { expiry, timer: undefined };
     }
-    return { expiry, timer };
+    return { expiry, timer: this.#clock.startTimer(this.#durationMs, () => expiry.abort(timedOut())) };
   }
 }
