@@ -102,9 +102,10 @@ async function generateLoad(job: LoadJob): Promise<LoadResult> {
   const running = promisify(execFile)(process.execPath, [LOAD_GENERATOR], {
     timeout: job.durationMs + 60_000,
   });
+  running.child.stdin?.on('error', () => {}); // it has ended, and says why itself
   running.child.stdin?.end(JSON.stringify(job));
-  const { stdout } = await running.catch(({ stderr }: { readonly stderr: string }) => {
-    throw new Error(`Cannot measure ${job.path}: ${stderr.trim()}`);
+  const { stdout } = await running.catch((cause: Error & { readonly stderr?: string }) => {
+    throw new Error(`Cannot measure ${job.path}: ${cause.stderr?.trim() || cause.message}`, { cause });
   });
   return JSON.parse(stdout) as LoadResult;
 }
