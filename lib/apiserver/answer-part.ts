@@ -16,7 +16,7 @@ const STREAM_FROM_BYTES = 1024 * 1024;
 /** What is written at once of a long body: it is encrypted at once, too, and held twice meanwhile. */
 const PIECE_BYTES = 256 * 1024;
 
-/** What is shorter is put together with what follows: each write costs as much, however little it writes. */
+/** What is shorter is put together with other short pieces: each write costs as much, however little it writes. */
 const SHORT_PIECE_BYTES = 32 * 1024;
 
 /** A body of pieces that follow one another. */

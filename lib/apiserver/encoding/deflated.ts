@@ -22,7 +22,9 @@ const compress = promisify(deflateRaw);
 /** Compresses a text that comes in pieces, off the event loop; all at once, for each call costs more than some kilobytes do. */
 export async function deflate(pieces: readonly Buffer[]): Promise<Deflated> {
   const text = joined(pieces);
-  const bytes = Buffer.from(await compress(text, OPTIONS)); // a copy: it may be a small part of a chunk
+  const compressed = await compress(text, OPTIONS);
+  const isSmallPart = compressed.length < compressed.buffer.byteLength / 2; // of a chunk, which would be held whole
+  const bytes = isSmallPart ? Buffer.from(compressed) : compressed;
   return { bytes, crc32: crc32(text), length: text.length };
 }
 

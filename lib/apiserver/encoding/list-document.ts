@@ -1,4 +1,4 @@
-import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
+import { endsTurn, inOrder, nextTurn, OBJECTS_A_TURN } from '#lib/time/turn.ts';
 import { type Document, documentJson, type Encoding, encodeDocument } from './document.ts';
 import { goJson } from './go-json.ts';
 import { goYaml, goYamlItem } from './go-yaml.ts';
@@ -48,35 +48,47 @@ export function wholeDocument<Item>(list: ListDocument<Item>): Document {
   };
 }
 
-/** Encodes what encoding the {@link wholeDocument} gives, item by item, between which others go on. */
-export async function encodeListDocument<Item>(
+/**
+ * Encodes what encoding the {@link wholeDocument} gives, item by item, between which others go on; long ones one
+ * after the other.
+ *
+ * @param signal asked for only where it takes long
+ * @throws the signal's reason when it aborts meanwhile
+ */
+export function encodeListDocument<Item>(
   list: ListDocument<Item>,
   encoding: Encoding,
+  signal?: () => AbortSignal,
 ): Promise<Buffer> {
-  const { items, itemsField } = list;
-  if (encoding.format === 'protobuf') return encodeProtobuf(list);
-  if (items.length === 0) return encodeDocument(wholeDocument(list), encoding);
-  const empty = documentJson(wholeDocument({ ...list, items: [], whenEmpty: [] }));
-  if (encoding.format === 'yaml')
-    return encodeLongText(yamlFrame(goYaml(empty), itemsField), items, (item) =>
-      goYamlItem(list.itemFields(item)),
-    );
-  if (encoding.isPretty)
-    return encodeLongText(indentedJsonFrame(goJson(empty, 2)), items, (item) =>
-      indentItem(goJson(list.itemFields(item), 2)),
-    );
-  const frame = plainJsonFrame(goJson(empty));
-  return encodeLongText({ ...frame, after: `${frame.after}\n` }, items, (item) =>
-    goJson(list.itemFields(item)),
-  );
+  if (list.items.length <= OBJECTS_A_TURN) return encodeItems(list, encoding);
+  const ended = signal?.();
+  return inOrder(() => encodeItems(list, encoding, ended), ended);
 }
 
-async function encodeProtobuf<Item>(list: ListDocument<Item>): Promise<Buffer> {
+async function encodeItems<Item>(
+  list: ListDocument<Item>,
+  encoding: Encoding,
+  signal?: AbortSignal,
+): Promise<Buffer> {
+  const { items, itemsField } = list;
+  if (encoding.format === 'protobuf') return encodeProtobuf(list, signal);
+  if (items.length === 0) return encodeDocument(wholeDocument(list), encoding);
+  const empty = documentJson(wholeDocument({ ...list, items: [], whenEmpty: [] }));
+  const write = (frame: Frame, textOf: (item: JsonObject) => string) =>
+    encodeLongText(frame, items, (item) => textOf(list.itemFields(item)), signal);
+  if (encoding.format === 'yaml') return write(yamlFrame(goYaml(empty), itemsField), goYamlItem);
+  if (encoding.isPretty)
+    return write(indentedJsonFrame(goJson(empty, 2)), (item) => indentItem(goJson(item, 2)));
+  const { before, between, after } = plainJsonFrame(goJson(empty));
+  return write({ before, between, after: `${after}\n` }, (item) => goJson(item));
+}
+
+async function encodeProtobuf<Item>(list: ListDocument<Item>, signal?: AbortSignal): Promise<Buffer> {
   const message = new ProtobufWriter(takeScratch());
   list.writeHead(message);
   for (const item of list.items) {
     list.writeItem(message, item);
-    if (isTurnOver(OBJECTS_AN_ITEM)) await nextTurn();
+    if (endsTurn(OBJECTS_AN_ITEM)) await nextTurn(signal);
   }
   const bytes = runtimeUnknown(list, message.finish());
   returnScratch(message.room);

@@ -1,4 +1,4 @@
-import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
+import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import { returnScratch, takeScratch } from './scratch.ts';
 import { TextWriter } from './text-writer.ts';
 
@@ -9,19 +9,24 @@ export interface Frame {
   readonly after: string;
 }
 
-/** An item takes as long as so many objects that are encoded for programs. */
+/** An item takes about as long as so many objects that are encoded for programs, if it is YAML; no item takes longer. */
 export const OBJECTS_AN_ITEM = 10;
 
-/** Encodes a text of at least one item, item by item, between which others go on. */
+/**
+ * Encodes a text of at least one item, item by item, between which others go on.
+ *
+ * @throws the signal's reason when it aborts meanwhile
+ */
 export async function encodeLongText<Item>(
   { before, between, after }: Frame,
   items: readonly Item[],
   textOf: (item: Item) => string,
+  signal?: AbortSignal,
 ): Promise<Buffer> {
   const writer = new TextWriter(takeScratch());
   for (const [index, item] of items.entries()) {
     writer.text((index === 0 ? before : between) + textOf(item));
-    if (isTurnOver(OBJECTS_AN_ITEM)) await nextTurn();
+    if (endsTurn(OBJECTS_AN_ITEM)) await nextTurn(signal);
   }
   writer.text(after);
   const bytes = writer.finish();

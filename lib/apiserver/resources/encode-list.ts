@@ -13,8 +13,8 @@ import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
 import type { ServedObject } from '#lib/apiserver/served-object.ts';
 import { objectFields, type TypeMeta, writeObject } from './encode-object.ts';
 import { type BatchFormat, type EncodedBatch, encodeBatch } from './encoded-batch.ts';
-import { jointParts } from './joint-batches.ts';
-import { isWhole, type Selection, selectedObjects } from './selection.ts';
+import { jointParts, separated } from './joint-batches.ts';
+import { isWhole, type Run, type Selection, selectedObjects } from './selection.ts';
 
 /** Objects as they are answered to a list. */
 export interface ObjectList extends TypeMeta {
@@ -26,7 +26,11 @@ export interface ObjectList extends TypeMeta {
  * Encodes a list, in parts that follow one another. In JSON on one line and in protobuf, which programs ask for,
  * they are cut out of what its batches are kept in; for people, and as YAML, the list is encoded anew.
  */
-export async function encodeList(list: ObjectList, encoding: Encoding): Promise<readonly AnswerPart[]> {
+export async function encodeList(
+  list: ObjectList,
+  encoding: Encoding,
+  signal?: () => AbortSignal,
+): Promise<readonly AnswerPart[]> {
   const { selection, metadata, kind, apiVersion } = list;
   if (encoding.format === 'protobuf') {
     const message = new ProtobufWriter();
@@ -34,7 +38,7 @@ export async function encodeList(list: ObjectList, encoding: Encoding): Promise<
     return protobufParts(list, message.finish(), await encodeItems(selection, 'protobuf'));
   }
   if (encoding.format === 'yaml' || encoding.isPretty)
-    return [{ pieces: [await encodeListDocument(listDocument(list), encoding)] }];
+    return [{ pieces: [await encodeListDocument(listDocument(list), encoding, signal)] }];
   const head = goJson({ kind, apiVersion, metadata: listMetaJson(metadata), items: [] }).slice(0, -2);
   return [{ pieces: [Buffer.from(head)] }, ...(await encodeItems(selection, 'json')), END];
 }
@@ -58,24 +62,21 @@ const SEPARATORS: Readonly<Record<BatchFormat, Buffer | undefined>> = {
 
 async function encodeItems(selection: Selection, format: BatchFormat): Promise<readonly AnswerPart[]> {
   const separator = SEPARATORS[format];
-  const parts: AnswerPart[] = [];
-  const add = (...added: readonly AnswerPart[]) => {
-    if (separator && parts.length > 0 && added.length > 0) parts.push({ pieces: [separator] });
-    for (const part of added) parts.push(part);
-  };
-  let whole: EncodedBatch[] = [];
-  for (const selected of selection) {
-    const encoded = await encodeBatch(selected.batch, format);
-    if (isWhole(selected)) {
-      whole.push(encoded);
-      continue;
-    }
-    add(...jointParts(whole, separator));
-    whole = [];
-    for (const run of selected.runs) add({ pieces: [encoded.cut(run)] });
+  const encoded: EncodedSelection[] = [];
+  for (const { batch, runs } of selection) encoded.push({ whole: await encodeBatch(batch, format), runs });
+  if (selection.every(isWhole)) {
+    return jointParts(
+      encoded.map(({ whole }) => whole),
+      separator,
+    );
   }
-  add(...jointParts(whole, separator));
-  return parts;
+  const cut = encoded.flatMap(({ whole, runs }) => runs.map((run) => whole.cut(run)));
+  return [{ pieces: separated(cut, separator) }]; // hardly anybody else asks for just these
+}
+
+interface EncodedSelection {
+  readonly whole: EncodedBatch;
+  readonly runs: readonly Run[];
 }
 
 function listDocument(list: ObjectList): ListDocument<ServedObject> {

@@ -3,7 +3,7 @@ import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { returnScratch, takeScratch } from '#lib/apiserver/encoding/scratch.ts';
 import { TextWriter } from '#lib/apiserver/encoding/text-writer.ts';
 import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
-import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
+import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import { objectJsonText, writeObject } from './encode-object.ts';
 import type { Run } from './selection.ts';
 
@@ -53,7 +53,7 @@ async function encodeJson(batch: ObjectBatch): Promise<EncodedBatch> {
   for (const [index, object] of batch.entries()) {
     writer.text(index === 0 ? objectJsonText(object) : `,${objectJsonText(object)}`);
     ends[index] = writer.length;
-    if (isTurnOver()) await nextTurn();
+    if (endsTurn()) await nextTurn();
   }
   const bytes = writer.finish();
   returnScratch(writer.room);
@@ -66,7 +66,7 @@ async function encodeProtobuf(batch: ObjectBatch): Promise<EncodedBatch> {
   for (const [index, object] of batch.entries()) {
     writer.message(ITEMS_FIELD, () => writeObject(writer, object));
     ends[index] = writer.length;
-    if (isTurnOver()) await nextTurn();
+    if (endsTurn()) await nextTurn();
   }
   const bytes = writer.finish();
   returnScratch(writer.room);

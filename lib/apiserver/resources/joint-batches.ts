@@ -26,12 +26,19 @@ export function jointParts(
   const parts: AnswerPart[] = [];
   for (const together of groupShort(batches)) {
     if (separator && parts.length > 0) parts.push({ pieces: [separator] });
-    const pieces = together.flatMap(({ bytes }, index) =>
-      separator && index > 0 ? [separator, bytes] : [bytes],
+    const pieces = separated(
+      together.map(({ bytes }) => bytes),
+      separator,
     );
     parts.push({ pieces, deflated: () => deflateOnce(together, pieces) });
   }
   return parts;
+}
+
+/** Pieces with something between them. */
+export function separated(pieces: readonly Buffer[], separator: Buffer | undefined): readonly Buffer[] {
+  if (!separator) return pieces;
+  return pieces.flatMap((piece, index) => (index === 0 ? [piece] : [separator, piece]));
 }
 
 function groupShort(batches: readonly EncodedBatch[]): readonly (readonly EncodedBatch[])[] {

@@ -44,6 +44,7 @@ export async function serveList(context: ApiContext, target: ListTarget): Promis
     tellsRemaining: labelSelector.requirements.length + fieldSelector.requirements.length === 0,
   });
   const { selection } = page;
+  const signal = () => context.state.deadline.signal;
   resource.onServed?.(selection);
   const metadata = { resourceVersion, ...page.metadata };
   const { format, conversion } = representation;
@@ -51,11 +52,11 @@ export async function serveList(context: ApiContext, target: ListTarget): Promis
   if (asked) {
     const items = selectedObjects(selection);
     const document = convertList(context, { items, metadata, target, asked });
-    writeBody(context, await encodeListDocument(document, representation), format);
+    writeBody(context, await encodeListDocument(document, representation, signal), format);
   } else {
     const apiVersion = `${group}/${version}`;
     const list = { kind: resource.listKind, apiVersion, metadata, selection };
-    writeParts(context, await encodeList(list, representation), format);
+    writeParts(context, await encodeList(list, representation, signal), format);
   }
 }
 

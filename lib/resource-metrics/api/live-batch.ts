@@ -1,4 +1,4 @@
-import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
+import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import type { NameOrder } from './name-order.ts';
 
 /** What is live, and where to look for it. */
@@ -51,7 +51,7 @@ export class LiveBatch<Usage, Live, Metrics> {
     return this.#unchanged(now, lives) ?? this.#replace(now, lives, this.#makeAll(lives));
   }
 
-  /** The same, except that others go on meanwhile: what changes then may be in it or not. */
+  /** The same, except that others go on while it is made: what changes from when the first asked for it may be in it or not. */
   currentInTurns(): Promise<readonly Metrics[]> {
     this.#making ??= this.#makeInTurns().finally(() => {
       this.#making = undefined;
@@ -76,20 +76,21 @@ export class LiveBatch<Usage, Live, Metrics> {
   async #makeInTurns(): Promise<readonly Metrics[]> {
     if (this.pending === 0) return this.current();
     const { revision, liveOf } = this.#options;
-    const [before, now] = [this.#batch, revision()];
+    const [before, lookedAt, now] = [this.#batch, this.#revision, revision()];
     const lives: (Live | undefined)[] = [];
     for (const usage of this.#usages) {
       lives.push(liveOf(usage));
-      if (isTurnOver()) await nextTurn();
+      if (endsTurn()) await nextTurn();
     }
     const made: (Metrics | undefined)[] = [];
     if (!this.#isOf(lives)) {
       for (const index of lives.keys()) {
         made.push(this.#make(index, lives));
-        if (isTurnOver()) await nextTurn();
+        if (endsTurn()) await nextTurn();
       }
     }
-    if (this.#batch !== before) return this.current(); // somebody could not wait
+    const isOvertaken = this.#batch !== before || !Object.is(this.#revision, lookedAt);
+    if (isOvertaken) return this.current(); // by somebody who could not wait
     return this.#unchanged(now, lives) ?? this.#replace(now, lives, made);
   }
 

@@ -1,4 +1,5 @@
 import { encodeLongText, indentedJsonFrame, indentItem } from '#lib/apiserver/encoding/long-text.ts';
+import { inOrder, OBJECTS_A_TURN } from '#lib/time/turn.ts';
 
 /** What the debug endpoints answer. */
 export interface DebugAnswer<Item> {
@@ -8,12 +9,21 @@ export interface DebugAnswer<Item> {
   readonly items: readonly Item[];
 }
 
-/** Encodes an answer as indented JSON, in turns. */
-export function encodeDebugAnswer({ total, served, items }: DebugAnswer<object>): Promise<Buffer> | Buffer {
+/**
+ * Encodes an answer as indented JSON, in turns; long ones one after the other.
+ *
+ * @throws the signal's reason when it aborts meanwhile
+ */
+export function encodeDebugAnswer(
+  { total, served, items }: DebugAnswer<object>,
+  signal?: AbortSignal,
+): Promise<Buffer> {
   const empty = json({ total, served, items: [] });
-  if (items.length === 0) return Buffer.from(`${empty}\n`);
-  const frame = indentedJsonFrame(empty);
-  return encodeLongText({ ...frame, after: `${frame.after}\n` }, items, (item) => indentItem(json(item)));
+  if (items.length === 0) return Promise.resolve(Buffer.from(`${empty}\n`));
+  const { before, between, after } = indentedJsonFrame(empty);
+  const frame = { before, between, after: `${after}\n` };
+  const encode = () => encodeLongText(frame, items, (item) => indentItem(json(item)), signal);
+  return items.length <= OBJECTS_A_TURN ? encode() : inOrder(encode, signal);
 }
 
 function json(value: object): string {

@@ -2,11 +2,11 @@ import type { ApiContext, Endpoint } from '#lib/apiserver/chain/api-context.ts';
 import { badRequest, methodNotAllowed } from '#lib/apiserver/failures.ts';
 import { parseCount } from '#lib/apiserver/query-values.ts';
 import { writeBody } from '#lib/apiserver/write-document.ts';
-import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
+import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import { type DebugAnswer, encodeDebugAnswer } from './debug-answer.ts';
 import type { DebugSource } from './debug-source.ts';
 import { describeNode, type NodeDescription } from './describe-node.ts';
-import { describePod, describePods, type PodDescription } from './describe-pods.ts';
+import { describePod, describePods, type PodDescription, type PodsWanted } from './describe-pods.ts';
 import type { NodeTrends } from './node-trends.ts';
 import type { PodLookup } from './pod-lookup.ts';
 
@@ -27,28 +27,25 @@ export function debugEndpoints(options: DebugEndpointsOptions): ReadonlyMap<stri
     [
       '/debug/nodes',
       async (context) => {
-        requireReading(context);
-        const name = parameter(context, 'name');
-        const names = name === undefined ? [...source.nodes.values()].map((node) => node.name) : [name];
+        const wanted = readWanted(context);
+        const names =
+          wanted.name === undefined ? [...source.nodes.values()].map(({ name }) => name) : [wanted.name];
         const nodes: NodeDescription[] = [];
-        for (const one of names) {
-          const node = describeNode(source, one, trends.of(one));
+        for (const name of names) {
+          const node = describeNode(source, name, trends.of(name));
           nodes.push(node);
-          if (isTurnOver(OBJECTS_A_NODE + (node.held?.containers ?? 0))) await nextTurn();
+          if (endsTurn(OBJECTS_A_NODE + (node.held?.containers ?? 0))) await nextTurn(wanted.signal);
         }
-        const { total, served } = countServed(nodes);
-        await answer(context, { total, served, items: nodes.sort(compareNodes).slice(0, limitOf(context)) });
+        nodes.sort(compareNodes);
+        await answer(context, { ...countServed(nodes), items: nodes.slice(0, wanted.limit) });
       },
     ],
     [
       '/debug/pods',
       async (context) => {
-        requireReading(context);
-        const name = parameter(context, 'name');
-        const namespace = parameter(context, 'namespace');
-        if (name === undefined) {
-          return answer(context, await describePods(source, { namespace, limit: limitOf(context) }));
-        }
+        const wanted = readWanted(context);
+        const { name, namespace } = wanted;
+        if (name === undefined) return answer(context, await describePods(source, wanted));
         if (namespace === undefined) throw badRequest('a pod is asked for by name and namespace');
         const pod = await describePod(source, { namespace, name }, lookup);
         await answer(context, { ...countServed([pod]), items: [pod] });
@@ -60,28 +57,32 @@ export function debugEndpoints(options: DebugEndpointsOptions): ReadonlyMap<stri
 /** A node with its trend takes as long as so many objects that are encoded. */
 const OBJECTS_A_NODE = 10;
 
+/** What a request is about. */
+interface Wanted extends PodsWanted {
+  readonly name: string | undefined;
+}
+
+/** @throws {StatusError} 405 for other methods, 400 for a limit that is no number */
+function readWanted({ method, state }: ApiContext): Wanted {
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
+  const limit = parseCount(state.query.get('limit'));
+  return {
+    name: state.query.get('name') || undefined,
+    namespace: state.query.get('namespace') || undefined,
+    limit: limit > 0 ? limit : Number.POSITIVE_INFINITY,
+    signal: state.deadline.signal,
+  };
+}
+
 async function answer(
   context: ApiContext,
   body: DebugAnswer<NodeDescription | PodDescription>,
 ): Promise<void> {
-  writeBody(context, await encodeDebugAnswer(body), 'json');
+  writeBody(context, await encodeDebugAnswer(body, context.state.deadline.signal), 'json');
 }
 
 function countServed(items: readonly { readonly served: boolean }[]): Omit<DebugAnswer<never>, 'items'> {
   return { total: items.length, served: items.filter(({ served }) => served).length };
-}
-
-function limitOf(context: ApiContext): number {
-  const limit = parseCount(context.state.query.get('limit'));
-  return limit > 0 ? limit : Number.POSITIVE_INFINITY;
-}
-
-function requireReading({ method }: ApiContext): void {
-  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
-}
-
-function parameter(context: ApiContext, name: string): string | undefined {
-  return context.state.query.get(name) || undefined;
 }
 
 function compareNodes(a: NodeDescription, b: NodeDescription): number {

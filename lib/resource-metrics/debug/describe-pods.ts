@@ -1,5 +1,5 @@
 import type { PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import { isTurnOver, nextTurn } from '#lib/time/turn.ts';
+import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import type { DebugAnswer } from './debug-answer.ts';
 import type { DebugSource } from './debug-source.ts';
 import { describeUsage, isoTime, type UsageDescription } from './describe-usage.ts';
@@ -51,58 +51,74 @@ interface KnownPod extends PodName {
   readonly report: PodReport | undefined;
 }
 
+/** Of which namespace, how many of them, and for how long anybody waits for them. */
+export interface PodsWanted {
+  /** `undefined` for all. */
+  readonly namespace: string | undefined;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
 /** All pods that run or are reported, those that are not served first; as many of them as asked for are described. */
 export async function describePods(
   source: DebugSource,
-  { namespace, limit }: { readonly namespace: string | undefined; readonly limit: number },
+  wanted: PodsWanted,
 ): Promise<DebugAnswer<PodDescription>> {
-  const known = await knownPods(source, namespace);
+  const known = await knownPods(source, wanted);
   const failingNodes = countFailingNodes(source);
   const items: PodDescription[] = [];
-  for (const pod of known.slice(0, limit)) {
+  for (const pod of known.slice(0, wanted.limit)) {
     items.push(describe(source, pod, failingNodes));
-    if (isTurnOver()) await nextTurn();
+    if (endsTurn()) await nextTurn(wanted.signal);
   }
   return { total: known.length, served: known.filter(({ usage }) => usage).length, items };
 }
 
-async function knownPods(
-  source: DebugSource,
-  wantedNamespace: string | undefined,
-): Promise<readonly KnownPod[]> {
+async function knownPods(source: DebugSource, wanted: PodsWanted): Promise<readonly KnownPod[]> {
+  const { snapshot } = source.sink;
   const names = new Map<string, PodName>();
-  const reports = await bestReports(source);
+  const reports = await bestReports(source, wanted);
   for (const [key, { pod }] of reports) names.set(key, pod);
-  for (const pod of source.pods.values()) names.set(`${pod.namespace}/${pod.name}`, pod);
+  for (const pod of source.pods.values())
+    if (isWanted(pod, wanted)) names.set(`${pod.namespace}/${pod.name}`, pod);
   const known: KnownPod[] = [];
   for (const [key, { namespace, name }] of names) {
-    if (isTurnOver()) await nextTurn();
-    if (wantedNamespace !== undefined && namespace !== wantedNamespace) continue;
-    const usage = servedPodUsage(source, namespace, name);
+    const usage = servedPodUsage(source, { namespace, name }, snapshot);
     known.push({ namespace, name, usage, report: reports.get(key) });
+    if (endsTurn()) await nextTurn(wanted.signal);
   }
+  return await inAnswerOrder(known, wanted.signal);
+}
+
+/** Those that are not served first, then by namespace and name. */
+async function inAnswerOrder(known: readonly KnownPod[], signal: AbortSignal): Promise<readonly KnownPod[]> {
   const groups = Map.groupBy(known, ({ namespace, usage }) => `${usage ? 1 : 0}/${namespace}`);
   const sorted: KnownPod[] = [];
   for (const group of [...groups.keys()].sort()) {
     const pods = groups.get(group) ?? [];
     for (const pod of pods.sort(({ name: a }, { name: b }) => (a < b ? -1 : 1))) sorted.push(pod);
-    if (isTurnOver(pods.length)) await nextTurn();
+    if (endsTurn(pods.length)) await nextTurn(signal);
   }
   return sorted;
 }
 
 /** By pod, what is reported of it; on the pod that lives, if any node does. */
-async function bestReports(source: DebugSource): Promise<ReadonlyMap<string, PodReport>> {
+async function bestReports(source: DebugSource, wanted: PodsWanted): Promise<ReadonlyMap<string, PodReport>> {
   const reports = new Map<string, PodReport>();
   for (const nodeName of source.sink.heldNodeNames()) {
     const held = source.sink.held(nodeName);
     for (const [key, pod] of held?.record.pods ?? []) {
+      if (endsTurn()) await nextTurn(wanted.signal);
+      if (!held || !isWanted(pod, wanted)) continue;
       const isLive = () => pod.uid === source.pods.get(pod.namespace, pod.name)?.uid;
-      if (held && (!reports.has(key) || isLive())) reports.set(key, { nodeName, held, pod });
-      if (isTurnOver()) await nextTurn();
+      if (!reports.has(key) || isLive()) reports.set(key, { nodeName, held, pod });
     }
   }
   return reports;
+}
+
+function isWanted({ namespace }: PodName, wanted: PodsWanted): boolean {
+  return wanted.namespace === undefined || namespace === wanted.namespace;
 }
 
 /** One pod, about which the API server is asked if no kubelet reports it. */
@@ -113,7 +129,7 @@ export async function describePod(
 ): Promise<DetailedPodDescription> {
   const reports = podReports(source, namespace, name);
   const failingNodes = countFailingNodes(source);
-  const usage = servedPodUsage(source, namespace, name);
+  const usage = servedPodUsage(source, { namespace, name });
   const described = describe(source, { namespace, name, usage, report: reports[0] }, failingNodes);
   const uid = source.pods.get(namespace, name)?.uid;
   const isUnknown = !described.served && reports.length === 0;

@@ -1,14 +1,18 @@
 import { livePodOf } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
-import type { PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import type { PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { DebugSource } from './debug-source.ts';
 import { explainHistory } from './explain-history.ts';
 import { explainScrape } from './explain-node.ts';
 import type { PodReport } from './pod-reports.ts';
 import type { Reason } from './reason.ts';
 
-/** The usage of a pod that is served now. */
-export function servedPodUsage(source: DebugSource, namespace: string, name: string): PodUsage | undefined {
-  const usage = source.sink.snapshot.pods.get(namespace)?.get(name);
+/** The usage of a pod that is served of a snapshot now. */
+export function servedPodUsage(
+  source: DebugSource,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { pods }: Snapshot = source.sink.snapshot,
+): PodUsage | undefined {
+  const usage = pods.get(namespace)?.get(name);
   return usage && livePodOf(source, usage) && usage;
 }
 

@@ -61,6 +61,23 @@ describe('encodeListDocument', () => {
     );
   });
 
+  it('gives up when nobody waits any more', async () => {
+    const items = Array.from({ length: 2_000 }, () => ({ name: 'a' }));
+    const reason = new Error('gone');
+    for (const format of ['json', 'protobuf'] as const) {
+      const leaving = new AbortController();
+      const encoded = encodeListDocument(
+        listOf({ items }),
+        { format, isPretty: false },
+        () => leaving.signal,
+      );
+      const outcome = encoded.catch((error: unknown) => error);
+      await new Promise((resolve) => setImmediate(resolve));
+      leaving.abort(reason);
+      expect(await outcome).to.equal(reason);
+    }
+  });
+
   it('lets others go on in between', async () => {
     const items = Array.from({ length: 1_000 }, (_, index) => ({ name: `thing-${index}` }));
     for (const format of ['json', 'yaml', 'protobuf'] as const) {

@@ -43,6 +43,6 @@ describe('jointParts', () => {
     expect(first.every((deflated, index) => deflated === second[index])).to.equal(true);
     const others = await compress(batches.toSpliced(1, 1, batchOf(2_000)));
     expect(others[0]).not.to.equal(first[0]);
-    expect(others.slice(1)).to.deep.equal(first.slice(1));
+    expect(others.slice(1).every((deflated, index) => deflated === first[index + 1])).to.equal(true);
   });
 });

@@ -118,6 +118,15 @@ describe('debugEndpoints', () => {
       );
     });
 
+    it('lists pods that are not served first, and all by namespace and name', async () => {
+      const { items, served, total } = await ask<DetailedPodDescription>(server, '/debug/pods');
+      const keys = items.map((pod) => `${pod.served ? 1 : 0}/${pod.namespace}/${pod.name}`);
+      expect(keys).to.deep.equal(keys.toSorted());
+      expect(items.filter((pod) => pod.served)).to.have.lengthOf(served);
+      const inSystem = await ask<DetailedPodDescription>(server, '/debug/pods?namespace=no-such');
+      expect([inSystem.total, total]).to.deep.equal([0, items.length]);
+    });
+
     it('lists as many as asked for, and still counts all', async () => {
       const { total, items } = await ask(server, '/debug/pods?limit=1');
       expect(total).to.be.greaterThan(1);
@@ -131,6 +140,7 @@ describe('debugEndpoints', () => {
       const url = `${server.origin}/debug/nodes`;
       expect((await requestHttps(url, { token, rejectUnauthorized: false })).status).to.equal(403);
       expect((await server.get('/debug/pods?name=vanished')).status).to.equal(400);
+      expect((await server.get('/debug/nodes?name=node-1&limit=many')).status).to.equal(400);
     });
   });
 
