@@ -79,8 +79,10 @@ async function knownPods(source: DebugSource, wanted: PodsWanted): Promise<reado
   const names = new Map<string, PodName>();
   const reports = await bestReports(source, wanted);
   for (const [key, { pod }] of reports) names.set(key, pod);
-  for (const pod of source.pods.values())
+  for (const pod of source.pods.values()) {
     if (isWanted(pod, wanted)) names.set(`${pod.namespace}/${pod.name}`, pod);
+    if (endsTurn()) await nextTurn(wanted.signal);
+  }
   const known: KnownPod[] = [];
   for (const [key, { namespace, name }] of names) {
     const usage = servedPodUsage(source, { namespace, name }, snapshot);
