@@ -16,7 +16,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => interruption.abort(new Error('Interrupted')));
 }
 process.on('uncaughtException', (error) => {
-  console.error(error.message);
+  console.error(error.message.replaceAll('\n', ' '));
   process.exit(1);
 });
 

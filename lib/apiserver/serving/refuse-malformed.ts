@@ -27,10 +27,11 @@ export function refuseMalformed(error: Error & { readonly code?: string }, conne
   connection.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** What to count it as. */
-export function refusalReasonOf(code: string | undefined): RefusalReason {
+/** What to count it as; `undefined` where nothing is refused, as when a client leaves before its answer has. */
+export function refusalReasonOf(code: string | undefined): RefusalReason | undefined {
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'too_slow' : 'malformed';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'too_slow';
+  return code?.startsWith('HPE_') ? 'malformed' : undefined;
 }
 
 function failureOf(code: string | undefined): StatusError {

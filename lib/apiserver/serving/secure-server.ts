@@ -87,7 +87,8 @@ export class SecureServer implements AsyncDisposable {
         connection.destroy(); // Node leaves one open whose handshake took too long
         return;
       }
-      options.onRefused(refusalReasonOf(error.code));
+      const reason = refusalReasonOf(error.code);
+      if (reason) options.onRefused(reason);
       refuseMalformed(error, connection);
     });
     server.on('timeout', (connection: Socket) => {

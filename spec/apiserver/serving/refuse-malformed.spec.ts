@@ -3,7 +3,22 @@ import { text } from 'node:stream/consumers';
 import tls from 'node:tls';
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import { refusalReasonOf } from '#lib/apiserver/serving/refuse-malformed.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+describe('refusalReasonOf', () => {
+  for (const [code, reason] of [
+    ['HPE_INVALID_METHOD', 'malformed'],
+    ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
+    ['ERR_HTTP_REQUEST_TIMEOUT', 'too_slow'],
+    ['ECONNRESET', undefined],
+    ['EPIPE', undefined],
+  ] as const) {
+    it(`takes ${code} for ${reason ?? 'a client that has gone'}`, () => {
+      expect(refusalReasonOf(code)).to.equal(reason);
+    });
+  }
+});
 
 describe('refuseMalformed', () => {
   let server: ApiServer;
