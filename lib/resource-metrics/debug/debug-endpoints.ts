@@ -6,7 +6,8 @@ import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import { type DebugAnswer, encodeDebugAnswer } from './debug-answer.ts';
 import type { DebugSource } from './debug-source.ts';
 import { describeNode, type NodeDescription } from './describe-node.ts';
-import { describePod, describePods, type PodDescription, type PodsWanted } from './describe-pods.ts';
+import { describePod, describePods, type PodDescription } from './describe-pods.ts';
+import type { PodsWanted } from './known-pods.ts';
 import type { NodeTrends } from './node-trends.ts';
 import type { PodLookup } from './pod-lookup.ts';
 

@@ -1,4 +1,3 @@
-import type { PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import type { DebugAnswer } from './debug-answer.ts';
 import type { DebugSource } from './debug-source.ts';
@@ -6,6 +5,7 @@ import { describeUsage, isoTime, type UsageDescription } from './describe-usage.
 import { explainLookedUpPod } from './explain-looked-up-pod.ts';
 import { countFailingNodes } from './explain-node.ts';
 import { explainReportedPod, explainUnreportedPod, servedPodUsage } from './explain-pod.ts';
+import { type KnownPod, knownPods, type PodName, type PodsWanted } from './known-pods.ts';
 import type { PodLookup } from './pod-lookup.ts';
 import { type PodReport, podReports } from './pod-reports.ts';
 import { type RemediedReason, withRemedy } from './reason.ts';
@@ -43,22 +43,6 @@ export interface ReportDescription {
   }[];
 }
 
-type PodName = Pick<PodDescription, 'namespace' | 'name'>;
-
-/** A pod before it is described. */
-interface KnownPod extends PodName {
-  readonly usage: PodUsage | undefined;
-  readonly report: PodReport | undefined;
-}
-
-/** Of which namespace, how many of them, and for how long anybody waits for them. */
-export interface PodsWanted {
-  /** `undefined` for all. */
-  readonly namespace: string | undefined;
-  readonly limit: number;
-  readonly signal: AbortSignal;
-}
-
 /** All pods that run or are reported, those that are not served first; as many of them as asked for are described. */
 export async function describePods(
   source: DebugSource,
@@ -72,55 +56,6 @@ export async function describePods(
     if (endsTurn()) await nextTurn(wanted.signal);
   }
   return { total: known.length, served: known.filter(({ usage }) => usage).length, items };
-}
-
-async function knownPods(source: DebugSource, wanted: PodsWanted): Promise<readonly KnownPod[]> {
-  const { snapshot } = source.sink;
-  const names = new Map<string, PodName>();
-  const reports = await bestReports(source, wanted);
-  for (const [key, { pod }] of reports) names.set(key, pod);
-  for (const pod of source.pods.values()) {
-    if (isWanted(pod, wanted)) names.set(`${pod.namespace}/${pod.name}`, pod);
-    if (endsTurn()) await nextTurn(wanted.signal);
-  }
-  const known: KnownPod[] = [];
-  for (const [key, { namespace, name }] of names) {
-    const usage = servedPodUsage(source, { namespace, name }, snapshot);
-    known.push({ namespace, name, usage, report: reports.get(key) });
-    if (endsTurn()) await nextTurn(wanted.signal);
-  }
-  return await inAnswerOrder(known, wanted.signal);
-}
-
-/** Those that are not served first, then by namespace and name. */
-async function inAnswerOrder(known: readonly KnownPod[], signal: AbortSignal): Promise<readonly KnownPod[]> {
-  const groups = Map.groupBy(known, ({ namespace, usage }) => `${usage ? 1 : 0}/${namespace}`);
-  const sorted: KnownPod[] = [];
-  for (const group of [...groups.keys()].sort()) {
-    const pods = groups.get(group) ?? [];
-    for (const pod of pods.sort(({ name: a }, { name: b }) => (a < b ? -1 : 1))) sorted.push(pod);
-    if (endsTurn(pods.length)) await nextTurn(signal);
-  }
-  return sorted;
-}
-
-/** By pod, what is reported of it; on the pod that lives, if any node does. */
-async function bestReports(source: DebugSource, wanted: PodsWanted): Promise<ReadonlyMap<string, PodReport>> {
-  const reports = new Map<string, PodReport>();
-  for (const nodeName of source.sink.heldNodeNames()) {
-    const held = source.sink.held(nodeName);
-    for (const [key, pod] of held?.record.pods ?? []) {
-      if (endsTurn()) await nextTurn(wanted.signal);
-      if (!held || !isWanted(pod, wanted)) continue;
-      const isLive = () => pod.uid === source.pods.get(pod.namespace, pod.name)?.uid;
-      if (!reports.has(key) || isLive()) reports.set(key, { nodeName, held, pod });
-    }
-  }
-  return reports;
-}
-
-function isWanted({ namespace }: PodName, wanted: PodsWanted): boolean {
-  return wanted.namespace === undefined || namespace === wanted.namespace;
 }
 
 /** One pod, about which the API server is asked if no kubelet reports it. */
