@@ -8,17 +8,15 @@ export const finishBody: Step = async (context, next) => {
   const { gzipFromBytes = Number.POSITIVE_INFINITY } = state;
   const parts = state.parts ?? wholeBody(context.body);
   if (!parts) return;
-  if (lengthOf(parts) > gzipFromBytes && takesGzip(context.get('Accept-Encoding'))) {
-    const { body, length } = bodyOf(await gzipParts(parts));
-    context.body = body;
-    context.length = length;
-    context.vary('Accept-Encoding');
-    context.set('Content-Encoding', 'gzip');
-  } else if (state.parts) {
-    const { body, length } = bodyOf(state.parts.flatMap(({ pieces }) => pieces));
-    context.body = body;
-    context.length = length;
-  }
+  const isCompressed = lengthOf(parts) > gzipFromBytes && takesGzip(context.get('Accept-Encoding'));
+  if (!isCompressed && !state.parts) return; // it is a body already
+  const pieces = isCompressed ? await gzipParts(parts) : parts.flatMap((part) => part.pieces);
+  const { body, length } = bodyOf(pieces);
+  context.body = body;
+  context.length = length;
+  if (!isCompressed) return;
+  context.vary('Accept-Encoding');
+  context.set('Content-Encoding', 'gzip');
 };
 
 function wholeBody(body: unknown): readonly AnswerPart[] | undefined {
