@@ -5,15 +5,23 @@ import { parseSourceFile, readSourceFiles, type SourceFile } from '#spec/support
 
 // Which folder of lib/ may import from which others. Packages and Node's own modules have rules further down.
 const SHARED = ['flags', 'kubernetes', 'telemetry', 'time'];
+/** What the subsystems of the autoscaler stand on; they never import one another. */
+const SUBSYSTEM = [...SHARED, 'apiserver', 'control', 'collection', 'sources'];
+const SUBSYSTEMS = ['metrics-adapter', 'scaled-objects', 'hpa', 'cron-hpa'];
 const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   time: [],
   telemetry: ['time'],
   flags: ['time'],
   kubernetes: ['telemetry', 'time'],
   apiserver: SHARED,
+  control: SHARED,
+  sources: SHARED,
+  collection: [...SHARED, 'sources'],
+  ...Object.fromEntries(SUBSYSTEMS.map((subsystem) => [subsystem, SUBSYSTEM])),
+  autoscaler: [...SUBSYSTEM, ...SUBSYSTEMS],
   'resource-metrics': [...SHARED, 'apiserver'],
   simulator: SHARED,
-  '.': [...SHARED, 'apiserver', 'resource-metrics'],
+  '.': [...SHARED, 'apiserver', 'resource-metrics', 'autoscaler'],
 };
 
 // Inside the resource metrics server: the stages of its pipeline, and the files that join them.
