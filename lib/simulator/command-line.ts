@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { MetricsServerAddress } from './cluster.ts';
+import type { MetricsServerAddress } from './cluster-options.ts';
 import type { ScenarioInput } from './scenario.ts';
 
 /** What `npm run simulate` was told. */

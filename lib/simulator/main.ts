@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { parse as parseYaml } from 'yaml';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { startCluster } from './cluster.ts';
 import { writeClusterFiles, writePrivateFile } from './cluster-files.ts';
 import { type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
 import { countExternalMemory } from './count-external-memory.ts';
 import type { ScenarioInput } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
+import { startCluster } from './start-cluster.ts';
 
 try {
   await main(parseCommandLine(process.argv.slice(2)));

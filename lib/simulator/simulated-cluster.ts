@@ -10,8 +10,8 @@ import { AUTOSCALER_USER, defaultGrants, METRICS_SERVER_USER } from './access/de
 import { Rbac } from './access/rbac.ts';
 import { Aggregator } from './api-server/aggregator.ts';
 import { ApiServer } from './api-server/api-server.ts';
-import type { ClusterOptions, MetricsServerAddress } from './cluster.ts';
 import { type ClusterFiles, writeClusterFiles } from './cluster-files.ts';
+import type { ClusterOptions, MetricsServerAddress } from './cluster-options.ts';
 import { createInitialObjects } from './initial-objects.ts';
 import { formatKubeconfig } from './kubeconfig.ts';
 import { type FaultInput, faultOf } from './kubelet/faults/fault-schema.ts';

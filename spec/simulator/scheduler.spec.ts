@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { startCluster } from '#lib/simulator/cluster.ts';
 import { fieldAt } from '#lib/simulator/objects/kubernetes-object.ts';
+import { startCluster } from '#lib/simulator/start-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

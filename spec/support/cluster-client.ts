@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { SimulatedCluster } from '#lib/simulator/cluster.ts';
+import type { SimulatedCluster } from '#lib/simulator/start-cluster.ts';
 import { type HttpsAnswer, type HttpsRequest, openHttps, requestHttps } from './https-request.ts';
 
 /** What an answer holds is what the spec finds out. */

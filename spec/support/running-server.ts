@@ -1,8 +1,8 @@
 import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
 import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
-import { type SimulatedCluster, startCluster } from '#lib/simulator/cluster.ts';
 import type { ScenarioInput } from '#lib/simulator/scenario.ts';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
 import { versionInfo } from '#lib/version.ts';
 import { eventually } from './eventually.ts';
 import { requestHttps } from './https-request.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type SimulatedCluster, startCluster } from '#lib/simulator/cluster.ts';
 import type { ScenarioInput } from '#lib/simulator/scenario.ts';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
 import { type HttpsAnswer, type HttpsRequest, requestHttps } from './https-request.ts';
 import type { SpawnedProgram } from './spawned-program.ts';
 import { freePort, SERVER_SOURCE, spawnServer } from './spawned-server.ts';

@@ -6,22 +6,10 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { KeyedCertificate } from '../pki/certificate-authority.ts';
 import type { ApiRequest } from './api-request.ts';
-import { type Availability, apiServiceObject, withAvailability } from './api-service.ts';
+import { type Availability, apiServiceObject, type Backend, withAvailability } from './api-service.ts';
 import { BackendConnection } from './backend-connection.ts';
 import type { AggregatedGroup, AggregatedResource } from './discovery.ts';
 import { forwardedHeaders, returnedHeaders } from './forwarded-headers.ts';
-
-/** A server that serves one version of an API group behind the API server. */
-export interface Backend {
-  readonly group: string;
-  readonly version: string;
-  readonly host: string;
-  readonly port: number;
-  /** The service that its APIService names, and that its certificate must. */
-  readonly service: { readonly namespace: string; readonly name: string };
-  /** PEM to verify it by; without one it is not verified (`insecureSkipTLSVerify`). */
-  readonly caPem?: string;
-}
 
 interface Registration {
   readonly backend: Backend;

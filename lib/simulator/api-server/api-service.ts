@@ -1,6 +1,17 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { formatTimestamp, type KubernetesObject, type NewObject } from '../objects/kubernetes-object.ts';
-import type { Backend } from './aggregator.ts';
+
+/** A server that serves one version of an API group behind the API server. */
+export interface Backend {
+  readonly group: string;
+  readonly version: string;
+  readonly host: string;
+  readonly port: number;
+  /** The service that its APIService names, and that its certificate must. */
+  readonly service: { readonly namespace: string; readonly name: string };
+  /** PEM to verify it by; without one it is not verified (`insecureSkipTLSVerify`). */
+  readonly caPem?: string;
+}
 
 /** What the API server last found out about an aggregated server. */
 export interface Availability {

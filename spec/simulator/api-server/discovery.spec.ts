@@ -6,7 +6,7 @@ import {
   groupDiscovery,
   wantsAggregatedDiscovery,
 } from '#lib/simulator/api-server/discovery.ts';
-import { startCluster } from '#lib/simulator/cluster.ts';
+import { startCluster } from '#lib/simulator/start-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -10,7 +10,7 @@ import {
   swapEvents,
   withholdBookmarks,
 } from '#lib/simulator/api-server/faults/rewrite-watches.ts';
-import { type SimulatedCluster, startCluster } from '#lib/simulator/cluster.ts';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
 import { ClusterClient, WatchReader } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';

@@ -1,9 +1,5 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { parseScenario, type ScenarioInput } from './scenario.ts';
-import { SimulatedCluster } from './simulated-cluster.ts';
-
-export type { SimulatedCluster };
 
 /** Where a cluster listens and what it takes its time from. */
 export interface ClusterOptions {
@@ -24,23 +20,4 @@ export interface MetricsServerAddress {
   readonly port: number;
   /** PEM to verify it by; without one its certificate is not verified. */
   readonly caPem?: string;
-}
-
-/**
- * Starts a cluster that consists of an API server and kubelets on loopback addresses, and nothing else.
- *
- * @throws Error when the scenario is wrong or a port is taken
- */
-export async function startCluster(
-  scenario: ScenarioInput = {},
-  options: ClusterOptions = {},
-): Promise<SimulatedCluster> {
-  const cluster = new SimulatedCluster(parseScenario(scenario), options);
-  try {
-    await cluster.start();
-    return cluster;
-  } catch (error) {
-    await cluster[Symbol.asyncDispose]();
-    throw error;
-  }
 }

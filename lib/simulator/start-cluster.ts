@@ -1,0 +1,25 @@
+import type { ClusterOptions } from './cluster-options.ts';
+import { parseScenario, type ScenarioInput } from './scenario.ts';
+import { SimulatedCluster } from './simulated-cluster.ts';
+
+export type { ClusterOptions, MetricsServerAddress } from './cluster-options.ts';
+export type { SimulatedCluster };
+
+/**
+ * Starts a cluster that consists of an API server and kubelets on loopback addresses, and nothing else.
+ *
+ * @throws Error when the scenario is wrong or a port is taken
+ */
+export async function startCluster(
+  scenario: ScenarioInput = {},
+  options: ClusterOptions = {},
+): Promise<SimulatedCluster> {
+  const cluster = new SimulatedCluster(parseScenario(scenario), options);
+  try {
+    await cluster.start();
+    return cluster;
+  } catch (error) {
+    await cluster[Symbol.asyncDispose]();
+    throw error;
+  }
+}
