@@ -1,0 +1,105 @@
+import { access, mkdir, readFile, rm, symlink } from 'node:fs/promises';
+import { delimiter, join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { type ProgramRun, runToEnd } from '#spec/support/run-to-end.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
+const SCRIPT = resolve('scripts/spec-tools.sh');
+
+describe('spec-tools.sh', () => {
+  it('touches nothing where all is there', async () => {
+    await using machine = await machineWithoutTools();
+    await program(machine, 'apt-get', `echo "$@" >>${machine.path}/called`);
+    await program(machine, 'promtool', 'exit 0');
+    await program(machine, 'chromium', 'exit 0');
+    const run = await getTools(machine.path);
+    expect(run).to.deep.include({ exitStatus: 0, stdout: '' });
+    expect(await readFile(join(machine.path, 'called'), 'utf8').catch(() => 'never')).to.equal('never');
+  });
+
+  it('says which specs are skipped, and fails not, where apt cannot be used', async () => {
+    await using machine = await machineWithoutTools();
+    await program(machine, 'apt-get', 'echo "E: the network is down" >&2; exit 100');
+    const { exitStatus, stdout } = await getTools(machine.path);
+    expect(exitStatus).to.equal(0);
+    expect(stdout).to.include('SKIPPED: the specs that need promtool').and.include('E: the network is down');
+    expect(stdout).to.include('SKIPPED: the specs that need Chromium');
+  });
+
+  it('unpacks promtool alone, and installs Chromium while no package may start a server', async function () {
+    if ((await runToEnd('dpkg-deb', ['--version'], 10_000)).exitStatus !== 0) {
+      console.log('      Skipped: dpkg-deb is not on this machine, which is not a Debian');
+      return this.skip();
+    }
+    await using machine = await machineWithoutTools();
+    await makePackage(machine);
+    await program(machine, 'id', 'echo 0');
+    await program(
+      machine,
+      'apt-get',
+      `case "$*" in
+         *download*) cp ${machine.path}/prometheus.deb prometheus_1_all.deb;;
+         *chromium*) cp $POLICY_FILE ${machine.path}/policy-meanwhile; cp ${machine.path}/id $CHROMIUM;;
+       esac`,
+    );
+    const { exitStatus, stdout } = await getTools(machine.path);
+    expect(exitStatus).to.equal(0);
+    expect(stdout).to.equal(`promtool is in ${machine.path}/tools now\nChromium is installed now\n`);
+    expect(await readFile(join(machine.path, 'policy-meanwhile'), 'utf8')).to.include('exit 101');
+    expect(await readFile(join(machine.path, 'policy-rc.d'), 'utf8').catch(() => 'gone')).to.equal('gone');
+    expect(await runToEnd(join(machine.path, 'tools/promtool'), ['--version'], 10_000)).to.include({
+      exitStatus: 0,
+    });
+  });
+});
+
+/** What the script calls, beside the programs that it may not find. */
+const ORDINARY = 'sh env mktemp rm timeout id dpkg-deb tar mkdir mv cp chmod tail'.split(' ');
+
+/** A folder that is all the machine has of programs. */
+async function machineWithoutTools(): Promise<TemporaryDirectory> {
+  const machine = await TemporaryDirectory.create();
+  for (const name of ORDINARY) {
+    for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+      const path = join(folder, name);
+      const isThere = await access(path).then(
+        () => true,
+        () => false,
+      );
+      if (!isThere) continue;
+      await symlink(path, join(machine.path, name));
+      break;
+    }
+  }
+  return machine;
+}
+
+function getTools(folder: string): Promise<ProgramRun> {
+  const settings = {
+    PATH: folder,
+    TOOLS_FOLDER: join(folder, 'tools'),
+    CHROMIUM: join(folder, 'chromium'),
+    POLICY_FILE: join(folder, 'policy-rc.d'),
+  };
+  const assignments = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  return runToEnd('env', [...assignments, SCRIPT], 60_000);
+}
+
+async function program(machine: TemporaryDirectory, name: string, script: string): Promise<void> {
+  const path = join(machine.path, name);
+  await rm(path, { force: true });
+  await machine.write(name, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
+
+/** Makes a Debian package with a promtool. */
+async function makePackage(machine: TemporaryDirectory): Promise<void> {
+  await mkdir(join(machine.path, 'package/DEBIAN'), { recursive: true });
+  await mkdir(join(machine.path, 'package/usr/bin'), { recursive: true });
+  await machine.write(
+    'package/DEBIAN/control',
+    'Package: prometheus\nVersion: 1\nArchitecture: all\nMaintainer: a <a@example.com>\nDescription: a\n',
+  );
+  await program(machine, 'package/usr/bin/promtool', 'exit 0');
+  const root = join(machine.path, 'package');
+  await runToEnd('dpkg-deb', ['--build', root, join(machine.path, 'prometheus.deb')], 30_000);
+}
