@@ -28,7 +28,7 @@ WITHIN = 1800
 verify: $(installed) kubectl ## Check format, lint and types, and run every spec
 	@$(on_our_node) npm run -s verify
 
-update: $(installed) ## Fix what can be fixed by itself: format, lint, the README's flags
+update: $(installed) ## Fix what can be fixed by itself: format, lint, the tables of flags
 	@$(on_our_node) npm run -s update
 
 bench: $(installed) kubectl ## Measure what the server costs; ARGS='--help' tells more

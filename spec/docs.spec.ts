@@ -1,23 +1,51 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { formatFlagTables } from '#lib/resource-metrics/options.ts';
+
+const PAGES = [
+  'README.md',
+  ...readdirSync('docs')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
 
 describe('README.md', () => {
   const readme = readFileSync('README.md', 'utf8');
 
-  it('has the flags as they are (make update writes them)', () => {
-    expect(readme).to.include(formatFlagTables());
+  it('is read in a minute', () => {
+    expect(readme.split('\n')).to.have.length.at.most(121); // 120 lines and what follows the last newline
   });
 
   it('speaks of no make target that does not exist', () => {
-    const targets = new Set(readFileSync('Makefile', 'utf8').match(/^[a-z]+(?=:)/gm));
-    const mentioned = [...readme.matchAll(/(?:`|\$ )make ([a-z]+)/g)].map(([, target = '']) => target);
+    const targets = new Set(readFileSync('Makefile', 'utf8').match(/^[a-z-]+(?=:)/gm));
+    const mentioned = [...readme.matchAll(/(?:`|\$ )make ([a-z-]+)/g)].map(([, target = '']) => target);
+    expect(mentioned).to.include.members(['demo', 'test', 'acceptance']);
     expect(mentioned.filter((target) => !targets.has(target))).to.deep.equal([]);
   });
+});
 
-  it('links to no file that does not exist', () => {
-    const linked = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path);
-    for (const path of linked) expect(() => readFileSync(path), path).to.not.throw();
+describe('the pages of the documentation', () => {
+  it('link to no file that does not exist', () => {
+    const links = PAGES.flatMap((page) =>
+      linksOf(readFileSync(page, 'utf8')).map((path) => ({ page, path })),
+    );
+    expect(links).to.deep.include({ page: 'README.md', path: 'docs/architecture.md' });
+    const broken = links.filter(({ page, path }) => !existsSync(join(dirname(page), path)));
+    expect(broken).to.deep.equal([]);
+  });
+
+  it('are judged by links that are found whatever surrounds them', () => {
+    expect(linksOf('[a](b.md) and [c](d/e.md#f), [g](https://h.example/i), [j](#k)')).to.deep.equal([
+      'b.md',
+      'd/e.md',
+    ]);
+  });
+});
+
+describe('docs/flags.md', () => {
+  it('has the flags as they are (make update writes them)', () => {
+    expect(readFileSync('docs/flags.md', 'utf8')).to.include(formatFlagTables());
   });
 });
 
@@ -32,3 +60,8 @@ describe('docs/dependencies.md', () => {
     expect(named).to.have.members([...Object.keys(dependencies), ...Object.keys(devDependencies)]);
   });
 });
+
+/** The paths in this repository that a page links to, without their fragments. */
+function linksOf(page: string): string[] {
+  return [...page.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path);
+}
