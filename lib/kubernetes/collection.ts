@@ -20,6 +20,11 @@ export interface WatchEvent {
   readonly object: unknown;
 }
 
+/** The resource's plural name, as logs tell it: `pods`. */
+export function resourceOf({ path }: Collection): string {
+  return path.split('/').at(-1) ?? '';
+}
+
 const PAGE_LIMIT = 500;
 
 /**

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { Listeners } from './listeners.ts';
 
 /** Which files to follow, and what they are. */
 export interface FollowedFilesOptions<T> {
@@ -26,7 +27,7 @@ const INTERVAL_MS = 5_000;
  */
 export class FollowedFiles<T> implements AsyncDisposable {
   readonly #options: FollowedFilesOptions<T>;
-  readonly #listeners = new Set<(current: T) => void>();
+  readonly #listeners: Listeners<T>;
   readonly #disposal = new AbortController();
   #current: T;
   #texts: readonly string[];
@@ -34,7 +35,9 @@ export class FollowedFiles<T> implements AsyncDisposable {
   readonly #following: Promise<void>;
 
   private constructor(options: FollowedFilesOptions<T>, texts: readonly string[]) {
+    const { what, clock, logger } = options;
     this.#options = options;
+    this.#listeners = new Listeners({ of: what, clock, logger });
     this.#texts = texts;
     this.#current = options.read(texts);
     this.#following = this.#follow();
@@ -54,7 +57,7 @@ export class FollowedFiles<T> implements AsyncDisposable {
     return this.#current;
   }
 
-  /** Calls a listener with every later version. */
+  /** Calls a listener with every later version; one that throws misses that version. */
   onChange(listener: (current: T) => void): void {
     this.#listeners.add(listener);
   }
@@ -86,7 +89,7 @@ export class FollowedFiles<T> implements AsyncDisposable {
         const next = read(texts);
         this.#texts = texts;
         this.#current = next;
-        for (const listener of this.#listeners) listener(next);
+        this.#listeners.tell(next);
       }
       this.#isFailing = false;
       logger.info(`Using ${what} as it is now`, { files });

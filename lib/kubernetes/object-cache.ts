@@ -1,7 +1,8 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiClient } from './api-client.ts';
-import type { Collection } from './collection.ts';
+import { type Collection, resourceOf } from './collection.ts';
+import { Listeners } from './listeners.ts';
 import { type ObjectChange, ObjectStore } from './object-store.ts';
 import { Reflector } from './reflector.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -27,7 +28,7 @@ export interface ObjectCacheOptions<T> {
 export class ObjectCache<T> {
   readonly #store: ObjectStore<T>;
   readonly #reflector: Reflector<T>;
-  readonly #listeners = new Set<(change: ObjectChange<T>) => void>();
+  readonly #listeners: Listeners<ObjectChange<T>>;
   readonly #firstList = Promise.withResolvers<void>();
   readonly #disposal = new AbortController();
   #running: Promise<void> | undefined;
@@ -35,9 +36,11 @@ export class ObjectCache<T> {
   #revision = 0;
 
   constructor(options: ObjectCacheOptions<T>) {
+    const { clock, logger, collection } = options;
+    this.#listeners = new Listeners({ of: resourceOf(collection), clock, logger });
     this.#store = new ObjectStore((change) => {
       this.#revision++;
-      for (const listener of this.#listeners) listener(change);
+      this.#listeners.tell(change);
     });
     this.#reflector = new Reflector({
       random: Math.random,
@@ -95,13 +98,12 @@ export class ObjectCache<T> {
   }
 
   /**
-   * Calls a listener with every change of what is kept, as it happens.
+   * Calls a listener with every change of what is kept, as it happens. One that throws costs itself that change.
    *
    * @returns ends that
    */
   onChange(listener: (change: ObjectChange<T>) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,7 +4,13 @@ import { listenForSilence } from '#lib/time/silence.ts';
 import type { ApiClient } from './api-client.ts';
 import { ApiError, isExpired } from './api-error.ts';
 import { Backoff } from './backoff.ts';
-import { type Collection, listCollection, type WatchEvent, watchCollection } from './collection.ts';
+import {
+  type Collection,
+  listCollection,
+  resourceOf,
+  type WatchEvent,
+  watchCollection,
+} from './collection.ts';
 import { MalformedAnswer } from './malformed-answer.ts';
 import { objectMetadata, resourceVersionOf } from './object-metadata.ts';
 import type { ObjectStore, VersionedObject } from './object-store.ts';
@@ -49,7 +55,7 @@ export class Reflector<T> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#name = options.collection.path.split('/').at(-1) ?? '';
+    this.#name = resourceOf(options.collection);
     this.#backoff = new Backoff({ ...BACKOFF, random: options.random });
   }
 

@@ -33,6 +33,22 @@ describe('FollowedFiles', () => {
     ]);
   });
 
+  it("leaves a listener's failure to that listener", async () => {
+    await using set = await setUp();
+    const heard: string[] = [];
+    set.files.onChange(() => {
+      throw new Error('not now');
+    });
+    set.files.onChange((current) => heard.push(current));
+    await set.write('2', '2');
+    await set.tick(() => heard.length > 0);
+    expect(set.files.current).to.equal('2+2');
+    expect(set.logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
+      ['error', 'A listener failed; the others go on'],
+      ['info', 'Using the pair as it is now'],
+    ]);
+  });
+
   it('begins with files that can be used', async () => {
     await using directory = await TemporaryDirectory.create();
     const clock = new ManualClock();

@@ -153,6 +153,36 @@ describe('ObjectCache', () => {
     expect(keys).to.deep.equal(['set ns/a', 'set ns/b', 'deleted ns/a', 'set ns/end']);
   });
 
+  it("leaves a listener's failure to that listener, and loses no change of a list by it", async () => {
+    answers = [
+      listing('5', object('a', 1), object('b', 2), object('c', 3)),
+      watching(event('MODIFIED', 'b', 6, 'y'), error(410, 'Expired')),
+      listing('9', object('d', 8)),
+      watching(),
+    ];
+    const cache = await cacheOf();
+    const keys: string[] = [];
+    cache.onChange(({ key }) => {
+      throw new Error(`cannot take ${key}`);
+    });
+    cache.onChange(({ key, current }) => keys.push(`${current ? 'set' : 'deleted'} ${key}`));
+    await cache.synced();
+    await eventually(() => keys.length === 4);
+    await retry(2);
+    await eventually(() => cache.get('ns', 'd') !== undefined && watches.length === 2);
+    expect(keys).to.deep.equal([
+      ...['set ns/a', 'set ns/b', 'set ns/c', 'set ns/b'],
+      ...['set ns/d', 'deleted ns/a', 'deleted ns/b', 'deleted ns/c'],
+    ]);
+    expect(queries()).to.have.length(4);
+    expect(logger.lines).to.have.length(1);
+    expect(logger.lines[0]).to.deep.include({
+      level: 'error',
+      message: 'A listener failed; the others go on',
+      fields: { of: 'pods', err: 'cannot take ns/a' },
+    });
+  });
+
   it('keeps the same object through events and lists that change nothing of it', async () => {
     answers = [
       listing('5', object('a', 1)),
@@ -268,10 +298,90 @@ describe('ObjectCache', () => {
     await cache.synced();
   });
 
+  it('believes no server that asks to be left alone for more than five minutes', async () => {
+    answers = [refusing(503, 'ServiceUnavailable', { 'retry-after': '86400' }), listing('5'), watching()];
+    const cache = await cacheOf();
+    await eventually(() => logger.lines.length === 1);
+    await clock.advance(299_999);
+    expect(server.requests).to.have.length(1);
+    await clock.advance(1);
+    await cache.synced();
+  });
+
+  it('takes a list whose items are null for one of nothing, as Go writes it', async () => {
+    answers = [
+      (response) => void response.end('{"metadata":{"resourceVersion":"5"},"items":null}'),
+      watching(),
+    ];
+    const cache = await cacheOf();
+    await cache.synced();
+    expect(cache.size).to.equal(0);
+    expect(messages()).to.deep.equal([]);
+  });
+
+  it('goes by the code of the Status that ends a watch, where that has no reason', async () => {
+    const ended = (code: number) => ({ type: 'ERROR', object: { kind: 'Status', message: 'over', code } });
+    answers = [
+      listing('5'),
+      watching(ended(410)),
+      listing('9'),
+      watching(ended(429)),
+      watching(event('ADDED', 'a', 10)),
+    ];
+    const cache = await cacheOf();
+    await retry(2);
+    await retry(4);
+    await eventually(() => cache.size === 1);
+    expect(queries().map(({ watch, resourceVersion }) => [watch, resourceVersion])).to.deep.equal([
+      [undefined, undefined],
+      ['true', '5'],
+      [undefined, undefined],
+      ['true', '9'],
+      ['true', '9'],
+    ]);
+    expect(messages()).to.deep.equal([
+      'error: Cannot follow the API server; what is known stays, and it is tried again',
+      'info: Following the API server again',
+    ]);
+  });
+
+  it('watches on from the latest version, though an older event came last', async () => {
+    answers = [
+      listing('5'),
+      watching(event('ADDED', 'a', 9), event('ADDED', 'b', 7), { type: 'BOOKMARK', object: version(8) }),
+      watching(),
+    ];
+    const cache = await cacheOf();
+    await eventually(() => cache.size === 2);
+    await clock.advance(100_000);
+    watches[0]?.end();
+    await eventually(() => watches.length === 2);
+    expect(queries()[2]).to.include({ watch: 'true', resourceVersion: '9' });
+  });
+
+  it('takes in objects of a restored server that come again under older versions', async () => {
+    answers = [
+      listing('100', object('a', 90)),
+      watching(event('DELETED', 'a', 101), error(410, 'Expired')),
+      listing('40'),
+      watching(event('ADDED', 'a', 41)),
+    ];
+    const cache = await cacheOf();
+    await eventually(() => server.requests.length === 2 && cache.size === 0);
+    await retry(2);
+    await eventually(() => cache.get('ns', 'a') !== undefined);
+  });
+
   it('watches again without a list when the server is only busy', async () => {
-    answers = [listing('5'), refusing(429, 'TooManyRequests'), watching()];
+    answers = [
+      listing('5'),
+      refusing(429, 'TooManyRequests'),
+      refusing(503, 'ServiceUnavailable'),
+      watching(),
+    ];
     await cacheOf();
     await retry(2);
+    await retry(3);
     await eventually(() => watches.length === 1);
     expect(queries().filter(({ watch }) => !watch)).to.have.length(1);
   });

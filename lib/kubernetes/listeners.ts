@@ -1,0 +1,53 @@
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/** What a set of listeners works with. */
+export interface ListenersOptions {
+  /** What the listeners hear of, as a log line names it. */
+  readonly of: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A listener that fails at every event is told no more often than this. */
+const LOG_INTERVAL_MS = 60_000;
+
+/**
+ * Those who want to hear of something. One that throws costs neither the others nor the caller anything: its failure is
+ * logged, at most once a minute.
+ */
+export class Listeners<T> {
+  readonly #options: ListenersOptions;
+  readonly #loggedAtMs = new Map<(event: T) => void, number>();
+
+  constructor(options: ListenersOptions) {
+    this.#options = options;
+  }
+
+  /** @returns ends that */
+  add(listener: (event: T) => void): () => void {
+    const own = (event: T) => listener(event); // the same function may be added twice
+    this.#loggedAtMs.set(own, Number.NEGATIVE_INFINITY);
+    return () => void this.#loggedAtMs.delete(own);
+  }
+
+  /** Calls every listener, and never throws. */
+  tell(event: T): void {
+    for (const listener of this.#loggedAtMs.keys()) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#log(listener, error);
+      }
+    }
+  }
+
+  #log(listener: (event: T) => void, error: unknown): void {
+    const { of, clock, logger } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const loggedAtMs = this.#loggedAtMs.get(listener);
+    if (loggedAtMs === undefined || nowMs - loggedAtMs < LOG_INTERVAL_MS) return;
+    this.#loggedAtMs.set(listener, nowMs);
+    logger.error('A listener failed; the others go on', error, { of });
+  }
+}
