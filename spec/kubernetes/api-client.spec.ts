@@ -259,6 +259,23 @@ describe('ApiClient', () => {
       expect(server.requests[0]?.peerName).to.equal('a');
     });
 
+    it('speaks HTTP/1.1 with a server that would speak HTTP/2, directly and through a proxy', async () => {
+      const offered: string[][] = [];
+      const ALPNCallback = ({ protocols }: { protocols: string[] }) => {
+        offered.push(protocols);
+        return protocols.includes('h2') ? 'h2' : 'http/1.1';
+      };
+      const server = stack.use(
+        await LoopbackServer.start((_, response) => void response.end('{}'), { ...tls, ALPNCallback }),
+      );
+      const proxy = stack.use(await TunnelProxy.start());
+      const load = async () => credentials({ tls: keyed('a') });
+      await (await clientOf(server.url, load)).getJson('/');
+      await (await clientOf(server.url, load, { proxy: proxy.url })).getJson('/');
+      expect(offered.flat()).not.to.include('h2');
+      expect(server.requests).to.have.length(2);
+    });
+
     it('distrusts a foreign server, and one of another name', async () => {
       const server = await serveTls();
       const foreign = await clientOf(server.url, async () =>
@@ -303,6 +320,15 @@ describe('ApiClient', () => {
       response.end(':2}\n');
       expect(await lines.next()).to.deep.equal({ done: false, value: '{"n":2}' });
       expect(await lines.next()).to.deep.equal({ done: true, value: undefined });
+    });
+
+    it('gives up on a server that does not begin within the deadline', async () => {
+      const asked = Promise.withResolvers<void>();
+      const server = await serve(() => asked.resolve());
+      const failure = failureOf((await clientOf(server.url)).streamLines('/watch'));
+      await asked.promise;
+      await clock.advance(30_000);
+      expect(describeError(await failure)).to.match(/^Cannot get \/watch at .*: no answer within 30s$/);
     });
 
     it('throws the refusal of the server', async () => {

@@ -82,6 +82,13 @@ describe('ObjectStore', () => {
     );
   });
 
+  it('forgets what was deleted before a list: versions may begin again', () => {
+    store.delete('a', 100);
+    store.replace(new Map());
+    store.set('a', { version: 41, value: item('x') });
+    expect(store.get('a')).to.deep.equal(item('x'));
+  });
+
   it('forgets deletions that are long past', () => {
     for (let index = 0; index < 3000; index++) store.delete(`gone-${index}`, 10);
     store.set('gone-2999', { version: 9, value: item('late') });

@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { ClusterAccess, type ClusterCredentials } from '#lib/kubernetes/cluster-access.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+const TLS = {
+  ca: undefined,
+  cert: undefined,
+  key: undefined,
+  servername: undefined,
+  rejectUnauthorized: true,
+};
+
+describe('ClusterAccess', () => {
+  let clock: ManualClock;
+  let logger: RecordingLogger;
+  let ending: AbortController;
+  let loads: PromiseWithResolvers<ClusterCredentials>[];
+  let access: ClusterAccess;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    logger = new RecordingLogger();
+    ending = new AbortController();
+    loads = [];
+    const load = (signal: AbortSignal) => {
+      const loading = Promise.withResolvers<ClusterCredentials>();
+      signal.addEventListener('abort', () => loading.reject(signal.reason));
+      loads.push(loading);
+      return loading.promise;
+    };
+    const source = { server: new URL('https://127.0.0.1'), proxy: undefined, load };
+    const opening = ClusterAccess.open(source, { clock, logger, signal: ending.signal });
+    loads[0]?.resolve({ tls: TLS, authorization: 'Bearer 1' });
+    access = await opening;
+    await clock.advance(10_000);
+  });
+
+  it('has the source read once for all who ask meanwhile', async () => {
+    const asking = [access.authorization(), access.authorization(), access.authorization()];
+    expect(loads).to.have.length(2);
+    loads[1]?.resolve({ tls: TLS, authorization: 'Bearer 2' });
+    expect(await Promise.all(asking)).to.deep.equal(['Bearer 2', 'Bearer 2', 'Bearer 2']);
+  });
+
+  it('logs no failure of what the end of the program broke off, and reads no more', async () => {
+    const asking = access.authorization();
+    ending.abort(new Error('shutting down'));
+    expect(await asking).to.equal('Bearer 1');
+    await clock.advance(10_000);
+    expect(await access.authorization()).to.equal('Bearer 1');
+    expect(loads).to.have.length(2);
+    expect(logger.lines).to.deep.equal([]);
+  });
+
+  it('gives up on a source that takes longer than 10 s, and says so', async () => {
+    const asking = access.authorization();
+    await clock.advance(10_000);
+    expect(await asking).to.equal('Bearer 1');
+    expect(logger.lines.map(({ fields }) => fields.err)).to.deep.equal([
+      'credentials were not there within 10s',
+    ]);
+  });
+});
