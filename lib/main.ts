@@ -1,6 +1,6 @@
 import { FlagError } from '#lib/flags/flag-error.ts';
-import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
-import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { limitYoungGeneration } from '#lib/limit-young-generation.ts';
 import { runDoctor } from '#lib/resource-metrics/doctor/doctor.ts';
 import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import { ApiClient } from '#lib/kubernetes/api-client.ts';
-import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { AccessTelemetry, type ReviewKind } from './access-telemetry.ts';

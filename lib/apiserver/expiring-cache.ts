@@ -1,5 +1,5 @@
-import { unlessAborted } from '#lib/kubernetes/unless-aborted.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { unlessAborted } from '#lib/time/unless-aborted.ts';
 
 interface Entry<T> {
   readonly value: T;

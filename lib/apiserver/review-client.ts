@@ -1,6 +1,6 @@
-import type { ApiClient } from '#lib/kubernetes/api-client.ts';
-import { ApiError } from '#lib/kubernetes/api-error.ts';
-import { Backoff } from '#lib/kubernetes/backoff.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { Backoff } from '#lib/kubernetes/client/backoff.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 

@@ -1,5 +1,5 @@
-import type { ApiClient } from '#lib/kubernetes/api-client.ts';
-import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ExpiringCache } from '#lib/apiserver/expiring-cache.ts';
-import { unlessAborted } from '#lib/kubernetes/unless-aborted.ts';
+import { unlessAborted } from '#lib/time/unless-aborted.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('ExpiringCache', () => {

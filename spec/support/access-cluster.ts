@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import type { ApiServer, ApiServerOptions } from '#lib/apiserver/api-server.ts';
 import { startDelegatedAccess } from '#lib/apiserver/delegated-access.ts';
-import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
+import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -1,4 +1,4 @@
-import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
+import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { runDoctor } from '#lib/resource-metrics/doctor/doctor.ts';
 import type { Finding } from '#lib/resource-metrics/doctor/finding.ts';

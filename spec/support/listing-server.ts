@@ -1,5 +1,5 @@
-import { ApiClient } from '#lib/kubernetes/api-client.ts';
-import { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { LoopbackServer, type ReceivedRequest } from './loopback-server.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';

@@ -1,5 +1,5 @@
 import { ReviewClient } from '#lib/apiserver/review-client.ts';
-import { ApiError } from '#lib/kubernetes/api-error.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 

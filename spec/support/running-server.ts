@@ -1,4 +1,4 @@
-import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
+import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import type { ScenarioInput } from '#lib/simulator/scenario.ts';

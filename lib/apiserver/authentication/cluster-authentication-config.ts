@@ -1,6 +1,6 @@
-import type { ApiClient } from '#lib/kubernetes/api-client.ts';
-import { ApiError } from '#lib/kubernetes/api-error.ts';
-import { ObjectCache } from '#lib/kubernetes/object-cache.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { ObjectCache } from '#lib/kubernetes/informer/object-cache.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { FrontProxyConfig } from './authentication-config.ts';

@@ -1,8 +1,8 @@
 import type { AccessTelemetry } from '#lib/apiserver/access-telemetry.ts';
 import type { Authenticator } from '#lib/apiserver/authentication.ts';
 import type { ReviewClient } from '#lib/apiserver/review-client.ts';
-import type { ApiClient } from '#lib/kubernetes/api-client.ts';
-import { FollowedFiles } from '#lib/kubernetes/followed-files.ts';
+import { FollowedFiles } from '#lib/kubernetes/access/followed-files.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { authenticateInOrder } from './authenticate-in-order.ts';

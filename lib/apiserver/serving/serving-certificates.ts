@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { FollowedFiles } from '#lib/kubernetes/followed-files.ts';
+import { FollowedFiles } from '#lib/kubernetes/access/followed-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { KeyAndCertificate } from './self-signed-certificate.ts';

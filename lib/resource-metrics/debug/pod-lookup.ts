@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { ApiClient } from '#lib/kubernetes/api-client.ts';
-import { ApiError } from '#lib/kubernetes/api-error.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 

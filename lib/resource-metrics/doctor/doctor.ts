@@ -1,5 +1,5 @@
-import { ApiClient } from '#lib/kubernetes/api-client.ts';
-import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
 import { createKubeletClient } from '#lib/resource-metrics/scrape/create-kubelet-client.ts';

@@ -1,4 +1,4 @@
-import { ObjectCache, type ObjectCacheOptions } from '#lib/kubernetes/object-cache.ts';
+import { ObjectCache, type ObjectCacheOptions } from '#lib/kubernetes/informer/object-cache.ts';
 import type { LiveNode, LiveNodes } from './live-nodes.ts';
 import { reduceNode } from './reduce-node.ts';
 

@@ -1,4 +1,4 @@
-import { ObjectCache, type ObjectCacheOptions } from '#lib/kubernetes/object-cache.ts';
+import { ObjectCache, type ObjectCacheOptions } from '#lib/kubernetes/informer/object-cache.ts';
 import type { LivePod, LivePods } from './live-pods.ts';
 import { PodReducer } from './pod-reducer.ts';
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { Dialer } from './dialer.ts';

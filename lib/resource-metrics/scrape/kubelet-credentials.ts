@@ -1,7 +1,7 @@
 import { createSecureContext } from 'node:tls';
 import { parseCaBundle } from '#lib/apiserver/authentication/ca-bundle.ts';
-import type { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
-import { FollowedFiles } from '#lib/kubernetes/followed-files.ts';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import { FollowedFiles } from '#lib/kubernetes/access/followed-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { KubeletTls } from './dialer.ts';

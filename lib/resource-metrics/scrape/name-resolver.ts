@@ -1,9 +1,9 @@
 import { Resolver } from 'node:dns/promises';
 import net from 'node:net';
-import { unlessAborted } from '#lib/kubernetes/unless-aborted.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
+import { unlessAborted } from '#lib/time/unless-aborted.ts';
 import { candidateNames, readHosts, readSearch } from './resolver-files.ts';
 
 /** How long a found address is reused. */

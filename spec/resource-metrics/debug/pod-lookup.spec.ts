@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ApiError } from '#lib/kubernetes/api-error.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { PodLookup } from '#lib/resource-metrics/debug/pod-lookup.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

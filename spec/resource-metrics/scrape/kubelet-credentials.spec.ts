@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ClusterTls } from '#lib/kubernetes/cluster-access.ts';
+import type { ClusterTls } from '#lib/kubernetes/access/cluster-access.ts';
 import {
   type KubeletTrust,
   openKubeletCredentials,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ApiError } from '#lib/kubernetes/api-error.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { Check } from '#lib/resource-metrics/doctor/check.ts';
 import { failed, ok } from '#lib/resource-metrics/doctor/finding.ts';
 import { describeError } from '#lib/telemetry/logger.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ApiError } from '#lib/kubernetes/api-error.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { type Check, MissingRight } from '#lib/resource-metrics/doctor/check.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';

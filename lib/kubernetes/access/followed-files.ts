@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { Listeners } from './listeners.ts';
+import { Listeners } from '../listeners.ts';
 
 /** Which files to follow, and what they are. */
 export interface FollowedFilesOptions<T> {

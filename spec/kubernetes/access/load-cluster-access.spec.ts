@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
+import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { eventually } from '#spec/support/eventually.ts';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { ApiClient } from '#lib/kubernetes/api-client.ts';
-import { ClusterAccess } from '#lib/kubernetes/cluster-access.ts';
-import { ObjectCache } from '#lib/kubernetes/object-cache.ts';
+import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ObjectCache } from '#lib/kubernetes/informer/object-cache.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
@@ -514,5 +514,5 @@ const NO_CREDENTIALS = {
 };
 
 async function recorded(name: string): Promise<string> {
-  return await readFile(new URL(`../fixtures/apiserver/${name}.body`, import.meta.url), 'utf8');
+  return await readFile(new URL(`../../fixtures/apiserver/${name}.body`, import.meta.url), 'utf8');
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ClusterAccess, type ClusterCredentials } from '#lib/kubernetes/cluster-access.ts';
+import { ClusterAccess, type ClusterCredentials } from '#lib/kubernetes/access/cluster-access.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 

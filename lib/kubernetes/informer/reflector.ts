@@ -1,9 +1,11 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { listenForSilence } from '#lib/time/silence.ts';
-import type { ApiClient } from './api-client.ts';
-import { ApiError, isExpired } from './api-error.ts';
-import { Backoff } from './backoff.ts';
+import type { ApiClient } from '../client/api-client.ts';
+import { ApiError, isExpired } from '../client/api-error.ts';
+import { Backoff } from '../client/backoff.ts';
+import { MalformedAnswer } from '../client/malformed-answer.ts';
+import { objectMetadata, resourceVersionOf } from '../object-metadata.ts';
 import {
   type Collection,
   listCollection,
@@ -11,8 +13,6 @@ import {
   type WatchEvent,
   watchCollection,
 } from './collection.ts';
-import { MalformedAnswer } from './malformed-answer.ts';
-import { objectMetadata, resourceVersionOf } from './object-metadata.ts';
 import type { ObjectStore, VersionedObject } from './object-store.ts';
 
 /** What a reflector works with. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { splitLines } from '#lib/kubernetes/split-lines.ts';
+import { splitLines } from '#lib/kubernetes/client/split-lines.ts';
 
 describe('splitLines', () => {
   it('gives the same lines however the bytes are cut', async () => {

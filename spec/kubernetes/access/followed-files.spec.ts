@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
-import { FollowedFiles } from '#lib/kubernetes/followed-files.ts';
+import { FollowedFiles } from '#lib/kubernetes/access/followed-files.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

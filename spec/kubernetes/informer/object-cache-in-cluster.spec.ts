@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ApiClient } from '#lib/kubernetes/api-client.ts';
-import { loadClusterAccess } from '#lib/kubernetes/load-cluster-access.ts';
-import { ObjectCache } from '#lib/kubernetes/object-cache.ts';
+import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ObjectCache } from '#lib/kubernetes/informer/object-cache.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { SimulatedCluster } from '#lib/simulator/simulated-cluster.ts';
 import { startCluster } from '#lib/simulator/start-cluster.ts';

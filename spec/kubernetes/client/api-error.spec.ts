@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ApiError, apiErrorOf, isExpired } from '#lib/kubernetes/api-error.ts';
+import { ApiError, apiErrorOf, isExpired } from '#lib/kubernetes/client/api-error.ts';
 
 describe('apiErrorOf', () => {
   const status = (facts: object) => JSON.stringify({ kind: 'Status', ...facts });

@@ -1,11 +1,11 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ApiClient } from './api-client.ts';
+import { unlessAborted } from '#lib/time/unless-aborted.ts';
+import type { ApiClient } from '../client/api-client.ts';
+import { Listeners } from '../listeners.ts';
 import { type Collection, resourceOf } from './collection.ts';
-import { Listeners } from './listeners.ts';
 import { type ObjectChange, ObjectStore } from './object-store.ts';
 import { Reflector } from './reflector.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** What an object cache works with. */
 export interface ObjectCacheOptions<T> {

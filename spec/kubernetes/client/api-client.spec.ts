@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { ApiClient } from '#lib/kubernetes/api-client.ts';
-import { ApiError, isExpired } from '#lib/kubernetes/api-error.ts';
 import {
   ClusterAccess,
   type ClusterCredentials,
   type ClusterSource,
-} from '#lib/kubernetes/cluster-access.ts';
-import { unlessAborted } from '#lib/kubernetes/unless-aborted.ts';
+} from '#lib/kubernetes/access/cluster-access.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ApiError, isExpired } from '#lib/kubernetes/client/api-error.ts';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { unlessAborted } from '#lib/time/unless-aborted.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer } from '#spec/support/raw-server.ts';

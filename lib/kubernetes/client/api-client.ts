@@ -3,12 +3,12 @@ import type { Clock } from '#lib/time/clock.ts';
 import { type Deadline, startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
+import { unlessAborted } from '#lib/time/unless-aborted.ts';
+import type { ClusterAccess } from '../access/cluster-access.ts';
 import { ApiConnections } from './api-connections.ts';
 import { ApiError, apiErrorOf } from './api-error.ts';
-import type { ClusterAccess } from './cluster-access.ts';
 import { MalformedAnswer } from './malformed-answer.ts';
 import { splitLines } from './split-lines.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** What an API client needs from outside. */
 export interface ApiClientOptions {

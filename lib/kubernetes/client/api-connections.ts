@@ -1,6 +1,6 @@
 import type net from 'node:net';
 import type { buildConnector as ConnectorOf, Dispatcher } from 'undici';
-import type { ClusterAccess, ClusterTls } from './cluster-access.ts';
+import type { ClusterAccess, ClusterTls } from '../access/cluster-access.ts';
 import { Agent, buildConnector, ProxyAgent } from './undici-parts.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;

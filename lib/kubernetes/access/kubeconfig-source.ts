@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { unlessAborted } from '#lib/time/unless-aborted.ts';
 import type { ClusterCredentials, ClusterSource, ClusterTls } from './cluster-access.ts';
 import { type CurrentContext, readCurrentContext } from './kubeconfig.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** Credentials that somebody else makes: an exec plugin, or a provider that the library knows. */
 type MadeCredentials = Partial<Pick<ClusterTls, 'cert' | 'key'>> & Pick<ClusterCredentials, 'authorization'>;
