@@ -7,6 +7,7 @@ import { authorize } from '#lib/apiserver/chain/authorize.ts';
 import { finishBody } from '#lib/apiserver/chain/finish-body.ts';
 import { limitDelivery } from '#lib/apiserver/chain/limit-delivery.ts';
 import { limitDuration } from '#lib/apiserver/chain/limit-duration.ts';
+import { limitHeaders } from '#lib/apiserver/chain/limit-headers.ts';
 import {
   DEFAULT_IN_FLIGHT_LIMITS,
   type InFlightLimits,
@@ -118,6 +119,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const app = new Koa<RequestState>();
   app.use(answer(logger));
   app.use(finishBody);
+  app.use(limitHeaders(telemetry));
   app.use(readRequest);
   app.use(limitDelivery({ clock, telemetry }, requestTimeoutMs));
   app.use(limitDuration(clock, requestTimeoutMs));

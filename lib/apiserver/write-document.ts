@@ -69,5 +69,5 @@ export function writeStatus(context: ApiContext, failure: StatusError): void {
 }
 
 function isForHumans(context: ApiContext): boolean {
-  return wantsPretty(context.querystring, context.get('User-Agent'));
+  return wantsPretty(context.state.query, context.get('User-Agent'));
 }

@@ -23,6 +23,10 @@ export function byBearerToken(review: TokenReviewer): AuthenticationMethod {
 
 /** Another scheme, or a token that is empty, is no attempt; what stands behind a second space is ignored. */
 function bearerTokenIn(header: string): string | undefined {
-  const [scheme = '', token = ''] = header.trim().split(' ');
-  return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined;
+  const trimmed = header.trim();
+  const schemeEnd = trimmed.indexOf(' ');
+  if (schemeEnd < 0 || trimmed.slice(0, schemeEnd).toLowerCase() !== 'bearer') return undefined;
+  const tokenEnd = trimmed.indexOf(' ', schemeEnd + 1);
+  const token = trimmed.slice(schemeEnd + 1, tokenEnd < 0 ? undefined : tokenEnd);
+  return token === '' ? undefined : token;
 }

@@ -34,7 +34,9 @@ function userIn(headers: RequestHeaders, names: FrontProxyHeaders): User | undef
   const extra = new Map<string, string[]>();
   for (const [rest, value] of headers.withPrefix(names.extraPrefix)) {
     const key = decodeKey(rest);
-    extra.set(key, [...(extra.get(key) ?? []), value]);
+    const values = extra.get(key);
+    if (values) values.push(value);
+    else extra.set(key, [value]);
   }
   return {
     name,

@@ -3,7 +3,7 @@ import { internalError } from '#lib/apiserver/failures.ts';
 import { StatusError } from '#lib/apiserver/status-error.ts';
 import { writeStatus } from '#lib/apiserver/write-document.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
-import type { Step } from './api-context.ts';
+import type { ApiContext, Step } from './api-context.ts';
 import { RequestEnd } from './request-end.ts';
 
 /**
@@ -13,7 +13,8 @@ import { RequestEnd } from './request-end.ts';
 export function answer(logger: Logger): Step {
   return async (context, next) => {
     context.state.end = new RequestEnd(context.res);
-    context.set('Audit-Id', context.get('Audit-Id') || randomUUID());
+    context.state.query = new URLSearchParams(); // until it is read
+    context.set('Audit-Id', auditIdOf(context) || randomUUID());
     context.set('Cache-Control', 'no-cache, private');
     try {
       await next();
@@ -27,4 +28,12 @@ export function answer(logger: Logger): Step {
       writeStatus(context, internalError(error));
     }
   };
+}
+
+/** The API server's are UUIDs; longer ones than this are not sent back. */
+const MAX_AUDIT_ID_LENGTH = 256;
+
+function auditIdOf(context: ApiContext): string {
+  const sent = context.get('Audit-Id');
+  return sent.length > MAX_AUDIT_ID_LENGTH ? '' : sent;
 }

@@ -1,4 +1,5 @@
 import { type AnswerPart, bodyOf, gzipParts, lengthOf } from '#lib/apiserver/answer-part.ts';
+import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
 import type { Step } from './api-context.ts';
 
 /** Makes one body of the parts of an answer, and compresses long ones for those who take that, off the event loop. */
@@ -21,9 +22,4 @@ export const finishBody: Step = async (context, next) => {
 
 function wholeBody(body: unknown): readonly AnswerPart[] | undefined {
   return Buffer.isBuffer(body) ? [{ pieces: [body] }] : undefined;
-}
-
-/** Whether a client says gzip, and says nothing against it; as in Kubernetes, a star is not enough. */
-function takesGzip(header: string): boolean {
-  return header.split(',').some((clause) => /^\s*gzip\s*(;\s*q\s*=\s*(?!0(\.0*)?\s*$).*)?$/.test(clause));
 }

@@ -26,4 +26,37 @@ describe('parseAccept', () => {
       ['v', 'v1'],
     ]);
   });
+
+  it('keeps the order of Go among few clauses, where what beats what goes in circles', () => {
+    const order = parseAccept('*/*;q=1,a/b;q=0.1,c/*;q=0.5').map(({ type }) => type);
+    expect(order).to.deep.equal(['c', 'a', '*']);
+  });
+
+  it('orders many clauses, too: concrete ones first, then by quality, then as they come', () => {
+    const header = ['*/*', 'x/*', ...numbered(7, 'q=0.5'), ...numbered(7, 'q=0.9')].join(',');
+    expect(
+      parseAccept(header).map(({ type, subtype, quality }) => `${type}/${subtype} ${quality}`),
+    ).to.deep.equal([
+      ...numbered(7, 'q=0.9').map((clause) => `${clause.split(';')[0]} 0.9`),
+      ...numbered(7, 'q=0.5').map((clause) => `${clause.split(';')[0]} 0.5`),
+      'x/* 1',
+      '*/* 1',
+    ]);
+  });
+
+  it('reads nothing of a header of more than 8 KiB', () => {
+    expect(parseAccept('a/b,'.repeat(2 * 1024))).to.have.lengthOf(2 * 1024);
+    expect(parseAccept('a/b,'.repeat(2 * 1024 + 1))).to.deep.equal([]);
+  });
+
+  it('walks back over none of many: one that would in Go go to the front stays behind what is more concrete', () => {
+    const header = ['*/*;q=1', 'a/b;q=0.1', 'c/*;q=0.5', ...numbered(500, 'q=0')].join(',');
+    const order = parseAccept(header).map(({ type }) => type);
+    expect(order.slice(0, 2)).to.deep.equal(['a', 'a']);
+    expect(order.slice(-2)).to.deep.equal(['c', '*']);
+  });
 });
+
+function numbered(count: number, parameter: string): string[] {
+  return Array.from({ length: count }, (_, index) => `a/b${index};${parameter}`);
+}

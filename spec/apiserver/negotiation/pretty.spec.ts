@@ -17,7 +17,7 @@ describe('wantsPretty', () => {
   ];
   for (const [query, agent, isWanted] of cases) {
     it(`is ${isWanted} for ?${query} of ${agent || 'an unnamed agent'}`, () => {
-      expect(wantsPretty(query, agent)).to.equal(isWanted);
+      expect(wantsPretty(new URLSearchParams(query), agent)).to.equal(isWanted);
     });
   }
 });

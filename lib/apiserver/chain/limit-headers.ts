@@ -1,0 +1,52 @@
+import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
+import type { ServingTelemetry } from '#lib/apiserver/serving-telemetry.ts';
+import { StatusError } from '#lib/apiserver/status-error.ts';
+import type { ApiContext, Step } from './api-context.ts';
+
+/** How long each header may be that is parsed for anybody; real ones have less than a thousand bytes. */
+const MAX_PARSED_BYTES = MAX_ACCEPT_BYTES;
+
+/** How many headers a request may have: a user's groups and extra values come one in each. */
+export const MAX_HEADERS = 10_000;
+
+/** How long a request's path with its query may be; selectors at their bound fit in, each byte of them encoded. */
+export const MAX_URL_BYTES = 128 * 1024;
+
+/** What is looked into of every request, beside what tells whose it is. */
+const PARSED_HEADERS = [
+  'Accept',
+  'Accept-Encoding',
+  'Cache-Control',
+  'Content-Length',
+  'Content-Type',
+  'If-Modified-Since',
+  'If-None-Match',
+  'Range',
+  'User-Agent',
+];
+
+/** Answers 431 and 414 to requests with more to read than any client has need of, before anything of it is read. */
+export function limitHeaders(telemetry: ServingTelemetry): Step {
+  return (context, next) => {
+    const failure = failureOf(context);
+    if (!failure) return next();
+    telemetry.recordRefusal('headers_too_large');
+    throw failure;
+  };
+}
+
+function failureOf(context: ApiContext): StatusError | undefined {
+  if (context.url.length > MAX_URL_BYTES) {
+    return new StatusError(414, 'RequestURITooLong', `the request URI has more than ${MAX_URL_BYTES} bytes`);
+  }
+  if (context.req.rawHeaders.length / 2 > MAX_HEADERS) {
+    return tooLarge(`the request has more than ${MAX_HEADERS} headers`);
+  }
+  const long = PARSED_HEADERS.find((name) => context.get(name).length > MAX_PARSED_BYTES);
+  if (long === undefined) return undefined;
+  return tooLarge(`the request header ${long} has more than ${MAX_PARSED_BYTES} bytes`);
+}
+
+function tooLarge(message: string): StatusError {
+  return new StatusError(431, 'RequestHeaderFieldsTooLarge', message);
+}
