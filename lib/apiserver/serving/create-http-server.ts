@@ -2,6 +2,7 @@ import type { ServerOptions as Http1Options } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { createServer } from 'node:https';
 import type { SecureContextOptions, Server, TlsOptions } from 'node:tls';
+import { MAX_HEADERS } from '#lib/apiserver/chain/limit-headers.ts';
 
 /** How long clients may take their time; who takes longer is cut off. */
 export interface ConnectionTimeouts {
@@ -27,6 +28,12 @@ export interface HttpServerOptions {
 /** What Go's servers accept, of all headers of a request with its URL. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 
+/**
+ * One more than are allowed, so that a request which has too many is seen to, and refused. Over HTTP/2 the beginning of the request
+ * counts as four.
+ */
+const MAX_HEADERS_READ = MAX_HEADERS + 5;
+
 /** A server of HTTP/1.1 and HTTP/2 over TLS that asks clients for a certificate and takes any: each request is judged. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { maxStreamsPerConnection: maxConcurrentStreams } = options;
@@ -39,9 +46,21 @@ export function createHttpServer(options: HttpServerOptions): Server {
     noDelay: true, // the end of an answer in several parts would wait 40 ms for the client to acknowledge the others
     ...http1Options(options.timeouts),
   };
-  if (maxConcurrentStreams === 0) return createServer(common);
-  const settings = { maxHeaderListSize: MAX_HEADER_BYTES, maxConcurrentStreams };
-  return createSecureServer({ ...common, allowHTTP1: true, settings });
+  const server =
+    maxConcurrentStreams === 0
+      ? createServer(common)
+      : createSecureServer({
+          ...common,
+          allowHTTP1: true,
+          settings: {
+            maxHeaderListSize: MAX_HEADER_BYTES,
+            maxFrameSize: MAX_HEADER_BYTES, // nghttp2 ends a connection whose headers come in more than nine frames
+            maxConcurrentStreams,
+          },
+          maxHeaderListPairs: MAX_HEADERS_READ, // Node resets a stream with more than 128
+        });
+  // Node leaves out what comes behind the 2,000th.
+  return Object.assign(server, { maxHeadersCount: MAX_HEADERS_READ });
 }
 
 /** Understood by Node's HTTP/2 server, too, though its types know them for HTTP/1.1 alone. */
