@@ -27,9 +27,10 @@ const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 // Inside the resource metrics server: the stages of its pipeline, and the files that join them.
 const STAGE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   batch: [],
+  'interner.ts': [],
   nodes: [],
-  pods: [],
-  scrape: ['batch', 'nodes'],
+  pods: ['interner.ts'],
+  scrape: ['batch', 'nodes', 'interner.ts'],
   sink: ['batch'],
   api: ['sink', 'nodes', 'pods'],
   debug: ['nodes', 'pods', 'scrape', 'sink', 'api'],

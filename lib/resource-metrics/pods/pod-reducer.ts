@@ -1,11 +1,11 @@
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { Interner, stringInterner } from '#lib/resource-metrics/interner.ts';
 import type { LivePod } from './live-pods.ts';
-import { RecentValues } from './recent-values.ts';
 
 type Labels = LivePod['labels'];
 
 /** As many workloads, and as many namespaces, as have their labels and names held once. */
-const SHARED_VALUES = 10_000;
+const SHARED_VALUES = { capacity: 10_000, longestKey: 4096 };
 
 /** A mirror pod says by this under which UID its kubelet runs the static pod (k8s.io/kubernetes/pkg/kubelet/pod). */
 const MIRRORED_UID = 'kubernetes.io/config.mirror';
@@ -17,8 +17,8 @@ const NO_LABELS: Labels = Object.freeze({});
  * its name: equal ones are the same object, which saves a quarter of what a pod takes.
  */
 export class PodReducer {
-  readonly #labels = new RecentValues<Labels>(SHARED_VALUES);
-  readonly #namespaces = new RecentValues<string>(SHARED_VALUES);
+  readonly #labels = new Interner<Labels>(SHARED_VALUES, (texts) => Object.fromEntries(JSON.parse(texts)));
+  readonly #namespaces = stringInterner(SHARED_VALUES);
 
   /** What is malformed counts as absent; `undefined` without namespace, name and UID. */
   reduce(pod: unknown): LivePod | undefined {
@@ -29,7 +29,7 @@ export class PodReducer {
     if (typeof namespace !== 'string' || typeof name !== 'string' || typeof uid !== 'string')
       return undefined;
     return {
-      namespace: this.#namespaces.share(namespace, namespace),
+      namespace: this.#namespaces.intern(namespace),
       name,
       uid,
       labels: this.#sharedLabels(propertyOf(metadata, 'labels')),
@@ -40,6 +40,6 @@ export class PodReducer {
     if (typeof labels !== 'object' || labels === null) return NO_LABELS;
     const texts = Object.entries(labels).filter(([, value]) => typeof value === 'string');
     if (texts.length === 0) return NO_LABELS;
-    return this.#labels.share(JSON.stringify(texts), Object.fromEntries(texts));
+    return this.#labels.intern(JSON.stringify(texts));
   }
 }

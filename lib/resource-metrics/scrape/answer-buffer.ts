@@ -1,7 +1,6 @@
 import { formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import type { AnswerMemory, AnswerShare } from './answer-memory.ts';
 import { ExcessiveAnswer } from './excessive-answer.ts';
-import { joinClosed } from './json-bytes.ts';
 
 /** Longer than the answers of nearly all kubelets. */
 export const USUAL_ANSWER_BYTES = 256 * 1024;
@@ -50,14 +49,18 @@ export class AnswerBuffer implements Disposable {
   }
 
   /**
-   * All of it, closed as JSON texts are. It is to be read at once: the next answer is put together in the same place,
-   * and what came in is not kept.
+   * All of it. It is to be read at once: the next answer is put together in the same place, and what came in is not kept.
    */
   contents(): Buffer {
     const chunks = this.#chunks.splice(0);
-    if (this.#bytes > USUAL_ANSWER_BYTES) return joinClosed(chunks, this.#bytes);
-    scratch ??= Buffer.allocUnsafe(USUAL_ANSWER_BYTES + 1);
-    return joinClosed(chunks, this.#bytes, scratch);
+    if (this.#bytes > USUAL_ANSWER_BYTES) return Buffer.concat(chunks, this.#bytes);
+    scratch ??= Buffer.allocUnsafe(USUAL_ANSWER_BYTES);
+    let end = 0;
+    for (const chunk of chunks) {
+      scratch.set(chunk, end);
+      end += chunk.length;
+    }
+    return scratch.subarray(0, end);
   }
 
   [Symbol.dispose](): void {

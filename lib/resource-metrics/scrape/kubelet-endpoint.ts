@@ -1,6 +1,7 @@
 import type { ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
 import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { TimedAnswerOrigin } from './answer-origin.ts';
+import { nameInterner } from './decode-options.ts';
 import { decodeExposition } from './exposition-decoder.ts';
 import { decodeSummary } from './summary-decoder.ts';
 
@@ -26,10 +27,11 @@ export interface KubeletEndpoints {
  */
 export function kubeletEndpoints(extras: ExtraResources = new Set()): KubeletEndpoints {
   const query = extras.has('ephemeral-storage') ? '' : '?only_cpu_and_memory=true';
+  const options = { extras, names: nameInterner() };
   return {
     summary: {
       path: `/stats/summary${query}`,
-      decode: (body, origin) => decodeSummary(body, origin, extras),
+      decode: (body, origin) => decodeSummary(body, origin, options),
     },
     resource: {
       path: '/metrics/resource',

@@ -131,10 +131,13 @@ function nextPods(
   const inOrder = previous?.pods.values();
   const unpacked: UsageHistory[] = [];
   const parts = answer.pods.map((points) => {
-    const { namespace, name, containers, incompleteBecause } = points;
+    const { containers, incompleteBecause } = points;
     const key = keyOf(points, inOrder?.next().value);
-    const uid = points.uid ?? livePodUid(namespace, name);
-    const held = samePod(previous?.pods.get(key), uid);
+    const toldUid = points.uid ?? livePodUid(points.namespace, points.name);
+    const held = samePod(previous?.pods.get(key), toldUid);
+    // Equal texts that are held already are held on: new ones would have to be kept, and the old ones collected.
+    const { namespace, name } = held ?? points;
+    const uid = held?.uid === toldUid ? held?.uid : toldUid;
     const firstRow = unpacked.length;
     let isSame = held?.uid === uid && held?.incompleteBecause === incompleteBecause;
     isSame &&= held?.containerCount === containers.length;

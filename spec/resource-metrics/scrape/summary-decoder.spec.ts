@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { ExtraResource } from '#lib/resource-metrics/batch/extra-resources.ts';
+import { Interner } from '#lib/resource-metrics/interner.ts';
+import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
 import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
 
@@ -87,6 +90,54 @@ describe('decodeSummary', () => {
     expect(full.pods.map(({ uid }) => uid)).to.have.members(slim.pods.map(({ uid }) => uid));
   });
 
+  it('refuses every answer that breaks off', async () => {
+    const file = await readFile(new URL('t0-summary-cpu-memory.json', FIXTURES), 'utf8');
+    const whole = JSON.stringify(JSON.parse(file));
+    for (let length = 0; length < whole.length; length++)
+      expect(() => decodeText(whole.slice(0, length)), whole.slice(0, length)).to.throw('not valid JSON');
+  });
+
+  it('takes the last of several members of one name', () => {
+    const cpu = JSON.stringify(CPU);
+    const text = `{"pods":[1],"node":{"cpu":${cpu},"cpu":{},"memory":{"workingSetBytes":1}},"pods":[]}`;
+    expect(decodeText(text)).to.deep.include({ node: undefined, pods: [], ignored: [] });
+  });
+
+  it('has of storage and swap only what the kubelet knows, and no 0 for the rest', async () => {
+    const read = async (file: string, extras?: ReadonlySet<ExtraResource>) =>
+      decodeSummary(await readFile(new URL(file, FIXTURES)), ORIGIN, extras && { extras });
+    const both = new Set<ExtraResource>(['swap', 'ephemeral-storage']);
+    const { node, pods } = await read('t0-summary.json', both);
+    expect(node?.extraBytes).to.deep.equal({ 'ephemeral-storage': 37_236_572_160, swap: 0 });
+    expect(pods[0]?.containers[0]?.extraBytes).to.deep.equal({ 'ephemeral-storage': 8192, swap: 0 });
+    const slim = await read('t0-summary-cpu-memory.json', both);
+    expect(slim.pods[0]?.containers[0]?.extraBytes).to.deep.equal({ swap: 0 });
+    const unasked = await read('t0-summary.json');
+    expect(unasked.pods[0]?.containers[0]).not.to.have.property('extraBytes');
+  });
+
+  it('refuses more pods and containers than a node can run', () => {
+    const answer = (pods: number) =>
+      `{"pods":[${Array(pods).fill('{"podRef":{"name":"a","namespace":"b"}}')}]}`;
+    expect(decodeText(answer(50_000)).pods).to.have.length(50_000);
+    for (const text of [answer(50_001), `{"pods":[{"containers":[${Array(50_000).fill('0')}]}]}`]) {
+      expect(() => decodeText(text))
+        .to.throw(ExcessiveAnswer)
+        .with.property('bound', 'parts');
+    }
+  });
+
+  it('holds names that many pods share once', () => {
+    const made: string[] = [];
+    const names = new Interner({ capacity: 10, longestKey: 253 }, (name) => {
+      made.push(name);
+      return name;
+    });
+    const text = JSON.stringify({ pods: [podOf(container()), podOf(container())] });
+    for (let times = 0; times < 2; times++) decodeSummary(Buffer.from(text), ORIGIN, { names });
+    expect(made).to.have.members(['default', 'app']);
+  });
+
   for (const [what, changes, reason] of [
     ['no CPU section', { cpu: undefined }, 'has no CPU time'],
     ['a CPU counter of 0', { cpu: { ...CPU, usageCoreNanoSeconds: 0 } }, 'has no CPU time'],
@@ -95,6 +146,19 @@ describe('decodeSummary', () => {
       { cpu: { ...CPU, time: '0001-01-01T00:00:00Z' } },
       'has no time of the CPU reading',
     ],
+    [
+      'a CPU time of the year 10000',
+      { cpu: { ...CPU, time: '+010000-01-01T00:00:00Z' } },
+      'has no time of the CPU reading',
+    ],
+    [
+      'a CPU time without a zone',
+      { cpu: { ...CPU, time: '2026-11-21T09:12:34' } },
+      'has no time of the CPU reading',
+    ],
+    ['a CPU time that is a number', { cpu: { ...CPU, time: '5' } }, 'has no time of the CPU reading'],
+    ['a CPU counter beyond 2^63', { cpu: { ...CPU, usageCoreNanoSeconds: 1e300 } }, 'has no CPU time'],
+    ['a working set beyond 2^63', { memory: { ...MEMORY, workingSetBytes: 2 ** 63 } }, 'has no working set'],
     ['a CPU time that is null', { cpu: { ...CPU, time: null } }, 'has no time of the CPU reading'],
     ['no memory section', { memory: undefined }, 'has no working set'],
     ['a working set of 0', { memory: { ...MEMORY, workingSetBytes: 0 } }, 'has no working set'],

@@ -1,0 +1,18 @@
+import type { ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
+import { type Interner, stringInterner } from '#lib/resource-metrics/interner.ts';
+
+/** How a kubelet's answer is decoded. */
+export interface DecodeOptions {
+  /** What is to be read beside CPU and memory. */
+  readonly extras?: ExtraResources;
+  /** Of namespaces and containers, which many pods share. */
+  readonly names?: Interner<string>;
+}
+
+/** As many namespaces and names of containers as are held once; Kubernetes allows none that is longer. */
+const SHARED_NAMES = { capacity: 10_000, longestKey: 253 };
+
+/** For all decoders of one program. */
+export function nameInterner(): Interner<string> {
+  return stringInterner(SHARED_NAMES);
+}

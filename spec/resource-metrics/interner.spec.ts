@@ -1,0 +1,63 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import { Interner, ownCopy, stringInterner } from '#lib/resource-metrics/interner.ts';
+
+const interner = () => new Interner<{ key: string }>({ capacity: 2, longestKey: 10 }, (key) => ({ key }));
+
+describe('Interner', () => {
+  it('gives the first of equal values', () => {
+    const values = interner();
+    const first = values.intern('a');
+    expect(first).to.deep.equal({ key: 'a' });
+    expect(values.intern('a')).to.equal(first);
+    expect(values.intern('b')).not.to.equal(first);
+  });
+
+  it('keeps what is asked for again, and forgets what is not', () => {
+    const values = interner();
+    const [kept, lost] = [values.intern('kept'), values.intern('lost')];
+    for (const key of ['b', 'c', 'd', 'e']) {
+      values.intern(key);
+      expect(values.intern('kept')).to.equal(kept);
+    }
+    expect(values.intern('lost')).not.to.equal(lost);
+  });
+
+  it('remembers no key that is longer than may be', () => {
+    const values = interner();
+    expect(values.intern('x'.repeat(10))).to.equal(values.intern('x'.repeat(10)));
+    expect(values.intern('x'.repeat(11))).not.to.equal(values.intern('x'.repeat(11)));
+  });
+
+  it('holds nothing of the long texts that its keys were cut out of', () => {
+    const strings = stringInterner({ capacity: 1000, longestKey: 100 });
+    const heldBytes = bytesHeldBy(() =>
+      Array.from({ length: 100 }, (_, index) => {
+        const long = Buffer.alloc(200_000, `a text of which a part is kept: ${index} `).toString();
+        return strings.intern(long.slice(1000 + index, 1060 + index));
+      }),
+    );
+    expect(heldBytes).to.be.below(2_000_000); // a tenth of the texts
+  });
+});
+
+describe('ownCopy', () => {
+  it('is the same text, whatever it is written in', () => {
+    for (const text of ['', 'a', 'größe', '漢字', '😀', '\ud800 alone', '\udc00'])
+      expect(ownCopy(text)).to.equal(text);
+  });
+});
+
+/** How many bytes of the heap stay taken by what a function returns and leaves behind. */
+function bytesHeldBy(make: () => unknown): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const held = make();
+  collect();
+  const bytes = process.memoryUsage().heapUsed - before;
+  expect(held).not.to.equal(undefined); // alive until here
+  return bytes;
+}

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  MAX_JSON_DEPTH,
+  MAX_JSON_VALUES,
+  parseBoundedJson,
+  UNBOUNDED_BYTES,
+} from '#lib/resource-metrics/scrape/bounded-json.ts';
+import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+
+const parse = (text: string) => parseBoundedJson(Buffer.from(text));
+/** Long enough that its parts are counted. */
+const padded = (text: string) => `${text}${' '.repeat(UNBOUNDED_BYTES)}`;
+
+describe('parseBoundedJson', () => {
+  it('reads any JSON text, be it counted or not', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 2), (value, space) => {
+        const text = JSON.stringify(value, undefined, space);
+        expect(parse(text)).to.deep.equal(JSON.parse(text));
+        expect(parse(padded(text))).to.deep.equal(JSON.parse(text));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('refuses what lies too deep, by a single level, before it is parsed', () => {
+    const nested = (levels: number) => padded('['.repeat(levels) + ']'.repeat(levels));
+    expect(() => parse(nested(32))).not.to.throw();
+    expect(MAX_JSON_DEPTH).to.equal(32);
+    for (const text of [nested(33), '{"a":'.repeat(3_000_000)]) {
+      expect(() => parse(text))
+        .to.throw(ExcessiveAnswer)
+        .with.property('bound', 'depth');
+    }
+  });
+
+  it('refuses what has too many parts, by a single one', () => {
+    expect(MAX_JSON_VALUES).to.equal(1_000_000);
+    const listOf = (elements: number) => `[${'1,'.repeat(elements - 1)}1]`;
+    expect(() => parse(listOf(1_000_000))).not.to.throw();
+    for (const text of [listOf(1_000_001), `[${'{},'.repeat(500_000)}{}]`]) {
+      expect(() => parse(text))
+        .to.throw(ExcessiveAnswer)
+        .with.property('bound', 'parts');
+    }
+  });
+
+  it('does not count what stands in strings', () => {
+    const text = JSON.stringify({ '{"\\': `${'[,{\\"'.repeat(600_000)}` });
+    expect(parse(text)).to.deep.equal(JSON.parse(text));
+    expect(() => parse(padded(`["]]]]","\\"]]]]",${'['.repeat(33)}`)))
+      .to.throw(ExcessiveAnswer)
+      .with.property('bound', 'depth');
+  });
+
+  it('tells of malformed text without its words', () => {
+    for (const text of ['{"a":secret}', '', padded('{"a":"\\'), padded('"secret'), '{"a":1}secret'])
+      expect(() => parse(text)).to.throw(/^the answer is not valid JSON$/);
+  });
+});
