@@ -1,5 +1,6 @@
 import { timedOut } from '#lib/apiserver/failures.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
 
 /** Nobody hears it; made once, for an error takes as long to make as much of a request does. */
 const OVER = timedOut();
@@ -31,18 +32,7 @@ export class RequestDeadline implements Disposable {
    * @throws {StatusError} 504 when the time is up first
    */
   async wait<T>(answer: Promise<T>): Promise<T> {
-    const { signal } = this;
-    let onAbort = () => {};
-    const expiry = new Promise<never>((_resolve, reject) => {
-      onAbort = () => reject(signal.reason);
-      if (signal.aborted) onAbort();
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
-    try {
-      return await Promise.race([answer, expiry]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    return await raceAbort(answer, this.signal);
   }
 
   [Symbol.dispose](): void {
