@@ -1,5 +1,5 @@
 import type { Clock } from '#lib/time/clock.ts';
-import { unlessAborted } from '#lib/time/unless-aborted.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
 
 interface Entry<T> {
   readonly value: T;
@@ -66,7 +66,7 @@ export class ExpiringCache<T> {
     const signal = computation.signal?.();
     pending.waiting++;
     try {
-      return await (signal ? unlessAborted(pending.answer, signal) : pending.answer);
+      return await (signal ? raceAbort(pending.answer, signal) : pending.answer);
     } finally {
       if (--pending.waiting === 0) this.#end(key, pending);
     }

@@ -1,28 +1,28 @@
 import type { Clock } from './clock.ts';
 
 /** A signal that aborts when nothing has been heard for a while, or its parent does; disposing it frees the timer. */
-export interface Silence extends Disposable {
+export interface IdleTimeout extends Disposable {
   readonly signal: AbortSignal;
-  /** Whether it was silence that aborted the signal. */
-  readonly isTooLong: boolean;
-  /** Begins to wait anew. */
-  interrupt(): void;
+  /** Whether it was the timeout that aborted the signal. */
+  readonly hasExpired: boolean;
+  /** Something was heard: the timeout begins again. */
+  restart(): void;
 }
 
 /**
- * Listens for silence on the given clock.
+ * Starts an idle timeout on the given clock.
  *
  * @param expired makes the reason with which the signal aborts
  */
-export function listenForSilence(
+export function startIdleTimeout(
   clock: Clock,
-  longestMs: number,
+  timeoutMs: number,
   options: { readonly signal?: AbortSignal; readonly expired: () => Error },
-): Silence {
+): IdleTimeout {
   const own = new AbortController();
   const timer = new AbortController();
   let heardAtMs = clock.monotonicMs();
-  const leftMs = () => heardAtMs + longestMs - clock.monotonicMs();
+  const leftMs = () => heardAtMs + timeoutMs - clock.monotonicMs();
   const wait = async () => {
     while (leftMs() > 0) await clock.sleep(leftMs(), { signal: timer.signal });
     own.abort(options.expired());
@@ -30,10 +30,10 @@ export function listenForSilence(
   wait().catch(() => {}); // disposed
   return {
     signal: options.signal ? AbortSignal.any([own.signal, options.signal]) : own.signal,
-    get isTooLong() {
+    get hasExpired() {
       return own.signal.aborted;
     },
-    interrupt: () => {
+    restart: () => {
       heardAtMs = clock.monotonicMs();
     },
     [Symbol.dispose]: () => timer.abort(),

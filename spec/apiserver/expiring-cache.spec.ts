@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ExpiringCache } from '#lib/apiserver/expiring-cache.ts';
-import { unlessAborted } from '#lib/time/unless-aborted.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('ExpiringCache', () => {
@@ -41,7 +41,7 @@ describe('ExpiringCache', () => {
       ...compute,
       compute: (signal: AbortSignal) => {
         signals.push(signal);
-        return unlessAborted(new Promise<never>(() => {}), signal);
+        return raceAbort(new Promise<never>(() => {}), signal);
       },
     };
     const [one, other] = [new AbortController(), new AbortController()];

@@ -1,35 +1,35 @@
 import { expect } from 'chai';
-import { listenForSilence } from '#lib/time/silence.ts';
+import { startIdleTimeout } from '#lib/time/idle-timeout.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const expired = () => new Error('nothing heard');
 
-describe('listenForSilence', () => {
-  it('aborts after the longest silence, counted from what was heard last', async () => {
+describe('startIdleTimeout', () => {
+  it('aborts once nothing was heard for so long, counted from what was heard last', async () => {
     const clock = new ManualClock();
-    using silence = listenForSilence(clock, 1000, { expired });
+    using idle = startIdleTimeout(clock, 1000, { expired });
     for (let beat = 0; beat < 5; beat++) {
       await clock.advance(999);
-      silence.interrupt();
+      idle.restart();
     }
     await clock.advance(999);
-    expect(silence.signal.aborted).to.equal(false);
+    expect(idle.signal.aborted).to.equal(false);
     await clock.advance(1);
-    expect(silence.signal.reason).to.have.property('message', 'nothing heard');
-    expect(silence.isTooLong).to.equal(true);
+    expect(idle.signal.reason).to.have.property('message', 'nothing heard');
+    expect(idle.hasExpired).to.equal(true);
   });
 
-  it('aborts with its parent, which is no silence', () => {
+  it('aborts with its parent, which is no timeout', () => {
     const parent = new AbortController();
-    using silence = listenForSilence(new ManualClock(), 1000, { signal: parent.signal, expired });
+    using idle = startIdleTimeout(new ManualClock(), 1000, { signal: parent.signal, expired });
     parent.abort(new Error('over'));
-    expect(silence.signal.reason).to.have.property('message', 'over');
-    expect(silence.isTooLong).to.equal(false);
+    expect(idle.signal.reason).to.have.property('message', 'over');
+    expect(idle.hasExpired).to.equal(false);
   });
 
   it('leaves no timer behind', () => {
     const clock = new ManualClock();
-    listenForSilence(clock, 1000, { expired })[Symbol.dispose]();
+    startIdleTimeout(clock, 1000, { expired })[Symbol.dispose]();
     expect(clock.sleeperCount).to.equal(0);
   });
 });

@@ -1,6 +1,6 @@
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { ObjectCache } from '#lib/kubernetes/informer/object-cache.ts';
+import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { FrontProxyConfig } from './authentication-config.ts';
@@ -29,19 +29,19 @@ const FIRST_LOOKUP_TIMEOUT_MS = 3_000;
  */
 export class ClusterAuthenticationConfig implements AsyncDisposable {
   readonly #logger: Logger;
-  readonly #cache: ObjectCache<ConfigMapData>;
+  readonly #cache: Informer<ConfigMapData>;
   #clientAuthorities: CaBundle | undefined;
   #frontProxy: FrontProxyConfig | undefined;
   #complaint = '';
 
   private constructor({ client, clock, logger }: ClusterAuthenticationConfigOptions) {
     this.#logger = logger;
-    this.#cache = new ObjectCache<ConfigMapData>({
+    this.#cache = new Informer<ConfigMapData>({
       client,
       clock,
       logger,
       collection: { path: COLLECTION, fieldSelector: `metadata.name=${CONFIG_MAP.name}` },
-      reduce: dataOf,
+      transform: dataOf,
     });
     this.#cache.onChange(({ current }) => {
       if (current) this.#apply(current);

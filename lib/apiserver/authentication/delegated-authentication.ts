@@ -1,7 +1,7 @@
 import type { AccessTelemetry } from '#lib/apiserver/access-telemetry.ts';
 import type { Authenticator } from '#lib/apiserver/authentication.ts';
 import type { ReviewClient } from '#lib/apiserver/review-client.ts';
-import { FollowedFiles } from '#lib/kubernetes/access/followed-files.ts';
+import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -59,7 +59,7 @@ export async function startDelegatedAuthentication(
     path === undefined
       ? undefined
       : starting.use(
-          await FollowedFiles.open({
+          await ReloadingFiles.open({
             paths: [path],
             what,
             read: ([text = '']) => parseCaBundle(text),

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { FollowedFiles } from '#lib/kubernetes/access/followed-files.ts';
+import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { KeyAndCertificate } from './self-signed-certificate.ts';
@@ -53,7 +53,7 @@ export async function openServingCertificates(
   await using opening = new AsyncDisposableStack();
   const follow = async (paths: readonly [string, string], what: string) =>
     opening.use(
-      await FollowedFiles.open({
+      await ReloadingFiles.open({
         paths,
         what,
         read: ([cert = '', key = '']) => matchingPair(cert, key),
@@ -65,7 +65,8 @@ export async function openServingCertificates(
     certFile !== undefined && keyFile !== undefined
       ? await follow([certFile, keyFile], 'the serving certificate')
       : { current: await keptOrMadeCertificate(options), onChange: () => {} };
-  const named: { readonly names: readonly string[]; readonly files: FollowedFiles<KeyAndCertificate> }[] = [];
+  const named: { readonly names: readonly string[]; readonly files: ReloadingFiles<KeyAndCertificate> }[] =
+    [];
   for (const { names, ...paths } of namedCertificates) {
     const followed = await follow([paths.certFile, paths.keyFile], 'a serving certificate for certain names');
     named.push({ names, files: followed });

@@ -44,7 +44,7 @@ export function credentialPlugin(
     try {
       await kubeconfig.applyToHTTPSOptions(options);
     } catch (error) {
-      throw user.exec ? pluginFault(error) : error;
+      throw user.exec ? pluginError(error) : error;
     }
     const { cert, key, headers } = options;
     const header = headers && 'Authorization' in headers ? headers.Authorization : undefined;
@@ -81,10 +81,10 @@ function isExecAuthenticator(value: unknown): value is ExecAuthenticator {
 }
 
 /**
- * What is told of a plugin that failed: its own words on one line, but never what it wrote as its answer, which may be
+ * What is told of a plugin that failed: its own words on one line, but never what it wrote as its output, which may be
  * a credential.
  */
-function pluginFault(error: unknown): Error {
+function pluginError(error: unknown): Error {
   if (error instanceof SyntaxError) return new Error('what the credential plugin writes is no JSON');
   const words = error instanceof Error ? error.message.replace(/\s+/g, ' ').trim() : String(error);
   return new Error(

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { unlessAborted } from '#lib/time/unless-aborted.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ClusterCredentials, ClusterSource, ClusterTls } from './cluster-access.ts';
 import { type CurrentContext, readCurrentContext } from './kubeconfig.ts';
 
@@ -32,7 +32,7 @@ export async function kubeconfigSource(path: string): Promise<ClusterSource> {
     return { tls: { ...tls, cert, key }, authorization: authorization ?? made?.authorization };
   };
   const { server, proxy } = context;
-  return { server, proxy, load: (signal) => named(unlessAborted(load(signal), signal)) };
+  return { server, proxy, load: (signal) => named(raceAbort(load(signal), signal)) };
 }
 
 /** What runs for the user's credentials; `undefined` where nothing has to. */

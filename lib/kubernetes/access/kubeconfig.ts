@@ -97,10 +97,10 @@ function parseKubeconfig(text: string): z.output<typeof KUBECONFIG> {
 function readYaml(text: string): unknown {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'silent' });
-  const [fault] = document.errors;
-  if (!fault) return document.toJS();
-  const { line } = lineCounter.linePos(fault.pos[0]);
-  throw new Error(`it is no YAML: ${fault.code.toLowerCase().replaceAll('_', ' ')} in line ${line}`);
+  const [problem] = document.errors;
+  if (!problem) return document.toJS();
+  const { line } = lineCounter.linePos(problem.pos[0]);
+  throw new Error(`it is no YAML: ${problem.code.toLowerCase().replaceAll('_', ' ')} in line ${line}`);
 }
 
 /** A URL may have a password in it: what is wrong is told without it. */

@@ -3,8 +3,8 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { Listeners } from '../listeners.ts';
 
-/** Which files to follow, and what they are. */
-export interface FollowedFilesOptions<T> {
+/** Which files to read again and again, and what they are. */
+export interface ReloadingFilesOptions<T> {
   readonly paths: readonly string[];
   /** What they are together, as messages name it: `the serving certificate`. */
   readonly what: string;
@@ -25,8 +25,8 @@ const INTERVAL_MS = 5_000;
  * They are looked at by their text, for what is mounted is a link to a link and keeps its own time. What cannot be
  * used, be it that just one of two files that belong together has been replaced, leaves the last good one in use.
  */
-export class FollowedFiles<T> implements AsyncDisposable {
-  readonly #options: FollowedFilesOptions<T>;
+export class ReloadingFiles<T> implements AsyncDisposable {
+  readonly #options: ReloadingFilesOptions<T>;
   readonly #listeners: Listeners<T>;
   readonly #disposal = new AbortController();
   #current: T;
@@ -34,7 +34,7 @@ export class FollowedFiles<T> implements AsyncDisposable {
   #isFailing = false;
   readonly #following: Promise<void>;
 
-  private constructor(options: FollowedFilesOptions<T>, texts: readonly string[]) {
+  private constructor(options: ReloadingFilesOptions<T>, texts: readonly string[]) {
     const { what, clock, logger } = options;
     this.#options = options;
     this.#listeners = new Listeners({ of: what, clock, logger });
@@ -44,9 +44,9 @@ export class FollowedFiles<T> implements AsyncDisposable {
   }
 
   /** @throws when the files cannot be read or used, naming them */
-  static async open<T>(options: FollowedFilesOptions<T>): Promise<FollowedFiles<T>> {
+  static async open<T>(options: ReloadingFilesOptions<T>): Promise<ReloadingFiles<T>> {
     try {
-      return new FollowedFiles(options, await readAll(options.paths));
+      return new ReloadingFiles(options, await readAll(options.paths));
     } catch (cause) {
       throw new Error(`Cannot use ${options.what} in ${options.paths.join(' and ')}`, { cause });
     }

@@ -3,11 +3,11 @@ import type { Clock } from '#lib/time/clock.ts';
 import { type Deadline, startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
-import { unlessAborted } from '#lib/time/unless-aborted.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ClusterAccess } from '../access/cluster-access.ts';
 import { ApiConnections } from './api-connections.ts';
 import { ApiError, apiErrorOf } from './api-error.ts';
-import { MalformedAnswer } from './malformed-answer.ts';
+import { MalformedResponse } from './malformed-response.ts';
 import { splitLines } from './split-lines.ts';
 
 /** What an API client needs from outside. */
@@ -15,10 +15,10 @@ export interface ApiClientOptions {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** Bounds a request with its answer, and a stream until its answer begins; 30 s by default. */
+  /** Bounds a request with its response, and a stream until its response begins; 30 s by default. */
   readonly requestTimeoutMs?: number;
-  /** A longer answer is an error; 128 MiB by default: 500 objects of etcd's greatest size are fewer. */
-  readonly maxAnswerBytes?: number;
+  /** A longer response is an error; 128 MiB by default: 500 objects of etcd's greatest size are fewer. */
+  readonly maxResponseBytes?: number;
 }
 
 /** How one request differs from the usual. */
@@ -30,7 +30,7 @@ export interface RequestOptions {
 }
 
 const REQUEST_TIMEOUT_MS = 30_000;
-const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
 /** An object takes at most 1.5 MiB in etcd, and about twice that as JSON. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
@@ -46,7 +46,7 @@ interface Call {
 /**
  * Talks JSON with the API server, over kept-alive connections and with credentials that are current.
  *
- * Every method throws an {@link ApiError} when the server refuses, a {@link MalformedAnswer} when it says too much or
+ * Every method throws an {@link ApiError} when the server refuses, a {@link MalformedResponse} when it says too much or
  * no JSON, an Error with the cause when it cannot be reached or is late, and the signal's reason when that aborts.
  */
 export class ApiClient {
@@ -68,7 +68,7 @@ export class ApiClient {
   }
 
   /**
-   * Reads an answer without end line by line, as a watch gives its events; comes back once the server has begun.
+   * Reads a response without end line by line, as a watch gives its events; comes back once the server has begun.
    *
    * @returns the lines, until the server ends; leaving the loop over them closes the connection
    */
@@ -99,7 +99,7 @@ export class ApiClient {
     using deadline = this.#startDeadline(options);
     try {
       const { body } = await this.#send(call, options, deadline.signal);
-      return parseJson(await readText(body, this.#options.maxAnswerBytes ?? MAX_ANSWER_BYTES));
+      return parseJson(await readText(body, this.#options.maxResponseBytes ?? MAX_RESPONSE_BYTES));
     } catch (error) {
       throw this.#explain(call, error, options.signal);
     }
@@ -124,7 +124,7 @@ export class ApiClient {
 
   async #send(call: Call, { accept }: RequestOptions, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { access, userAgent } = this.#options;
-    const authorization = await unlessAborted(access.authorization(), signal);
+    const authorization = await raceAbort(access.authorization(), signal);
     const { method, path, body } = call;
     const request = this.#connections.current.request({
       origin: access.server.origin,
@@ -140,7 +140,7 @@ export class ApiClient {
       signal,
     });
     // undici heeds the signal only once it has a connection, which a silent server gives it late or never.
-    const response = await unlessAborted(request, signal);
+    const response = await raceAbort(request, signal);
     const { statusCode, headers } = response;
     if (statusCode >= 200 && statusCode < 300) return response;
     const retryAfter = headers['retry-after'];
@@ -154,14 +154,14 @@ export class ApiClient {
   #startDeadline({ timeoutMs, signal }: RequestOptions): Deadline {
     const { clock, requestTimeoutMs } = this.#options;
     const durationMs = timeoutMs ?? requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
-    const expired = () => new Error(`no answer within ${formatDuration(durationMs)}`);
+    const expired = () => new Error(`no response within ${formatDuration(durationMs)}`);
     return startDeadline(clock, durationMs, signal ? { signal, expired } : { expired });
   }
 
   #explain(call: Call, error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted) return signal.reason;
     if (error instanceof ApiError) return error;
-    if (error instanceof MalformedAnswer) return new MalformedAnswer(describe(call), { cause: error });
+    if (error instanceof MalformedResponse) return new MalformedResponse(describe(call), { cause: error });
     const cause = error instanceof AggregateError ? error.errors[0] : error; // one for each address tried
     return new Error(`${describe(call)} at ${this.#options.access.server.origin}`, { cause });
   }
@@ -175,13 +175,13 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new MalformedAnswer('the answer is no JSON'); // the parser's own words quote it, and reviews hold tokens
+    throw new MalformedResponse('the response is no JSON'); // the parser's own words quote it, and reviews hold tokens
   }
 }
 
 async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
   const bytes = await readBytes(body, maxBytes);
-  if (bytes.length > maxBytes) throw new MalformedAnswer(`the answer is longer than ${maxBytes} bytes`);
+  if (bytes.length > maxBytes) throw new MalformedResponse(`the response is longer than ${maxBytes} bytes`);
   return bytes.toString('utf8');
 }
 

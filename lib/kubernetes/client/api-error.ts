@@ -37,20 +37,20 @@ const STATUS = z.object({
   details: z.optional(z.object({ retryAfterSeconds: z.optional(z.number().check(z.nonnegative())) })),
 });
 
-/** A longer answer that is no Status is cut in the message. */
+/** A longer body that is no Status is cut in the message. */
 const MAX_TEXT_LENGTH = 200;
 
 /**
- * Makes an error of an answer.
+ * Makes an error of a response.
  *
  * @param what the beginning of the message: what could not be done
  * @param retryAfter the Retry-After header, in seconds
  */
 export function apiErrorOf(
   what: string,
-  answer: { readonly statusCode: number; readonly body: string; readonly retryAfter?: string | undefined },
+  response: { readonly statusCode: number; readonly body: string; readonly retryAfter?: string | undefined },
 ): ApiError {
-  const { statusCode, body, retryAfter } = answer;
+  const { statusCode, body, retryAfter } = response;
   const status = STATUS.safeParse(parseJson(body)).data;
   const text = status?.message ?? body.trim().slice(0, MAX_TEXT_LENGTH);
   return new ApiError(`${what}: ${text === '' ? 'no reason given' : text} (status ${statusCode})`, {

@@ -23,7 +23,7 @@ export class Backoff {
     return rangeMs * (0.5 + this.#options.random() / 2);
   }
 
-  /** Begins anew after a success. */
+  /** Begins at the initial delay again after a success. */
   reset(): void {
     this.#nextMs = this.#options.initialMs;
   }

@@ -1,4 +1,4 @@
-/** An answer of the API server that it would give again if it were asked again: too long, or not what it should be. */
-export class MalformedAnswer extends Error {
-  override readonly name = 'MalformedAnswer';
+/** A response of the API server that would be no better at a second try: too long, or not what it should be. */
+export class MalformedResponse extends Error {
+  override readonly name = 'MalformedResponse';
 }

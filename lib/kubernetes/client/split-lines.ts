@@ -1,11 +1,11 @@
-import { MalformedAnswer } from './malformed-answer.ts';
+import { MalformedResponse } from './malformed-response.ts';
 
 const NEWLINE = 0x0a;
 
 /**
  * Cuts a byte stream into its lines, decoded as UTF-8; empty ones are left out.
  *
- * @throws {MalformedAnswer} when a line is longer than `maxLineBytes`; an Error when the stream ends within one
+ * @throws {MalformedResponse} when a line is longer than `maxLineBytes`; an Error when the stream ends within one
  */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
@@ -31,6 +31,6 @@ export async function* splitLines(
   if (pendingBytes > 0) throw new Error('the stream ended within a line');
 }
 
-function tooLong(maxLineBytes: number): MalformedAnswer {
-  return new MalformedAnswer(`a line is longer than ${maxLineBytes} bytes`);
+function tooLong(maxLineBytes: number): MalformedResponse {
+  return new MalformedResponse(`a line is longer than ${maxLineBytes} bytes`);
 }

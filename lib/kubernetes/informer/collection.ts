@@ -1,6 +1,6 @@
 import type { ApiClient, RequestOptions } from '../client/api-client.ts';
 import { apiErrorOf } from '../client/api-error.ts';
-import { MalformedAnswer } from '../client/malformed-answer.ts';
+import { MalformedResponse } from '../client/malformed-response.ts';
 import { propertyOf, resourceVersionOf } from '../object-metadata.ts';
 
 /** Which objects of the API server are meant, and how much of each. */
@@ -48,7 +48,7 @@ export async function listCollection(
     const items = propertyOf(page, 'items') ?? []; // Go writes an empty list as null
     const resourceVersion = resourceVersionOf(page);
     if (!Array.isArray(items) || resourceVersion === undefined) {
-      throw new MalformedAnswer(`Cannot list ${collection.path}: the answer is no list`);
+      throw new MalformedResponse(`Cannot list ${collection.path}: the response is no list`);
     }
     for (const item of items) visit(item);
     const token = propertyOf(propertyOf(page, 'metadata'), 'continue');
@@ -58,7 +58,7 @@ export async function listCollection(
 }
 
 /**
- * Watches a collection from a resource version on; comes back once the server has begun to answer.
+ * Watches a collection from a resource version on; comes back once the server has begun to respond.
  *
  * @param timeoutSeconds when the server is to end the watch
  * @returns the events, until the server ends them; they throw the {@link ApiError} that the server may send as one
@@ -87,7 +87,7 @@ async function* eventsOf(
     const event = parseJson(line);
     const type = propertyOf(event, 'type');
     const object = propertyOf(event, 'object');
-    if (typeof type !== 'string') throw new MalformedAnswer(`Cannot watch ${path}: a line is no event`);
+    if (typeof type !== 'string') throw new MalformedResponse(`Cannot watch ${path}: a line is no event`);
     if (type === 'ERROR') {
       const code = propertyOf(object, 'code');
       const statusCode = typeof code === 'number' ? code : 500;

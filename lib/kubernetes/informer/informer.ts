@@ -1,31 +1,31 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { unlessAborted } from '#lib/time/unless-aborted.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { Listeners } from '../listeners.ts';
 import { type Collection, resourceOf } from './collection.ts';
 import { type ObjectChange, ObjectStore } from './object-store.ts';
 import { Reflector } from './reflector.ts';
 
-/** What an object cache works with. */
-export interface ObjectCacheOptions<T> {
+/** What an informer works with. */
+export interface InformerOptions<T> {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly collection: Collection;
   /** What is kept of an object; `undefined` for one that is of no interest. */
-  readonly reduce: (object: unknown) => T | undefined;
+  readonly transform: (object: unknown) => T | undefined;
   /** A number in [0, 1), to spread requests of many clients over time; by default `Math.random`. */
   readonly random?: () => number;
 }
 
 /**
- * A collection of the API server, reduced to what its user needs and kept current by list and watch.
+ * A collection of the API server, transformed to what its user needs and kept current by list and watch.
  *
  * While the API server cannot be reached, the last known objects stay. An object of which nothing changed that is
  * kept stays the same object.
  */
-export class ObjectCache<T> {
+export class Informer<T> {
   readonly #store: ObjectStore<T>;
   readonly #reflector: Reflector<T>;
   readonly #listeners: Listeners<ObjectChange<T>>;
@@ -35,7 +35,7 @@ export class ObjectCache<T> {
   #isSynced = false;
   #revision = 0;
 
-  constructor(options: ObjectCacheOptions<T>) {
+  constructor(options: InformerOptions<T>) {
     const { clock, logger, collection } = options;
     this.#listeners = new Listeners({ of: resourceOf(collection), clock, logger });
     this.#store = new ObjectStore((change) => {
@@ -67,10 +67,10 @@ export class ObjectCache<T> {
   /**
    * Waits until {@link isSynced}.
    *
-   * @throws the signal's reason when it aborts first, and an Error when the cache is disposed first
+   * @throws the signal's reason when it aborts first, and an Error when the informer is disposed first
    */
   async synced(signal?: AbortSignal): Promise<void> {
-    await (signal ? unlessAborted(this.#firstList.promise, signal) : this.#firstList.promise);
+    await (signal ? raceAbort(this.#firstList.promise, signal) : this.#firstList.promise);
   }
 
   get size(): number {
@@ -107,7 +107,7 @@ export class ObjectCache<T> {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const reason = new Error('the cache is closed');
+    const reason = new Error('the informer is closed');
     this.#disposal.abort(reason);
     this.#firstList.reject(reason);
     await this.#running;

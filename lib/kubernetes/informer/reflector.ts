@@ -1,10 +1,10 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { listenForSilence } from '#lib/time/silence.ts';
+import { startIdleTimeout } from '#lib/time/idle-timeout.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { ApiError, isExpired } from '../client/api-error.ts';
 import { Backoff } from '../client/backoff.ts';
-import { MalformedAnswer } from '../client/malformed-answer.ts';
+import { MalformedResponse } from '../client/malformed-response.ts';
 import { objectMetadata, resourceVersionOf } from '../object-metadata.ts';
 import {
   type Collection,
@@ -22,7 +22,7 @@ export interface ReflectorOptions<T> {
   readonly logger: Logger;
   readonly collection: Collection;
   /** What is kept of an object; `undefined` for one that is of no interest. */
-  readonly reduce: (object: unknown) => T | undefined;
+  readonly transform: (object: unknown) => T | undefined;
   readonly store: ObjectStore<T>;
   /** Called after every complete list. */
   readonly listed: () => void;
@@ -33,7 +33,7 @@ export interface ReflectorOptions<T> {
 /** The API server ends a watch after this long, and up to as long again. */
 const WATCH_TIMEOUT_S = 300;
 /** The API server sends a bookmark a minute; one that says nothing for longer may have gone without a word. */
-const LONGEST_SILENCE_MS = 150_000;
+const IDLE_TIMEOUT_MS = 150_000;
 /** A watch that ends sooner is not reopened at once. */
 const MIN_WATCH_MS = 1_000;
 const BACKOFF = { initialMs: 250, maxMs: 8_000 };
@@ -79,9 +79,9 @@ export class Reflector<T> {
     const resourceVersion = await listCollection(client, collection, {
       signal,
       visit: (object) => {
-        const reduced = this.#reduce(object);
-        if (reduced?.value === undefined) return;
-        const { key, version, value } = reduced;
+        const transformed = this.#transform(object);
+        if (transformed?.value === undefined) return;
+        const { key, version, value } = transformed;
         objects.set(key, { version, value: store.keep(key, value) });
       },
     });
@@ -94,19 +94,19 @@ export class Reflector<T> {
     const { client, clock, collection, random } = this.#options;
     const timeoutSeconds = Math.floor(WATCH_TIMEOUT_S * (1 + random()));
     const expired = () => new Error(`Cannot watch ${collection.path}: the server fell silent`);
-    using silence = listenForSilence(clock, LONGEST_SILENCE_MS, { signal, expired });
+    using idle = startIdleTimeout(clock, IDLE_TIMEOUT_MS, { signal, expired });
     const startedAtMs = clock.monotonicMs();
-    const options = { resourceVersion, timeoutSeconds, signal: silence.signal };
+    const options = { resourceVersion, timeoutSeconds, signal: idle.signal };
     const events = await watchCollection(client, collection, options);
     this.#succeed();
     try {
       for await (const event of events) {
-        silence.interrupt();
+        idle.restart();
         this.#apply(event);
         this.#backoff.reset();
       }
     } catch (error) {
-      if (!silence.isTooLong) throw error; // else it is opened anew, and it turns out whether anybody is there
+      if (!idle.hasExpired) throw error; // else it is opened again, which shows whether the server is there
     }
     if (clock.monotonicMs() - startedAtMs < MIN_WATCH_MS) await clock.sleep(MIN_WATCH_MS, { signal });
     else this.#backoff.reset();
@@ -122,22 +122,22 @@ export class Reflector<T> {
       this.#noteOddity(`events of type ${type}`);
       return;
     }
-    const reduced = this.#reduce(object);
-    if (!reduced) return;
-    const { key, version, value } = reduced;
+    const transformed = this.#transform(object);
+    if (!transformed) return;
+    const { key, version, value } = transformed;
     if (type === 'DELETED' || value === undefined) store.delete(key, version);
     else store.set(key, { version, value });
     this.#advance(object);
   }
 
-  #reduce(object: unknown): { key: string; version: number; value: T | undefined } | undefined {
+  #transform(object: unknown): { key: string; version: number; value: T | undefined } | undefined {
     const metadata = objectMetadata(object);
     if (!metadata) {
       this.#noteOddity('objects without a name');
       return undefined;
     }
     try {
-      return { ...metadata, value: this.#options.reduce(object) };
+      return { ...metadata, value: this.#options.transform(object) };
     } catch {
       this.#noteOddity('objects that cannot be read');
       return { ...metadata, value: undefined };
@@ -165,7 +165,7 @@ export class Reflector<T> {
   /** Says what is wrong when it begins and when it changes, and waits for the next attempt. */
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     const { clock, logger, store } = this.#options;
-    const failure = error instanceof ApiError ? `status ${error.statusCode}` : 'no usable answer';
+    const failure = error instanceof ApiError ? `status ${error.statusCode}` : 'no usable response';
     if (failure !== this.#failure && !isExpired(error)) {
       this.#failure = failure;
       const message = 'Cannot follow the API server; what is known stays, and it is tried again';
@@ -177,8 +177,8 @@ export class Reflector<T> {
   }
 }
 
-/** Whether the same watch may be tried again: no answer came, or the server is only busy. */
+/** Whether the same watch may be tried again: no response came, or the server is only busy. */
 function canResume(error: unknown): boolean {
   if (error instanceof ApiError) return error.statusCode === 429 || error.statusCode === 503;
-  return !(error instanceof MalformedAnswer);
+  return !(error instanceof MalformedResponse);
 }

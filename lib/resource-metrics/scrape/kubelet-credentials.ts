@@ -1,7 +1,7 @@
 import { createSecureContext } from 'node:tls';
 import { parseCaBundle } from '#lib/apiserver/authentication/ca-bundle.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
-import { FollowedFiles } from '#lib/kubernetes/access/followed-files.ts';
+import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { KubeletTls } from './dialer.ts';
@@ -41,7 +41,7 @@ export async function openKubeletCredentials(
 ): Promise<KubeletCredentials> {
   await using opening = new AsyncDisposableStack();
   const follow = async <T>(what: string, paths: readonly string[], read: (texts: readonly string[]) => T) =>
-    opening.use(await FollowedFiles.open({ paths, what, read, clock, logger }));
+    opening.use(await ReloadingFiles.open({ paths, what, read, clock, logger }));
   const { certificateAuthorityFile, certificateAuthorityText, clientCertificateFile, clientKeyFile } = trust;
   const authorities =
     certificateAuthorityFile === undefined

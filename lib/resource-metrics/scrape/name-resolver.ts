@@ -3,7 +3,7 @@ import net from 'node:net';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { unlessAborted } from '#lib/time/unless-aborted.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
 import { candidateNames, readHosts, readSearch } from './resolver-files.ts';
 
 /** How long a found address is reused. */
@@ -54,7 +54,7 @@ export class NameResolver {
     signal.throwIfAborted();
     const nowMs = this.#options.clock.monotonicMs();
     const cached = this.#cache.get(host);
-    if (cached && cached.expiresAtMs > nowMs) return await unlessAborted(cached.address, signal);
+    if (cached && cached.expiresAtMs > nowMs) return await raceAbort(cached.address, signal);
     const entry = { address: this.#lookUpInTime(host), expiresAtMs: Number.POSITIVE_INFINITY };
     const expireAfter = (ttlMs: number) => () => {
       entry.expiresAtMs = this.#options.clock.monotonicMs() + ttlMs;
@@ -62,7 +62,7 @@ export class NameResolver {
     entry.address.then(expireAfter(FOUND_TTL_MS), expireAfter(FAILED_TTL_MS));
     this.#forgetExpired(nowMs);
     this.#cache.set(host, entry);
-    return await unlessAborted(entry.address, signal);
+    return await raceAbort(entry.address, signal);
   }
 
   #forgetExpired(nowMs: number): void {
@@ -73,7 +73,7 @@ export class NameResolver {
     const { clock, timeoutMs } = this.#options;
     const expired = () => new Error(`no answer from DNS for "${host}" within ${formatDuration(timeoutMs)}`);
     using deadline = startDeadline(clock, timeoutMs, { expired });
-    return await unlessAborted(this.#lookUp(host, deadline.signal), deadline.signal);
+    return await raceAbort(this.#lookUp(host, deadline.signal), deadline.signal);
   }
 
   async #lookUp(host: string, signal: AbortSignal): Promise<string> {

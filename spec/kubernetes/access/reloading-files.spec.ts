@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
-import { FollowedFiles } from '#lib/kubernetes/access/followed-files.ts';
+import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
-describe('FollowedFiles', () => {
+describe('ReloadingFiles', () => {
   it('takes up what the files hold now, and tells', async () => {
     await using set = await setUp();
     expect(set.files.current).to.equal('1+1');
@@ -54,7 +54,13 @@ describe('FollowedFiles', () => {
     const clock = new ManualClock();
     const logger = new RecordingLogger();
     const path = `${directory.path}/none`;
-    const failure = await FollowedFiles.open({ paths: [path], what: 'it', read: String, clock, logger }).then(
+    const failure = await ReloadingFiles.open({
+      paths: [path],
+      what: 'it',
+      read: String,
+      clock,
+      logger,
+    }).then(
       () => undefined,
       (error: Error) => error,
     );
@@ -82,7 +88,7 @@ async function setUp() {
     if (first !== second) throw new Error('they do not belong together');
     return `${first}+${second}`;
   };
-  const files = stack.use(await FollowedFiles.open({ paths, what: 'the pair', read, clock, logger }));
+  const files = stack.use(await ReloadingFiles.open({ paths, what: 'the pair', read, clock, logger }));
   const owned = stack.move();
   return {
     files,

@@ -9,7 +9,7 @@ import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isExpired } from '#lib/kubernetes/client/api-error.ts';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { unlessAborted } from '#lib/time/unless-aborted.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer } from '#spec/support/raw-server.ts';
@@ -47,7 +47,7 @@ describe('ApiClient', () => {
   async function clientOf(
     server: URL,
     load: ClusterSource['load'] = async () => credentials({}),
-    { proxy, ...limits }: { readonly proxy?: URL; readonly maxAnswerBytes?: number } = {},
+    { proxy, ...limits }: { readonly proxy?: URL; readonly maxResponseBytes?: number } = {},
   ): Promise<ApiClient> {
     const source = { server, proxy, load };
     const access = await ClusterAccess.open(source, { clock, logger: new RecordingLogger() });
@@ -116,7 +116,7 @@ describe('ApiClient', () => {
       );
     });
 
-    it('gives up when the deadline passes before the answer is complete', async () => {
+    it('gives up when the deadline passes before the response is complete', async () => {
       const answering = Promise.withResolvers<void>();
       const server = await serve((_, response) => {
         response.write('{');
@@ -125,7 +125,7 @@ describe('ApiClient', () => {
       const failure = failureOf((await clientOf(server.url)).getJson('/api', { timeoutMs: 5000 }));
       await answering.promise;
       await clock.advance(5000);
-      expect(describeError(await failure)).to.match(/^Cannot get \/api at .*: no answer within 5s$/);
+      expect(describeError(await failure)).to.match(/^Cannot get \/api at .*: no response within 5s$/);
     });
 
     it('heeds the signal and its deadline though the server accepts and is silent', async () => {
@@ -140,7 +140,7 @@ describe('ApiClient', () => {
       aborting.abort(new Error('shutting down'));
       expect(await aborted).to.equal('shutting down');
       await clock.advance(30_000);
-      expect(await late).to.match(/no answer within 30s$/);
+      expect(await late).to.match(/no response within 30s$/);
     });
 
     it('leaves no connection to a silent server when it is disposed', async () => {
@@ -170,25 +170,25 @@ describe('ApiClient', () => {
       const server = await serve((_, response) => void response.end('{}'));
       let isStuck = false;
       const client = await clientOf(server.url, (signal) =>
-        isStuck ? unlessAborted(new Promise<never>(() => {}), signal) : Promise.resolve(credentials({})),
+        isStuck ? raceAbort(new Promise<never>(() => {}), signal) : Promise.resolve(credentials({})),
       );
       isStuck = true;
       await clock.advance(10_000);
       const failure = failureOf(client.getJson('/api', { timeoutMs: 5000 }));
       await clock.advance(5000);
-      expect(describeError(await failure)).to.contain('no answer within 5s');
+      expect(describeError(await failure)).to.contain('no response within 5s');
       await clock.advance(5000);
     });
 
-    it('refuses an answer that is too long or no JSON', async () => {
+    it('refuses a response that is too long or no JSON', async () => {
       const server = await serve(
         ({ url }, response) => void response.end(url.pathname === '/long' ? '"123456789"' : '{'),
       );
-      const client = await clientOf(server.url, undefined, { maxAnswerBytes: 10 });
+      const client = await clientOf(server.url, undefined, { maxResponseBytes: 10 });
       expect(describeError(await failureOf(client.getJson('/long')))).to.match(
-        /the answer is longer than 10 bytes$/,
+        /the response is longer than 10 bytes$/,
       );
-      expect(describeError(await failureOf(client.getJson('/x')))).to.match(/: the answer is no JSON$/);
+      expect(describeError(await failureOf(client.getJson('/x')))).to.match(/: the response is no JSON$/);
     });
 
     it('fails once it is disposed, and ends what is under way', async () => {
@@ -328,7 +328,7 @@ describe('ApiClient', () => {
       const failure = failureOf((await clientOf(server.url)).streamLines('/watch'));
       await asked.promise;
       await clock.advance(30_000);
-      expect(describeError(await failure)).to.match(/^Cannot get \/watch at .*: no answer within 30s$/);
+      expect(describeError(await failure)).to.match(/^Cannot get \/watch at .*: no response within 30s$/);
     });
 
     it('throws the refusal of the server', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { ObjectCache } from '#lib/kubernetes/informer/object-cache.ts';
+import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { SimulatedCluster } from '#lib/simulator/simulated-cluster.ts';
 import { startCluster } from '#lib/simulator/start-cluster.ts';
@@ -9,10 +9,10 @@ import { systemClock as clock } from '#lib/time/system-clock.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
-describe('ObjectCache in a simulated cluster', () => {
+describe('Informer in a simulated cluster', () => {
   let cluster: SimulatedCluster;
   let logger: RecordingLogger;
-  let cache: ObjectCache<string>;
+  let informer: Informer<string>;
   let stack: AsyncDisposableStack;
 
   beforeEach(async () => {
@@ -23,44 +23,44 @@ describe('ObjectCache in a simulated cluster', () => {
     const access = await loadClusterAccess({ kubeconfig, clock, logger });
     const client = stack.use(new ApiClient({ access, clock, userAgent: 'spec' }));
     const collection = { path: '/api/v1/pods', fieldSelector: 'status.phase=Running', metadataOnly: true };
-    cache = stack.use(new ObjectCache({ client, clock, logger, collection, reduce: nameOf }));
-    cache.start();
-    await cache.synced();
+    informer = stack.use(new Informer({ client, clock, logger, collection, transform: nameOf }));
+    informer.start();
+    await informer.synced();
   });
 
   afterEach(async () => await stack.disposeAsync());
 
   it('holds every running pod of several pages', () => {
-    expect([...cache.values()].sort()).to.deep.equal(namesIn(cluster));
-    expect(cache.size).to.equal(600);
+    expect([...informer.values()].sort()).to.deep.equal(namesIn(cluster));
+    expect(informer.size).to.equal(600);
   });
 
   it('follows pods that come and go', async () => {
     cluster.addPod({ namespace: 'default', name: 'new', node: 'node-1' });
-    await eventually(() => cache.get('default', 'new') === 'new');
+    await eventually(() => informer.get('default', 'new') === 'new');
     cluster.deletePod('default', 'new');
-    await eventually(() => cache.get('default', 'new') === undefined);
+    await eventually(() => informer.get('default', 'new') === undefined);
   });
 
   it('catches up after the API server was away', async () => {
     await cluster.apiServer.stop();
     await eventually(() => logger.lines.length === 1);
     cluster.addPod({ namespace: 'default', name: 'meanwhile', node: 'node-1' });
-    expect(cache.size).to.equal(600);
+    expect(informer.size).to.equal(600);
     await cluster.apiServer.start();
-    await eventually(() => cache.get('default', 'meanwhile') === 'meanwhile' && logger.lines.length === 2);
+    await eventually(() => informer.get('default', 'meanwhile') === 'meanwhile' && logger.lines.length === 2);
     expect(logger.lines.map(({ level }) => level)).to.deep.equal(['error', 'info']);
   });
 
   it('lists again when the API server has forgotten what happened', async () => {
     await cluster.apiServer.stop();
-    const [gone = ''] = cache.values();
+    const [gone = ''] = informer.values();
     const pod = cluster.store.list('pods').items.find(({ metadata }) => metadata.name === gone);
     cluster.deletePod(pod?.metadata.namespace ?? '', gone);
     cluster.store.compact();
     await cluster.apiServer.start();
-    await eventually(() => cache.size === 599);
-    expect([...cache.values()].sort()).to.deep.equal(namesIn(cluster));
+    await eventually(() => informer.size === 599);
+    expect([...informer.values()].sort()).to.deep.equal(namesIn(cluster));
   });
 });
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { ObjectCache } from '#lib/kubernetes/informer/object-cache.ts';
+import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
@@ -12,7 +12,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
 
-describe('ObjectCache', () => {
+describe('Informer', () => {
   let clock: ManualClock;
   let logger: RecordingLogger;
   let stack: AsyncDisposableStack;
@@ -40,16 +40,16 @@ describe('ObjectCache', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
-  async function cacheOf(): Promise<ObjectCache<Kept>> {
+  async function informerOf(): Promise<Informer<Kept>> {
     const source = { server: server.url, proxy: undefined, load: async () => NO_CREDENTIALS };
     const access = await ClusterAccess.open(source, { clock, logger });
     const client = stack.use(new ApiClient({ access, clock, userAgent: 'spec' }));
     const collection = { path: '/api/v1/pods', fieldSelector: 'status.phase=Running', metadataOnly: true };
-    const cache = stack.use(
-      new ObjectCache({ client, clock, logger, collection, reduce: keep, random: () => 0 }),
+    const informer = stack.use(
+      new Informer({ client, clock, logger, collection, transform: keep, random: () => 0 }),
     );
-    cache.start();
-    return cache;
+    informer.start();
+    return informer;
   }
 
   /** Begins a watch that stays open, with these events in it already. */
@@ -89,13 +89,13 @@ describe('ObjectCache', () => {
       (response) => void response.end(page2),
       (response) => void response.write(watch),
     ];
-    const cache = await cacheOf();
-    await cache.synced();
-    expect(cache.get('default', 'burner-7b8469d94f-8cdnt')).to.deep.include({
+    const informer = await informerOf();
+    await informer.synced();
+    expect(informer.get('default', 'burner-7b8469d94f-8cdnt')).to.deep.include({
       name: 'burner-7b8469d94f-8cdnt',
     });
-    await eventually(() => cache.get('default', 'burner-7b8469d94f-txvld') !== undefined);
-    expect([...cache.values()].map(({ name }) => name).sort()).to.deep.equal([
+    await eventually(() => informer.get('default', 'burner-7b8469d94f-txvld') !== undefined);
+    expect([...informer.values()].map(({ name }) => name).sort()).to.deep.equal([
       'burner-7b8469d94f-fxg29',
       'burner-7b8469d94f-txvld',
       'quiet',
@@ -129,27 +129,27 @@ describe('ObjectCache', () => {
       (response) => lastPage.resolve(response),
       watching(),
     ];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     const response = await lastPage.promise;
-    expect(cache.isSynced).to.equal(false);
-    expect(cache.size).to.equal(0);
+    expect(informer.isSynced).to.equal(false);
+    expect(informer.size).to.equal(0);
     response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [object('b', 2)] }));
-    await cache.synced();
-    expect(cache.isSynced).to.equal(true);
-    expect(cache.size).to.equal(2);
+    await informer.synced();
+    expect(informer.isSynced).to.equal(true);
+    expect(informer.size).to.equal(2);
   });
 
   it('tells its listeners of each change, until they leave', async () => {
     answers = [listing('5', object('a', 1)), watching()];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     const keys: string[] = [];
-    const leave = cache.onChange(({ key, current }) => keys.push(`${current ? 'set' : 'deleted'} ${key}`));
+    const leave = informer.onChange(({ key, current }) => keys.push(`${current ? 'set' : 'deleted'} ${key}`));
     await eventually(() => watches.length === 1);
     send(event('ADDED', 'b', 6), event('DELETED', 'a', 7), event('ADDED', 'end', 8));
-    await eventually(() => cache.get('ns', 'end') !== undefined);
+    await eventually(() => informer.get('ns', 'end') !== undefined);
     leave();
     send(event('DELETED', 'end', 9));
-    await eventually(() => cache.get('ns', 'end') === undefined);
+    await eventually(() => informer.get('ns', 'end') === undefined);
     expect(keys).to.deep.equal(['set ns/a', 'set ns/b', 'deleted ns/a', 'set ns/end']);
   });
 
@@ -160,16 +160,16 @@ describe('ObjectCache', () => {
       listing('9', object('d', 8)),
       watching(),
     ];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     const keys: string[] = [];
-    cache.onChange(({ key }) => {
+    informer.onChange(({ key }) => {
       throw new Error(`cannot take ${key}`);
     });
-    cache.onChange(({ key, current }) => keys.push(`${current ? 'set' : 'deleted'} ${key}`));
-    await cache.synced();
+    informer.onChange(({ key, current }) => keys.push(`${current ? 'set' : 'deleted'} ${key}`));
+    await informer.synced();
     await eventually(() => keys.length === 4);
     await retry(2);
-    await eventually(() => cache.get('ns', 'd') !== undefined && watches.length === 2);
+    await eventually(() => informer.get('ns', 'd') !== undefined && watches.length === 2);
     expect(keys).to.deep.equal([
       ...['set ns/a', 'set ns/b', 'set ns/c', 'set ns/b'],
       ...['set ns/d', 'deleted ns/a', 'deleted ns/b', 'deleted ns/c'],
@@ -190,15 +190,15 @@ describe('ObjectCache', () => {
       listing('9', object('a', 8), object('c', 9)),
       watching(),
     ];
-    const cache = await cacheOf();
-    await cache.synced();
-    const before = cache.get('ns', 'a');
-    await eventually(() => cache.get('ns', 'b') !== undefined);
-    expect(cache.get('ns', 'a')).to.equal(before);
+    const informer = await informerOf();
+    await informer.synced();
+    const before = informer.get('ns', 'a');
+    await eventually(() => informer.get('ns', 'b') !== undefined);
+    expect(informer.get('ns', 'a')).to.equal(before);
     await retry(2);
-    await eventually(() => cache.get('ns', 'c') !== undefined);
-    expect(cache.get('ns', 'a')).to.equal(before);
-    expect(cache.get('ns', 'b')).to.equal(undefined);
+    await eventually(() => informer.get('ns', 'c') !== undefined);
+    expect(informer.get('ns', 'a')).to.equal(before);
+    expect(informer.get('ns', 'b')).to.equal(undefined);
     expect(messages()).to.deep.equal([]);
   });
 
@@ -208,8 +208,8 @@ describe('ObjectCache', () => {
       watching(event('ADDED', 'a', 9), { type: 'BOOKMARK', object: version(17) }),
       watching(),
     ];
-    const cache = await cacheOf();
-    await eventually(() => cache.size === 1);
+    const informer = await informerOf();
+    await eventually(() => informer.size === 1);
     await clock.advance(100_000);
     watches[0]?.end();
     await eventually(() => watches.length === 2);
@@ -219,7 +219,7 @@ describe('ObjectCache', () => {
 
   it('waits a second before it opens a watch again that was closed at once', async () => {
     answers = [listing('5'), (response) => void response.end(), watching()];
-    await cacheOf();
+    await informerOf();
     await eventually(() => server.requests.length === 2 && clock.sleeperCount === 2);
     await clock.advance(999);
     expect(server.requests).to.have.length(2);
@@ -234,22 +234,22 @@ describe('ObjectCache', () => {
         JSON.stringify({ metadata: { resourceVersion: '5', continue: 'more' }, items: [object('a', 1)] }),
       );
     answers = [firstPage, refusing(410, 'Expired'), listing('9', object('b', 2)), watching()];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     await retry(2);
-    await cache.synced();
-    expect([...cache.values()].map(({ name }) => name)).to.deep.equal(['b']);
+    await informer.synced();
+    expect([...informer.values()].map(({ name }) => name)).to.deep.equal(['b']);
     expect(queries()[2]).not.to.have.property('continue');
   });
 
   it('keeps what it knows while the server is gone, and says once that it is lost and found', async () => {
     answers = [listing('5', object('a', 1)), watching(), breaking, breaking, breaking, watching()];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     await eventually(() => watches.length === 1);
     watches[0]?.destroy();
     for (const requests of [2, 3, 4, 5]) await retry(requests);
     await eventually(() => watches.length === 2);
     send(event('ADDED', 'b', 6));
-    await eventually(() => cache.size === 2);
+    await eventually(() => informer.size === 2);
     expect(messages()).to.deep.equal([
       'error: Cannot follow the API server; what is known stays, and it is tried again',
       'info: Following the API server again',
@@ -266,18 +266,18 @@ describe('ObjectCache', () => {
       listing('5'),
       watching(),
     ];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     for (const requests of [1, 2, 3, 4]) await retry(requests);
-    await cache.synced();
+    await informer.synced();
     await eventually(() => logger.lines.length === 3);
     expect(logger.lines[0]?.fields.err).to.match(/^Cannot get \/api\/v1\/pods at http:/);
     expect(logger.lines[1]?.fields.err).to.equal('Cannot get /api/v1/pods: it is Forbidden (status 403)');
     expect(logger.lines[2]?.level).to.equal('info');
   });
 
-  it('backs off up to eight seconds, and begins anew after an event', async () => {
+  it('backs off up to eight seconds, and begins again after an event', async () => {
     answers = [breaking];
-    await cacheOf();
+    await informerOf();
     const delays: number[] = [];
     for (let attempt = 1; attempt <= 8; attempt++) {
       await eventually(() => server.requests.length === attempt && clock.sleeperCount === 1);
@@ -290,22 +290,22 @@ describe('ObjectCache', () => {
 
   it('leaves the server alone for as long as it asks', async () => {
     answers = [refusing(429, 'TooManyRequests', { 'retry-after': '20' }), listing('5'), watching()];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     await eventually(() => logger.lines.length === 1);
     await clock.advance(19_999);
     expect(server.requests).to.have.length(1);
     await clock.advance(1);
-    await cache.synced();
+    await informer.synced();
   });
 
   it('believes no server that asks to be left alone for more than five minutes', async () => {
     answers = [refusing(503, 'ServiceUnavailable', { 'retry-after': '86400' }), listing('5'), watching()];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     await eventually(() => logger.lines.length === 1);
     await clock.advance(299_999);
     expect(server.requests).to.have.length(1);
     await clock.advance(1);
-    await cache.synced();
+    await informer.synced();
   });
 
   it('takes a list whose items are null for one of nothing, as Go writes it', async () => {
@@ -313,9 +313,9 @@ describe('ObjectCache', () => {
       (response) => void response.end('{"metadata":{"resourceVersion":"5"},"items":null}'),
       watching(),
     ];
-    const cache = await cacheOf();
-    await cache.synced();
-    expect(cache.size).to.equal(0);
+    const informer = await informerOf();
+    await informer.synced();
+    expect(informer.size).to.equal(0);
     expect(messages()).to.deep.equal([]);
   });
 
@@ -328,10 +328,10 @@ describe('ObjectCache', () => {
       watching(ended(429)),
       watching(event('ADDED', 'a', 10)),
     ];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     await retry(2);
     await retry(4);
-    await eventually(() => cache.size === 1);
+    await eventually(() => informer.size === 1);
     expect(queries().map(({ watch, resourceVersion }) => [watch, resourceVersion])).to.deep.equal([
       [undefined, undefined],
       ['true', '5'],
@@ -351,8 +351,8 @@ describe('ObjectCache', () => {
       watching(event('ADDED', 'a', 9), event('ADDED', 'b', 7), { type: 'BOOKMARK', object: version(8) }),
       watching(),
     ];
-    const cache = await cacheOf();
-    await eventually(() => cache.size === 2);
+    const informer = await informerOf();
+    await eventually(() => informer.size === 2);
     await clock.advance(100_000);
     watches[0]?.end();
     await eventually(() => watches.length === 2);
@@ -366,10 +366,10 @@ describe('ObjectCache', () => {
       listing('40'),
       watching(event('ADDED', 'a', 41)),
     ];
-    const cache = await cacheOf();
-    await eventually(() => server.requests.length === 2 && cache.size === 0);
+    const informer = await informerOf();
+    await eventually(() => server.requests.length === 2 && informer.size === 0);
     await retry(2);
-    await eventually(() => cache.get('ns', 'a') !== undefined);
+    await eventually(() => informer.get('ns', 'a') !== undefined);
   });
 
   it('watches again without a list when the server is only busy', async () => {
@@ -379,7 +379,7 @@ describe('ObjectCache', () => {
       refusing(503, 'ServiceUnavailable'),
       watching(),
     ];
-    await cacheOf();
+    await informerOf();
     await retry(2);
     await retry(3);
     await eventually(() => watches.length === 1);
@@ -388,9 +388,9 @@ describe('ObjectCache', () => {
 
   it('lists again when the server refuses the version that it gave', async () => {
     answers = [listing('5'), refusing(504, 'Timeout'), listing('3', object('a', 2)), watching()];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     await retry(2);
-    await eventually(() => cache.size === 1);
+    await eventually(() => informer.size === 1);
   });
 
   it('lists again after an event that cannot be read', async () => {
@@ -400,19 +400,19 @@ describe('ObjectCache', () => {
       listing('6', object('a', 6)),
       watching(),
     ];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     await retry(2);
-    await eventually(() => cache.size === 1);
+    await eventually(() => informer.size === 1);
     expect(logger.lines[0]?.fields.err).to.equal('Cannot watch /api/v1/pods: a line is no event');
   });
 
-  it('opens a watch anew that has fallen silent, where it was, and without a word', async () => {
+  it('opens a watch again that has fallen silent, where it was, and without a word', async () => {
     answers = [listing('5'), watching(event('ADDED', 'a', 9)), watching()];
-    const cache = await cacheOf();
-    await eventually(() => cache.size === 1);
+    const informer = await informerOf();
+    await eventually(() => informer.size === 1);
     await clock.advance(100_000);
     send(event('ADDED', 'b', 17));
-    await eventually(() => cache.size === 2);
+    await eventually(() => informer.size === 2);
     await clock.advance(149_999);
     expect(watches).to.have.length(1);
     await clock.advance(1);
@@ -426,9 +426,9 @@ describe('ObjectCache', () => {
       listing('5', object('broken', 1), {}, object('a', 2)),
       watching({ type: 'FUTURE', object: {} }, { type: 'FUTURE', object: {} }, event('ADDED', 'b', 6)),
     ];
-    const cache = await cacheOf();
-    await eventually(() => cache.get('ns', 'b') !== undefined);
-    expect(cache.size).to.equal(2);
+    const informer = await informerOf();
+    await eventually(() => informer.get('ns', 'b') !== undefined);
+    expect(informer.size).to.equal(2);
     expect(messages()).to.deep.equal([
       'warning: Passing over objects that cannot be read',
       'warning: Passing over objects without a name',
@@ -438,27 +438,27 @@ describe('ObjectCache', () => {
 
   it('drops an object that is no longer of interest', async () => {
     answers = [listing('5', object('a', 1)), watching(event('MODIFIED', 'a', 6, 'none'))];
-    const cache = await cacheOf();
-    await cache.synced();
-    await eventually(() => cache.size === 0);
+    const informer = await informerOf();
+    await informer.synced();
+    await eventually(() => informer.size === 0);
   });
 
   it('leaves no connection behind, and lets nobody wait for it', async () => {
     answers = [(response) => watches.push(response)];
-    const cache = await cacheOf();
-    const waiting = cache.synced().catch((reason: Error) => reason.message);
+    const informer = await informerOf();
+    const waiting = informer.synced().catch((reason: Error) => reason.message);
     await eventually(() => watches.length === 1);
     const closed = new Promise((resolve) => watches[0]?.once('close', resolve));
-    await cache[Symbol.asyncDispose]();
-    expect(await waiting).to.equal('the cache is closed');
+    await informer[Symbol.asyncDispose]();
+    expect(await waiting).to.equal('the informer is closed');
     await closed;
   });
 
   it('lets a waiter give up', async () => {
     answers = [(response) => watches.push(response)];
-    const cache = await cacheOf();
+    const informer = await informerOf();
     const controller = new AbortController();
-    const waiting = cache.synced(controller.signal).catch((reason: unknown) => reason);
+    const waiting = informer.synced(controller.signal).catch((reason: unknown) => reason);
     const reason = new Error('enough');
     controller.abort(reason);
     expect(await waiting).to.equal(reason);
