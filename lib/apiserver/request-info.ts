@@ -1,6 +1,6 @@
-import { parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import { isTrue } from './query-values.ts';
+import { NO_SELECTORS, type RequestSelectors, readSelectors } from './request-selectors.ts';
 
 /**
  * What a request is about, told from method, path and query alone: the attributes that authorization is decided
@@ -31,9 +31,8 @@ export interface ResourceRequestInfo {
   readonly subresource: string;
   /** Empty for collections, unless a field selector names one object. */
   readonly name: string;
-  /** As they were sent with a request for several objects; empty with any other. */
-  readonly fieldSelector: string;
-  readonly labelSelector: string;
+  /** Of a request for several objects; none of any other. */
+  readonly selectors: RequestSelectors;
   /** The path behind version and namespace: resource, name, subresource and whatever follows. */
   readonly parts: readonly string[];
 }
@@ -50,7 +49,10 @@ const VERBS_IN_PATH = ['proxy', 'watch'];
 const VERBS_WITH_SELECTORS = ['list', 'watch', 'deletecollection'];
 const NAMESPACE_SUBRESOURCES = ['status', 'finalize'];
 
-/** @param path decoded */
+/**
+ * @param path decoded
+ * @throws {StatusError} 400 for selectors beyond their bounds
+ */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const segments = splitPath(path);
   const [prefix] = segments;
@@ -65,14 +67,14 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const { namespace, parts } = splitNamespace(hasVerbInPath ? rest.slice(1) : rest);
   const verb = hasVerbInPath ? (rest[0] ?? '') : (VERBS[method] ?? '');
   const [resource = '', name = '', subresource = ''] = parts;
-  const named = name === '' ? collectionVerb(verb, query) : { verb, name };
+  const sent = name === '' ? readSelectors(query) : NO_SELECTORS;
+  const named = name === '' ? collectionVerb(verb, query, sent) : { verb, name };
   const hasSelectors = !hasVerbInPath && VERBS_WITH_SELECTORS.includes(named.verb);
   return {
     isResourceRequest: true,
     path,
     ...named,
-    fieldSelector: (hasSelectors && query.get('fieldSelector')) || '',
-    labelSelector: (hasSelectors && query.get('labelSelector')) || '',
+    selectors: hasSelectors ? sent : NO_SELECTORS,
     apiGroup,
     apiVersion,
     namespace,
@@ -100,19 +102,19 @@ function splitNamespace(segments: readonly string[]): { namespace: string; parts
 }
 
 /** A collection is listed or watched, never got; deleting it is a verb of its own. */
-function collectionVerb(verb: string, query: URLSearchParams): { verb: string; name: string } {
+function collectionVerb(
+  verb: string,
+  query: URLSearchParams,
+  selectors: RequestSelectors,
+): { verb: string; name: string } {
   if (verb === 'delete') return { verb: 'deletecollection', name: '' };
   if (verb !== 'get') return { verb, name: '' };
-  return { verb: isTrue(query.get('watch')) ? 'watch' : 'list', name: nameSelected(query) };
+  return { verb: isTrue(query.get('watch')) ? 'watch' : 'list', name: nameSelected(selectors) };
 }
 
 /** The one name that a field selector admits, if it can stand in a path. */
-function nameSelected(query: URLSearchParams): string {
-  try {
-    const name = parseFieldSelector(query.get('fieldSelector') ?? '').exactValue('metadata.name') ?? '';
-    return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
-  } catch (error) {
-    if (error instanceof SelectorError) return ''; // refused when the list's options are read
-    throw error;
-  }
+function nameSelected({ field: { parsed } }: RequestSelectors): string {
+  if (parsed instanceof SelectorError) return ''; // refused when the list's options are read
+  const name = parsed.exactValue('metadata.name') ?? '';
+  return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
 }

@@ -1,8 +1,8 @@
 import type { Attributes } from '#lib/apiserver/authorization.ts';
 import type { ResourceRequestInfo } from '#lib/apiserver/request-info.ts';
-import { parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
-import type { LabelOperator } from '#lib/kubernetes/selectors/label-requirement.ts';
-import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import type { SentSelector } from '#lib/apiserver/request-selectors.ts';
+import type { FieldRequirement } from '#lib/kubernetes/selectors/field-selector.ts';
+import type { LabelOperator, LabelRequirement } from '#lib/kubernetes/selectors/label-requirement.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 
 /** One condition of a selector as `authorization.k8s.io/v1` writes it. */
@@ -27,8 +27,8 @@ export function accessReviewSpec({ user, info }: Attributes): Readonly<Record<st
 
 function resourceAttributes(info: ResourceRequestInfo): Readonly<Record<string, unknown>> {
   const { namespace, verb, apiGroup, apiVersion, resource, subresource, name } = info;
-  const fields = understood(() => fieldRequirements(info.fieldSelector));
-  const labels = understood(() => labelRequirements(info.labelSelector));
+  const fields = requirementsOf(info.selectors.field).map(fieldRequirement);
+  const labels = requirementsOf(info.selectors.label).flatMap(labelRequirement);
   return {
     ...withoutEmpty({ namespace, verb, group: apiGroup, version: apiVersion, resource, subresource, name }),
     ...(fields.length > 0 && { fieldSelector: { requirements: fields } }),
@@ -37,21 +37,14 @@ function resourceAttributes(info: ResourceRequestInfo): Readonly<Record<string, 
 }
 
 /** A selector that cannot be read narrows nothing: its request is decided on as if it had none, and refused later. */
-function understood(read: () => readonly SelectorRequirement[]): readonly SelectorRequirement[] {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof SelectorError) return [];
-    throw error;
-  }
+function requirementsOf<Requirement>({
+  parsed,
+}: SentSelector<{ readonly requirements: readonly Requirement[] }>): readonly Requirement[] {
+  return parsed instanceof SelectorError ? [] : parsed.requirements;
 }
 
-function fieldRequirements(selector: string): readonly SelectorRequirement[] {
-  return parseFieldSelector(selector).requirements.map(({ field, operator, value }) => ({
-    key: field,
-    operator: operator === '=' ? 'In' : 'NotIn',
-    values: [value],
-  }));
+function fieldRequirement({ field, operator, value }: FieldRequirement): SelectorRequirement {
+  return { key: field, operator: operator === '=' ? 'In' : 'NotIn', values: [value] };
 }
 
 const OPERATORS: Readonly<Record<LabelOperator, SelectorRequirement['operator'] | undefined>> = {
@@ -66,12 +59,10 @@ const OPERATORS: Readonly<Record<LabelOperator, SelectorRequirement['operator'] 
   lt: undefined,
 };
 
-function labelRequirements(selector: string): readonly SelectorRequirement[] {
-  return parseLabelSelector(selector).requirements.flatMap(({ key, operator, values }) => {
-    const word = OPERATORS[operator];
-    if (word === undefined) return [];
-    return [{ key, operator: word, ...(values.length > 0 && { values }) }];
-  });
+function labelRequirement({ key, operator, values }: LabelRequirement): readonly SelectorRequirement[] {
+  const word = OPERATORS[operator];
+  if (word === undefined) return [];
+  return [{ key, operator: word, ...(values.length > 0 && { values }) }];
 }
 
 function withoutEmpty(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -1,5 +1,7 @@
 import type { Attributes, Authorizer, Decision } from '#lib/apiserver/authorization.ts';
 import { ExpiringCache } from '#lib/apiserver/expiring-cache.ts';
+import type { ResourceRequestInfo } from '#lib/apiserver/request-info.ts';
+import { NO_SELECTORS } from '#lib/apiserver/request-selectors.ts';
 import type { ReviewClient } from '#lib/apiserver/review-client.ts';
 import { StatusError } from '#lib/apiserver/status-error.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
@@ -80,8 +82,8 @@ function keyOf(spec: ReturnType<typeof accessReviewSpec>): string {
 
 /** `undefined` where there are none. */
 function withoutSelectors({ info, ...caller }: Attributes): Attributes | undefined {
-  if (!info.isResourceRequest || (info.labelSelector === '' && info.fieldSelector === '')) return undefined;
-  return { ...caller, info: { ...info, labelSelector: '', fieldSelector: '' } };
+  if (!info.isResourceRequest || lengthOfSelectors(info) === 0) return undefined;
+  return { ...caller, info: { ...info, selectors: NO_SELECTORS } };
 }
 
 function decisionOf(review: unknown): Decision {
@@ -95,8 +97,9 @@ function lengthOf({ info }: Attributes): number {
   if (!info.isResourceRequest) return info.path.length + info.verb.length;
   const { path, namespace, apiGroup, apiVersion, resource, subresource, name } = info;
   const texts = [path, namespace, apiGroup, apiVersion, resource, subresource, name];
-  return texts.reduce(
-    (sum, { length }) => sum + length,
-    info.fieldSelector.length + info.labelSelector.length,
-  );
+  return texts.reduce((sum, { length }) => sum + length, lengthOfSelectors(info));
+}
+
+function lengthOfSelectors({ selectors }: ResourceRequestInfo): number {
+  return selectors.field.text.length + selectors.label.text.length;
 }

@@ -1,7 +1,8 @@
 import { badRequest } from '#lib/apiserver/failures.ts';
 import { isTrue, parseCount } from '#lib/apiserver/query-values.ts';
-import { type FieldSelector, parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
-import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { type RequestSelectors, readSelectors, type SentSelector } from '#lib/apiserver/request-selectors.ts';
+import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
+import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 
 /** The query parameters of a list or watch: `metav1.ListOptions`. */
@@ -21,13 +22,19 @@ export interface ListOptions {
   readonly sendInitialEvents: boolean | undefined;
 }
 
-/** @throws {StatusError} 400 for what cannot be read, numbers before selectors as in Kubernetes */
-export function parseListOptions(query: URLSearchParams): ListOptions {
+/**
+ * @param selectors those of the query, where they have been read already
+ * @throws {StatusError} 400 for what cannot be read, numbers before selectors as in Kubernetes
+ */
+export function parseListOptions(
+  query: URLSearchParams,
+  selectors: RequestSelectors = readSelectors(query),
+): ListOptions {
   const timeoutSeconds = parseCount(query.get('timeoutSeconds'));
   const limit = parseCount(query.get('limit'));
   return {
-    labelSelector: readSelector(() => parseLabelSelector(query.get('labelSelector') ?? '')),
-    fieldSelector: readSelector(() => parseFieldSelector(query.get('fieldSelector') ?? '')),
+    labelSelector: understood(selectors.label),
+    fieldSelector: understood(selectors.field),
     isWatch: isTrue(query.get('watch')),
     allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
     resourceVersion: query.get('resourceVersion') ?? '',
@@ -39,10 +46,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   };
 }
 
-function readSelector<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw error instanceof SelectorError ? badRequest(error.message) : error;
-  }
+function understood<Selector>({ parsed }: SentSelector<Selector>): Selector {
+  if (parsed instanceof SelectorError) throw badRequest(parsed.message);
+  return parsed;
 }

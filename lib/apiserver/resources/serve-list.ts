@@ -3,6 +3,7 @@ import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
 import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import type { ListMeta } from '#lib/apiserver/encoding/list-meta.ts';
 import { notAcceptable } from '#lib/apiserver/failures.ts';
+import { NO_SELECTORS } from '#lib/apiserver/request-selectors.ts';
 import type { ServedObject } from '#lib/apiserver/served-object.ts';
 import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
@@ -31,7 +32,8 @@ export interface ListTarget extends ResourceIdentity {
 /** Answers with the objects that the selectors match, or with what the client wants made of them. */
 export async function serveList(context: ApiContext, target: ListTarget): Promise<void> {
   const { resource, namespace, group, version } = target;
-  const options = parseListOptions(context.state.query);
+  const { query, info } = context.state;
+  const options = parseListOptions(query, info.isResourceRequest ? info.selectors : NO_SELECTORS);
   validateListOptions(options, { isWatchListEnabled: resource.watch !== undefined });
   const representation = negotiateAnswer(context, OBJECT_RESTRICTIONS);
   if (options.isWatch) return serveWatch(context, { target, options });

@@ -58,13 +58,26 @@ export function satisfies(labels: Readonly<Record<string, string>>, requirement:
     case '=':
     case '==':
     case 'in':
-      return value !== undefined && values.includes(value);
+      return value !== undefined && isAmong(values, value);
     case '!=':
     case 'notin':
-      return value === undefined || !values.includes(value);
+      return value === undefined || !isAmong(values, value);
     default:
       return value !== undefined && compares(toInt64(value), operator, toInt64(values[0] ?? ''));
   }
+}
+
+/** @param values sorted: a requirement may have thousands, and every object is compared with them */
+function isAmong(values: readonly string[], wanted: string): boolean {
+  let [from, to] = [0, values.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    const value = values[middle] ?? '';
+    if (value === wanted) return true;
+    if (value < wanted) from = middle + 1;
+    else to = middle;
+  }
+  return false;
 }
 
 /** Writes a requirement as Kubernetes does, which is what is sent to its API server. */
