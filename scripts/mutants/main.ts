@@ -1,0 +1,63 @@
+// Changes the code in one place at a time and tells which changes no spec notices: node scripts/mutants/main.ts [DIR] [SPECS]
+import { execFileSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Stryker } from '@stryker-mutator/core';
+
+const [folder = '', specs = ''] = process.argv.slice(2);
+const mutate = folder ? [statSync(folder).isDirectory() ? `${folder}/**/*.ts` : folder] : changedSources();
+if (mutate.length === 0) {
+  console.log(
+    'Nothing of lib/ has changed, neither since the last commit nor in it; DIR=lib/… names a folder',
+  );
+} else {
+  const results = await new Stryker({
+    testRunner: 'mocha-12',
+    plugins: [import.meta.resolve('./mocha-runner.ts')],
+    mutate,
+    specs: specs ? specs.split(' ') : [...new Set(mutate.map(specsOf))],
+    coverageAnalysis: 'perTest',
+    ignoreStatic: true, // what runs as a file is loaded would need a process for each change
+    ignorePatterns: ['.cache', 'dist', 'docs', 'manifests'],
+    tsconfigFile: 'none.json', // its preprocessor wants the API of an older TypeScript, and there is no build to configure
+    reporters: ['clear-text', 'html'],
+    clearTextReporter: { reportTests: false, logTests: false },
+    htmlReporter: { fileName: '.cache/mutants/report.html' },
+    tempDirName: '.cache/mutants/sandbox',
+    concurrency: 2,
+    timeoutMS: 10_000,
+    warnings: { unknownOptions: false, preprocessorErrors: true, unserializableOptions: true, slow: true },
+  }).runMutationTest();
+  const counted = results.filter(({ status }) => status !== 'Ignored' && status !== 'CompileError');
+  const noticed = counted.filter(({ status }) => status === 'Killed' || status === 'Timeout');
+  console.log(
+    `${noticed.length} of ${counted.length} changes noticed; the report is .cache/mutants/report.html`,
+  );
+}
+
+/** Sources that differ from the last commit or, where none does, those that it changed. */
+function changedSources(): string[] {
+  const uncommitted = [
+    ...names('diff', '--name-only', 'HEAD'),
+    ...names('ls-files', '--others', '--exclude-standard'),
+  ];
+  const changed = uncommitted.some(isSource) ? uncommitted : names('diff', '--name-only', 'HEAD~1', 'HEAD');
+  return changed.filter((name) => isSource(name) && existsSync(name));
+}
+
+function names(...args: readonly string[]): string[] {
+  return execFileSync('git', [...args], { encoding: 'utf8' }).split('\n');
+}
+
+function isSource(name: string): boolean {
+  return /^lib\/.*\.ts$/.test(name) && !name.endsWith('.d.ts');
+}
+
+/** The specs that mirror the folder of a source or, where there are none, that of the folder above. */
+function specsOf(source: string): string {
+  let mirror = (source.endsWith('.ts') ? dirname(source) : source)
+    .replace(/^lib/, 'spec')
+    .replace(/\/\*\*$/, '');
+  while (!existsSync(mirror)) mirror = dirname(mirror);
+  return `${mirror}/**/*.spec.ts`;
+}
