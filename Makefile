@@ -67,4 +67,4 @@ $(installed): package-lock.json
 kubectl: $(installed)
 	@$(on_our_node) node scripts/kubectl.ts >/dev/null
 
-.PHONY: help demo test acceptance verify update bench fuzz soak accuracy build image tools kubectl
+.PHONY: help demo test acceptance verify update bench fuzz soak accuracy mutants build image tools kubectl
