@@ -26,6 +26,9 @@ const BROKEN_ALGORITHMS = [
 /** A client may send any number of certificates that nearly fit: none makes us work for longer than this. */
 const MAX_SIGNATURE_CHECKS = 50;
 
+/** Checking a signature takes the square of a key's length; Go refuses longer ones in any certificate that is sent, too. */
+const MAX_RSA_KEY_BITS = 8_192;
+
 /**
  * Finds a chain from a leaf to one of the authorities that is good for a purpose: every certificate in it is within
  * its time, is signed by the next one, which is an authority and may sign for that deep a chain, and permits the
@@ -41,7 +44,14 @@ export function verifyChain(
 ): ChainValidity {
   const [leaf, ...intermediates] = chain;
   if (!leaf) throw new Error('no certificate was sent');
+  if (chain.some(isKeyTooLong)) {
+    throw new Error(`certificate has an RSA key of more than ${MAX_RSA_KEY_BITS} bits`);
+  }
   return new PathSearch(intermediates, options).from(leaf);
+}
+
+function isKeyTooLong({ publicKey }: X509Certificate): boolean {
+  return (publicKey.asymmetricKeyDetails?.modulusLength ?? 0) > MAX_RSA_KEY_BITS;
 }
 
 class PathSearch {

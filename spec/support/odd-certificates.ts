@@ -1,0 +1,108 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
+import {
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AttributeValue,
+  BasicConstraints,
+  Certificate,
+  Extension,
+  Extensions,
+  id_ce_basicConstraints,
+  id_ce_keyUsage,
+  KeyUsage,
+  type KeyUsageFlags,
+  Name,
+  RelativeDistinguishedName,
+  SubjectPublicKeyInfo,
+  TBSCertificate,
+  Validity,
+  Version,
+} from '@peculiar/asn1-x509';
+
+/** What a certificate says that no proper authority might let it. */
+export interface OddCertificate {
+  readonly subject: string;
+  /** By default the subject. */
+  readonly issuer?: string;
+  readonly publicKey: KeyObject;
+  /** On P-256. */
+  readonly signingKey: KeyObject;
+  readonly hash?: 'sha1' | 'sha256';
+  /** Without it, there is no word on whether it is an authority. */
+  readonly basicConstraints?: { readonly cA: boolean; readonly pathLenConstraint?: number };
+  /** Without it, there is no word on what the key is for. */
+  readonly keyUsage?: KeyUsageFlags;
+}
+
+const ECDSA = { sha1: '1.2.840.10045.4.1', sha256: '1.2.840.10045.4.3.2' };
+const DAY_MS = 86_400_000;
+
+/** Issues a certificate with nothing in it but what is asked for, no identifiers of keys either, as PEM. */
+export function issueOddCertificate(certificate: OddCertificate): string {
+  const { subject, issuer = subject, publicKey, signingKey, hash = 'sha256' } = certificate;
+  const { basicConstraints, keyUsage } = certificate;
+  const algorithm = new AlgorithmIdentifier({ algorithm: ECDSA[hash] });
+  const serialNumber = randomBytes(8);
+  serialNumber.writeUInt8(0x40, 0); // positive
+  const extensions = new Extensions([]);
+  if (basicConstraints)
+    extensions.push(extension(id_ce_basicConstraints, new BasicConstraints(basicConstraints)));
+  if (keyUsage !== undefined) extensions.push(extension(id_ce_keyUsage, new KeyUsage(keyUsage)));
+  const tbsCertificate = new TBSCertificate({
+    version: Version.v3,
+    serialNumber: arrayBuffer(serialNumber),
+    signature: algorithm,
+    issuer: nameOf(issuer),
+    validity: new Validity({
+      notBefore: new Date(Date.now() - DAY_MS),
+      notAfter: new Date(Date.now() + DAY_MS),
+    }),
+    subject: nameOf(subject),
+    subjectPublicKeyInfo: AsnConvert.parse(
+      publicKey.export({ type: 'spki', format: 'der' }),
+      SubjectPublicKeyInfo,
+    ),
+    ...(extensions.length > 0 && { extensions }),
+  });
+  const signature = sign(hash, Buffer.from(AsnConvert.serialize(tbsCertificate)), signingKey);
+  const whole = new Certificate({
+    tbsCertificate,
+    signatureAlgorithm: algorithm,
+    signatureValue: arrayBuffer(signature),
+  });
+  const lines =
+    Buffer.from(AsnConvert.serialize(whole))
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+}
+
+/** Keys on P-256. */
+export function ecKeys(): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' });
+}
+
+/** What looks like a public key of RSA; nobody has the private one, which would take minutes to make. */
+export function rsaKeyOfBits(bits: number): KeyObject {
+  const modulus = randomBytes(Math.ceil(bits / 8));
+  modulus[0] = bits % 8 === 0 ? 0x80 : 1 << ((bits % 8) - 1);
+  modulus[modulus.length - 1] = 1;
+  return createPublicKey({
+    key: { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' },
+    format: 'jwk',
+  });
+}
+
+function extension(extnID: string, value: unknown): Extension {
+  return new Extension({ extnID, critical: true, extnValue: new OctetString(AsnConvert.serialize(value)) });
+}
+
+function nameOf(commonName: string): Name {
+  const value = new AttributeValue({ utf8String: commonName });
+  return new Name([new RelativeDistinguishedName([new AttributeTypeAndValue({ type: '2.5.4.3', value })])]);
+}
+
+function arrayBuffer(bytes: Buffer): ArrayBuffer {
+  return new Uint8Array(bytes).buffer;
+}
