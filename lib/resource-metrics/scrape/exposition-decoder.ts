@@ -1,177 +1,106 @@
-import type { ExtraBytes, ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
-import type { NodeAnswer, NodePoint, PodPoints } from '#lib/resource-metrics/batch/node-answer.ts';
+import type { NodeAnswer, NodePoint } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { TimedAnswerOrigin } from './answer-origin.ts';
-import { type ContainerReport, completePod } from './complete-pod.ts';
-import { type ExpositionSample, parseSample } from './exposition-sample.ts';
+import type { ContainerReport } from './complete-pod.ts';
+import { type DecodeOptions, nameInterner } from './decode-options.ts';
+import { ExpositionContainers, emptyReport, type ReportDraft } from './exposition-containers.ts';
 import { IgnoredParts } from './ignored-parts.ts';
+import { knownAmount, knownAmountOrZero, knownTimeMs } from './known-values.ts';
+import { SampleReader } from './sample-reader.ts';
 
-type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
-
-/** What has been read of a pod so far. */
-interface PodDraft {
-  readonly namespace: string;
-  readonly name: string;
-  readonly containers: Map<string, Draft<ContainerReport>>;
+/** What a sample says. */
+interface Sample {
+  readonly value: number;
+  readonly timestampMs: number;
 }
 
-/** What has been read of an answer so far. */
-interface AnswerDraft {
-  /** When samples were taken that have no timestamp, in milliseconds since the epoch. */
-  readonly unstampedAtMs: number;
-  /** A node says what a container says. */
-  readonly node: Draft<ContainerReport>;
-  readonly pods: Map<string, PodDraft>;
-  hasScrapeError: boolean;
+/** What a series tells of, and what it adds to the report of that. */
+interface Series {
+  readonly of: 'node' | 'container' | 'scrape';
+  readonly add: (report: ReportDraft, sample: Sample) => void;
 }
 
-type Series = ReadonlyMap<string, (answer: AnswerDraft, sample: ExpositionSample) => void>;
-
-/** What each series of `/metrics/resource` (k8s.io/kubernetes/pkg/kubelet/metrics/collectors) adds to an answer. */
-const SERIES: Series = new Map([
-  [
-    'node_cpu_usage_seconds_total',
-    (answer, sample) => {
-      answer.node.cpuCoreNanoseconds = coreNanoseconds(sample);
-      answer.node.takenAtMs = takenAtMs(answer, sample);
-    },
-  ],
-  [
-    'node_memory_working_set_bytes',
-    ({ node }, { value }) => {
-      node.memoryBytes = positive(value);
-    },
-  ],
-  [
-    'container_cpu_usage_seconds_total',
-    (answer, sample) => {
-      const container = containerOf(answer, sample);
-      if (!container) return;
-      container.cpuCoreNanoseconds = coreNanoseconds(sample);
-      container.takenAtMs = takenAtMs(answer, sample);
-    },
-  ],
-  [
-    'container_memory_working_set_bytes',
-    (answer, sample) => {
-      const container = containerOf(answer, sample);
-      if (container) container.memoryBytes = positive(sample.value);
-    },
-  ],
-  [
-    'container_start_time_seconds',
-    (answer, sample) => {
-      const container = containerOf(answer, sample);
-      if (container) container.startedAtMs = positive(sample.value * 1000);
-    },
-  ],
-  [
-    'resource_scrape_error',
-    (answer, { value }) => {
-      answer.hasScrapeError = value !== 0;
-    },
-  ],
+/** Those of `/metrics/resource` (k8s.io/kubernetes/pkg/kubelet/metrics/collectors) that count. */
+const SERIES: ReadonlyMap<string, Series> = new Map([
+  ['node_cpu_usage_seconds_total', { of: 'node', add: addCpu }],
+  ['node_memory_working_set_bytes', { of: 'node', add: addMemory }],
+  ['container_cpu_usage_seconds_total', { of: 'container', add: addCpu }],
+  ['container_memory_working_set_bytes', { of: 'container', add: addMemory }],
+  ['container_start_time_seconds', { of: 'container', add: addStart }],
+  ['resource_scrape_error', { of: 'scrape', add: () => {} }],
 ]);
 
-const SERIES_WITH_SWAP: Series = new Map([
+const SERIES_WITH_SWAP: ReadonlyMap<string, Series> = new Map([
   ...SERIES,
-  [
-    'node_swap_usage_bytes',
-    ({ node }, sample) => {
-      node.extraBytes = swapBytes(sample);
-    },
-  ],
-  [
-    'container_swap_usage_bytes',
-    (answer, sample) => {
-      const container = containerOf(answer, sample);
-      if (container) container.extraBytes = swapBytes(sample);
-    },
-  ],
+  ['node_swap_usage_bytes', { of: 'node', add: addSwap }],
+  ['container_swap_usage_bytes', { of: 'container', add: addSwap }],
 ]);
 
 /**
  * Reads a kubelet's answer to `/metrics/resource`, in Prometheus' text format.
  *
- * A zero counter, working set or time, and one that is no finite number, counts as missing. A sample without a time is of
- * the moment of its receipt, by our clock. A line that is none is left out, alone.
+ * A zero counter, working set or time, and one that is out of bounds or no number, counts as missing. A sample without a
+ * time is of the moment of its receipt, by our clock. A line that is none is left out, alone. Nothing of the text is held.
  *
- * @param extras what is to be read beside CPU and memory; of storage nothing is said here
+ * @param options.extras what is to be read beside CPU and memory; of storage nothing is said here
+ * @throws {ExcessiveAnswer} when it has more lines or containers than a node can
  * @throws when nothing in it is about the node or a container
  */
 export function decodeExposition(
   text: string,
-  { receivedAtWallMs, ...origin }: TimedAnswerOrigin,
-  extras: ExtraResources = new Set(),
+  { receivedAtWallMs, nodeName, askedAtMs, receivedAtMs }: TimedAnswerOrigin,
+  { extras = new Set(), names = nameInterner() }: DecodeOptions = {},
 ): NodeAnswer {
-  const series = extras.has('swap') ? SERIES_WITH_SWAP : SERIES;
-  const draft: AnswerDraft = {
+  const reader = new SampleReader(text);
+  const draft: ExpositionDraft = {
+    known: extras.has('swap') ? SERIES_WITH_SWAP : SERIES,
     unstampedAtMs: receivedAtWallMs,
-    node: emptyReport(origin.nodeName),
-    pods: new Map(),
+    node: emptyReport(nodeName),
+    containers: new ExpositionContainers(reader, names),
+    seriesName: '',
     hasScrapeError: false,
   };
   const ignored = new IgnoredParts();
-  for (const line of linesOf(text)) {
-    if (line === '' || line.startsWith('#') || line.trim() === '') continue;
-    const sample = parseSample(line);
-    if (sample) series.get(sample.name)?.(draft, sample);
-    else ignored.note(`a line that is no sample: ${JSON.stringify(line.slice(0, 80))}`);
-  }
+  while (reader.nextLine())
+    if (!readSample(reader, draft))
+      ignored.note(`a line that is no sample: ${JSON.stringify(reader.excerpt)}`);
   const node = completeNode(draft.node);
-  if (!node && draft.pods.size === 0) {
-    const reason = draft.hasScrapeError
-      ? 'the kubelet failed to read its own metrics'
-      : 'the answer has no metrics';
-    const [firstIgnored] = ignored.held;
-    throw new Error(firstIgnored === undefined ? reason : `${reason}, but ${firstIgnored}`);
-  }
-  return {
-    ...origin,
-    stampResolution: 'millisecond',
-    node,
-    pods: [...draft.pods.values()].map(podPoints),
-    ignored: ignored.held,
-  };
+  const pods = draft.containers.pods();
+  if (!node && pods.length === 0) throw new Error(describeAbsence(draft, ignored));
+  const points = { node, pods, ignored: ignored.held };
+  return { nodeName, askedAtMs, receivedAtMs, stampResolution: 'millisecond', ...points };
 }
 
-/** One after another: millions of empty lines take no memory. */
-function* linesOf(text: string): Generator<string, void, void> {
-  let start = 0;
-  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
-    yield text.slice(start, end);
-    start = end + 1;
-  }
-  yield text.slice(start);
+/** What has been read of an answer so far. */
+interface ExpositionDraft {
+  readonly known: ReadonlyMap<string, Series>;
+  /** When samples were taken that have no timestamp, in milliseconds since the epoch. */
+  readonly unstampedAtMs: number;
+  /** A node says what a container says. */
+  readonly node: ReportDraft;
+  readonly containers: ExpositionContainers;
+  /** Of the latest series that counts. */
+  seriesName: string;
+  hasScrapeError: boolean;
 }
 
-function containerOf(
-  { pods }: AnswerDraft,
-  { labels }: ExpositionSample,
-): Draft<ContainerReport> | undefined {
-  const [namespace, pod, container] = [labels.get('namespace'), labels.get('pod'), labels.get('container')];
-  if (!namespace || !pod || !container) return undefined;
-  const key = `${namespace}/${pod}`;
-  let draft = pods.get(key);
-  if (!draft) {
-    draft = { namespace, name: pod, containers: new Map() };
-    pods.set(key, draft);
-  }
-  let report = draft.containers.get(container);
-  if (!report) {
-    report = emptyReport(container);
-    draft.containers.set(container, report);
-  }
-  return report;
+/** @returns whether the line is a sample, as far as it is looked at: of series that do not count, the name is */
+function readSample(reader: SampleReader, draft: ExpositionDraft): boolean {
+  const name = reader.name(draft.seriesName);
+  if (name === undefined) return false;
+  const series = draft.known.get(name);
+  if (!series) return true;
+  draft.seriesName = name;
+  const report = series.of === 'container' ? draft.containers.report() : nodeReport(reader, draft);
+  const sample = report && reader.rest();
+  if (!sample) return false;
+  if (series.of === 'scrape') draft.hasScrapeError = sample.value !== 0;
+  series.add(report, { value: sample.value, timestampMs: sample.timestampMs ?? draft.unstampedAtMs });
+  return true;
 }
 
-function emptyReport(name: string): Draft<ContainerReport> {
-  return {
-    name,
-    startedAtMs: undefined,
-    takenAtMs: undefined,
-    cpuCoreNanoseconds: undefined,
-    memoryBytes: undefined,
-  };
+/** Its samples have no labels that count. */
+function nodeReport(reader: SampleReader, { node }: ExpositionDraft): ReportDraft | undefined {
+  return reader.labels(() => {}) === undefined ? undefined : node;
 }
 
 function completeNode(node: ContainerReport): NodePoint | undefined {
@@ -181,25 +110,30 @@ function completeNode(node: ContainerReport): NodePoint | undefined {
   return { ...node, takenAtMs, cpuCoreNanoseconds, memoryBytes, cpuUsageNanocores: undefined };
 }
 
-function podPoints({ namespace, name, containers }: PodDraft): PodPoints {
-  return { namespace, name, uid: undefined, ...completePod([...containers.values()]) };
+function describeAbsence(
+  { hasScrapeError }: ExpositionDraft,
+  { held: [firstIgnored] }: IgnoredParts,
+): string {
+  const reason = hasScrapeError ? 'the kubelet failed to read its own metrics' : 'the answer has no metrics';
+  return firstIgnored === undefined ? reason : `${reason}, but ${firstIgnored}`;
 }
 
 /** Seconds are printed to the nanosecond; the product is rounded back to it. */
-function coreNanoseconds({ value }: ExpositionSample): number | undefined {
-  return positive(Math.round(value * 1e9));
+function addCpu(report: ReportDraft, { value, timestampMs }: Sample): void {
+  report.cpuCoreNanoseconds = knownAmount(Math.round(value * 1e9));
+  report.takenAtMs = knownTimeMs(timestampMs);
 }
 
-/** Kubelets stamp what they tell; those of virtual nodes need not, and mean the moment of their answer. */
-function takenAtMs({ unstampedAtMs }: AnswerDraft, { timestampMs = unstampedAtMs }: ExpositionSample) {
-  return positive(timestampMs);
+function addMemory(report: ReportDraft, { value }: Sample): void {
+  report.memoryBytes = knownAmount(value);
+}
+
+function addStart(report: ReportDraft, { value }: Sample): void {
+  report.startedAtMs = knownTimeMs(value * 1000);
 }
 
 /** A 0 is one: where swap is not known, there is no such series. */
-function swapBytes({ value }: ExpositionSample): ExtraBytes | undefined {
-  return value >= 0 && Number.isFinite(value) ? { swap: value } : undefined;
-}
-
-function positive(value: number): number | undefined {
-  return value > 0 && Number.isFinite(value) ? value : undefined;
+function addSwap(report: ReportDraft, { value }: Sample): void {
+  const swap = knownAmountOrZero(value);
+  report.extraBytes = swap === undefined ? undefined : { swap };
 }

@@ -35,7 +35,7 @@ export function kubeletEndpoints(extras: ExtraResources = new Set()): KubeletEnd
     },
     resource: {
       path: '/metrics/resource',
-      decode: (body, origin) => decodeExposition(body.toString(), origin, extras),
+      decode: (body, origin) => decodeExposition(body.toString(), origin, options),
     },
   };
 }

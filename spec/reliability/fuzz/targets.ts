@@ -69,7 +69,7 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     name: 'exposition decoder',
     seeds: [recorded('t0-metrics-resource.txt')],
     read: (text) => decodeExposition(text, ORIGIN),
-    isRefusal: isPlainError,
+    isRefusal: isAnswerRefusal,
   },
   {
     name: 'nodes and pods of the API server',

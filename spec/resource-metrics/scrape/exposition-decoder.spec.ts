@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
 
@@ -76,13 +77,17 @@ describe('decodeExposition', () => {
   });
 
   it('reads swap where that is asked for, and only where the kubelet tells it', async () => {
-    const recording = decodeExposition(await recorded('t0-metrics-resource.txt'), ORIGIN, new Set(['swap']));
+    const recording = decodeExposition(await recorded('t0-metrics-resource.txt'), ORIGIN, {
+      extras: new Set(['swap']),
+    });
     expect(recording.node?.extraBytes).to.deep.equal({ swap: 0 });
     for (const { extraBytes } of recording.pods.flatMap(({ containers }) => containers)) {
       expect(extraBytes).to.deep.equal({ swap: 0 });
     }
     const lines = [...NODE, CPU, MEMORY, `container_swap_usage_bytes${IN_POD} 4.096e+03 1795251662066`];
-    const { node, pods } = decodeExposition(lines.join('\n'), ORIGIN, new Set(['swap', 'ephemeral-storage']));
+    const { node, pods } = decodeExposition(lines.join('\n'), ORIGIN, {
+      extras: new Set(['swap', 'ephemeral-storage']),
+    });
     expect(node?.extraBytes).to.equal(undefined);
     expect(pods[0]?.containers[0]?.extraBytes).to.deep.equal({ swap: 4096 });
     expect(decode(...lines).pods[0]?.containers[0]).not.to.have.property('extraBytes');
@@ -126,6 +131,13 @@ describe('decodeExposition', () => {
       [CPU.replace(' 1795251662066', ' 0'), MEMORY],
       'has no time of the CPU reading',
     ],
+    [
+      'a CPU sample that is stamped in nanoseconds',
+      [CPU.replace('1795251662066', '1795251662066000000'), MEMORY],
+      'has no time of the CPU reading',
+    ],
+    ['a CPU sample beyond 2^63 ns', [CPU.replace('5.289110879', '1e300'), MEMORY], 'has no CPU time'],
+    ['a working set beyond 2^63', [CPU, MEMORY.replace('2.5440256e+07', '1e19')], 'has no working set'],
     ['no memory sample', [CPU], 'has no working set'],
   ] as const) {
     it(`leaves a pod incomplete whose container has ${what}`, () => {
@@ -147,6 +159,43 @@ describe('decodeExposition', () => {
     expect(() => decodeExposition('', ORIGIN)).to.throw('the answer has no metrics');
     expect(() => decodeExposition('<html>', ORIGIN)).to.throw(
       'the answer has no metrics, but a line that is no sample: "<html>"',
+    );
+  });
+
+  it('has no start that is out of bounds', () => {
+    const [pod] = decode(CPU, MEMORY, START.replace('1.7952515746599536e+09', '1.7952515746599536e+18')).pods;
+    expect(pod).to.have.property('incompleteBecause', undefined);
+    expect(pod?.containers[0]?.startedAtMs).to.equal(undefined);
+  });
+
+  it('gives up at the 50,000th pod or container, however many lines follow', () => {
+    const line = (pod: number) =>
+      `container_cpu_usage_seconds_total{container="a",namespace="b",pod="p${pod}"} 1 2`;
+    const answerOf = (pods: number) => Array.from({ length: pods }, (_, pod) => line(pod)).join('\n');
+    expect(decodeExposition(answerOf(25_000), ORIGIN).pods).to.have.length(25_000);
+    for (const pods of [25_001, 200_000]) {
+      expect(() => decodeExposition(answerOf(pods), ORIGIN))
+        .to.throw(ExcessiveAnswer, 'more than 50000 pods and containers by line 25001')
+        .with.property('bound', 'parts');
+    }
+  });
+
+  it('reads the same whether series have their containers in one order, as kubelets do, or in another', () => {
+    const series = ['container_cpu_usage_seconds_total', 'container_memory_working_set_bytes'];
+    const names = ['a', 'b', 'c', 'd'];
+    const order = fc.shuffledSubarray(names);
+    fc.assert(
+      fc.property(order, order, (first, second) => {
+        const lines = [first, second].flatMap((each, index) =>
+          each.map(
+            (name) => `${series[index]}{container="${name}",namespace="n",pod="p"} ${name.charCodeAt(0)} 5`,
+          ),
+        );
+        const [pod] = decode(...NODE, ...lines).pods;
+        const whole = names.filter((name) => first.includes(name) && second.includes(name));
+        const read = pod?.containers.map(({ name, memoryBytes }) => [name, memoryBytes]) ?? [];
+        expect(read).to.have.deep.members(whole.map((name) => [name, name.charCodeAt(0)]));
+      }),
     );
   });
 

@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import { SampleReader } from '#lib/resource-metrics/scrape/sample-reader.ts';
+
+/** One line, from left to right; `undefined` where it is no sample. */
+function read(line: string) {
+  const reader = new SampleReader(line);
+  if (!reader.nextLine()) return undefined;
+  const name = reader.name('');
+  const labels = new Map<string, string>();
+  const isRead =
+    name !== undefined && reader.labels((label, value) => labels.set(label, value)) !== undefined;
+  const rest = isRead ? reader.rest() : undefined;
+  return rest && { name, labels: Object.fromEntries(labels), ...rest };
+}
+
+/** The names of all samples. */
+function namesIn(text: string): (string | undefined)[] {
+  const reader = new SampleReader(text);
+  const names: (string | undefined)[] = [];
+  while (reader.nextLine()) names.push(reader.name(names.at(-1) ?? ''));
+  return names;
+}
+
+describe('SampleReader', () => {
+  it('reads a name, labels, a value and a timestamp', () => {
+    expect(
+      read(
+        'container_cpu_usage_seconds_total{container="burn",namespace="default",pod="p"} 5.289110879 1795251662066',
+      ),
+    ).to.deep.equal({
+      name: 'container_cpu_usage_seconds_total',
+      labels: { container: 'burn', namespace: 'default', pod: 'p' },
+      value: 5.289110879,
+      timestampMs: 1_795_251_662_066,
+    });
+  });
+
+  it('reads a line without labels or timestamp, and with a carriage return', () => {
+    expect(read('resource_scrape_error 0\r')).to.deep.equal({
+      name: 'resource_scrape_error',
+      labels: {},
+      value: 0,
+      timestampMs: undefined,
+    });
+    expect(read('a{} 1')?.labels).to.deep.equal({});
+  });
+
+  for (const [text, value] of [
+    ['2.5440256e+07', 25_440_256],
+    ['1E-3', 0.001],
+    ['-1', -1],
+    ['NaN', Number.NaN],
+    ['+Inf', Number.POSITIVE_INFINITY],
+    ['Inf', Number.POSITIVE_INFINITY],
+    ['-Inf', Number.NEGATIVE_INFINITY],
+  ] as const) {
+    it(`reads the value ${text}`, () => expect(read(`a ${text}`)?.value).to.deep.equal(value));
+  }
+
+  it('takes labels in any order, with white space and a comma at the end', () => {
+    expect(read('a{ pod = "p" , container="c", } 1')?.labels).to.deep.equal({ pod: 'p', container: 'c' });
+  });
+
+  it('keeps a label called `__proto__` as data', () => {
+    expect(Object.entries(read('a{__proto__="x"} 1')?.labels ?? {})).to.deep.equal([['__proto__', 'x']]);
+  });
+
+  for (const line of [
+    '',
+    'a',
+    'a{b="c" 1',
+    'a{b=c} 1',
+    'a{b="c} 1',
+    'a one',
+    'a 0x10',
+    'a 1 2 3',
+    'a 1 2.5',
+    '1a 1',
+    '{} 1',
+    '<html>',
+    'a{b="c"}1',
+  ]) {
+    it(`refuses ${JSON.stringify(line)}`, () => expect(read(line)).to.equal(undefined));
+  }
+
+  it('reads every label value that is escaped as the format demands', () => {
+    const escaped = (value: string) =>
+      value.replace(/[\\"\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`));
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.string({ unit: fc.constantFrom('\\', '"', '\n', 'n', '}', ',', ' ', '=') }),
+        (a, b) => {
+          expect(read(`x{a="${escaped(a)}",b="${escaped(b)}"} 1 2`)?.labels).to.deep.equal({ a, b });
+        },
+      ),
+    );
+  });
+
+  it('goes from line to line, past comments and blank ones', () => {
+    expect(namesIn('# a\n\n \t\r\nb 1\nb{} 2\nbc 3\n\n# d\ne')).to.deep.equal(['b', 'b', 'bc', 'e']);
+    expect(namesIn('')).to.deep.equal([]);
+    expect(namesIn('#')).to.deep.equal([]);
+  });
+
+  it('refuses more lines than a node has, blank ones and comments, too', () => {
+    expect(namesIn('\n'.repeat(999_999))).to.deep.equal([]);
+    for (const text of ['\n'.repeat(1_000_000), '#\n'.repeat(1_000_001)]) {
+      expect(() => namesIn(text))
+        .to.throw(ExcessiveAnswer)
+        .with.property('bound', 'parts');
+    }
+  });
+
+  it('passes over labels that are known, and over nothing else', () => {
+    const reader = new SampleReader('a{b="c"} 1 2');
+    reader.nextLine();
+    reader.name('a');
+    expect(reader.skip('{b="d"}')).to.equal(false);
+    expect(reader.skip('{b="c"}')).to.equal(true);
+    expect(reader.rest()).to.deep.equal({ value: 1, timestampMs: 2 });
+  });
+
+  it('reads on behind a line that breaks off anywhere', () => {
+    const line = 'a{b="c\\"",d="e"} 1.5 2';
+    for (let length = 1; length <= line.length; length++) {
+      const reader = new SampleReader(`${line.slice(0, length)}\nx 7`);
+      reader.nextLine();
+      reader.name('');
+      reader.labels(() => {});
+      reader.rest();
+      expect(reader.nextLine() && reader.name('')).to.equal('x');
+      expect(reader.rest()?.value).to.equal(7);
+      expect(reader.lines).to.equal(2);
+    }
+  });
+});
