@@ -1,0 +1,29 @@
+// Replays recorded schedules: npm run -s replay-cron -- FILE. Ends with `N agree, M differ`; the deliberate differences are
+// in docs/cron-hpa.md, and any other makes the exit status 1.
+import { readFileSync } from 'node:fs';
+import { compareCronVector, parseCronVectors } from '#spec/support/cron-vectors.ts';
+
+const [file] = process.argv.slice(2);
+if (file === undefined) {
+  process.stderr.write('usage: npm run -s replay-cron -- FILE\n');
+  process.exit(2);
+}
+
+let agreed = 0;
+let unexpected = 0;
+const deliberate = new Map<string, number>();
+const vectors = parseCronVectors(readFileSync(file, 'utf8'));
+for (const vector of vectors) {
+  const { outcome, differences, ours } = compareCronVector(vector);
+  if (outcome === 'agrees') agreed++;
+  else if (outcome === 'differs deliberately')
+    for (const name of differences) deliberate.set(name, (deliberate.get(name) ?? 0) + 1);
+  else {
+    unexpected++;
+    process.stdout.write(`differs: ${JSON.stringify(vector)}\n   ours: ${ours}\n`);
+  }
+}
+for (const [name, count] of deliberate)
+  process.stdout.write(`${count} differ by ${name}, see docs/cron-hpa.md\n`);
+process.stdout.write(`${agreed} agree, ${vectors.length - agreed} differ\n`);
+process.exitCode = unexpected === 0 ? 0 : 1;

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { ScheduleError } from '#lib/cron-hpa/schedule/schedule-error.ts';
+import { TimeZone } from '#lib/cron-hpa/schedule/time-zone.ts';
+
+describe('TimeZone', () => {
+  it('tells when the clock is changed, and from which time', () => {
+    const zone = new TimeZone('Europe/Berlin');
+    const segment = zone.segmentAt(Date.parse('2026-03-29T01:00:00Z'));
+    expect(new Date(segment.startMs).toISOString()).to.equal('2026-03-29T01:00:00.000Z');
+    expect(new Date(segment.endMs).toISOString()).to.equal('2026-10-25T01:00:00.000Z');
+    expect(segment.offsetMs).to.equal(7_200_000);
+    expect(new Date(segment.reachedMs).toISOString()).to.equal('2026-03-29T02:00:00.000Z');
+  });
+
+  it('joins its years without a gap', () => {
+    const zone = new TimeZone('Australia/Lord_Howe');
+    let { endMs, offsetMs } = zone.segmentAt(Date.parse('2020-06-01T00:00:00Z'));
+    for (let count = 0; count < 20; count++) {
+      const next = zone.segmentAt(endMs);
+      expect(next.startMs).to.equal(endMs);
+      expect(next.reachedMs).to.equal(endMs + offsetMs);
+      ({ endMs, offsetMs } = next);
+    }
+  });
+
+  for (const name of ['', 'Mars/Olympus', '+02:00', 'Local', 'a'.repeat(100_000), '../etc/passwd']) {
+    it(`refuses "${name.slice(0, 20)}"`, () => {
+      expect(() => TimeZone.named(name)).to.throw(ScheduleError, 'is not in the IANA database');
+    });
+  }
+});

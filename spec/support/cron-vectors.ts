@@ -1,0 +1,122 @@
+import { parseSchedule } from '#lib/cron-hpa/schedule/parse-schedule.ts';
+import { TimeZone } from '#lib/cron-hpa/schedule/time-zone.ts';
+
+/** A schedule and what robfig/cron says of it: the activations after a moment, or that it cannot be read. */
+export interface CronVector {
+  readonly schedule: string;
+  readonly timeZone?: string;
+  readonly from?: string;
+  readonly next?: readonly string[];
+  readonly error?: string;
+}
+
+/** The deliberate differences, by the names that they have in docs/cron-hpa.md. */
+export type CronDifference = 'skipped-time' | 'repeated-time' | 'uneven-change' | 'five-fields';
+
+export const CRON_DIFFERENCES: readonly CronDifference[] = [
+  'skipped-time',
+  'repeated-time',
+  'uneven-change',
+  'five-fields',
+];
+
+/** How our schedule compares with a vector. */
+export interface CronComparison {
+  readonly outcome: 'agrees' | 'differs deliberately' | 'differs';
+  readonly differences: readonly CronDifference[];
+  readonly ours: string;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The reference leaves out the day of a change at midnight, and that after a change that is no whole hour, too. */
+const AFTER_UNEVEN_CHANGE_MS = 48 * HOUR_MS;
+/** As many activations as a vector has, unless there are fewer. */
+const RECORDED = 4;
+
+/** Reads a file of vectors, one JSON object a line. */
+export function parseCronVectors(text: string): CronVector[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => JSON.parse(line) as CronVector);
+}
+
+/** Compares what we say with what is recorded, and names the reason of each difference. */
+export function compareCronVector(vector: CronVector): CronComparison {
+  const { schedule, timeZone = 'UTC', from = '2026-01-01T00:00:00Z' } = vector;
+  let ours: readonly number[];
+  try {
+    ours = activationsAfter(Date.parse(from), schedule, timeZone);
+  } catch (error) {
+    const text = String(error);
+    return { outcome: vector.error === undefined ? 'differs' : 'agrees', differences: [], ours: text };
+  }
+  const shown = ours.map((atMs) => new Date(atMs).toISOString()).join(' ');
+  if (vector.error !== undefined) {
+    const isFive =
+      schedule.trim().split(/\s+/).length === 5 && vector.error.startsWith('expected exactly 6 fields');
+    return isFive
+      ? { outcome: 'differs deliberately', differences: ['five-fields'], ours: shown }
+      : { outcome: 'differs', differences: [], ours: shown };
+  }
+  const [, ownZone = timeZone] = /^(?:CRON_)?TZ=(\S+)/.exec(schedule) ?? [];
+  const theirs = (vector.next ?? []).map((text) => Date.parse(text));
+  const reasons = differencesOf(ours, theirs, TimeZone.named(ownZone));
+  if (reasons.length === 0) return { outcome: 'agrees', differences: [], ours: shown };
+  const named = reasons.filter((reason) => reason !== undefined);
+  const outcome = named.length === reasons.length ? 'differs deliberately' : 'differs';
+  return { outcome, differences: [...new Set(named)], ours: shown };
+}
+
+function activationsAfter(fromMs: number, text: string, timeZone: string): number[] {
+  const schedule = parseSchedule(text, { timeZone, anchorMs: fromMs });
+  const activations: number[] = [];
+  let atMs = schedule.next(fromMs);
+  for (; atMs !== undefined && activations.length < RECORDED; atMs = schedule.next(atMs))
+    activations.push(atMs);
+  return activations;
+}
+
+/** The reason of each activation that only one of both has, as far as both lists go. */
+function differencesOf(
+  ours: readonly number[],
+  theirs: readonly number[],
+  zone: TimeZone,
+): (CronDifference | undefined)[] {
+  const lastOf = (list: readonly number[]) =>
+    list.length < RECORDED ? Number.POSITIVE_INFINITY : (list.at(-1) ?? Number.POSITIVE_INFINITY);
+  const untilMs = Math.min(lastOf(ours), lastOf(theirs));
+  const onlyOurs = ours.filter((atMs) => atMs <= untilMs && !theirs.includes(atMs));
+  const onlyTheirs = theirs.filter((atMs) => atMs <= untilMs && !ours.includes(atMs));
+  return [
+    ...onlyOurs.map((atMs) => (isAfterGap(atMs, zone) ? 'skipped-time' : afterUnevenChange(atMs, zone))),
+    ...onlyTheirs.map((atMs) => (isSecondPass(atMs, zone) ? 'repeated-time' : afterUnevenChange(atMs, zone))),
+  ];
+}
+
+function isAfterGap(atMs: number, zone: TimeZone): boolean {
+  return offsetOf(atMs, zone) > offsetOf(atMs - 1, zone);
+}
+
+function isSecondPass(atMs: number, zone: TimeZone): boolean {
+  const { startMs, offsetMs } = zone.segmentAt(atMs);
+  return atMs + offsetMs < startMs + offsetOf(startMs - 1, zone);
+}
+
+/** After a change that is no whole hour, or that skips midnight. */
+function afterUnevenChange(atMs: number, zone: TimeZone): CronDifference | undefined {
+  const { startMs, offsetMs } = zone.segmentAt(atMs);
+  const beforeMs = offsetOf(startMs - 1, zone);
+  const skipsMidnight = daysOf(startMs + offsetMs) > daysOf(startMs - 1 + beforeMs);
+  const isUneven = (offsetMs - beforeMs) % HOUR_MS !== 0 || (offsetMs > beforeMs && skipsMidnight);
+  return isUneven && atMs - startMs < AFTER_UNEVEN_CHANGE_MS ? 'uneven-change' : undefined;
+}
+
+function daysOf(civilMs: number): number {
+  return Math.floor(civilMs / DAY_MS);
+}
+
+function offsetOf(atMs: number, zone: TimeZone): number {
+  return zone.segmentAt(atMs).offsetMs;
+}
