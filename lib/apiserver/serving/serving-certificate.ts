@@ -1,8 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { readOwnFile, replaceOwnFile } from './own-files.ts';
 import { type KeyAndCertificate, makeSelfSignedCertificate } from './self-signed-certificate.ts';
 
 /** Where a self-signed certificate is kept. */
@@ -13,19 +14,27 @@ export interface KeptCertificateOptions {
   readonly logger: Logger;
 }
 
-/** The self-signed certificate that is kept in a directory; where there is none that can be used, it is made. */
+/**
+ * The self-signed certificate that is kept in a directory; where there is none that can be used, it is made. Others may write
+ * in that directory, such as /tmp: a pair that is not our own is not served with, and replaced.
+ */
 export async function keptOrMadeCertificate(options: KeptCertificateOptions): Promise<KeyAndCertificate> {
   const { certDir, clock, logger } = options;
   const certFile = join(certDir, 'apiserver.crt');
   const keyFile = join(certDir, 'apiserver.key');
-  const kept = await readPair(certFile, keyFile).catch(() => undefined); // absent, at the first start
+  const kept = await readPair(certFile, keyFile).catch((error: unknown) => {
+    logger.warning('Not serving with the certificate that is kept: another one is made', {
+      certDir,
+      err: describeError(error),
+    });
+    return undefined;
+  });
   if (kept && isUsable(kept, clock.nowMs())) return kept;
   const made = await makeSelfSignedCertificate(clock.nowMs());
   try {
     await mkdir(certDir, { recursive: true });
-    await writeFile(keyFile, made.key, { mode: 0o600 });
-    await chmod(keyFile, 0o600); // a file that was there keeps its mode when written
-    await writeFile(certFile, made.cert);
+    await replaceOwnFile(keyFile, made.key);
+    await replaceOwnFile(certFile, made.cert);
     logger.info('Generated self-signed cert', { certFile, keyFile });
   } catch (error) {
     logger.warning('Cannot keep the self-signed certificate: the next start makes another one', {
@@ -43,9 +52,13 @@ export function matchingPair(cert: string, key: string): KeyAndCertificate {
   return pair;
 }
 
-async function readPair(certFile: string, keyFile: string): Promise<KeyAndCertificate> {
-  const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
-  return { cert, key };
+/** `undefined` at the first start. */
+async function readPair(certFile: string, keyFile: string): Promise<KeyAndCertificate | undefined> {
+  const [cert, key] = await Promise.all([
+    readOwnFile(certFile, { isSecret: false }),
+    readOwnFile(keyFile, { isSecret: true }),
+  ]);
+  return cert !== undefined && key !== undefined ? { cert, key } : undefined;
 }
 
 function isUsable(pair: KeyAndCertificate, nowMs: number): boolean {
@@ -53,7 +66,7 @@ function isUsable(pair: KeyAndCertificate, nowMs: number): boolean {
     const { validFromDate, validToDate } = new X509Certificate(pair.cert);
     return belongTogether(pair) && validFromDate.getTime() <= nowMs && nowMs < validToDate.getTime();
   } catch {
-    return false; // no certificate: made anew
+    return false; // no certificate: another one is made
   }
 }
 

@@ -1,0 +1,164 @@
+import { X509Certificate } from 'node:crypto';
+import {
+  chmod,
+  chown,
+  link,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { makeSelfSignedCertificate } from '#lib/apiserver/serving/self-signed-certificate.ts';
+import { keptOrMadeCertificate } from '#lib/apiserver/serving/serving-certificate.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
+const YEAR_MS = 365 * 86_400_000;
+
+describe('keptOrMadeCertificate', () => {
+  it('makes a pair at the first start, which only we may read, and serves with it from then on', async () => {
+    await using place = await setUp('below/that');
+    const made = await place.open();
+    expect(await place.open()).to.deep.equal(made);
+    for (const file of [place.cert, place.key]) {
+      const { mode } = await lstat(file);
+      expect(mode & 0o777, file).to.equal(0o600);
+    }
+    expect((await readdir(place.certDir)).sort()).to.deep.equal(['apiserver.crt', 'apiserver.key']);
+    expect(place.logger.lines.filter(({ level }) => level !== 'info')).to.deep.equal([]);
+  });
+
+  it('makes another when the one that is kept has expired, or is not valid yet', async () => {
+    await using place = await setUp();
+    const made = await place.open();
+    await place.clock.advance(YEAR_MS + 3_600_000);
+    const renewed = await place.open();
+    expect(renewed.cert).not.to.equal(made.cert);
+    const { validToDate } = new X509Certificate(renewed.cert);
+    expect(validToDate.getTime()).to.be.above(place.clock.nowMs());
+    expect(await readFile(place.cert, 'utf8')).to.equal(renewed.cert);
+    await using earlier = await setUp();
+    await earlier.keep(renewed);
+    expect((await earlier.open()).cert).not.to.equal(renewed.cert);
+  });
+
+  it('replaces half of a pair, and the key of another', async () => {
+    await using place = await setUp();
+    const [one, other] = [await place.make(), await place.make()];
+    await place.keep({ cert: one.cert, key: other.key });
+    const made = await place.open();
+    expect([one.key, other.key]).not.to.include(made.key);
+    expect(await place.open()).to.deep.equal(made);
+  });
+
+  for (const name of ['apiserver.key', 'apiserver.crt']) {
+    it(`writes through no symbolic link in the place of ${name}`, async () => {
+      await using place = await setUp();
+      const target = join(place.certDir, 'precious');
+      await writeFile(target, 'precious', { mode: 0o644 });
+      await symlink(target, join(place.certDir, name));
+      const made = await place.open();
+      expect(await readFile(target, 'utf8')).to.equal('precious');
+      expect((await lstat(target)).mode & 0o777).to.equal(0o644);
+      expect((await lstat(join(place.certDir, name))).isFile()).to.equal(true);
+      expect(await place.open()).to.deep.equal(made);
+    });
+
+    it(`serves with no pair of which ${name} is a symbolic link, though what it leads to fits`, async () => {
+      await using place = await setUp();
+      const planted = await place.make();
+      await place.keep(planted);
+      const elsewhere = join(place.certDir, 'elsewhere');
+      await link(join(place.certDir, name), elsewhere);
+      await place.remove(name);
+      await symlink(elsewhere, join(place.certDir, name));
+      await place.remakes(planted, 'is a symbolic link');
+    });
+
+    it(`serves with no pair of which ${name} has another name`, async () => {
+      await using place = await setUp();
+      const planted = await place.make();
+      await place.keep(planted);
+      await link(join(place.certDir, name), join(place.certDir, 'elsewhere'));
+      await place.remakes(planted, 'has other names, too');
+    });
+
+    it(`serves with no pair of which ${name} may be written by others`, async () => {
+      await using place = await setUp();
+      const planted = await place.make();
+      await place.keep(planted);
+      await chmod(join(place.certDir, name), 0o620);
+      await place.remakes(planted, 'by others');
+    });
+
+    it(`serves with no pair of which ${name} belongs to another user`, async function () {
+      if (userInfo().uid !== 0) this.skip(); // nobody else may give files away
+      await using place = await setUp();
+      const planted = await place.make();
+      await place.keep(planted);
+      await chown(join(place.certDir, name), 65_532, 65_532);
+      await place.remakes(planted, 'belongs to another user');
+    });
+  }
+
+  it('replaces a key that others could read, and its mode', async () => {
+    await using place = await setUp();
+    const known = await place.make();
+    await place.keep(known);
+    await chmod(place.key, 0o644);
+    await place.remakes(known, 'may be read by others');
+    expect((await lstat(place.key)).mode & 0o777).to.equal(0o600);
+  });
+
+  it('serves with what it has made where it cannot be kept, and leaves nothing half there', async () => {
+    await using place = await setUp();
+    await mkdir(place.key);
+    await writeFile(join(place.key, 'full'), '');
+    const made = await place.open();
+    expect(made.cert).to.include('BEGIN CERTIFICATE');
+    expect(await readdir(place.certDir)).to.deep.equal(['apiserver.key']);
+    expect(place.logger.lines.map(({ message }) => message)).to.include(
+      'Cannot keep the self-signed certificate: the next start makes another one',
+    );
+  });
+});
+
+async function setUp(below = '.') {
+  const directory = await TemporaryDirectory.create();
+  const certDir = join(directory.path, below);
+  const [clock, logger] = [new ManualClock(), new RecordingLogger()];
+  const [cert, key] = [join(certDir, 'apiserver.crt'), join(certDir, 'apiserver.key')];
+  const open = () => keptOrMadeCertificate({ certDir, clock, logger });
+  return {
+    certDir,
+    cert,
+    key,
+    clock,
+    logger,
+    open,
+    make: () => makeSelfSignedCertificate(clock.nowMs()),
+    keep: async (pair: { readonly cert: string; readonly key: string }) => {
+      await writeFile(cert, pair.cert, { mode: 0o600 });
+      await writeFile(key, pair.key, { mode: 0o600 });
+    },
+    remove: async (name: string) => {
+      await rm(join(certDir, name));
+    },
+    /** Expects that another pair is made, because of something that the log tells. */
+    remakes: async (planted: { readonly cert: string; readonly key: string }, because: string) => {
+      const made = await open();
+      expect(made.cert).not.to.equal(planted.cert);
+      expect(made.key).not.to.equal(planted.key);
+      expect(JSON.stringify(logger.lines)).to.include(because);
+      expect(await open()).to.deep.equal(made);
+    },
+    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
+  };
+}
