@@ -24,21 +24,27 @@ export class Listeners<T> {
     this.#options = options;
   }
 
-  /** @returns ends that */
-  add(listener: (event: T) => void): () => void {
+  /**
+   * @param first what only this listener is told, at once
+   * @returns ends that
+   */
+  add(listener: (event: T) => void, first: Iterable<T> = []): () => void {
     const own = (event: T) => listener(event); // the same function may be added twice
     this.#loggedAtMs.set(own, Number.NEGATIVE_INFINITY);
+    for (const event of first) this.#call(own, event);
     return () => void this.#loggedAtMs.delete(own);
   }
 
   /** Calls every listener, and never throws. */
   tell(event: T): void {
-    for (const listener of this.#loggedAtMs.keys()) {
-      try {
-        listener(event);
-      } catch (error) {
-        this.#log(listener, error);
-      }
+    for (const listener of this.#loggedAtMs.keys()) this.#call(listener, event);
+  }
+
+  #call(listener: (event: T) => void, event: T): void {
+    try {
+      listener(event);
+    } catch (error) {
+      this.#log(listener, error);
     }
   }
 

@@ -4,10 +4,12 @@ import { type Deadline, startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
+import type { TokenBucket } from '#lib/time/token-bucket.ts';
 import type { ClusterAccess } from '../access/cluster-access.ts';
 import { ApiConnections } from './api-connections.ts';
 import { ApiError, apiErrorOf } from './api-error.ts';
 import { MalformedResponse } from './malformed-response.ts';
+import { type ResponseBody, readBytes, readJson } from './read-response.ts';
 import { splitLines } from './split-lines.ts';
 
 /** What an API client needs from outside. */
@@ -19,6 +21,15 @@ export interface ApiClientOptions {
   readonly requestTimeoutMs?: number;
   /** A longer response is an error; 128 MiB by default: 500 objects of etcd's greatest size are fewer. */
   readonly maxResponseBytes?: number;
+  /** Each request takes a token before it is sent; none by default. Waiting for it is bounded by the signal alone. */
+  readonly rateLimit?: TokenBucket | undefined;
+  /**
+   * How often a request is sent again, after the time that the server asks for, when it says that it is busy and for
+   * how long; by default 0.
+   */
+  readonly maxRetries?: number;
+  /** Called right before a request is sent that may change something; what it throws, the request throws. */
+  readonly beforeWrite?: (() => void) | undefined;
 }
 
 /** How one request differs from the usual. */
@@ -37,10 +48,18 @@ const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-interface Call {
-  readonly method: 'GET' | 'POST';
+/** A server that asks for a longer pause is not waited for: what works on many objects has others to do. */
+const MAX_RETRY_DELAY_MS = 30_000;
+
+/** A request of the API server. */
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With its query, as in `/api/v1/nodes?limit=500`. */
   readonly path: string;
-  readonly body?: string;
+  /** What is sent as JSON. */
+  readonly body?: unknown;
+  /** By default `application/json`. */
+  readonly contentType?: string;
 }
 
 /**
@@ -64,7 +83,12 @@ export class ApiClient {
   }
 
   async postJson(path: string, body: unknown, options: RequestOptions = {}): Promise<unknown> {
-    return await this.#exchange({ method: 'POST', path, body: JSON.stringify(body) }, options);
+    return await this.#exchange({ method: 'POST', path, body }, options);
+  }
+
+  /** Sends any request, and gives the JSON of its response. */
+  async requestJson(request: ApiRequest, options: RequestOptions = {}): Promise<unknown> {
+    return await this.#exchange(request, options);
   }
 
   /**
@@ -73,7 +97,7 @@ export class ApiClient {
    * @returns the lines, until the server ends; leaving the loop over them closes the connection
    */
   async streamLines(path: string, options: RequestOptions = {}): Promise<AsyncGenerator<string, void, void>> {
-    const call: Call = { method: 'GET', path };
+    const call: ApiRequest = { method: 'GET', path };
     const stream = new AbortController();
     const parent = onAbort(options.signal, () => stream.abort(options.signal?.reason));
     const left = () => {
@@ -81,6 +105,7 @@ export class ApiClient {
       stream.abort();
     };
     try {
+      await this.#options.rateLimit?.take(stream.signal);
       using deadline = this.#startDeadline({ ...options, signal: stream.signal });
       onAbort(deadline.signal, () => stream.abort(deadline.signal.reason));
       const { body } = await this.#send(call, options, stream.signal);
@@ -95,20 +120,34 @@ export class ApiClient {
     await this.#connections[Symbol.asyncDispose]();
   }
 
-  async #exchange(call: Call, options: RequestOptions): Promise<unknown> {
+  async #exchange(call: ApiRequest, options: RequestOptions): Promise<unknown> {
+    const { clock, maxRetries = 0 } = this.#options;
+    for (let retry = 0; ; retry++) {
+      try {
+        return await this.#attempt(call, options);
+      } catch (error) {
+        const delayMs = retry < maxRetries ? retryDelayMs(error) : undefined;
+        if (delayMs === undefined) throw error;
+        await clock.sleep(delayMs, options);
+      }
+    }
+  }
+
+  async #attempt(call: ApiRequest, options: RequestOptions): Promise<unknown> {
+    await this.#options.rateLimit?.take(options.signal);
     using deadline = this.#startDeadline(options);
     try {
       const { body } = await this.#send(call, options, deadline.signal);
-      return parseJson(await readText(body, this.#options.maxResponseBytes ?? MAX_RESPONSE_BYTES));
+      return await readJson(body, this.#options.maxResponseBytes ?? MAX_RESPONSE_BYTES);
     } catch (error) {
       throw this.#explain(call, error, options.signal);
     }
   }
 
   async *#linesOf(
-    call: Call,
+    call: ApiRequest,
     stream: {
-      readonly body: Dispatcher.ResponseData['body'];
+      readonly body: ResponseBody;
       readonly left: () => void;
       readonly signal: AbortSignal | undefined;
     },
@@ -122,10 +161,15 @@ export class ApiClient {
     }
   }
 
-  async #send(call: Call, { accept }: RequestOptions, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { access, userAgent } = this.#options;
+  async #send(
+    call: ApiRequest,
+    { accept }: RequestOptions,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const { access, userAgent, beforeWrite } = this.#options;
     const authorization = await raceAbort(access.authorization(), signal);
-    const { method, path, body } = call;
+    const { method, path, body, contentType = 'application/json' } = call;
+    if (method !== 'GET') beforeWrite?.();
     const request = this.#connections.current.request({
       origin: access.server.origin,
       path: access.server.pathname.replace(/\/$/, '') + path,
@@ -134,9 +178,9 @@ export class ApiClient {
         accept: accept ?? 'application/json',
         'user-agent': userAgent,
         ...(authorization === undefined ? {} : { authorization }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined ? {} : { 'content-type': contentType }),
       },
-      body: body ?? null,
+      body: body === undefined ? null : JSON.stringify(body),
       signal,
     });
     // undici heeds the signal only once it has a connection, which a silent server gives it late or never.
@@ -158,7 +202,7 @@ export class ApiClient {
     return startDeadline(clock, durationMs, signal ? { signal, expired } : { expired });
   }
 
-  #explain(call: Call, error: unknown, signal: AbortSignal | undefined): unknown {
+  #explain(call: ApiRequest, error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted) return signal.reason;
     if (error instanceof ApiError) return error;
     if (error instanceof MalformedResponse) return new MalformedResponse(describe(call), { cause: error });
@@ -167,32 +211,13 @@ export class ApiClient {
   }
 }
 
-function describe({ method, path }: Call): string {
+/** `undefined` unless the server says that it is busy, and for how long, and that is not too long. */
+function retryDelayMs(error: unknown): number | undefined {
+  if (!(error instanceof ApiError) || (error.statusCode !== 429 && error.statusCode < 500)) return undefined;
+  const { retryAfterMs = Number.POSITIVE_INFINITY } = error;
+  return retryAfterMs <= MAX_RETRY_DELAY_MS ? retryAfterMs : undefined;
+}
+
+function describe({ method, path }: ApiRequest): string {
   return `Cannot ${method.toLowerCase()} ${path.split('?', 1)[0]}`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new MalformedResponse('the response is no JSON'); // the parser's own words quote it, and reviews hold tokens
-  }
-}
-
-async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
-  const bytes = await readBytes(body, maxBytes);
-  if (bytes.length > maxBytes) throw new MalformedResponse(`the response is longer than ${maxBytes} bytes`);
-  return bytes.toString('utf8');
-}
-
-/** Reads at least as many bytes as asked for, or all; leaving the rest unread breaks the connection. */
-async function readBytes(body: Dispatcher.ResponseData['body'], minBytes: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > minBytes) break;
-  }
-  return Buffer.concat(chunks, bytes);
 }

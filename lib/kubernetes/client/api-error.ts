@@ -29,6 +29,21 @@ export function isExpired(error: unknown): boolean {
   return error instanceof ApiError && (error.statusCode === 410 || error.reason === 'Expired');
 }
 
+/** Whether there is no such object, or no such resource. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.statusCode === 404;
+}
+
+/** Whether a write was refused because the object has changed since it was read. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof ApiError && error.statusCode === 409 && error.reason !== 'AlreadyExists';
+}
+
+/** Whether an object could not be created because there is one of its name. */
+export function isAlreadyExists(error: unknown): boolean {
+  return error instanceof ApiError && error.statusCode === 409 && error.reason === 'AlreadyExists';
+}
+
 const STATUS = z.object({
   kind: z.literal('Status'),
   message: z.optional(z.string()),

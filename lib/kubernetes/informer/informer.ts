@@ -2,8 +2,8 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ApiClient } from '../client/api-client.ts';
+import { type Collection, resourceOf } from '../client/collection.ts';
 import { Listeners } from '../listeners.ts';
-import { type Collection, resourceOf } from './collection.ts';
 import { type ObjectChange, ObjectStore } from './object-store.ts';
 import { Reflector } from './reflector.ts';
 
@@ -100,10 +100,14 @@ export class Informer<T> {
   /**
    * Calls a listener with every change of what is kept, as it happens. One that throws costs itself that change.
    *
+   * @param options `replay` first tells of all that is there, as if it was added now
    * @returns ends that
    */
-  onChange(listener: (change: ObjectChange<T>) => void): () => void {
-    return this.#listeners.add(listener);
+  onChange(
+    listener: (change: ObjectChange<T>) => void,
+    { replay = false }: { readonly replay?: boolean } = {},
+  ): () => void {
+    return this.#listeners.add(listener, replay ? this.#store.additions() : []);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -42,6 +42,11 @@ export class ObjectStore<T> {
     for (const { value } of this.#entries.values()) yield value;
   }
 
+  /** Everything that is there, as if it was added now. */
+  *additions(): Generator<ObjectChange<T>, void, void> {
+    for (const [key, { value }] of this.#entries) yield { key, previous: undefined, current: value };
+  }
+
   /** The held object if it equals the given one, else the given one. */
   keep(key: string, value: T): T {
     const held = this.#entries.get(key);

@@ -4,15 +4,15 @@ import { startIdleTimeout } from '#lib/time/idle-timeout.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { ApiError, isExpired } from '../client/api-error.ts';
 import { Backoff } from '../client/backoff.ts';
-import { MalformedResponse } from '../client/malformed-response.ts';
-import { objectMetadata, resourceVersionOf } from '../object-metadata.ts';
 import {
   type Collection,
   listCollection,
   resourceOf,
   type WatchEvent,
   watchCollection,
-} from './collection.ts';
+} from '../client/collection.ts';
+import { MalformedResponse } from '../client/malformed-response.ts';
+import { objectMetadata, resourceVersionOf } from '../object-metadata.ts';
 import type { ObjectStore, VersionedObject } from './object-store.ts';
 
 /** What a reflector works with. */

@@ -1,7 +1,7 @@
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { listCollection } from '#lib/kubernetes/informer/collection.ts';
+import { listCollection } from '#lib/kubernetes/client/collection.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';

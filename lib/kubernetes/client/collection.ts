@@ -1,7 +1,7 @@
-import type { ApiClient, RequestOptions } from '../client/api-client.ts';
-import { apiErrorOf } from '../client/api-error.ts';
-import { MalformedResponse } from '../client/malformed-response.ts';
 import { propertyOf, resourceVersionOf } from '../object-metadata.ts';
+import type { ApiClient, RequestOptions } from './api-client.ts';
+import { apiErrorOf } from './api-error.ts';
+import { MalformedResponse } from './malformed-response.ts';
 
 /** Which objects of the API server are meant, and how much of each. */
 export interface Collection {

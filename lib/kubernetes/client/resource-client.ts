@@ -1,0 +1,185 @@
+import { type KubernetesObject, type ObjectName, readObject } from '../kubernetes-object.ts';
+import type { ApiClient, RequestOptions } from './api-client.ts';
+import { isNotFound } from './api-error.ts';
+import { type ApiResource, collectionPath, formatApiVersion, objectPath } from './api-resource.ts';
+import { listCollection } from './collection.ts';
+import { MalformedResponse } from './malformed-response.ts';
+
+/** What a resource client works with. */
+export interface ResourceClientOptions<T> {
+  readonly api: ApiClient;
+  readonly resource: ApiResource;
+  /** Makes an object of what the server sent; throws when it is none. By default it needs a name, and no more. */
+  readonly read?: (value: unknown) => T;
+}
+
+/** How a request for one object differs from the usual. */
+export interface ObjectRequestOptions extends Pick<RequestOptions, 'signal' | 'timeoutMs'> {
+  /** As in `status`. */
+  readonly subresource?: string;
+}
+
+/** How a write differs from the usual. */
+export interface WriteOptions extends ObjectRequestOptions {
+  /** Who is told to have changed the fields. */
+  readonly fieldManager?: string;
+  /** Whether all is checked, but nothing kept. */
+  readonly dryRun?: boolean;
+}
+
+/** A change of an object: RFC 7396, RFC 6902, or Kubernetes' own, which knows what lists are keyed by. */
+export type Patch =
+  | { readonly type: 'merge'; readonly body: object }
+  | { readonly type: 'json'; readonly body: readonly JsonPatchOperation[] }
+  | { readonly type: 'strategic'; readonly body: object };
+
+/** One operation of a JSON patch. */
+export interface JsonPatchOperation {
+  readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
+  readonly path: string;
+  readonly from?: string;
+  readonly value?: unknown;
+}
+
+/** Which objects of a resource are meant. */
+export interface ListOptions extends Pick<RequestOptions, 'signal' | 'timeoutMs'> {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+}
+
+/** How an object is deleted. */
+export interface DeleteOptions extends WriteOptions {
+  /** The object is deleted only as it is meant: by its UID, in this version. */
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
+}
+
+const PATCH_TYPES = {
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+} as const;
+
+/** Reads and writes the objects of one resource. Failures are those of {@link ApiClient}. */
+export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
+  readonly resource: ApiResource;
+  readonly #api: ApiClient;
+  readonly #read: (value: unknown) => T;
+
+  constructor({ api, resource, read = readObject<T> }: ResourceClientOptions<T>) {
+    this.resource = resource;
+    this.#api = api;
+    this.#read = read;
+  }
+
+  async get(object: ObjectName, options: ObjectRequestOptions = {}): Promise<T> {
+    const path = objectPath(this.resource, object, options.subresource);
+    return this.#take(path, await this.#api.getJson(path, options));
+  }
+
+  /** The object, or `undefined` where there is none. */
+  async find(object: ObjectName, options: ObjectRequestOptions = {}): Promise<T | undefined> {
+    try {
+      return await this.get(object, options);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** All objects, page by page, as of one moment. */
+  async list({ namespace, labelSelector, fieldSelector, ...options }: ListOptions = {}): Promise<T[]> {
+    const path = collectionPath(this.resource, namespace);
+    const objects: T[] = [];
+    const visit = (value: unknown) => void objects.push(this.#take(path, value));
+    await listCollection(this.#api, { path, labelSelector, fieldSelector }, { ...options, visit });
+    return objects;
+  }
+
+  async create(
+    object: Omit<T, 'metadata'> & { readonly metadata: object },
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const path = collectionPath(this.resource, (object.metadata as Partial<ObjectName>).namespace);
+    return await this.#write({ method: 'POST', path, body: this.#typed(object) }, options);
+  }
+
+  /** Replaces an object; with its resource version, only as long as that is current. */
+  async update(object: T, options: WriteOptions = {}): Promise<T> {
+    const path = objectPath(this.resource, object.metadata, options.subresource);
+    return await this.#write({ method: 'PUT', path, body: this.#typed(object) }, options);
+  }
+
+  async patch(object: ObjectName, patch: Patch, options: WriteOptions = {}): Promise<T> {
+    const path = objectPath(this.resource, object, options.subresource);
+    const contentType = PATCH_TYPES[patch.type];
+    return await this.#write({ method: 'PATCH', path, body: patch.body, contentType }, options);
+  }
+
+  /**
+   * Applies an object on the server: its manager gets the fields that it names, and loses those that it named before
+   * and does not now.
+   *
+   * @param options `force` takes fields from other managers
+   */
+  async apply(
+    object: { readonly metadata: ObjectName; readonly [field: string]: unknown },
+    options: WriteOptions & { readonly fieldManager: string; readonly force?: boolean },
+  ): Promise<T> {
+    const path = objectPath(this.resource, object.metadata, options.subresource);
+    const contentType = 'application/apply-patch+yaml'; // of which JSON is a part
+    const force = options.force === true ? { force: 'true' } : {};
+    return await this.#write(
+      { method: 'PATCH', path, body: this.#typed(object), contentType },
+      options,
+      force,
+    );
+  }
+
+  /** Deletes an object; it stays while it has finalizers. */
+  async delete(object: ObjectName, options: DeleteOptions = {}): Promise<void> {
+    const { preconditions, propagationPolicy } = options;
+    const body = {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      ...(preconditions && { preconditions }),
+      ...(propagationPolicy && { propagationPolicy }),
+    };
+    const path = objectPath(this.resource, object, options.subresource);
+    await this.#api.requestJson({ method: 'DELETE', path: withQuery(path, queryOf(options)), body }, options);
+  }
+
+  async #write(
+    {
+      path,
+      ...request
+    }: { method: 'POST' | 'PUT' | 'PATCH'; path: string; body: unknown; contentType?: string },
+    options: WriteOptions,
+    query: Readonly<Record<string, string>> = {},
+  ): Promise<T> {
+    const target = withQuery(path, { ...queryOf(options), ...query });
+    return this.#take(path, await this.#api.requestJson({ ...request, path: target }, options));
+  }
+
+  #typed(object: object): object {
+    return { ...object, apiVersion: formatApiVersion(this.resource), kind: this.resource.kind };
+  }
+
+  #take(path: string, value: unknown): T {
+    try {
+      return this.#read(value);
+    } catch (cause) {
+      throw new MalformedResponse(`Cannot use what the API server sent of ${path}`, { cause });
+    }
+  }
+}
+
+function queryOf({ fieldManager, dryRun }: WriteOptions): Record<string, string> {
+  return { ...(fieldManager && { fieldManager }), ...(dryRun && { dryRun: 'All' }) };
+}
+
+function withQuery(path: string, query: Readonly<Record<string, string>>): string {
+  const parameters = new URLSearchParams(query).toString();
+  return parameters === '' ? path : `${path}?${parameters}`;
+}

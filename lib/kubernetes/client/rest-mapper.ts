@@ -1,0 +1,155 @@
+import type { Clock } from '#lib/time/clock.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
+import type { ApiClient } from './api-client.ts';
+import { isNotFound } from './api-error.ts';
+import { type ApiResource, parseApiVersion } from './api-resource.ts';
+import { type DiscoveredVersion, discoverResources, discoverVersions } from './discovery.ts';
+
+/** What a REST mapper works with. */
+export interface RestMapperOptions {
+  readonly api: ApiClient;
+  readonly clock: Clock;
+  /** What is unknown has discovery asked again at most this often; by default every 10 s. */
+  readonly minRenewalMs?: number;
+  /** Discovery is asked again at the latest after this long; by default after 10 min. */
+  readonly maxAgeMs?: number;
+}
+
+/** A kind as objects that refer to others name it. */
+export interface KindReference {
+  /** As in `apps/v1`. */
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+interface Discovery {
+  readonly versions: readonly DiscoveredVersion[];
+  /** What was asked for later, of servers that do not tell everything at once. */
+  readonly resources: Map<DiscoveredVersion, Promise<readonly ApiResource[]>>;
+  readonly askedAtMs: number;
+}
+
+const MIN_RENEWAL_MS = 10_000;
+const MAX_AGE_MS = 600_000;
+
+/** Where the kinds went of groups that Kubernetes has given up. */
+const MOVED_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  extensions: ['apps', 'networking.k8s.io', 'policy'],
+};
+
+/** Knows where the API server serves the objects of a kind, by its discovery. */
+export class RestMapper {
+  readonly #options: RestMapperOptions;
+  #discovery: Discovery | undefined;
+  #asking: Promise<Discovery> | undefined;
+
+  constructor(options: RestMapperOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The resource of a kind in exactly this version; `undefined` where it is not served.
+   *
+   * @throws when discovery cannot be asked, and what it would say is not known
+   */
+  async findExact(reference: KindReference, signal?: AbortSignal): Promise<ApiResource | undefined> {
+    const { group, version } = parseApiVersion(reference.apiVersion);
+    const isMeant = (one: DiscoveredVersion) => one.group === group && one.version === version;
+    return await this.#find(reference, (versions) => versions.filter(isMeant), signal);
+  }
+
+  /**
+   * The resource that serves a kind now: in the version named, else in the one that the server prefers of its group,
+   * else in the group that took it over, as `apps` did Deployments from `extensions`.
+   *
+   * @returns `undefined` where nothing serves it
+   * @throws when discovery cannot be asked, and what it would say is not known
+   */
+  async find(reference: KindReference, signal?: AbortSignal): Promise<ApiResource | undefined> {
+    const { group, version } = parseApiVersion(reference.apiVersion);
+    const groups = [group, ...(MOVED_GROUPS[group] ?? [])];
+    const inOrder = (versions: readonly DiscoveredVersion[]) => [
+      ...versions.filter((one) => one.group === group && one.version === version),
+      ...groups.flatMap((name) => versions.filter((one) => one.group === name)),
+    ];
+    return await this.#find(reference, inOrder, signal);
+  }
+
+  async #find(
+    { apiVersion, kind }: KindReference,
+    select: (versions: readonly DiscoveredVersion[]) => readonly DiscoveredVersion[],
+    signal: AbortSignal | undefined,
+  ): Promise<ApiResource | undefined> {
+    let discovery = await this.#current(signal);
+    for (;;) {
+      const selected = select(discovery.versions);
+      for (const version of selected) {
+        const resource = (await this.#resourcesOf(discovery, version, signal)).find(
+          (one) => one.kind === kind,
+        );
+        if (resource) return resource;
+      }
+      const renewed = await this.#renewed(discovery, signal);
+      if (renewed === discovery) {
+        if (!selected.some(({ isStale }) => isStale)) return undefined;
+        throw new Error(`Cannot find kind ${kind} in ${apiVersion}: what serves the group is not available`);
+      }
+      discovery = renewed;
+    }
+  }
+
+  async #resourcesOf(
+    { resources }: Discovery,
+    version: DiscoveredVersion,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly ApiResource[]> {
+    if (version.resources) return version.resources;
+    let asking = resources.get(version);
+    if (!asking) {
+      asking = discoverResources(this.#options.api, version).catch((error: unknown) => {
+        if (isNotFound(error)) return []; // gone since
+        throw error;
+      });
+      resources.set(version, asking);
+      asking.catch(() => resources.delete(version));
+    }
+    return await (signal ? raceAbort(asking, signal) : asking);
+  }
+
+  /** What is known, asked for again when that was long ago; if that fails, as it was. */
+  async #current(signal: AbortSignal | undefined): Promise<Discovery> {
+    const { clock, maxAgeMs = MAX_AGE_MS } = this.#options;
+    const known = this.#discovery;
+    if (known && clock.monotonicMs() - known.askedAtMs < maxAgeMs) return known;
+    try {
+      return await this.#ask(signal);
+    } catch (error) {
+      if (!known || signal?.aborted) throw error;
+      this.#discovery = { ...known, askedAtMs: clock.monotonicMs() };
+      return this.#discovery;
+    }
+  }
+
+  /** What discovery says now, unless it was just asked. */
+  async #renewed(known: Discovery, signal: AbortSignal | undefined): Promise<Discovery> {
+    const { clock, minRenewalMs = MIN_RENEWAL_MS } = this.#options;
+    if (this.#discovery && this.#discovery !== known) return this.#discovery; // somebody else had it asked
+    return clock.monotonicMs() - known.askedAtMs < minRenewalMs ? known : await this.#ask(signal);
+  }
+
+  /** Asks once for all who wait, and goes on though one of them does not wait any more. */
+  async #ask(signal: AbortSignal | undefined): Promise<Discovery> {
+    this.#asking ??= this.#discover().finally(() => {
+      this.#asking = undefined;
+    });
+    return await (signal ? raceAbort(this.#asking, signal) : this.#asking);
+  }
+
+  async #discover(): Promise<Discovery> {
+    const { api, clock } = this.#options;
+    const askedAtMs = clock.monotonicMs();
+    const versions = await discoverVersions(api);
+    this.#discovery = { versions, resources: new Map(), askedAtMs };
+    return this.#discovery;
+  }
+}

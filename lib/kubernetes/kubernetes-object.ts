@@ -1,0 +1,72 @@
+import { propertyOf } from './object-metadata.ts';
+
+/** Whose an object is. */
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+/** An object's metadata, as far as controllers need it. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly generateName?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  /** Set when the object is to go and waits for its finalizers. */
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+}
+
+/** Any object of the Kubernetes API. Items of lists need not tell their version and kind. */
+export interface KubernetesObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta;
+}
+
+/** Which object of a resource is meant. */
+export interface ObjectName {
+  /** Empty or absent where the resource is not namespaced. */
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+/** An object as others refer to it. */
+export interface ObjectReference extends ObjectName {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+}
+
+/**
+ * Takes something for an object of the Kubernetes API; what else it holds is trusted to be as its schema says.
+ *
+ * @throws when it has no name
+ */
+export function readObject<T extends KubernetesObject = KubernetesObject>(value: unknown): T {
+  const name = propertyOf(propertyOf(value, 'metadata'), 'name');
+  if (typeof name !== 'string' || name === '') throw new Error('Cannot read an object: it has no name');
+  return value as T;
+}
+
+/** `namespace/name`, or the name alone where there is no namespace: as informers and work queues know the object. */
+export function keyOf({ namespace, name }: ObjectName): string {
+  return namespace ? `${namespace}/${name}` : name;
+}
+
+/** The object that a key of {@link keyOf} means. */
+export function nameOfKey(key: string): ObjectName {
+  const slash = key.indexOf('/');
+  return slash === -1 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
