@@ -1,0 +1,158 @@
+import * as z from 'zod/mini';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { retryOnConflict } from '#lib/kubernetes/client/retry-on-conflict.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/** What is to be scaled: a `scaleTargetRef` with its object's namespace. */
+export interface ScaleTarget {
+  readonly namespace: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** The scale of a target, as of one moment. */
+export interface Scale {
+  readonly target: ScaleTarget;
+  /** Where the target's kind is served now, which may be in another version than the target names. */
+  readonly resource: ApiResource;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string;
+  /** How many there are to be. */
+  readonly specReplicas: number;
+  /** How many there are. */
+  readonly statusReplicas: number;
+  /** Selects the pods; empty where the target tells none. */
+  readonly selector: string;
+}
+
+/** A target that cannot be scaled, whatever state it is in. */
+export class UnscalableTarget extends Error {
+  override readonly name = 'UnscalableTarget';
+  /** Nothing serves the kind, or what serves it has no scale subresource. */
+  readonly reason: 'UnknownKind' | 'NoScaleSubresource';
+
+  constructor(message: string, reason: UnscalableTarget['reason']) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** What a scale client works with. */
+export interface ScaleClientOptions {
+  readonly api: ApiClient;
+  readonly mapper: RestMapper;
+  readonly clock: Clock;
+}
+
+const REPLICAS = z.nullish(z.int().check(z.nonnegative())); // none is none: Go leaves out a zero
+
+const SCALE = z.object({
+  metadata: z.object({ resourceVersion: z.string(), uid: z.optional(z.string()) }),
+  spec: z.nullish(z.object({ replicas: REPLICAS })),
+  status: z.nullish(z.object({ replicas: REPLICAS, selector: z.optional(z.string()) })),
+});
+
+/** Reads and sets how many replicas something has, by the scale subresource that Deployments and many others have. */
+export class ScaleClient {
+  readonly #options: ScaleClientOptions;
+
+  constructor(options: ScaleClientOptions) {
+    this.#options = options;
+  }
+
+  /** @throws {UnscalableTarget}; an ApiError that is not found where there is no such object */
+  async get(target: ScaleTarget, signal?: AbortSignal): Promise<Scale> {
+    const { api, mapper } = this.#options;
+    const resource = await mapper.find(target, signal);
+    if (!resource) {
+      throw new UnscalableTarget(`Cannot scale ${nameOf(target)}: nothing serves its kind`, 'UnknownKind');
+    }
+    if (resource.subresources && !resource.subresources.includes('scale')) {
+      const message = `Cannot scale ${nameOf(target)}: ${resource.plural} have no scale subresource`;
+      throw new UnscalableTarget(message, 'NoScaleSubresource');
+    }
+    return scaleOf(
+      { target, resource },
+      await api.getJson(objectPath(resource, target, 'scale'), orNone(signal)),
+    );
+  }
+
+  /**
+   * Sets how many replicas there are to be.
+   *
+   * @param scale as it was read: if somebody else has changed since how many there are to be, or the target is another
+   *   one of that name, nothing is written; all other changes of the target are no obstacle
+   * @throws {UnscalableTarget}; an ApiError that is a conflict where the scale is not what it was
+   */
+  async set(scale: Scale, replicas: number, signal?: AbortSignal): Promise<Scale> {
+    let latest: Scale | undefined = scale;
+    let conflict: unknown;
+    const write = async () => {
+      latest ??= await this.get(scale.target, signal);
+      if (latest.specReplicas !== scale.specReplicas || latest.uid !== scale.uid) throw new Superseded();
+      const based = latest;
+      latest = undefined; // it is read again after a conflict
+      return await this.#put(based, replicas, signal).catch((error: unknown) => {
+        conflict = error;
+        throw error;
+      });
+    };
+    try {
+      return await retryOnConflict(write, { clock: this.#options.clock, signal });
+    } catch (error) {
+      throw error instanceof Superseded ? conflict : error;
+    }
+  }
+
+  async #put(
+    { target, resource, uid, resourceVersion }: Scale,
+    replicas: number,
+    signal?: AbortSignal,
+  ): Promise<Scale> {
+    const { name, namespace } = target;
+    const body = {
+      apiVersion: 'autoscaling/v1',
+      kind: 'Scale',
+      metadata: { name, namespace, resourceVersion, ...(uid && { uid }) },
+      spec: { replicas },
+    };
+    const path = objectPath(resource, target, 'scale');
+    return scaleOf(
+      { target, resource },
+      await this.#options.api.requestJson({ method: 'PUT', path, body }, orNone(signal)),
+    );
+  }
+}
+
+/** Ends the attempts to set a scale that is not any more what it was. */
+class Superseded extends Error {}
+
+function scaleOf({ target, resource }: Pick<Scale, 'target' | 'resource'>, value: unknown): Scale {
+  const scale = SCALE.safeParse(value);
+  if (!scale.success) {
+    throw new MalformedResponse(`Cannot use the scale of ${nameOf(target)}`, { cause: scale.error });
+  }
+  const { metadata, spec, status } = scale.data;
+  return {
+    target,
+    resource,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    specReplicas: spec?.replicas ?? 0,
+    statusReplicas: status?.replicas ?? 0,
+    selector: status?.selector ?? '',
+  };
+}
+
+/** As kubectl names it, with its version: `apps/v1 Deployment default/web`. */
+function nameOf({ apiVersion, kind, namespace, name }: ScaleTarget): string {
+  return `${apiVersion} ${kind} ${namespace}/${name}`;
+}
+
+function orNone(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
+  return signal ? { signal } : {};
+}

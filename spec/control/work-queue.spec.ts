@@ -1,0 +1,212 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { WorkQueue } from '#lib/control/work-queue.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('WorkQueue', () => {
+  let clock: ManualClock;
+  let queue: WorkQueue;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    queue = new WorkQueue({ clock });
+  });
+
+  afterEach(async () => {
+    await queue.shutDown();
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  /** The keys that are ready, each taken and done. */
+  async function takeAll(): Promise<string[]> {
+    const keys: string[] = [];
+    while (queue.depth > 0) keys.push(await takeAndEnd());
+    return keys;
+  }
+
+  async function takeAndEnd(): Promise<string> {
+    const key = (await queue.take()) ?? expect.fail('the queue is shut down');
+    queue.done(key);
+    return key;
+  }
+
+  it('gives each key once, however often it was added, in the order of their first adding', async () => {
+    for (const key of ['b', 'a', 'b', 'c', 'a']) queue.add(key);
+    expect(queue.depth).to.equal(3);
+    expect(await takeAll()).to.deep.equal(['b', 'a', 'c']);
+  });
+
+  it('lets one who takes wait for the next key', async () => {
+    const taken = [queue.take(), queue.take()];
+    queue.add('a');
+    queue.add('b');
+    expect(await Promise.all(taken)).to.deep.equal(['a', 'b']);
+    for (const key of ['a', 'b']) queue.done(key);
+  });
+
+  it('gives nobody a key that is worked on, and gives it again afterwards if it was added meanwhile', async () => {
+    queue.add('a');
+    expect(await queue.take()).to.equal('a');
+    queue.add('a');
+    queue.add('a');
+    let second: string | undefined;
+    const waiting = queue.take().then((key) => {
+      second = key;
+    });
+    await clock.advance(0);
+    expect(second).to.equal(undefined);
+    queue.done('a');
+    await waiting;
+    expect(second).to.equal('a');
+    queue.done('a');
+    expect(queue.depth).to.equal(0);
+  });
+
+  it('does not give a key again that was not added meanwhile', async () => {
+    queue.add('a');
+    await takeAndEnd();
+    queue.done('a'); // once too often
+    expect(queue.depth).to.equal(0);
+  });
+
+  it('adds a key after a delay, the earliest of several', async () => {
+    queue.addAfter('a', 1000);
+    queue.addAfter('a', 500);
+    queue.addAfter('a', 2000);
+    queue.addAfter('b', 0);
+    queue.addAfter('c', -1);
+    expect(await takeAll()).to.deep.equal(['b', 'c']);
+    await clock.advance(499);
+    expect(queue.depth).to.equal(0);
+    await clock.advance(1);
+    expect(await takeAll()).to.deep.equal(['a']);
+    await clock.advance(10_000);
+    expect(queue.depth).to.equal(0);
+  });
+
+  it('lets a key that fails wait twice as long each time, up to 1,000 s, until it is forgotten', async () => {
+    const delays: number[] = [];
+    for (let failure = 0; failure < 20; failure++) delays.push(await delayOfFailure('a'));
+    expect(delays.slice(0, 5)).to.deep.equal([5, 10, 20, 40, 80]);
+    expect(delays.slice(16)).to.deep.equal([327_680, 655_360, 1_000_000, 1_000_000]);
+    expect(queue.failuresOf('a')).to.equal(20);
+    queue.forget('a');
+    expect(queue.failuresOf('a')).to.equal(0);
+    expect(await delayOfFailure('a')).to.equal(5);
+  });
+
+  it('lets 100 failures come back at once, then 10 a second', async () => {
+    for (let index = 0; index < 120; index++) queue.addRateLimited(`${index}`);
+    await clock.advance(5);
+    expect(queue.depth).to.equal(100);
+    await clock.advance(1000);
+    expect(queue.depth).to.equal(110);
+    await clock.advance(1000);
+    expect(queue.depth).to.equal(120);
+    await takeAll();
+  });
+
+  it('gives nothing more once it is shut down, and says when the last key is done', async () => {
+    queue.add('a');
+    queue.add('b');
+    queue.addAfter('c', 1000);
+    expect(await queue.take()).to.equal('a');
+    queue.add('a');
+    let isDrained = false;
+    const drained = queue.shutDown().then(() => {
+      isDrained = true;
+    });
+    expect(await queue.take()).to.equal(undefined);
+    queue.add('d');
+    queue.addRateLimited('d');
+    await clock.advance(10_000);
+    expect(isDrained).to.equal(false);
+    expect(queue.depth).to.equal(0);
+    queue.done('a');
+    await drained;
+  });
+
+  it('gives out what is ready when it is shut down to be drained', async () => {
+    queue.add('a');
+    queue.add('b');
+    const drained = queue.shutDown({ keepReady: true });
+    const keys: (string | undefined)[] = [];
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      keys.push(key);
+      queue.done(key);
+    }
+    expect(keys).to.deep.equal(['a', 'b']);
+    await drained;
+  });
+
+  it('lets those go who wait for a key when it is shut down', async () => {
+    const waiting = [queue.take(), queue.take()];
+    await queue.shutDown();
+    expect(await Promise.all(waiting)).to.deep.equal([undefined, undefined]);
+  });
+
+  it('loses no key and gives none to two, whatever the workers do', async () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('add' as const), key: fc.constantFrom('a', 'b', 'c') }),
+      fc.record({ kind: fc.constant('after' as const), key: fc.constantFrom('a', 'b', 'c') }),
+      fc.record({
+        kind: fc.constantFrom('take' as const, 'done' as const, 'wait' as const),
+        key: fc.constant(''),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const own = new ManualClock();
+        const tried = new WorkQueue({ clock: own });
+        const owed = new Set<string>();
+        const held: string[] = [];
+        const take = async () => {
+          if (tried.depth === 0) return;
+          const key = (await tried.take()) ?? '';
+          expect(held).not.to.include(key);
+          owed.delete(key);
+          held.push(key);
+        };
+        const end = () => {
+          const key = held.shift();
+          if (key !== undefined) tried.done(key);
+        };
+        for (const { kind, key } of steps) {
+          if (kind === 'add') tried.add(key);
+          if (kind === 'after') tried.addAfter(key, 10);
+          if (kind === 'add' || kind === 'after') owed.add(key);
+          if (kind === 'take') await take();
+          if (kind === 'done') end();
+          if (kind === 'wait') await own.jump(10);
+        }
+        await own.jump(10);
+        while (held.length > 0) end();
+        while (tried.depth > 0) {
+          await take();
+          end();
+        }
+        expect([...owed]).to.deep.equal([]);
+        await tried.shutDown();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('gives many keys in the order in which they came', async () => {
+    const keys = Array.from({ length: 5000 }, (_, index) => `${index}`);
+    for (const key of keys.slice(0, 3000)) queue.add(key);
+    const taken: string[] = [];
+    for (let index = 0; index < 2000; index++) taken.push(await takeAndEnd());
+    for (const key of keys.slice(3000)) queue.add(key);
+    expect([...taken, ...(await takeAll())]).to.deep.equal(keys);
+  });
+
+  /** Has a key fail, and gives how long it takes until it is there again. */
+  async function delayOfFailure(key: string): Promise<number> {
+    const startMs = clock.monotonicMs();
+    const back = takeAndEnd().then(() => clock.monotonicMs() - startMs);
+    queue.addRateLimited(key);
+    await clock.advance(1_000_000);
+    return await back;
+  }
+});
