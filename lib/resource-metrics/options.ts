@@ -124,7 +124,7 @@ export interface KubeletOptions {
   readonly metricsEndpoint: 'auto' | 'summary' | 'resource';
   readonly requestTimeoutMs: number;
   readonly dialTimeoutMs: number;
-  readonly maxAnswerBytes: number;
+  readonly maxResponseBytes: number;
 }
 
 /** Where and how the API is served. */
@@ -230,7 +230,7 @@ function optionsOf(values: FlagValues<typeof EFFECTIVE_FLAGS>): MetricsServerOpt
       metricsEndpoint: values.kubeletMetricsEndpoint,
       requestTimeoutMs: values.kubeletRequestTimeoutMs,
       dialTimeoutMs: values.kubeletDialTimeoutMs,
-      maxAnswerBytes: values.kubeletMaxResponseBytes,
+      maxResponseBytes: values.kubeletMaxResponseBytes,
     }),
     serving: Object.freeze({
       bindAddress: values.bindAddress,

@@ -74,9 +74,7 @@ export async function createPipeline(
   const outages = new OutageLog(logger, clock);
   const scrapes = new ScrapeRecords();
   const trends = new NodeTrends();
-  const kubelets = creating.use(
-    await createKubeletClient({ ...options.kubelet, resolutionMs }, { access, clock, logger }),
-  );
+  const kubelets = creating.use(await createKubeletClient(options.kubelet, { access, clock, logger }));
   const endpoints = new EndpointChoice(
     options.kubelet.metricsEndpoint,
     clock,

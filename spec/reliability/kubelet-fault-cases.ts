@@ -12,8 +12,8 @@ export interface KubeletFaultCase {
   inject(cluster: SimulatedCluster, nodeName: string): Promise<void>;
 }
 
-const LATE = /no complete answer within 10s/;
-const TOO_LONG = /larger than 64Mi/;
+const LATE = /no complete response within 10s/;
+const TOO_LONG = /larger than 16Mi/;
 const NO_JSON = /not valid JSON/;
 
 /** Every way in which a kubelet fails to give a usable answer, but for those that move it. */

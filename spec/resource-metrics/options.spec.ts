@@ -24,7 +24,7 @@ describe('parseOptions', () => {
         metricsEndpoint: 'auto',
         requestTimeoutMs: 10_000,
         dialTimeoutMs: 3_000,
-        maxAnswerBytes: 67_108_864,
+        maxResponseBytes: 16_777_216,
       },
       serving: {
         bindAddress: '0.0.0.0',

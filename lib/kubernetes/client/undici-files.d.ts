@@ -24,6 +24,11 @@ declare module 'undici/lib/dispatcher/agent.js' {
   export = Agent;
 }
 
+declare module 'undici/lib/dispatcher/client.js' {
+  import { Client } from 'undici';
+  export = Client;
+}
+
 declare module 'undici/lib/dispatcher/dispatcher.js' {
   import { Dispatcher } from 'undici';
   export = Dispatcher;

@@ -38,8 +38,8 @@ export async function runDoctor(
 ): Promise<boolean> {
   const { access, clock, logger, userAgent, signal, write } = environment;
   await using client = new ApiClient({ access, clock, userAgent });
-  const { kubelet, metricResolutionMs: resolutionMs } = options;
-  await using kubelets = await createKubeletClient({ ...kubelet, resolutionMs }, { access, clock, logger });
+  const { kubelet } = options;
+  await using kubelets = await createKubeletClient(kubelet, { access, clock, logger });
   const probeOptions = {
     client: kubelets,
     clock,

@@ -67,8 +67,8 @@ export const kubeletFlags = {
     ruleBrokenBy: positive,
   }),
   kubeletMaxResponseBytes: flag('kubelet-max-response-bytes', integer, {
-    default: 64 * MEBIBYTE,
-    description: 'How long the answer of a kubelet may be; the scrape of a node with a longer one fails.',
+    default: 16 * MEBIBYTE,
+    description: 'How long the response of a kubelet may be; the scrape of a node with a longer one fails.',
     ruleBrokenBy: (bytes) =>
       bytes >= MEBIBYTE && bytes <= 256 * MEBIBYTE
         ? undefined

@@ -12,18 +12,14 @@ import { TurnGate } from './turn-gate.ts';
 export interface KubeletConnectionOptions extends KubeletTrust {
   readonly dialTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** A longer answer is refused. */
-  readonly maxAnswerBytes: number;
-  readonly resolutionMs: number;
+  /** A longer response is refused. */
+  readonly maxResponseBytes: number;
   /** Whether to ask in plain text, without credentials. */
   readonly completelyInsecure: boolean;
 }
 
 /** More at once would make kubelets look slow and hold up everybody else: each costs 1 to 2 ms of our own CPU, in one piece. */
 const HANDSHAKES_AT_ONCE = 16;
-
-/** Connections outlive some lost cycles. */
-const KEEP_ALIVE_RESOLUTIONS = 4;
 
 /** What asking kubelets needs from outside. */
 export interface KubeletConnectionEnvironment {
@@ -42,7 +38,7 @@ export async function createKubeletClient(
   { access, clock, logger }: KubeletConnectionEnvironment,
 ): Promise<Pick<KubeletClient, 'get' | 'retain'> & AsyncDisposable> {
   await using creating = new AsyncDisposableStack();
-  const { completelyInsecure, dialTimeoutMs, requestTimeoutMs, maxAnswerBytes, resolutionMs } = options;
+  const { completelyInsecure, dialTimeoutMs, requestTimeoutMs, maxResponseBytes } = options;
   const readable = (path: string) => () => readFile(path, 'utf8').catch(() => ''); // absent says nothing
   const resolver = new NameResolver({
     clock,
@@ -66,13 +62,12 @@ export async function createKubeletClient(
     dialer,
     authorization: async () => (completelyInsecure ? undefined : await access.authorization()),
     requestTimeoutMs,
-    keepAliveMs: KEEP_ALIVE_RESOLUTIONS * resolutionMs,
-    maxAnswerBytes,
+    maxResponseBytes,
   });
   creating.use(client);
   const created = creating.move();
   return {
-    get: (target, path, question) => client.get(target, path, question),
+    get: (target, path, request) => client.get(target, path, request),
     retain: (addresses) => client.retain(addresses),
     [Symbol.asyncDispose]: () => created.disposeAsync(),
   };

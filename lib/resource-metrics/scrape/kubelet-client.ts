@@ -3,9 +3,10 @@ import { formatAddress, type ScrapeTarget } from '#lib/resource-metrics/nodes/no
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { AnswerMemory } from './answer-memory.ts';
 import type { Dialer } from './dialer.ts';
-import { ConnectionClosed, KubeletConnection, type Question } from './kubelet-connection.ts';
+import { ConnectionClosed } from './kubelet/http-error.ts';
+import { KubeletConnection, type KubeletRequest } from './kubelet/kubelet-connection.ts';
+import { ResponseMemory } from './kubelet/response-memory.ts';
 import { KubeletRefusal } from './kubelet-refusal.ts';
 
 /** What a kubelet client needs from outside. */
@@ -14,12 +15,10 @@ export interface KubeletClientOptions {
   readonly dialer: Pick<Dialer, 'dial' | 'credentials'>;
   /** The value of the Authorization header; asked for at every request, for tokens rotate. */
   readonly authorization: () => Promise<string | undefined>;
-  /** Bounds the whole of a question: dialling, where there is no connection, and the answer. */
+  /** Bounds a request: dialling, where there is no connection, and the response. */
   readonly requestTimeoutMs: number;
-  /** How long an idle connection is kept. */
-  readonly keepAliveMs: number;
-  /** A longer answer is refused. */
-  readonly maxAnswerBytes: number;
+  /** A longer response is refused. */
+  readonly maxResponseBytes: number;
 }
 
 /** Asks kubelets, over one kept-alive connection each. */
@@ -28,51 +27,50 @@ export class KubeletClient {
   readonly #connections = new Map<string, KeptConnection>();
   /** Fewer than all once file descriptors have run out: those who ask us need some, too, and so do files. */
   #mostKept = Number.POSITIVE_INFINITY;
-  readonly #memory: AnswerMemory;
+  readonly #memory: ResponseMemory;
 
   constructor(options: KubeletClientOptions) {
     this.#options = options;
-    this.#memory = new AnswerMemory(options.clock);
+    this.#memory = new ResponseMemory(options.clock);
   }
 
   /**
-   * Asks one kubelet one question.
+   * Asks one kubelet for one path.
    *
-   * A kept connection that the kubelet closed while the question was on its way is replaced, once; one that was made
+   * A kept connection that the kubelet closed while the request was on its way is replaced, once; one that was made
    * with another client certificate than is current is not used, for the kubelet goes on taking us for who we were.
    *
-   * @returns what was read of the answer
+   * @returns what was read of the response
    * @throws what `read` throws; {KubeletRefusal} for every status but 200; an Error with the cause in words for the rest
    */
   async get<Read>(
     target: ScrapeTarget,
     path: string,
-    { signal, read }: Pick<Question<Read>, 'signal' | 'read'>,
+    { signal, read }: Pick<KubeletRequest<Read>, 'signal' | 'read'>,
   ): Promise<Read> {
     const { clock, requestTimeoutMs } = this.#options;
-    const expired = () => new Error(`no complete answer within ${formatDuration(requestTimeoutMs)}`);
+    const expired = () => new Error(`no complete response within ${formatDuration(requestTimeoutMs)}`);
     using deadline = startDeadline(clock, requestTimeoutMs, { signal, expired });
     return await this.#ask(target, { path, read, signal: deadline.signal });
   }
 
-  async #ask<Read>(target: ScrapeTarget, asked: Omit<Question<Read>, 'authorization'>): Promise<Read> {
+  async #ask<Read>(target: ScrapeTarget, asked: Omit<KubeletRequest<Read>, 'authorization'>): Promise<Read> {
     const address = formatAddress(target);
     const { signal } = asked;
-    const question = { ...asked, authorization: await this.#options.authorization() };
+    const request = { ...asked, authorization: await this.#options.authorization() };
     const certificate = this.#options.dialer.credentials?.cert;
     const kept = this.#connections.get(address);
     if (kept && kept.certificate !== certificate) kept.connection.close();
     else if (kept) {
-      kept.usedAtMs = this.#options.clock.monotonicMs();
       try {
-        return await kept.connection.ask(question);
+        return await kept.connection.get(request);
       } catch (error) {
         if (error instanceof KubeletRefusal || signal.aborted || !wasClosed(error)) throw error;
       }
     }
     const connection = this.#keep(address, await this.#dial(target, signal), certificate);
     try {
-      return await connection.ask(question);
+      return await connection.get(request);
     } finally {
       const isKept = this.#connections.get(address)?.connection === connection;
       if (!isKept || this.#connections.size > this.#mostKept) connection.close();
@@ -88,12 +86,10 @@ export class KubeletClient {
     }
   }
 
-  /** Closes the connections to every address (`host:port`) but these, and those that nobody has used for long. */
+  /** Closes the connections to every address (`host:port`) but these. */
   async retain(addresses: ReadonlySet<string>): Promise<void> {
-    const { clock, keepAliveMs } = this.#options;
-    const latestMs = clock.monotonicMs() - keepAliveMs;
-    for (const [address, { connection, usedAtMs }] of this.#connections) {
-      if (!addresses.has(address) || usedAtMs < latestMs) connection.close();
+    for (const [address, { connection }] of this.#connections) {
+      if (!addresses.has(address)) connection.close();
     }
   }
 
@@ -102,10 +98,13 @@ export class KubeletClient {
   }
 
   #keep(address: string, socket: net.Socket, certificate: string | undefined): KubeletConnection {
-    const { clock, maxAnswerBytes } = this.#options;
-    const options = { host: address, maxAnswerBytes, memory: this.#memory };
-    const connection = new KubeletConnection(socket, options);
-    const kept = { connection, certificate, usedAtMs: clock.monotonicMs() };
+    const { maxResponseBytes } = this.#options;
+    const connection = new KubeletConnection(socket, {
+      host: address,
+      maxResponseBytes,
+      memory: this.#memory,
+    });
+    const kept = { connection, certificate };
     this.#connections.set(address, kept);
     socket.once('close', () => {
       if (this.#connections.get(address) === kept) this.#connections.delete(address);
@@ -118,7 +117,6 @@ interface KeptConnection {
   readonly connection: KubeletConnection;
   /** PEM of what it was made with, or of the one before, where that changed meanwhile; `undefined` without one. */
   readonly certificate: string | undefined;
-  usedAtMs: number;
 }
 
 function wasClosed(error: unknown): boolean {

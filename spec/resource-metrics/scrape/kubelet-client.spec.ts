@@ -4,12 +4,13 @@ import { Dialer, type KubeletTls } from '#lib/resource-metrics/scrape/dialer.ts'
 import { KubeletClient } from '#lib/resource-metrics/scrape/kubelet-client.ts';
 import { NameResolver } from '#lib/resource-metrics/scrape/name-resolver.ts';
 import { TurnGate } from '#lib/resource-metrics/scrape/turn-gate.ts';
+import { memoryInUse } from '#spec/support/held-resources.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { answering, httpResponse, RawServer } from '#spec/support/raw-server.ts';
 import { until } from '#spec/support/until.ts';
 
 /** Less than any server of a cluster is set to, so that the spec is quick. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 const never = new AbortController().signal;
 
@@ -40,8 +41,7 @@ function setup({
     dialer: slowDialer,
     authorization: async () => authorization,
     requestTimeoutMs: 10_000,
-    keepAliveMs: 120_000,
-    maxAnswerBytes: MAX_ANSWER_BYTES,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
   });
   const get = (port: number) =>
     client.get({ nodeName: 'a', host: '127.0.0.1', port }, '/path?x=y', { signal: never, read: String });
@@ -127,6 +127,28 @@ describe('KubeletClient', () => {
     expect(await system.get(server.port)).to.equal('from 1');
   });
 
+  it('asks again, once, when a kept connection is reset under the request', async () => {
+    await using server = await RawServer.start((socket, index) => {
+      let requests = 0;
+      socket.on('data', () => {
+        if (index === 0 && ++requests === 2) socket.resetAndDestroy();
+        else socket.write(httpResponse(`from ${index}`));
+      });
+    });
+    await using system = setup();
+    expect(await system.get(server.port)).to.equal('from 0');
+    expect(await system.get(server.port)).to.equal('from 1');
+  });
+
+  it('keeps the later of two connections to one address, whatever becomes of the other', async () => {
+    await using server = await RawServer.start(answering(httpResponse('1')));
+    await using system = setup();
+    await Promise.all([system.get(server.port), system.get(server.port)]);
+    await until(system.clock, () => server.openSockets.length === 1);
+    await system.get(server.port);
+    expect(server.sockets).to.have.length(2);
+  });
+
   it('does not ask again when a new connection is closed', async () => {
     await using server = await RawServer.start((socket) => socket.on('data', () => socket.destroy()));
     await using system = setup();
@@ -163,7 +185,7 @@ describe('KubeletClient', () => {
       await system.clock.advance(0);
     for (let turn = 0; turn < 20; turn++) await system.clock.advance(0);
     await system.clock.advance(10_000);
-    expect(await failed).to.equal('no complete answer within 10s');
+    expect(await failed).to.equal('no complete response within 10s');
     await until(system.clock, () => server.openSockets.length === 0);
     expect(system.clock.sleeperCount).to.equal(0);
   });
@@ -178,13 +200,55 @@ describe('KubeletClient', () => {
     await system.clock.advance(7499);
     expect(system.clock.sleeperCount).to.equal(1);
     await system.clock.advance(1);
-    expect(await failed).to.equal('no complete answer within 10s');
+    expect(await failed).to.equal('no complete response within 10s');
   });
 
   it('names an answer that is no HTTP', async () => {
     await using server = await RawServer.start(answering('SSH-2.0-OpenSSH_9.2\r\n'));
     await using system = setup();
     expect(await system.failure(server.port)).to.equal('it does not speak HTTP');
+  });
+
+  for (const [what, line] of [
+    ['spaces before a carriage return', `a:${' '.repeat(15_000)}\rx`],
+    ['spaces inside of a value', `a: x${' '.repeat(15_000)}y`],
+    ['colons', ':'.repeat(15_000)],
+    ['headers without values', 'a:\r\n'.repeat(7_500).trim()],
+  ]) {
+    it(`reads or refuses headers of ${what} in no time`, async () => {
+      const response = `HTTP/1.1 200 OK\r\n${line}\r\nContent-Length: 1\r\n\r\n1`;
+      await using server = await RawServer.start(answering(response));
+      await using system = setup();
+      const before = process.cpuUsage();
+      expect(await system.failure(server.port)).to.match(/^answered 1$|headers|HTTP/);
+      const { user, system: kernel } = process.cpuUsage(before);
+      expect((user + kernel) / 1000).to.be.below(500); // cubic takes hours, quadratic seconds
+    });
+  }
+
+  it('holds no more of a response in chunks of one byte than its bytes', async () => {
+    const chunks = 300_000;
+    const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+    await using server = await RawServer.start(answering(head + '1\r\nx\r\n'.repeat(chunks)));
+    await using system = setup();
+    const before = await memoryInUse();
+    const failed = system.failure(server.port);
+    await until(system.clock, () => server.sockets[0]?.bytesWritten === head.length + 6 * chunks);
+    await until(system.clock, () => server.sockets[0]?.writableLength === 0);
+    for (let turn = 0; turn < 20; turn++) await system.clock.advance(0);
+    expect(((await memoryInUse()) - before) / 2 ** 20).to.be.below(6); // one view a byte takes 30 MiB
+    await system.clock.advance(10_000);
+    expect(await failed).to.equal('no complete response within 10s');
+  });
+
+  it('closes a connection on which more comes than one response', async () => {
+    const behind = httpResponse('for somebody else');
+    await using server = await RawServer.start(answering(httpResponse('mine') + behind));
+    await using system = setup();
+    expect(await system.get(server.port)).to.equal('mine');
+    await until(system.clock, () => server.openSockets.length === 0);
+    expect(await system.get(server.port)).to.equal('mine');
+    expect(server.sockets).to.have.length(2);
   });
 
   it('keeps half as many connections once file descriptors have run out', async () => {
@@ -216,26 +280,26 @@ describe('KubeletClient', () => {
     const headers = 'Content-Encoding: gzip\r\n';
     await using server = await RawServer.start(answering(httpResponse('\x1f\x8b', { headers })));
     await using system = setup();
-    expect(await system.failure(server.port)).to.match(/^the answer is encoded.*: gzip$/);
+    expect(await system.failure(server.port)).to.match(/^the response is encoded.*: gzip$/);
   });
 
   for (const [what, head] of [
-    ['says to be', `Content-Length: ${MAX_ANSWER_BYTES + 1}\r\n`],
+    ['says to be', `Content-Length: ${MAX_RESPONSE_BYTES + 1}\r\n`],
     ['turns out to be', 'Connection: close\r\n'],
   ] as const) {
     it(`refuses an answer that ${what} longer than is allowed`, async () => {
-      const body = 'x'.repeat(MAX_ANSWER_BYTES + 1);
+      const body = 'x'.repeat(MAX_RESPONSE_BYTES + 1);
       await using server = await RawServer.start(answering(`HTTP/1.1 200 OK\r\n${head}\r\n${body}`));
       await using system = setup();
       expect(await system.failure(server.port)).to.equal(
-        'the answer is larger than 1Mi (--kubelet-max-response-bytes)',
+        'the response is larger than 1Mi (--kubelet-max-response-bytes)',
       );
       await until(system.clock, () => server.openSockets.length === 0);
     });
   }
 
   it('takes an answer that is as long as is allowed', async () => {
-    const body = 'x'.repeat(MAX_ANSWER_BYTES);
+    const body = 'x'.repeat(MAX_RESPONSE_BYTES);
     await using server = await RawServer.start(answering(httpResponse(body)));
     await using system = setup();
     expect(await system.get(server.port)).to.equal(body);

@@ -1,0 +1,89 @@
+import type net from 'node:net';
+import { Client } from '#lib/kubernetes/client/undici-parts.ts';
+import { onAbort } from '#lib/time/on-abort.ts';
+import { ConnectionClosed } from './http-error.ts';
+import { KubeletResponse } from './kubelet-response.ts';
+import type { ResponseMemory } from './response-memory.ts';
+
+/** What is asked for, by whom, how long it is waited for, and what is made of the response. */
+export interface KubeletRequest<Read> {
+  readonly path: string;
+  /** The value of the Authorization header. */
+  readonly authorization: string | undefined;
+  readonly signal: AbortSignal;
+  /** Reads the body of the response at once: its memory is given back afterwards. */
+  readonly read: (body: Buffer) => Read;
+}
+
+/** What a connection needs from outside. */
+export interface KubeletConnectionOptions {
+  /** The value of the Host header. */
+  readonly host: string;
+  /** A longer response is refused. */
+  readonly maxResponseBytes: number;
+  readonly memory: ResponseMemory;
+}
+
+/** Whom undici takes itself to be connected to: who it really is was settled when the socket was dialled. */
+const ORIGIN = new URL('http://kubelet');
+
+/** As long as a timer can be: a connection is kept until its owner closes it, or the kubelet does, or has said when it will. */
+const KEEP_ALIVE_MS = 2 ** 31 - 1;
+
+/** More than this before a body, or behind it, is there only if something is wrong. */
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** HTTP to one kubelet over one socket that is there already: undici never dials. */
+export class KubeletConnection {
+  readonly #socket: net.Socket;
+  readonly #client: Client;
+  readonly #options: KubeletConnectionOptions;
+
+  constructor(socket: net.Socket, options: KubeletConnectionOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    let isNew = true;
+    this.#client = new Client(ORIGIN, {
+      connect: (_, callback) => {
+        const isOpen = isNew && this.isOpen;
+        isNew = false;
+        queueMicrotask(() => (isOpen ? callback(null, socket) : callback(new ConnectionClosed(), null)));
+      },
+      allowH2: false,
+      useMilo: false,
+      pipelining: 1, // one response after the other
+      headersTimeout: 0, // the signals of requests bound both, on our own clock
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    });
+  }
+
+  /** Whether it can take a request. */
+  get isOpen(): boolean {
+    return this.#socket.readyState === 'open';
+  }
+
+  /**
+   * Asks, once the requests before are over.
+   *
+   * @returns what was read of the response
+   * @throws {KubeletRefusal} for every status but 200; what `read` throws; {@link ConnectionClosed}, the signal's reason, or
+   * why else there is no response, and then the connection is closed
+   */
+  async get<Read>({ path, authorization, signal, read }: KubeletRequest<Read>): Promise<Read> {
+    signal.throwIfAborted();
+    const { host, maxResponseBytes: maxBytes, memory } = this.#options;
+    const headers = ['host', host];
+    if (authorization !== undefined) headers.push('authorization', authorization);
+    const response = new KubeletResponse({ read, maxBytes, memory });
+    using _aborted = onAbort(signal, () => response.fail(signal.reason));
+    this.#client.dispatch({ method: 'GET', path, headers }, response);
+    return await response.result;
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}

@@ -1,0 +1,117 @@
+import { formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
+import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import type { ResponseMemory, ResponseMemoryListener, ResponseShare } from './response-memory.ts';
+
+/** Longer than the responses of nearly all kubelets. */
+export const USUAL_RESPONSE_BYTES = 256 * 1024;
+
+const FIRST_CAPACITY_BYTES = 16 * 1024;
+
+/** How a body is held while it comes in. */
+export interface ResponseBodyOptions {
+  /** A longer one is refused. */
+  readonly maxBytes: number;
+  /** Where what is longer than usual takes its part. */
+  readonly memory: ResponseMemory;
+}
+
+/**
+ * The body of one response as it comes in, in one buffer that grows.
+ *
+ * However it comes, it costs at most twice its length. What is unusually long takes its part of what all such bodies
+ * have together, and waits while there is none. What is given up is free at once, and need not be collected.
+ */
+export class ResponseBody implements Disposable {
+  readonly #options: ResponseBodyOptions;
+  readonly #listener: ResponseMemoryListener;
+  #buffer: ArrayBuffer | undefined;
+  #bytes = 0;
+  /** What has come in while the body waits for memory. */
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #share: ResponseShare | undefined;
+
+  /** @param listener hears when the body need not wait any longer, or is not waited for */
+  constructor(options: ResponseBodyOptions, listener: ResponseMemoryListener) {
+    this.#options = options;
+    this.#listener = listener;
+  }
+
+  /** Whether nothing more is to be taken off the wire until the listener hears of it. */
+  get isWaiting(): boolean {
+    return this.#waitingBytes > 0;
+  }
+
+  /** @throws {ExcessiveAnswer} when a body of so many bytes is too long */
+  expect(bytes: number): void {
+    if (bytes > this.#options.maxBytes) throw tooLong(this.#options.maxBytes);
+  }
+
+  /**
+   * Takes the next part. Look at {@link isWaiting} afterwards.
+   *
+   * @throws {ExcessiveAnswer} when the body is too long
+   */
+  append(chunk: Buffer): void {
+    const bytes = this.#bytes + this.#waitingBytes + chunk.length;
+    this.expect(bytes);
+    this.#share?.noteProgress();
+    if (!this.isWaiting && this.#makeCapacity(bytes)) this.#copy(chunk);
+    else {
+      this.#waiting.push(chunk);
+      this.#waitingBytes += chunk.length;
+    }
+  }
+
+  /** All of it, until it is disposed of. */
+  contents(): Buffer {
+    return Buffer.from(this.#buffer ?? new ArrayBuffer(0), 0, this.#bytes);
+  }
+
+  [Symbol.dispose](): void {
+    this.#share?.[Symbol.dispose]();
+    this.#buffer?.transfer(0);
+    this.#buffer = undefined;
+    this.#bytes = 0;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
+  #makeCapacity(bytes: number): boolean {
+    const heldBytes = this.#buffer?.byteLength ?? 0;
+    if (bytes <= heldBytes) return true;
+    let capacityBytes = Math.max(2 * heldBytes, FIRST_CAPACITY_BYTES);
+    while (capacityBytes < bytes) capacityBytes *= 2;
+    capacityBytes = Math.min(capacityBytes, this.#options.maxBytes);
+    if (capacityBytes > USUAL_RESPONSE_BYTES) {
+      this.#share ??= this.#options.memory.enter({
+        onHeld: () => this.#resume(),
+        onEvicted: (reason) => this.#listener.onEvicted(reason),
+      });
+      if (!this.#share.hold(capacityBytes)) return false;
+    }
+    this.#buffer = this.#buffer ? this.#buffer.transfer(capacityBytes) : new ArrayBuffer(capacityBytes);
+    return true;
+  }
+
+  #resume(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    for (const chunk of waiting) this.append(chunk);
+    if (!this.isWaiting) this.#listener.onHeld();
+  }
+
+  #copy(chunk: Buffer): void {
+    if (!this.#buffer) return;
+    new Uint8Array(this.#buffer).set(chunk, this.#bytes);
+    this.#bytes += chunk.length;
+  }
+}
+
+function tooLong(maxBytes: number): ExcessiveAnswer {
+  return new ExcessiveAnswer(
+    'bytes',
+    `the response is larger than ${formatMemoryBytes(maxBytes)} (--kubelet-max-response-bytes)`,
+  );
+}

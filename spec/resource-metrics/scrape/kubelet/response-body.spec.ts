@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ResponseBody } from '#lib/resource-metrics/scrape/kubelet/response-body.ts';
+import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const MEBIBYTE = 2 ** 20;
+
+function setup({ sharedBytes = 32 * MEBIBYTE, maxBytes = 16 * MEBIBYTE } = {}) {
+  const memory = new ResponseMemory(new ManualClock(), sharedBytes);
+  const resumed: string[] = [];
+  const bodyOf = (name = 'body') =>
+    new ResponseBody(
+      { maxBytes, memory },
+      { onHeld: () => resumed.push(name), onEvicted: (reason) => expect.fail(String(reason)) },
+    );
+  return { bodyOf, resumed };
+}
+
+describe('ResponseBody', () => {
+  it('is the bytes that came, however they came', () => {
+    const parts = fc.array(fc.uint8Array({ maxLength: 70_000 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(parts, (arrays) => {
+        const chunks = arrays.map((array) => Buffer.from(array));
+        using body = setup().bodyOf();
+        for (const chunk of chunks) body.append(chunk);
+        expect(body.contents().equals(Buffer.concat(chunks))).to.equal(true);
+      }),
+    );
+  });
+
+  it('keeps nothing of the chunks themselves', () => {
+    using body = setup().bodyOf();
+    const chunk = Buffer.from('abc');
+    body.append(chunk);
+    chunk.fill('x');
+    expect(String(body.contents())).to.equal('abc');
+  });
+
+  it('is as long as is allowed, and no longer', () => {
+    using body = setup({ maxBytes: MEBIBYTE }).bodyOf();
+    body.append(Buffer.alloc(MEBIBYTE - 1));
+    body.append(Buffer.alloc(1));
+    expect(body.contents()).to.have.length(MEBIBYTE);
+    expect(() => body.append(Buffer.alloc(1))).to.throw(
+      'the response is larger than 1Mi (--kubelet-max-response-bytes)',
+    );
+  });
+
+  it('says at once that an announced length is too long', () => {
+    using body = setup({ maxBytes: MEBIBYTE }).bodyOf();
+    body.expect(MEBIBYTE);
+    expect(() => body.expect(MEBIBYTE + 1)).to.throw('the response is larger than 1Mi');
+  });
+
+  it('waits for memory with all that comes meanwhile, in its order', () => {
+    const { bodyOf, resumed } = setup({ sharedBytes: MEBIBYTE });
+    using first = bodyOf('first');
+    first.append(Buffer.alloc(4 * MEBIBYTE));
+    const second = bodyOf('second');
+    second.append(Buffer.alloc(MEBIBYTE));
+    expect([first.isWaiting, second.isWaiting]).to.deep.equal([false, false]);
+    using third = bodyOf('third');
+    const chunks = ['a', 'b', 'c'].map((letter) => Buffer.alloc(200_000, letter));
+    for (const chunk of chunks) third.append(chunk);
+    expect(third.isWaiting).to.equal(true);
+    expect(resumed).to.deep.equal([]);
+    second[Symbol.dispose]();
+    expect(resumed).to.deep.equal(['third']);
+    expect(third.contents().equals(Buffer.concat(chunks))).to.equal(true);
+  });
+
+  it('takes nothing of what long ones share while it is of usual length', () => {
+    const { bodyOf } = setup({ sharedBytes: 0 });
+    using first = bodyOf('first');
+    first.append(Buffer.alloc(MEBIBYTE));
+    using second = bodyOf('second');
+    second.append(Buffer.alloc(256 * 1024));
+    expect(second.isWaiting).to.equal(false);
+    second.append(Buffer.alloc(1));
+    expect(second.isWaiting).to.equal(true);
+  });
+
+  it('gives back its memory at once, without a collection', () => {
+    const before = process.memoryUsage().arrayBuffers;
+    const { bodyOf } = setup({ maxBytes: 64 * MEBIBYTE });
+    const chunk = Buffer.alloc(64 * MEBIBYTE);
+    for (let round = 0; round < 5; round++) {
+      using body = bodyOf();
+      for (let start = 0; start < chunk.length; start += MEBIBYTE) {
+        body.append(chunk.subarray(start, start + MEBIBYTE));
+      }
+      expect(body.contents()).to.have.length(64 * MEBIBYTE);
+    }
+    expect((process.memoryUsage().arrayBuffers - before) / MEBIBYTE).to.be.below(65); // the chunk itself
+  });
+});
