@@ -4,9 +4,9 @@ import type { ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
+import { onAbort } from '#lib/time/on-abort.ts';
 import { kubeletIdentityFault } from './kubelet-identity.ts';
 import type { NameResolver } from './name-resolver.ts';
-import { NarrowStream } from './narrow-stream.ts';
 import type { TurnGate } from './turn-gate.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for anew at every dial, for files rotate. */
@@ -57,33 +57,41 @@ export class Dialer {
 
   /** @throws with the cause in words; the signal's reason when it aborts first */
   async dial(target: DialTarget, signal: AbortSignal): Promise<net.Socket> {
-    const { host, port } = target;
-    const address = await this.#options.resolver.resolve(host, signal);
-    const { clock, dialTimeoutMs } = this.#options;
+    const { clock, dialTimeoutMs, resolver } = this.#options;
+    const address = await resolver.resolve(target.host, signal);
     const startedAtMs = clock.monotonicMs();
-    const socket = net.connect({ host: address, port, noDelay: true });
+    const socket = net.connect({ host: address, port: target.port, noDelay: true });
     try {
-      await this.#within(dialTimeoutMs, 'connection', socket, signal, 'connect');
+      await this.#within(dialTimeoutMs, 'connection', { socket, event: 'connect', signal });
       const { credentials } = this;
       if (!credentials) return socket;
       const leftMs = dialTimeoutMs - (clock.monotonicMs() - startedAtMs);
       using _turn = this.#shortened(await this.#options.gate.enter(signal));
-      const servername = net.isIP(host) === 0 ? { servername: host } : {};
-      const secured = tls.connect({
-        secureContext: this.#secureContext(credentials),
-        rejectUnauthorized: credentials.rejectUnauthorized ?? true,
-        checkServerIdentity: (_, certificate) => kubeletIdentityFault(certificate, target),
-        ...servername,
-        socket: new NarrowStream(socket),
-        host,
-        ALPNProtocols: ['http/1.1'],
+      if (socket.destroyed) throw socket.errored ?? closedDuring('connection');
+      const secured = this.#secure(socket, target, credentials);
+      await this.#within(Math.max(leftMs, 1), 'TLS handshake', {
+        socket: secured,
+        event: 'secureConnect',
+        signal,
       });
-      await this.#within(Math.max(leftMs, 1), 'TLS handshake', secured, signal, 'secureConnect');
       return secured;
     } catch (error) {
       socket.destroy();
       throw error;
     }
+  }
+
+  #secure(socket: net.Socket, target: DialTarget, credentials: KubeletTls): tls.TLSSocket {
+    const { host } = target;
+    return tls.connect({
+      secureContext: this.#secureContext(credentials),
+      rejectUnauthorized: credentials.rejectUnauthorized ?? true,
+      checkServerIdentity: (_, certificate) => kubeletIdentityFault(certificate, target),
+      ...(net.isIP(host) === 0 ? { servername: host } : {}),
+      socket,
+      host,
+      ALPNProtocols: ['http/1.1'],
+    });
   }
 
   /** Reading authorities and keys takes longer than a handshake: once for all dials until they change. */
@@ -113,26 +121,32 @@ export class Dialer {
   async #within(
     durationMs: number,
     what: string,
-    socket: net.Socket,
-    signal: AbortSignal,
-    event: 'connect' | 'secureConnect',
+    { socket, event, signal }: Opening<'connect' | 'secureConnect'>,
   ): Promise<void> {
     const expired = () => new Error(`no ${what} within ${formatDuration(this.#options.dialTimeoutMs)}`);
     using deadline = startDeadline(this.#options.clock, durationMs, { signal, expired });
-    await new Promise<void>((resolve, reject) => {
-      const abort = () => socket.destroy(deadline.signal.reason);
-      const finish = (error?: Error) => {
-        deadline.signal.removeEventListener('abort', abort);
-        socket.off('close', closed);
-        if (error) reject(error);
-        else resolve();
-      };
-      const closed = () => finish(new Error(`the kubelet closed the connection during the ${what}`));
-      socket.once(event, () => finish());
-      socket.on('error', finish); // stays: an error of a pooled socket must never go unheard
-      socket.once('close', closed);
-      if (deadline.signal.aborted) abort();
-      else deadline.signal.addEventListener('abort', abort, { once: true });
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onClose = () => reject(closedDuring(what));
+    socket.on('error', ignore); // stays: an error of a kept socket must never go unheard
+    socket.once(event, resolve).once('error', reject).once('close', onClose);
+    using _aborted = onAbort(deadline.signal, () => socket.destroy(deadline.signal.reason));
+    try {
+      await promise;
+    } finally {
+      socket.off(event, resolve).off('error', reject).off('close', onClose);
+    }
   }
 }
+
+/** A socket on its way, and what it says when it has arrived. */
+interface Opening<Event> {
+  readonly socket: net.Socket;
+  readonly event: Event;
+  readonly signal: AbortSignal;
+}
+
+function closedDuring(what: string): Error {
+  return new Error(`the kubelet closed the connection during the ${what}`);
+}
+
+function ignore(): void {}

@@ -135,6 +135,45 @@ describe('Dialer', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
+  it('gives the handshake what connecting has left of the time', async () => {
+    await using server = await RawServer.start((socket) => socket.resume());
+    const { clock, failure } = setup({ tls: {} });
+    const failed = failure(server.port);
+    for (let step = 0; step < 10; step++) await null; // dialled, but no event has come in yet
+    await clock.jump(2000);
+    await until(clock, () => clock.sleeperCount === 2 && server.sockets.length === 1);
+    await clock.advance(999);
+    expect(clock.sleeperCount).to.equal(1);
+    await clock.advance(1);
+    expect(await failed).to.equal('no TLS handshake within 3s');
+  });
+
+  it('closes the connection when the caller gives up while it waits for its turn', async () => {
+    await using hanging = await RawServer.start((socket) => socket.resume());
+    await using healthy = await RawServer.start((socket) => socket.resume());
+    const { clock, dialer, failure } = setup({ tls: {}, handshakes: 1 });
+    const first = failure(hanging.port);
+    await until(clock, () => clock.sleeperCount === 2);
+    const aborting = new AbortController();
+    const dialled = dialer
+      .dial({ host: '127.0.0.1', port: healthy.port }, aborting.signal)
+      .catch((error: Error) => error.message);
+    await until(clock, () => healthy.sockets.length === 1 && clock.sleeperCount === 2);
+    for (let turn = 0; turn < 20; turn++) await clock.advance(0); // connected, and waiting
+    aborting.abort(new Error('the cycle ended'));
+    expect(await dialled).to.equal('the cycle ended');
+    await until(clock, () => healthy.openSockets.length === 0);
+    await clock.advance(3000);
+    await first;
+  });
+
+  it('leaves nothing of the caller behind at a connection that is open', async () => {
+    await using server = await RawServer.start((socket) => socket.resume(), { tls: certificate.tls });
+    const socket = await setup({ tls: { ca: certificate.ca } }).dial(server.port);
+    expect(socket.listenerCount('close')).to.be.at.most(1); // Node's own
+    socket.destroy();
+  });
+
   it("ends with the caller's own reason when that one gives up first", async () => {
     await using server = await RawServer.start(() => {});
     const { dialer, clock } = setup({ tls: {} });
