@@ -1,0 +1,126 @@
+import type { Query } from '#lib/sources/query.ts';
+import { Poll, type PollEnvironment, type PollFailure, type Reading } from './poll.ts';
+
+/** What somebody wants to know, and how often. */
+export interface Collector {
+  readonly query: Query;
+  readonly intervalMs: number;
+  /** For how long what was told counts, from when the response was there; three intervals unless told otherwise. */
+  readonly validForMs?: number;
+}
+
+/** How a collector fares, for those who look at it. */
+export interface CollectorReport {
+  readonly owner: string;
+  readonly name: string;
+  readonly collector: Collector;
+  /** What was told last, whether it still counts or not. */
+  readonly reading: Reading | undefined;
+  readonly isValid: boolean;
+  readonly failure: PollFailure | undefined;
+  readonly nextInMs: number;
+}
+
+interface Running {
+  readonly collector: Collector;
+  readonly poll: Poll;
+}
+
+/** A value is missing after so many intervals without a newer one. */
+const VALID_INTERVALS = 3;
+/** A replica is ready after this long, though some sources have not responded. */
+const WARM_AFTER_MS = 30_000;
+
+/**
+ * Asks sources ahead of requests, and holds what they told for as long as it counts.
+ *
+ * Collectors belong to owners. Equal queries, of one owner or of many, are asked once, at the shortest of their
+ * intervals; each judges by its own how long the result counts.
+ */
+export class Collection implements AsyncDisposable {
+  readonly #environment: PollEnvironment;
+  readonly #startedAtMs: number;
+  readonly #polls = new Map<string, Poll>();
+  readonly #owners = new Map<string, ReadonlyMap<string, Running>>();
+
+  constructor(environment: PollEnvironment) {
+    this.#environment = environment;
+    this.#startedAtMs = environment.clock.monotonicMs();
+  }
+
+  /** Has these collectors of an owner run, by their names, and no others of its; one that did not change goes on. */
+  replace(owner: string, collectors: ReadonlyMap<string, Collector>): void {
+    const before = this.#owners.get(owner);
+    const running = new Map<string, Running>();
+    for (const [name, collector] of collectors) {
+      const kept = before?.get(name);
+      const isSame = kept !== undefined && isEqual(kept.collector, collector);
+      running.set(name, isSame ? kept : this.#start(collector));
+    }
+    for (const [name, left] of before ?? []) if (running.get(name) !== left) this.#stop(left);
+    if (running.size > 0) this.#owners.set(owner, running);
+    else this.#owners.delete(owner);
+  }
+
+  /** What a collector's source told last, if it still counts: never an old value for a missing one. */
+  reading(owner: string, name: string): Reading | undefined {
+    const running = this.#owners.get(owner)?.get(name);
+    return running && this.#validReading(running);
+  }
+
+  /** Why there is no newer value; `undefined` while the source responds, and where there is no such collector. */
+  failure(owner: string, name: string): PollFailure | undefined {
+    return this.#owners.get(owner)?.get(name)?.poll.failure;
+  }
+
+  /** Whether every collector has been asked once, or has had 30 s for it. */
+  get isWarm(): boolean {
+    if (this.#environment.clock.monotonicMs() - this.#startedAtMs >= WARM_AFTER_MS) return true;
+    return this.#polls.values().every((poll) => poll.wasAsked);
+  }
+
+  /** How many queries are asked; fewer than there are collectors where some are equal. */
+  get queryCount(): number {
+    return this.#polls.size;
+  }
+
+  *reports(): IterableIterator<CollectorReport> {
+    for (const [owner, collectors] of this.#owners) {
+      for (const [name, running] of collectors) {
+        const { collector, poll } = running;
+        const { reading, failure, nextInMs } = poll;
+        const isValid = this.#validReading(running) !== undefined;
+        yield { owner, name, collector, reading, isValid, failure, nextInMs };
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const owner of [...this.#owners.keys()]) this.replace(owner, new Map());
+  }
+
+  #validReading({ collector, poll }: Running): Reading | undefined {
+    const { reading } = poll;
+    if (!reading) return undefined;
+    const { validForMs = VALID_INTERVALS * collector.intervalMs } = collector;
+    const ageMs = this.#environment.clock.monotonicMs() - reading.receivedAtMonotonicMs;
+    return ageMs < validForMs ? reading : undefined;
+  }
+
+  #start(collector: Collector): Running {
+    const { query, intervalMs } = collector;
+    const poll = this.#polls.get(query.key) ?? new Poll(query, this.#environment);
+    this.#polls.set(query.key, poll);
+    const running = { collector, poll };
+    poll.want(running, intervalMs);
+    return running;
+  }
+
+  #stop(running: Running): void {
+    if (running.poll.leave(running)) this.#polls.delete(running.poll.query.key);
+  }
+}
+
+function isEqual(a: Collector, b: Collector): boolean {
+  return a.query.key === b.query.key && a.intervalMs === b.intervalMs && a.validForMs === b.validForMs;
+}

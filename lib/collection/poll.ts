@@ -1,0 +1,165 @@
+import type { Query, Sample } from '#lib/sources/query.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
+import { formatDuration } from '#lib/time/duration.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
+
+/** What a source told last. */
+export interface Reading {
+  readonly samples: readonly Sample[];
+  /** When the response was there, by the wall clock and by the monotonic one. */
+  readonly receivedAtMs: number;
+  readonly receivedAtMonotonicMs: number;
+}
+
+/** How a source fails, for as long as it does. */
+export interface PollFailure {
+  readonly error: Error;
+  /** When the first of the failures in a row was seen, by the wall clock. */
+  readonly sinceMs: number;
+  readonly count: number;
+}
+
+/** What polls work with. */
+export interface PollEnvironment {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** A number in [0, 1): spreads queries over their interval. */
+  readonly random: () => number;
+  /** Bounds one request. */
+  readonly timeoutMs: number;
+  /** Told of every request that ended, with its error where it failed. */
+  readonly onAsked: (query: Query, durationMs: number, error: Error | undefined) => void;
+}
+
+/** A source that goes on failing is asked after 1, 2, then 4 intervals, but at least once in so long, or an interval. */
+const LONGEST_WAIT_MS = 60_000;
+const MOST_INTERVALS = 4;
+/** How much a wait after a failure is drawn out at random, so that not all come back at once. */
+const JITTER = 0.2;
+
+/**
+ * Asks one query for as long as somebody wants its result: at once, then at the shortest of the intervals that are
+ * wanted. The second request follows after a part of the interval, drawn at random, so that the queries that began
+ * together are spread. One request is under way at a time.
+ */
+export class Poll {
+  readonly #query: Query;
+  readonly #environment: PollEnvironment;
+  readonly #ended = new AbortController();
+  readonly #intervals = new Map<object, number>();
+  #timer: Disposable | undefined;
+  #nextAtMonotonicMs: number;
+  #isAsking = false;
+  #requests = 0;
+  #reading: Reading | undefined;
+  #failure: PollFailure | undefined;
+
+  constructor(query: Query, environment: PollEnvironment) {
+    this.#query = query;
+    this.#environment = environment;
+    this.#nextAtMonotonicMs = environment.clock.monotonicMs();
+  }
+
+  get query(): Query {
+    return this.#query;
+  }
+
+  /** What was told last, however old it is. */
+  get reading(): Reading | undefined {
+    return this.#reading;
+  }
+
+  /** `undefined` while the last request succeeded, and before the first has ended. */
+  get failure(): PollFailure | undefined {
+    return this.#failure;
+  }
+
+  /** Whether a request has ended, with a result or without. */
+  get wasAsked(): boolean {
+    return this.#reading !== undefined || this.#failure !== undefined;
+  }
+
+  /** In how long the next request begins, in milliseconds; 0 while one is under way. */
+  get nextInMs(): number {
+    if (this.#isAsking) return 0;
+    return Math.max(0, this.#nextAtMonotonicMs - this.#environment.clock.monotonicMs());
+  }
+
+  /** Has the query asked at least once an interval, from now on; each user wants one interval. */
+  want(user: object, intervalMs: number): void {
+    this.#intervals.set(user, intervalMs);
+    const latestMs = this.#environment.clock.monotonicMs() + this.#intervalMs;
+    if (this.#requests === 0) this.#schedule(this.#nextAtMonotonicMs);
+    else if (!this.#failure && this.#nextAtMonotonicMs > latestMs) this.#schedule(latestMs);
+  }
+
+  /** @returns whether nobody wants the result any more: the poll has ended then, with the request that is under way */
+  leave(user: object): boolean {
+    this.#intervals.delete(user);
+    if (this.#intervals.size > 0) return false;
+    this.#timer?.[Symbol.dispose]();
+    this.#ended.abort(new Error('nobody wants to know any more'));
+    return true;
+  }
+
+  get #intervalMs(): number {
+    return Math.min(...this.#intervals.values());
+  }
+
+  #schedule(atMonotonicMs: number): void {
+    this.#nextAtMonotonicMs = atMonotonicMs;
+    if (this.#isAsking) return; // what comes after it is reckoned when it ends
+    this.#timer?.[Symbol.dispose]();
+    const delayMs = Math.max(0, atMonotonicMs - this.#environment.clock.monotonicMs());
+    this.#timer = this.#environment.clock.startTimer(delayMs, () => void this.#ask());
+  }
+
+  async #ask(): Promise<void> {
+    const { clock, timeoutMs, onAsked } = this.#environment;
+    const startedAtMs = clock.monotonicMs();
+    this.#isAsking = true;
+    this.#requests++;
+    let error: Error | undefined;
+    try {
+      const expired = () =>
+        new Error(`${this.#query.description}: no response within ${formatDuration(timeoutMs)}`);
+      using deadline = startDeadline(clock, timeoutMs, { signal: this.#ended.signal, expired });
+      this.#succeed(await raceAbort(this.#query.ask(deadline.signal), deadline.signal));
+    } catch (cause) {
+      error = cause instanceof Error ? cause : new Error(String(cause));
+    }
+    this.#isAsking = false;
+    if (this.#ended.signal.aborted) return; // nobody failed: it is we who left
+    if (error) this.#fail(error);
+    onAsked(this.#query, clock.monotonicMs() - startedAtMs, error);
+    this.#schedule(Math.max(clock.monotonicMs(), startedAtMs + this.#waitMs()));
+  }
+
+  #succeed(samples: readonly Sample[]): void {
+    const { clock, logger } = this.#environment;
+    this.#reading = { samples, receivedAtMs: clock.nowMs(), receivedAtMonotonicMs: clock.monotonicMs() };
+    if (this.#failure) logger.info('A source responds again', { query: this.#query.description });
+    this.#failure = undefined;
+  }
+
+  #fail(error: Error): void {
+    const { clock, logger } = this.#environment;
+    if (!this.#failure)
+      logger.error('A source fails; it is asked again', error, { query: this.#query.description });
+    const { sinceMs = clock.nowMs(), count = 0 } = this.#failure ?? {};
+    this.#failure = { error, sinceMs, count: count + 1 };
+  }
+
+  #waitMs(): number {
+    const { random } = this.#environment;
+    const intervalMs = this.#intervalMs;
+    if (this.#failure) {
+      const intervals = Math.min(2 ** (this.#failure.count - 1), MOST_INTERVALS);
+      const waitMs = Math.max(intervalMs, Math.min(intervals * intervalMs, LONGEST_WAIT_MS));
+      return waitMs * (1 + JITTER * random());
+    }
+    return this.#requests === 1 ? intervalMs * (0.5 + random() / 2) : intervalMs;
+  }
+}

@@ -1,0 +1,20 @@
+/** One number that a source told. */
+export interface Sample {
+  readonly value: number;
+  /** What it belongs to, by the source's own names; empty where the source tells none. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** When it was measured, in milliseconds since the Unix epoch; absent where the source does not tell. */
+  readonly takenAtMs?: number;
+  /** The time that it covers; absent where the source does not tell. */
+  readonly windowSeconds?: number;
+}
+
+/** What is asked of a source, again and again. */
+export interface Query {
+  /** The same for queries that ask the same system the same with the same credentials; holds no secret. */
+  readonly key: string;
+  /** What is asked of whom, for people: one line without secrets. */
+  readonly description: string;
+  /** @throws an Error that says what could not be asked, of whom, and why; a source without a result is such an error */
+  ask(signal: AbortSignal): Promise<readonly Sample[]>;
+}

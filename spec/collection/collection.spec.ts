@@ -1,0 +1,325 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Collection, type Collector } from '#lib/collection/collection.ts';
+import type { Query, Sample } from '#lib/sources/query.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+describe('Collection', () => {
+  it('asks a query at once, and then at its interval', async () => {
+    const { clock, collection, source } = setUp();
+    collection.replace('default/web', collectors({ rate: source.collector('rate', 10_000) }));
+    await clock.advance(0);
+    expect(collection.reading('default/web', 'rate')?.samples).to.deep.equal([{ value: 1, labels: {} }]);
+    await clock.advance(100_000);
+    expect(intervals(source.askedAtMs('rate'))).to.deep.equal([
+      5000, // a part of the interval, drawn at random
+      ...Array.from({ length: 9 }, () => 10_000),
+    ]);
+  });
+
+  it('spreads the queries that begin together over their interval', async () => {
+    let draw = 0;
+    const { clock, collection, source } = setUp({ random: () => draw++ / 10 });
+    const many = Array.from({ length: 10 }, (_, index) => `query-${index}`);
+    collection.replace(
+      'a',
+      collectors(Object.fromEntries(many.map((name) => [name, source.collector(name, 10_000)]))),
+    );
+    await clock.advance(10_000);
+    const seconds = many.map((name) => source.askedAtMs(name)[1]);
+    expect(new Set(seconds).size).to.equal(10);
+    expect(seconds.every((atMs) => atMs !== undefined && atMs >= 5000 && atMs < 10_000)).to.equal(true);
+  });
+
+  describe('of equal queries', () => {
+    it('asks once, at the shortest interval', async () => {
+      const { clock, collection, source } = setUp();
+      collection.replace('a', collectors({ one: source.collector('same', 30_000) }));
+      await clock.advance(1000);
+      collection.replace('b', collectors({ other: source.collector('same', 5000) }));
+      expect(collection.queryCount).to.equal(1);
+      await clock.advance(60_000);
+      expect(intervals(source.askedAtMs('same'))).to.deep.equal([
+        6000,
+        ...Array.from({ length: 11 }, () => 5000),
+      ]);
+      expect(collection.reading('a', 'one')).to.equal(collection.reading('b', 'other'));
+    });
+
+    it('goes back to the longer interval, and ends with the last user', async () => {
+      const { clock, collection, source } = setUp();
+      collection.replace('a', collectors({ one: source.collector('same', 30_000) }));
+      collection.replace('b', collectors({ other: source.collector('same', 5000) }));
+      await clock.advance(20_000);
+      collection.replace('b', new Map());
+      const before = source.askedAtMs('same').length;
+      await clock.advance(65_000);
+      expect(intervals(source.askedAtMs('same').slice(before))).to.deep.equal([30_000, 30_000]);
+      collection.replace('a', new Map());
+      expect(collection.queryCount).to.equal(0);
+      expect(clock.sleeperCount).to.equal(0);
+    });
+  });
+
+  describe('when collectors are replaced', () => {
+    it('goes on with those that did not change', async () => {
+      const { clock, collection, source } = setUp();
+      const kept = source.collector('kept', 60_000);
+      collection.replace('a', collectors({ kept, gone: source.collector('gone', 60_000) }));
+      await clock.advance(1000);
+      collection.replace('a', collectors({ kept: { ...kept }, fresh: source.collector('fresh', 60_000) }));
+      await clock.advance(1000);
+      expect(source.askedAtMs('kept')).to.have.length(1);
+      expect(source.askedAtMs('fresh')).to.have.length(1);
+      expect(collection.reading('a', 'kept')).to.not.equal(undefined);
+      expect(collection.reading('a', 'gone')).to.equal(undefined);
+      expect(collection.queryCount).to.equal(2);
+    });
+
+    it('ends the request that is under way, which is no failure of the source', async () => {
+      const { clock, collection, source, logger, asked } = setUp();
+      source.hang('slow');
+      collection.replace('a', collectors({ slow: source.collector('slow', 10_000) }));
+      await clock.advance(100);
+      collection.replace('a', new Map());
+      await clock.advance(0);
+      expect(source.abortedCount('slow')).to.equal(1);
+      expect([logger.lines, asked, clock.sleeperCount]).to.deep.equal([[], [], 0]);
+    });
+  });
+
+  describe('of a source that fails', () => {
+    it('has a value for three intervals, and then none', async () => {
+      const { clock, collection, source } = setUp();
+      collection.replace('a', collectors({ rate: source.collector('rate', 10_000) }));
+      await clock.advance(4000);
+      source.fail('rate', 'connection refused');
+      await clock.advance(25_999);
+      expect(collection.reading('a', 'rate')).to.not.equal(undefined);
+      await clock.advance(1);
+      expect(collection.reading('a', 'rate')).to.equal(undefined);
+      expect([...collection.reports()])
+        .to.have.nested.property('0.reading.samples')
+        .of.length(1);
+    });
+
+    it('has it for as long as its collector says', async () => {
+      const { clock, collection, source } = setUp();
+      const collector = { ...source.collector('rate', 10_000), validForMs: 15_000 };
+      collection.replace('a', collectors({ rate: collector }));
+      await clock.advance(0);
+      source.fail('rate', 'connection refused');
+      await clock.advance(14_999);
+      expect(collection.reading('a', 'rate')).to.not.equal(undefined);
+      await clock.advance(1);
+      expect(collection.reading('a', 'rate')).to.equal(undefined);
+    });
+
+    it('asks after one, two and four intervals, yet at least once a minute', async () => {
+      const { clock, collection, source } = setUp({ random: () => 0 });
+      source.fail('rate', 'connection refused');
+      collection.replace('a', collectors({ rate: source.collector('rate', 15_000) }));
+      await clock.advance(240_000);
+      expect(intervals(source.askedAtMs('rate'))).to.deep.equal([15_000, 30_000, 60_000, 60_000, 60_000]);
+      const { failure } = [...collection.reports()][0] ?? {};
+      expect(failure).to.deep.include({ count: 6, sinceMs: Date.UTC(2026, 0, 1) });
+    });
+
+    it('never asks before the interval is over, however long that is', async () => {
+      const { clock, collection, source } = setUp({ random: () => 0 });
+      source.fail('rate', 'connection refused');
+      collection.replace('a', collectors({ rate: source.collector('rate', 300_000) }));
+      await clock.advance(900_000);
+      expect(intervals(source.askedAtMs('rate'))).to.deep.equal([300_000, 300_000, 300_000]);
+    });
+
+    it('logs that once, and once that it responds again', async () => {
+      const { clock, collection, source, logger } = setUp();
+      source.fail('rate', 'connection refused');
+      collection.replace('a', collectors({ rate: source.collector('rate', 10_000) }));
+      await clock.advance(60_000);
+      source.succeed('rate', 7);
+      await clock.advance(60_000);
+      expect(
+        logger.lines.map(({ level, message, fields }) => [level, message, fields.query, fields.err]),
+      ).to.deep.equal([
+        ['error', 'A source fails; it is asked again', 'what rate is', 'connection refused'],
+        ['info', 'A source responds again', 'what rate is', undefined],
+      ]);
+      expect(collection.reading('a', 'rate')?.samples[0]?.value).to.equal(7);
+    });
+
+    it('ends what takes too long, whether it listens to that or not, and holds up nobody else', async () => {
+      const { clock, collection, source } = setUp();
+      source.hang('deaf', { isDeaf: true });
+      collection.replace(
+        'a',
+        collectors({ deaf: source.collector('deaf', 10_000), well: source.collector('well', 10_000) }),
+      );
+      await clock.advance(5001);
+      expect(collection.failure('a', 'deaf')?.error.message).to.equal('what deaf is: no response within 5s');
+      expect(collection.reading('a', 'well')).to.not.equal(undefined);
+      await clock.advance(20_000);
+      expect(source.askedAtMs('deaf').length).to.be.above(1);
+    });
+  });
+
+  it('has one request of a query under way at a time', async () => {
+    const { clock, collection, source } = setUp();
+    source.takeMs('slow', 4000);
+    collection.replace('a', collectors({ slow: source.collector('slow', 1000) }));
+    await clock.advance(20_000);
+    expect(intervals(source.askedAtMs('slow'))).to.deep.equal([4000, 4000, 4000, 4000, 4000]);
+  });
+
+  it('is warm when each query was asked once, or after 30 s', async () => {
+    const { clock, collection, source } = setUp();
+    expect(collection.isWarm).to.equal(true);
+    source.fail('failing', 'no');
+    source.hang('hanging', { isDeaf: true });
+    collection.replace('a', collectors({ failing: source.collector('failing', 60_000) }));
+    await clock.advance(0);
+    expect(collection.isWarm).to.equal(true);
+    collection.replace('b', collectors({ hanging: source.collector('hanging', 60_000) }));
+    await clock.advance(4999);
+    expect(collection.isWarm).to.equal(false);
+    await clock.advance(2);
+    expect(collection.isWarm).to.equal(true);
+    await clock.advance(25_000);
+    collection.replace('c', collectors({ late: source.collector('late', 60_000) }));
+    expect(collection.isWarm).to.equal(true);
+  });
+
+  it('leaves nothing behind when it is disposed', async () => {
+    const { clock, collection, source } = setUp();
+    source.hang('hanging');
+    collection.replace(
+      'a',
+      collectors({ hanging: source.collector('hanging', 1000), well: source.collector('well', 1000) }),
+    );
+    await clock.advance(2500);
+    await collection[Symbol.asyncDispose]();
+    await clock.advance(0);
+    expect([clock.sleeperCount, collection.queryCount]).to.deep.equal([0, 0]);
+  });
+
+  it('asks just what its owners want, whatever they replaced before', async () => {
+    const wish = fc.dictionary(
+      fc.constantFrom('x', 'y'),
+      fc.record({ query: fc.constantFrom('p', 'q', 'r'), s: fc.integer({ min: 1, max: 5 }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), wish), { maxLength: 12 }),
+        async (steps) => {
+          const { clock, collection, source } = setUp();
+          const wanted = new Map<string, (typeof steps)[number][1]>();
+          for (const [owner, wishes] of steps) {
+            wanted.set(owner, wishes);
+            const own = Object.entries(wishes).map(([name, { query, s }]) => [
+              name,
+              source.collector(query, s * 1000),
+            ]);
+            collection.replace(owner, collectors(Object.fromEntries(own)));
+            await clock.advance(700);
+          }
+          await clock.advance(10_000);
+          const shortest = new Map<string, number>();
+          for (const wishes of wanted.values()) {
+            for (const { query, s } of Object.values(wishes))
+              shortest.set(query, Math.min(s, shortest.get(query) ?? s));
+          }
+          expect(collection.queryCount).to.equal(shortest.size);
+          const before = ['p', 'q', 'r'].map((query) => source.askedAtMs(query).length);
+          await clock.advance(60_000);
+          const counts = ['p', 'q', 'r'].map(
+            (query, index) => source.askedAtMs(query).length - (before[index] ?? 0),
+          );
+          expect(counts).to.deep.equal(
+            ['p', 'q', 'r'].map((query) => 60 / (shortest.get(query) ?? Number.POSITIVE_INFINITY)),
+          );
+          await collection[Symbol.asyncDispose]();
+          expect(clock.sleeperCount).to.equal(0);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
+
+function setUp({ random = () => 0 }: { readonly random?: () => number } = {}) {
+  const clock = new ManualClock();
+  const logger = new RecordingLogger();
+  const asked: string[] = [];
+  const onAsked = ({ key }: Query) => void asked.push(key);
+  const collection = new Collection({ clock, logger, random, timeoutMs: 5000, onAsked });
+  return { clock, logger, asked, collection, source: new ScriptedSource(clock) };
+}
+
+function collectors(byName: Readonly<Record<string, Collector>>): ReadonlyMap<string, Collector> {
+  return new Map(Object.entries(byName));
+}
+
+function intervals(timesMs: readonly number[]): number[] {
+  return timesMs.slice(1).map((atMs, index) => atMs - (timesMs[index] ?? 0));
+}
+
+type Behaviour = (signal: AbortSignal) => Promise<readonly Sample[]>;
+
+/** A source that does as it is told, query by query, and remembers when it was asked. */
+class ScriptedSource {
+  readonly #clock: ManualClock;
+  readonly #behaviours = new Map<string, Behaviour>();
+  readonly #asked = new Map<string, number[]>();
+  readonly #aborted = new Map<string, number>();
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock;
+  }
+
+  collector(key: string, intervalMs: number): Collector {
+    const ask = (signal: AbortSignal) => {
+      this.#asked.set(key, [...this.askedAtMs(key), this.#clock.monotonicMs()]);
+      signal.addEventListener('abort', () => this.#aborted.set(key, this.abortedCount(key) + 1));
+      return (this.#behaviours.get(key) ?? responding(1))(signal);
+    };
+    return { query: { key, description: `what ${key} is`, ask }, intervalMs };
+  }
+
+  askedAtMs(key: string): readonly number[] {
+    return this.#asked.get(key) ?? [];
+  }
+
+  abortedCount(key: string): number {
+    return this.#aborted.get(key) ?? 0;
+  }
+
+  succeed(key: string, value: number): void {
+    this.#behaviours.set(key, responding(value));
+  }
+
+  fail(key: string, message: string): void {
+    this.#behaviours.set(key, () => Promise.reject(new Error(message)));
+  }
+
+  takeMs(key: string, durationMs: number): void {
+    this.#behaviours.set(key, async (signal) => {
+      await this.#clock.sleep(durationMs, { signal });
+      return [{ value: 1, labels: {} }];
+    });
+  }
+
+  /** @param isDeaf whether it goes on when it is told to end */
+  hang(key: string, { isDeaf = false }: { readonly isDeaf?: boolean } = {}): void {
+    this.#behaviours.set(key, (signal) => {
+      return new Promise((_, reject) => {
+        if (!isDeaf) signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    });
+  }
+}
+
+function responding(value: number): Behaviour {
+  return () => Promise.resolve([{ value, labels: {} }]);
+}
