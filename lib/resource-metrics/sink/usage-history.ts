@@ -53,6 +53,9 @@ export const OLDEST_SAMPLE_MS = 30_000;
 /** Some kubelets work out anew at every reading when a life began, and stamps are rounded to seconds. */
 const FLAPPING_START_MS = 1000;
 
+/** As many as a kubelet that samples every 10 s has in the longest window, twice over. */
+const MOST_READINGS = 8;
+
 /** A kubelet that has given one and the same sample for this long has stopped sampling, and the sample says little of now. */
 export const STUCK_SAMPLE_MS = 300_000;
 
@@ -151,11 +154,25 @@ function clockWasStepped(history: UsageHistory, point: MetricsPoint, context: Re
   return byTheirClockMs < Math.max(0, leastMs) || byTheirClockMs > mostMs;
 }
 
-/** The latest reading that lies the longest window back, and all since: no coming one needs an older. */
+/**
+ * The latest reading that lies the longest window back, and those since: no coming one needs an older. Of readings that follow one
+ * another more closely than kubelets sample, as by a clock that creeps, those that are furthest apart are kept.
+ */
 function neededReadings(readings: readonly CounterReading[]): readonly CounterReading[] {
   const newest = readings.at(-1);
   const oldest = readings.findLastIndex(
     ({ takenAtMs }) => newest !== undefined && newest.takenAtMs - takenAtMs >= SECOND_STAMPS_WINDOW_MS,
   );
-  return oldest > 0 ? readings.slice(oldest) : readings;
+  const needed = oldest > 0 ? readings.slice(oldest) : readings;
+  return needed.length > MOST_READINGS ? needed.toSpliced(mostCrowded(needed), 1) : needed;
+}
+
+/** The place of the reading that has its neighbours the closest; never the oldest or the newest. */
+function mostCrowded(readings: readonly CounterReading[]): number {
+  const spaceAround = (index: number) =>
+    (readings[index + 1]?.takenAtMs ?? 0) - (readings[index - 1]?.takenAtMs ?? 0);
+  let crowded = 1;
+  for (let index = 2; index < readings.length - 1; index++)
+    if (spaceAround(index) < spaceAround(crowded)) crowded = index;
+  return crowded;
 }

@@ -117,12 +117,13 @@ describe('nextHistory', () => {
     });
   });
 
-  it('takes a start that flaps by milliseconds for the same life', () => {
-    const { usage } = historyOf(
-      { takenAtMs: at(0), startedAtMs: at(-100) },
-      { takenAtMs: at(60), startedAtMs: at(-100) + 7, cpuCoreNanoseconds: 2e9 },
-    );
-    expect(usage?.windowMs).to.equal(60_000);
+  it('takes a start that flaps by up to a second for the same life, though it now lies behind the earlier reading', () => {
+    const startedAgain = (flapsByMs: number) =>
+      historyOf(
+        { takenAtMs: at(0), startedAtMs: at(0) - 3 },
+        { takenAtMs: at(60), startedAtMs: at(0) - 3 + flapsByMs, cpuCoreNanoseconds: 2e9 },
+      ).readings.length;
+    expect([3, 1000, 1001].map(startedAgain)).to.deep.equal([2, 2, 1]);
   });
 
   it('measures by the counter where a start lies after the reading: the clock was set back since', () => {
@@ -197,6 +198,21 @@ describe('nextHistory', () => {
       at(980),
       at(990),
     ]);
+  });
+
+  it('keeps eight readings at most, however closely they follow one another, and measures on', () => {
+    for (const stepMs of [1, 1000]) {
+      const steps = Array.from({ length: 2001 }, (_, index) => ({
+        takenAtMs: at(0) + index * stepMs,
+        cpuCoreNanoseconds: 1e9 + index * stepMs * 1e6,
+        context: { receivedAtMs: index * Math.max(stepMs, 15) },
+      }));
+      const { readings, usage } = historyOf(...steps);
+      expect(readings, `every ${stepMs} ms`).to.have.length.at.most(8);
+      expect(readings.at(-1)?.takenAtMs).to.equal(at(0) + 2000 * stepMs);
+      if (stepMs === 1000) expect(usage).to.deep.include({ cpuNanocores: 1e9 });
+      if (stepMs === 1000) expect(usage?.windowMs).to.be.within(30_000, 40_000);
+    }
   });
 
   it('never measures a negative usage or a window shorter than 10 s', () => {
