@@ -2,7 +2,7 @@ import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { notFound } from '#lib/apiserver/failures.ts';
 import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
-import type { ContainerUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import { type ContainerUsage, isSamePodUsage, type PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import { OBJECTS_A_TURN } from '#lib/time/turn.ts';
 import { originOf } from './metrics-origin.ts';
 import { METRICS_SCHEMA } from './metrics-schemas.ts';
@@ -53,7 +53,11 @@ export function podMetricsResource(
     },
 
     ...(versions && {
-      watch: watchableMetrics<PodMetrics>(versions, (snapshot, namespace) => batches.of(snapshot, namespace)),
+      watch: watchableMetrics<PodMetrics>(
+        versions,
+        (snapshot, namespace) => batches.of(snapshot, namespace),
+        isSamePodUsage,
+      ),
     }),
   };
 }

@@ -15,10 +15,15 @@ interface ToldBatch {
   told(): ObjectBatch;
 }
 
-/** Follows metrics from snapshot to snapshot: one is unchanged if it is of the same usage and the same live object. */
+/**
+ * Follows metrics from snapshot to snapshot: one is unchanged if it is of the same usage and the same live object.
+ *
+ * @param isSameUsage whether two usages say the same; by default, when they are one
+ */
 export function watchableMetrics<Metrics extends MadeMetrics>(
   versions: SnapshotVersions,
   batchesOf: (snapshot: Snapshot, namespace: string | undefined) => readonly ToldBatch[],
+  isSameUsage: (a: Metrics['usage'], b: Metrics['usage']) => boolean = Object.is,
 ): Watchable<Metrics> {
   return {
     version: () => versions.current(),
@@ -28,6 +33,6 @@ export function watchableMetrics<Metrics extends MadeMetrics>(
       return snapshot && batchesOf(snapshot, namespace).map((batch) => batch.told());
     },
     changed: (version, signal) => versions.changed(version, signal),
-    isUnchanged: (before, after) => before.usage === after.usage && before.live === after.live,
+    isUnchanged: (before, after) => before.live === after.live && isSameUsage(before.usage, after.usage),
   };
 }

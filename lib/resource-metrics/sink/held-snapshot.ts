@@ -14,10 +14,17 @@ export function nodeUsages(records: ReadonlyMap<string, NodeRecord>): Snapshot['
   return usages;
 }
 
+/** What decides between two nodes that tell of one pod. */
+export interface PodArbitration {
+  readonly livePodUid: LivePodUid;
+  /** By our wall clock. */
+  readonly nowMs: number;
+}
+
 /** What pods use, by their namespaces and names; one that two nodes tell of counts once. */
 export function podUsages(
   records: ReadonlyMap<string, NodeRecord>,
-  livePodUid: LivePodUid,
+  arbitration: PodArbitration,
 ): HeldSnapshot['pods'] {
   const namespaces = new Map<string, Map<string, HeldUsage>>();
   for (const { pods } of records.values()) {
@@ -26,18 +33,27 @@ export function podUsages(
       const namespace = namespaces.get(usage.namespace) ?? new Map<string, HeldUsage>();
       if (namespace.size === 0) namespaces.set(usage.namespace, namespace);
       const other = namespace.get(usage.name);
-      namespace.set(usage.name, other ? liveOf(other, usage, livePodUid) : usage);
+      namespace.set(usage.name, other ? likelierOf(other, usage, arbitration) : usage);
     }
   }
   return namespaces;
 }
 
-/** Of two nodes' words on one pod, that on the pod which lives; where that can't be told, the later. */
-function liveOf(a: HeldUsage, b: HeldUsage, livePodUid: LivePodUid): HeldUsage {
-  const uid = livePodUid(a.namespace, a.name);
-  if (uid !== undefined && a.uid !== b.uid) {
-    if (a.uid === uid) return a;
-    if (b.uid === uid) return b;
-  }
+/**
+ * Of two nodes' words on one pod, that of the node which itself told the live pod's UID: only kubelets that run a pod know it. A word
+ * without a UID comes next, and one on another pod last. Where that decides nothing, the later counts, unless it is of the future.
+ */
+function likelierOf(a: HeldUsage, b: HeldUsage, { livePodUid, nowMs }: PodArbitration): HeldUsage {
+  const liveUid = livePodUid(a.namespace, a.name);
+  const difference = evidenceOf(b, liveUid) - evidenceOf(a, liveUid);
+  if (difference !== 0) return difference > 0 ? b : a;
+  const isAhead = a.timestampMs > nowMs;
+  if (isAhead !== b.timestampMs > nowMs) return isAhead ? b : a;
   return b.timestampMs > a.timestampMs ? b : a;
+}
+
+function evidenceOf({ uid, isUidTold }: HeldUsage, liveUid: string | undefined): number {
+  const isOfAnother = liveUid !== undefined && uid !== undefined && uid !== liveUid;
+  if (isOfAnother) return 0;
+  return isUidTold ? 2 : 1;
 }

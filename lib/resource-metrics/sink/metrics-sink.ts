@@ -167,11 +167,12 @@ export class MetricsSink {
     const { clock, livePodUid } = this.#options;
     const served = new Map(this.#published.entries().filter(([, record]) => this.#isServed(record)));
     this.#nextExpiryMs = this.#expiryOf(served.values());
+    const nowMs = clock.nowMs();
     this.#snapshot = {
       sequence: this.#snapshot.sequence + 1,
-      publishedAtMs: clock.nowMs(),
+      publishedAtMs: nowMs,
       nodes: nodeUsages(served),
-      pods: podUsages(served, livePodUid),
+      pods: podUsages(served, { livePodUid, nowMs }),
     };
   }
 

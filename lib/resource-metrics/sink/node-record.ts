@@ -139,17 +139,11 @@ function nextPods(
     const { namespace, name } = held ?? points;
     const uid = held?.uid === toldUid ? held?.uid : toldUid;
     const firstRow = unpacked.length;
-    let isSame = held?.uid === uid && held?.incompleteBecause === incompleteBecause;
-    isSame &&= held?.containerCount === containers.length;
     containers.forEach((point, index) => {
-      const history = held?.historyOf(point.name, index);
-      const next = nextHistory(history, point, context);
-      isSame &&= next === history;
-      unpacked.push(next);
+      unpacked.push(nextHistory(held?.historyOf(point.name, index), point, context));
     });
-    const containerCount = containers.length;
-    const same = isSame ? held : undefined;
-    return { key, namespace, name, uid, incompleteBecause, firstRow, containerCount, same };
+    const [containerCount, isUidTold] = [containers.length, points.uid !== undefined];
+    return { key, namespace, name, uid, isUidTold, incompleteBecause, firstRow, containerCount };
   });
   const histories = new PackedHistories(unpacked, previous?.histories);
   return { histories, pods: new Map(parts.map((part) => [part.key, new PodRecord({ ...part, histories })])) };

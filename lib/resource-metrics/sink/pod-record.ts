@@ -9,22 +9,23 @@ export interface PodRecordParts {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string | undefined;
+  /** Whether the kubelet itself told the UID. */
+  readonly isUidTold: boolean;
   readonly incompleteBecause: string | undefined;
   /** Of the pod's node, those of the pod's containers from `firstRow` on. */
   readonly histories: PackedHistories;
   readonly firstRow: number;
   readonly containerCount: number;
-  /** The record before, where nothing has changed since: its usage goes on. */
-  readonly same: PodRecord | undefined;
 }
 
-/** What is held of one pod: the readings of its containers and the usage that they amount to. */
+/** What is held of one pod: the readings of its containers and the usage that they amount to. Immutable. */
 export class PodRecord {
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
   /** `undefined` where neither the kubelet nor the API server told it. */
   readonly uid: string | undefined;
+  readonly isUidTold: boolean;
   /** Why the last answer told no usage of the whole pod. */
   readonly incompleteBecause: string | undefined;
   readonly containerCount: number;
@@ -38,11 +39,12 @@ export class PodRecord {
     this.namespace = parts.namespace;
     this.name = parts.name;
     this.uid = parts.uid;
+    this.isUidTold = parts.isUidTold;
     this.incompleteBecause = parts.incompleteBecause;
     this.containerCount = parts.containerCount;
     this.#histories = parts.histories;
     this.#firstRow = parts.firstRow;
-    this.usage = parts.same ? HeldUsage.carriedOver(parts.same, this) : HeldUsage.of(this);
+    this.usage = HeldUsage.of(this);
   }
 
   /** In the kubelet's order; no two have the same name. */
@@ -101,9 +103,9 @@ export class PodRecord {
   }
 }
 
-/** A pod's usage as its record holds it: objects are made of it only when somebody asks. */
+/** A pod's usage as its record holds it: objects are made of it only when somebody asks. Immutable. */
 export class HeldUsage implements PodUsage {
-  #record: PodRecord;
+  readonly #record: PodRecord;
 
   private constructor(record: PodRecord) {
     this.#record = record;
@@ -111,16 +113,6 @@ export class HeldUsage implements PodUsage {
 
   static of(record: PodRecord): HeldUsage | undefined {
     return record.incompleteBecause === undefined && record.isMeasured ? new HeldUsage(record) : undefined;
-  }
-
-  /**
-   * The usage of a record that says the same as the one before, and leaves that one to be forgotten. Whoever holds the
-   * usage, in a snapshot that is served, reads the same from now on.
-   */
-  static carriedOver(from: PodRecord, to: PodRecord): HeldUsage | undefined {
-    const { usage } = from;
-    if (usage) usage.#record = to;
-    return usage;
   }
 
   get key(): string {
@@ -137,6 +129,10 @@ export class HeldUsage implements PodUsage {
 
   get uid(): string | undefined {
     return this.#record.uid;
+  }
+
+  get isUidTold(): boolean {
+    return this.#record.isUidTold;
   }
 
   get timestampMs(): number {

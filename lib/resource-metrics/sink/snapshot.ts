@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ExtraBytes } from '#lib/resource-metrics/batch/extra-resources.ts';
 
 /** What a container uses. */
@@ -33,10 +34,13 @@ export interface PodUsage {
   readonly containers: readonly ContainerUsage[];
 }
 
-/**
- * Everything that is served at one moment. Immutable; an entry that did not change is the same object in the
- * next snapshot, so that whatever was derived from it can be kept.
- */
+/** Whether two usages of one pod say the same, as they do in two snapshots between which no sample was taken. */
+export function isSamePodUsage(a: PodUsage, b: PodUsage): boolean {
+  const isSameTime = a.timestampMs === b.timestampMs && a.windowMs === b.windowMs;
+  return isSameTime && a.uid === b.uid && isDeepStrictEqual(a.containers, b.containers);
+}
+
+/** Everything that is served at one moment. Immutable. */
 export interface Snapshot {
   /** Rises by one with every snapshot of this process. */
   readonly sequence: number;

@@ -21,7 +21,7 @@ function setup({
   readonly liveUids?: Record<string, string>;
   readonly stalenessMs?: number;
 } = {}): Setup {
-  const clock = new ManualClock();
+  const clock = new ManualClock(at(0));
   const livePodUid = (namespace: string, name: string) => liveUids[`${namespace}/${name}`];
   const sink = new MetricsSink({ clock, livePodUid, resolutionMs: RESOLUTION_MS, stalenessMs });
   const answer: Setup['answer'] = (...nodes) => {
@@ -345,6 +345,46 @@ describe('MetricsSink', () => {
     it('serves the later one where UIDs do not tell', async () => {
       expect((await moved({}))?.uid).to.equal('uid-1');
       expect((await moved({ 'default/db-0': 'uid-3' }))?.uid).to.equal('uid-1');
+    });
+
+    /** What is served of a pod that runs on node `home`, of which another node tells, too, 20 s ahead or as long ago. */
+    const contested = async (
+      liveUid: string | undefined,
+      { home, other, otherSeconds }: { home?: string; other?: string; otherSeconds: number },
+    ) => {
+      const system = setup({ liveUids: liveUid === undefined ? {} : { 'default/db-0': liveUid } });
+      const podOf = (uid: string | undefined, seconds: number) => [
+        podOn('x', seconds, { name: 'db-0', uid }),
+      ];
+      for (const seconds of [0, 60]) {
+        await system.clock.advance(seconds * 1000);
+        const nodes = [
+          { name: 'home', pods: podOf(home, seconds) },
+          { name: 'other', pods: podOf(other, seconds + otherSeconds) },
+        ];
+        system.answer(...nodes);
+      }
+      const usage = system.sink.snapshot.pods.get('default')?.get('db-0');
+      return usage?.timestampMs === at(60) ? 'home' : 'other';
+    };
+
+    it('believes none that leaves out the UID where another node knows it, whatever the stamps', async () => {
+      for (const otherSeconds of [-20, -1, 20]) {
+        expect(await contested('uid-1', { home: 'uid-1', otherSeconds })).to.equal('home');
+        expect(await contested(undefined, { home: 'uid-1', otherSeconds })).to.equal('home');
+      }
+    });
+
+    it('believes none that stamps ahead of now where no UID tells', async () => {
+      expect(await contested('uid-1', { otherSeconds: 20 })).to.equal('home');
+      expect(await contested('uid-1', { otherSeconds: -1 })).to.equal('home');
+      expect(await contested('uid-1', { home: 'uid-1', other: 'uid-1', otherSeconds: 20 })).to.equal('home');
+      expect(await contested(undefined, { otherSeconds: 20 })).to.equal('home');
+    });
+
+    it('believes one that tells no UID sooner than one that tells another', async () => {
+      expect(await contested('uid-1', { other: 'uid-0', otherSeconds: -1 })).to.equal('home');
+      expect(await contested('uid-1', { home: 'uid-0', otherSeconds: -1 })).to.equal('other');
     });
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
 import type { PodRecord } from '#lib/resource-metrics/sink/pod-record.ts';
+import { isSamePodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import { at, containerPoint, nodeAnswer, podPoints } from '#spec/support/points.ts';
 
 const OPTIONS = { resolutionMs: 60_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
@@ -70,15 +71,29 @@ describe('PodRecord', () => {
     expect(record).to.deep.include({ usage: undefined, containerCount: 0 });
   });
 
-  it('keeps its usage while nothing is new, which says the same to whoever held it before', () => {
-    const again = { ...second, askedAtMs: 75_000, receivedAtMs: 75_000 };
-    const [, before, after] = recordsOf(first, second, again);
-    expect(after?.usage).to.equal(before?.usage);
-    expect(before?.usage).to.deep.include({
-      ...{ namespace: 'default', name: 'web-1', uid: 'uid-web-1', timestampMs: at(60), windowMs: 60_000 },
-      containerCount: 2,
-    });
-    expect(before?.usage?.containers.map(({ cpuNanocores }) => cpuNanocores)).to.deep.equal([1e8, 5e7]);
+  it('says the same while nothing is new, and leaves what was told before as it was', () => {
+    const swapped = answerAt(60, [
+      ['side', 5e9],
+      ['app', 7e9],
+    ]);
+    const again = { askedAtMs: 75_000, receivedAtMs: 75_000 };
+    const [, before, same, other] = recordsOf(
+      first,
+      second,
+      { ...second, ...again },
+      { ...swapped, ...again },
+    );
+    if (!before?.usage || !same?.usage || !other?.usage) throw new Error('usage is missing');
+    expect(isSamePodUsage(before.usage, same.usage)).to.equal(true);
+    expect(isSamePodUsage(same.usage, other.usage)).to.equal(false);
+    for (const { usage } of [before, same]) {
+      expect(usage).to.deep.include({
+        ...{ namespace: 'default', name: 'web-1', uid: 'uid-web-1', timestampMs: at(60), windowMs: 60_000 },
+        containerCount: 2,
+      });
+      expect(usage?.containers.map(({ name }) => name)).to.deep.equal(['app', 'side']);
+      expect(usage?.containers.map(({ cpuNanocores }) => cpuNanocores)).to.deep.equal([1e8, 5e7]);
+    }
   });
 
   it('leaves the usage of before as it was when something is new', () => {
