@@ -1,0 +1,98 @@
+import type { Decision, HpaEvent, Outcome } from './decision.ts';
+import { rememberScaling } from './limits/scale-events.ts';
+import { type HorizontalPodAutoscaler, targetOf } from './objects/horizontal-pod-autoscaler.ts';
+import type { HpaStatus } from './objects/hpa-status.ts';
+import { type ConditionChange, withConditions } from './status/conditions.ts';
+import { isSameStatus } from './status/same-status.ts';
+import { objectTime } from './status/timestamp.ts';
+
+/**
+ * Makes status, events, error and memory of a decision, once the scale was written or did not have to be.
+ *
+ * @param updateError why the scale could not be written
+ */
+export function conclude(
+  decision: Decision,
+  hpa: HorizontalPodAutoscaler,
+  { nowMs, updateError }: { readonly nowMs: number; readonly updateError?: string },
+): Outcome {
+  const { scaleTo, status: decided, memory, explanation } = decision;
+  const written = scaleTo !== undefined && updateError === undefined ? scaleTo : undefined;
+  const attempt = scaleTo === undefined ? undefined : attemptOf(decision, scaleTo, { hpa, updateError });
+  const now = objectTime(nowMs);
+  const before: HpaStatus = hpa.status ?? { desiredReplicas: 0 };
+  const conditions = withConditions(
+    before.conditions ?? [],
+    attempt ? [...decision.conditions, attempt.condition] : decision.conditions,
+    now,
+  );
+  const status = !decided
+    ? { ...before, conditions }
+    : {
+        currentReplicas: decided.currentReplicas,
+        desiredReplicas:
+          (updateError === undefined ? decided.desiredReplicas : undefined) ?? before.desiredReplicas,
+        ...lastScaleTime(written === undefined ? before.lastScaleTime : now),
+        currentMetrics: decided.currentMetrics,
+        conditions,
+      };
+  return {
+    desiredReplicas: written,
+    status,
+    isStatusChanged: !isSameStatus(hpa.status, status),
+    events: attempt ? [...decision.events, attempt.event] : decision.events,
+    error: attempt?.error ?? decision.error,
+    memory:
+      written === undefined || !decided
+        ? memory
+        : rememberScaling(
+            memory,
+            { from: decided.currentReplicas, to: written },
+            { behavior: hpa.spec.behavior, nowMs },
+          ),
+    explanation,
+  };
+}
+
+function lastScaleTime(time: string | undefined): Pick<HpaStatus, 'lastScaleTime'> {
+  return time === undefined ? {} : { lastScaleTime: time };
+}
+
+interface Attempt {
+  readonly condition: ConditionChange;
+  readonly event: HpaEvent;
+  readonly error?: string;
+}
+
+/** What is said of writing the scale. */
+function attemptOf(
+  { scaleReason }: Decision,
+  replicas: number,
+  {
+    hpa,
+    updateError: error,
+  }: { readonly hpa: HorizontalPodAutoscaler; readonly updateError: string | undefined },
+): Attempt {
+  const size = `New size: ${replicas}; reason: ${scaleReason}`;
+  if (error === undefined) {
+    return {
+      condition: {
+        type: 'AbleToScale',
+        isTrue: true,
+        reason: 'SucceededRescale',
+        message: `the HPA controller was able to update the target scale to ${replicas}`,
+      },
+      event: { type: 'Normal', reason: 'SuccessfulRescale', message: size },
+    };
+  }
+  return {
+    condition: {
+      type: 'AbleToScale',
+      isTrue: false,
+      reason: 'FailedUpdateScale',
+      message: `the HPA controller was unable to update the target scale: ${error}`,
+    },
+    event: { type: 'Warning', reason: 'FailedRescale', message: `${size}; error: ${error}` },
+    error: `failed to rescale ${targetOf(hpa)}: ${error}`,
+  };
+}

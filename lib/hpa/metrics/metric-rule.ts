@@ -1,0 +1,61 @@
+import type { MetricTarget } from '../objects/horizontal-pod-autoscaler.ts';
+import type { HpaConfig } from '../objects/hpa-config.ts';
+import type { MetricStatus } from '../objects/hpa-status.ts';
+import type { MetricReading } from '../objects/metric-reading.ts';
+import type { ScaledPod } from '../objects/scaled-pod.ts';
+import { parseThousandths, QuantityError } from '../quantities/parse-quantity.ts';
+import { MetricFailure } from './metric-failure.ts';
+import type { Proposal } from './proposal.ts';
+import type { Tolerances } from './tolerance.ts';
+
+/** What one kind of metric does with its part of the spec. */
+export interface MetricRule {
+  /** What conditions and events call the metric. */
+  readonly name: string;
+  /** The reason of condition and event when the metric fails. */
+  readonly failureReason: string;
+  /** What the reconcile's error puts before the failure. */
+  readonly errorPrefix: string;
+
+  /** @throws {MetricFailure} with the message of condition and event */
+  propose(context: MetricContext): Proposal;
+
+  /** How the status shows what was proposed from. */
+  status(proposal: Proposal): MetricStatus;
+}
+
+/** What every metric of an HPA is decided from. */
+export interface MetricContext {
+  readonly reading: MetricReading;
+  /** Those that the scale's selector selects. */
+  readonly pods: readonly ScaledPod[];
+  readonly namespace: string;
+  readonly specReplicas: number;
+  readonly statusReplicas: number;
+  readonly tolerances: Tolerances;
+  readonly config: HpaConfig;
+  readonly nowMs: number;
+}
+
+/** Fails a metric whose target has neither of the values that its kind takes. */
+export function missingTarget(kind: string, values: string): MetricFailure {
+  return new MetricFailure(`invalid ${kind} metric source: neither ${values} was set`);
+}
+
+/** Reads what a target is to be, in thousandths. */
+export function targetThousandths(target: MetricTarget, field: 'value' | 'averageValue'): bigint | undefined {
+  const text = target[field];
+  return text === undefined ? undefined : parseThousandths(text);
+}
+
+/** Runs a step, and puts what was being done before its failure; numbers nobody can read are failures, too. */
+export function failingAs<Result>(prefix: string, step: () => Result): Result {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof QuantityError)
+      throw new MetricFailure(`${prefix}${error.message}`, { isRefusal: true });
+    if (!(error instanceof MetricFailure)) throw error;
+    throw new MetricFailure(`${prefix}${error.message}`, { isRefusal: error.isRefusal });
+  }
+}

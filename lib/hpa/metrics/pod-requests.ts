@@ -1,0 +1,98 @@
+import type { ContainerRequests, Requests, ScaledPod } from '../objects/scaled-pod.ts';
+import { toInt64 } from '../quantities/go-integers.ts';
+import { parseNanos, parseThousandths, roundedUp } from '../quantities/parse-quantity.ts';
+import { MetricFailure } from './metric-failure.ts';
+
+/** Whose requests of what are asked for. */
+export interface RequestedPart {
+  readonly resource: string;
+  /** `undefined` for the pod as a whole. */
+  readonly container: string | undefined;
+  /** Feature gate PodLevelResources. */
+  readonly podLevelResources: boolean;
+}
+
+/**
+ * What each pod requests, in thousandths: the base of its utilization.
+ *
+ * @throws {MetricFailure} when a container that counts requests nothing, whatever state its pod is in
+ */
+export function requestsOfPods(pods: readonly ScaledPod[], part: RequestedPart): Map<string, bigint> {
+  const requests = new Map<string, bigint>();
+  for (const pod of pods) requests.set(pod.name, requestOf(pod, part));
+  return requests;
+}
+
+function requestOf(pod: ScaledPod, { resource, container, podLevelResources }: RequestedPart): bigint {
+  if (container === undefined && podLevelResources && hasPodRequests(pod)) return podRequest(pod, resource);
+  let sum = 0n;
+  for (const one of pod.containers) if (counts(one, container)) sum += containerRequest(pod, one, resource);
+  for (const one of pod.initContainers) {
+    if (one.isSidecar && counts(one, container)) sum += containerRequest(pod, one, resource);
+  }
+  return toInt64(sum);
+}
+
+function counts({ name }: ContainerRequests, container: string | undefined): boolean {
+  return container === undefined || container === name;
+}
+
+function containerRequest(pod: ScaledPod, { name, requests }: ContainerRequests, resource: string): bigint {
+  const request = requests[resource];
+  if (request !== undefined) return parseThousandths(request);
+  throw new MetricFailure(`missing request for ${resource} in container ${name} of Pod ${pod.name}`);
+}
+
+/** Resources that a pod can request as a whole. */
+const POD_LEVEL = /^(cpu|memory|hugepages-.*)$/;
+
+function hasPodRequests({ podRequests }: ScaledPod): boolean {
+  for (const resource in podRequests) if (POD_LEVEL.test(resource)) return true;
+  return false;
+}
+
+/**
+ * What the scheduler counts for a pod that has requests of its own: these, or for a resource that they leave out what its
+ * containers need, and the overhead.
+ */
+function podRequest(pod: ScaledPod, resource: string): bigint {
+  const own = POD_LEVEL.test(resource) ? nanos(pod.podRequests, resource) : undefined;
+  const base = own ?? containersNeed(pod, resource);
+  const overhead = nanos(pod.overhead, resource);
+  if (base === undefined && overhead === undefined) {
+    throw new MetricFailure(`missing pod-level request for ${resource} in Pod ${pod.name}`);
+  }
+  return roundedUp((base ?? 0n) + (overhead ?? 0n), 1_000_000n);
+}
+
+/** The containers and sidecars together, or the neediest moment of the pod's start if that needs more. */
+function containersNeed({ containers, initContainers }: ScaledPod, resource: string): bigint | undefined {
+  let running: bigint | undefined;
+  for (const { requests } of containers) running = plus(running, nanos(requests, resource));
+  let sidecars: bigint | undefined;
+  let starting: bigint | undefined;
+  for (const { requests, isSidecar } of initContainers) {
+    const request = nanos(requests, resource);
+    if (isSidecar) {
+      running = plus(running, request);
+      sidecars = plus(sidecars, request);
+    }
+    starting = larger(starting, isSidecar ? sidecars : plus(sidecars, request));
+  }
+  return larger(running, starting);
+}
+
+function nanos(requests: Requests, resource: string): bigint | undefined {
+  const request = requests[resource];
+  return request === undefined ? undefined : parseNanos(request);
+}
+
+function plus(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one + other;
+}
+
+function larger(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one > other ? one : other;
+}

@@ -1,0 +1,48 @@
+import type { NamedMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import { formatThousandths } from '../quantities/format-thousandths.ts';
+import { averageMeasure } from './average.ts';
+import { MetricFailure } from './metric-failure.ts';
+import {
+  failingAs,
+  type MetricContext,
+  type MetricRule,
+  missingTarget,
+  targetThousandths,
+} from './metric-rule.ts';
+import { type PodSamples, valuesOfPods } from './pod-usage.ts';
+import { proposeByPods } from './proposal-by-pods.ts';
+
+/** A custom metric that pods have: `type: Pods`. Its only target is an average. */
+export function podsMetric({ metric, target }: NamedMetricSpec): MetricRule {
+  return {
+    name: `pods metric ${metric.name}`,
+    failureReason: 'FailedGetPodsMetric',
+    errorPrefix: 'failed to get pods metric value: ',
+
+    propose(context) {
+      const { pods, tolerances, config, nowMs, specReplicas } = context;
+      const average = targetThousandths(target, 'averageValue');
+      if (average === undefined) throw missingTarget('pods', 'a value target nor an average value target');
+      const samples = failingAs(`unable to get metric ${metric.name}: `, () => samplesOf(context));
+      const times = { ...config, nowMs };
+      return proposeByPods(
+        { samples, pods, tolerances, times, resource: undefined, currentReplicas: specReplicas },
+        () => averageMeasure(average),
+      );
+    },
+
+    status: ({ current }) => ({
+      type: 'Pods',
+      pods: { metric, current: current === undefined ? {} : { averageValue: formatThousandths(current) } },
+    }),
+  };
+}
+
+function samplesOf({ reading, nowMs }: MetricContext): PodSamples {
+  if ('error' in reading) {
+    throw new MetricFailure(`unable to fetch metrics from custom metrics API: ${reading.error}`);
+  }
+  const values = 'podValues' in reading ? reading.podValues : [];
+  if (values.length === 0) throw new MetricFailure('no metrics returned from custom metrics API');
+  return valuesOfPods(values, nowMs);
+}

@@ -1,0 +1,37 @@
+/**
+ * What is remembered of an HPA from one decision to the next.
+ *
+ * Entries keep their places: one that is too old to count is overwritten where it stands, so lists grow no longer than
+ * what a window holds.
+ */
+export interface HpaMemory {
+  /** What was recommended before stabilization and limits. */
+  readonly recommendations: readonly Recommendation[];
+  readonly scaleUpEvents: readonly ScaleEvent[];
+  readonly scaleDownEvents: readonly ScaleEvent[];
+}
+
+export interface Recommendation {
+  readonly replicas: number;
+  readonly atMs: number;
+}
+
+/** A change of the scale by this controller. */
+export interface ScaleEvent {
+  /** By how many replicas; positive both ways. */
+  readonly change: number;
+  readonly atMs: number;
+}
+
+/** Nothing is known of the HPA yet. */
+export const NO_MEMORY: HpaMemory = { recommendations: [], scaleUpEvents: [], scaleDownEvents: [] };
+
+/** Puts an entry into the place of the last one that is too old, or at the end. */
+export function remember<Entry>(
+  entries: readonly Entry[],
+  entry: Entry,
+  isTooOld: (entry: Entry) => boolean,
+): readonly Entry[] {
+  const place = entries.findLastIndex(isTooOld);
+  return place < 0 ? [...entries, entry] : entries.with(place, entry);
+}

@@ -1,0 +1,101 @@
+import type { MetricExplanation } from './explanation.ts';
+import { evaluateMetric, type MetricOutcome } from './metrics/evaluate-metric.ts';
+import type { MetricContext } from './metrics/metric-rule.ts';
+import type { MetricSpec } from './objects/horizontal-pod-autoscaler.ts';
+import type { MetricStatus } from './objects/hpa-status.ts';
+import type { MetricReading } from './objects/metric-reading.ts';
+
+/** What an HPA's metrics ask for together. */
+export interface MetricsOutcome {
+  readonly statuses: readonly MetricStatus[];
+  readonly explanations: readonly MetricExplanation[];
+  /** In the order of the spec. */
+  readonly failures: readonly NonNullable<MetricOutcome['failure']>[];
+  /** That metrics failed, and the first reason. */
+  readonly error: string | undefined;
+  /** Absent where too little is known to scale. */
+  readonly proposal?: { readonly replicas: number; readonly name: string; readonly leadingMetric: number };
+}
+
+/**
+ * Puts the metrics of an HPA together: the largest proposal wins.
+ *
+ * A metric that failed might have asked for more, so what remains may not scale down; if all failed, nothing may happen.
+ *
+ * @param readings one for each metric, in the order of the spec
+ */
+export function evaluateMetrics(
+  metrics: readonly MetricSpec[],
+  readings: readonly MetricReading[],
+  context: Omit<MetricContext, 'reading'>,
+): MetricsOutcome {
+  const outcomes = metrics.map((spec, place) =>
+    evaluateMetric(spec, { ...context, reading: readings[place] ?? NOT_READ }),
+  );
+  const failures = outcomes.flatMap(({ failure }) => failure ?? []);
+  const [first] = failures;
+  const common = {
+    failures,
+    statuses: outcomes.map(({ status }) => status),
+    explanations: outcomes.map((outcome, place) => explanationOf(outcome, metrics[place], readings[place])),
+    error:
+      first &&
+      `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${first.error}`,
+  };
+  const leading = leadingOf(outcomes);
+  if (failures.length >= metrics.length) return common;
+  if (failures.length > 0 && leading.replicas < context.specReplicas) return common;
+  return { ...common, proposal: leading };
+}
+
+const NOT_READ: MetricReading = { error: 'not read' };
+
+/** The largest proposal, the first of equals; one of nothing gives way to whatever follows. */
+function leadingOf(outcomes: readonly MetricOutcome[]): NonNullable<MetricsOutcome['proposal']> {
+  let leading = { replicas: 0, name: '', leadingMetric: -1 };
+  outcomes.forEach(({ name, proposal }, leadingMetric) => {
+    if (!proposal) return;
+    const { replicas } = proposal;
+    if (leading.replicas === 0 || replicas > leading.replicas) leading = { replicas, name, leadingMetric };
+  });
+  return leading;
+}
+
+function explanationOf(
+  { name, status, proposal, failure }: MetricOutcome,
+  spec: MetricSpec | undefined,
+  reading: MetricReading | undefined,
+): MetricExplanation {
+  const source = spec && sourceOf(spec);
+  const takenAtMs = reading && oldestOf(reading);
+  return {
+    type: spec?.type ?? '',
+    name,
+    target: source?.target,
+    current: currentOf(status),
+    ...(takenAtMs === undefined ? {} : { takenAtMs }),
+    ...(proposal ? { proposal } : {}),
+    ...(failure ? { failure } : {}),
+  };
+}
+
+function sourceOf(spec: MetricSpec): { readonly target: MetricExplanation['target'] } | undefined {
+  if (spec.type === 'Resource') return spec.resource;
+  if (spec.type === 'ContainerResource') return spec.containerResource;
+  if (spec.type === 'Pods') return spec.pods;
+  return spec.type === 'Object' ? spec.object : spec.external;
+}
+
+function currentOf(status: MetricStatus): MetricExplanation['current'] {
+  const { resource, containerResource, pods, object, external } = status;
+  return (resource ?? containerResource ?? pods ?? object ?? external)?.current;
+}
+
+function oldestOf(reading: MetricReading): number | undefined {
+  if ('error' in reading) return undefined;
+  if (!('podUsage' in reading)) return reading.takenAtMs;
+  let oldest: number | undefined;
+  for (const { takenAtMs } of reading.podUsage)
+    if (!(oldest !== undefined && oldest <= takenAtMs)) oldest = takenAtMs;
+  return oldest;
+}

@@ -1,0 +1,113 @@
+import type { HpaSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
+import type { HpaCondition, MetricStatus } from '#lib/hpa/objects/hpa-status.ts';
+import type { Requests } from '#lib/hpa/objects/scaled-pod.ts';
+
+/** One recorded decision of Kubernetes' HPA controller, as its file has it. Ages are seconds before "now". */
+export interface RecordedCase {
+  readonly id: string;
+  readonly group: string;
+  readonly config: {
+    readonly tolerance: number;
+    readonly cpuInitializationPeriodSeconds: number;
+    readonly initialReadinessDelaySeconds: number;
+    readonly downscaleStabilisationSeconds: number;
+    readonly features?: { readonly configurableTolerance?: boolean; readonly podLevelResources?: boolean };
+  };
+  readonly hpa: {
+    readonly spec: HpaSpec;
+    readonly submittedSpec?: HpaSpec;
+    readonly status?: RecordedStatus & { readonly lastScaleTimeAgeSeconds?: number };
+  };
+  readonly otherHpas?: readonly {
+    readonly name: string;
+    readonly namespace: string;
+    readonly selector: string;
+  }[];
+  readonly scale: {
+    readonly specReplicas: number;
+    readonly statusReplicas: number;
+    readonly selector: string;
+    readonly getError?: string;
+    readonly updateError?: string;
+    readonly updateConflicts?: number;
+  };
+  readonly pods: readonly RecordedPod[];
+  readonly metrics: RecordedMetrics;
+  readonly history: RecordedHistory;
+  readonly expected: RecordedOutcome;
+}
+
+export interface RecordedStatus {
+  readonly currentReplicas: number;
+  readonly desiredReplicas: number;
+  readonly currentMetrics?: readonly MetricStatus[] | null;
+  readonly conditions?: readonly RecordedCondition[];
+}
+
+export type RecordedCondition = Omit<HpaCondition, 'lastTransitionTime'> & {
+  readonly lastTransitionAgeSeconds?: number;
+};
+
+export interface RecordedPod {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly phase: string;
+  readonly deleting?: boolean;
+  readonly startedAgeSeconds: number | null;
+  readonly ready: boolean | 'Unknown' | null;
+  readonly readyTransitionAgeSeconds: number | null;
+  readonly containers: readonly RecordedContainer[];
+  readonly initContainers?: readonly RecordedContainer[];
+  readonly podLevelRequests?: Requests;
+  readonly overhead?: Requests;
+}
+
+interface RecordedContainer {
+  readonly name: string;
+  readonly requests?: Requests;
+  readonly restartPolicy?: string;
+}
+
+export interface RecordedMetrics {
+  readonly resource?: Readonly<Record<string, Readonly<Record<string, RecordedUsage>>>>;
+  readonly pods?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly objects?: Readonly<Record<string, string>>;
+  readonly external?: Readonly<Record<string, readonly string[]>>;
+  readonly errors?: Readonly<Record<string, string>>;
+}
+
+export interface RecordedUsage {
+  readonly containers: Readonly<Record<string, string>>;
+  readonly ageSeconds: number;
+  readonly windowSeconds: number;
+}
+
+export interface RecordedHistory {
+  readonly recommendations?: readonly { readonly replicas: number; readonly ageSeconds: number }[];
+  readonly scaleUpEvents?: readonly RecordedScaleEvent[];
+  readonly scaleDownEvents?: readonly RecordedScaleEvent[];
+}
+
+export interface RecordedScaleEvent {
+  readonly change: number;
+  readonly ageSeconds: number;
+}
+
+/** What a reconcile did, as far as it was recorded. */
+export interface RecordedOutcome {
+  readonly desiredReplicas: number | null;
+  readonly status: RecordedStatus;
+  readonly statusWritten: boolean;
+  readonly lastScaleTimeSet: boolean;
+  readonly events: readonly { readonly type: string; readonly reason: string; readonly message: string }[];
+  readonly error?: string;
+  readonly historyAfter: RecordedHistory;
+}
+
+/** Reads a file of cases, one a line. */
+export function parseCases(text: string): RecordedCase[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => JSON.parse(line) as RecordedCase);
+}

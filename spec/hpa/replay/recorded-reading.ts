@@ -1,0 +1,68 @@
+import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
+import type { MetricReading, PodUsage } from '#lib/hpa/objects/metric-reading.ts';
+import type { RecordedMetrics, RecordedUsage } from './recorded-case.ts';
+
+interface ReadingOptions {
+  readonly isSelected: (pod: string) => boolean;
+  readonly momentOf: (ageSeconds: number) => number;
+}
+
+/** What the metrics APIs of a recorded world say about one metric of its HPA. */
+export function recordedReading(
+  metric: MetricSpec,
+  metrics: RecordedMetrics,
+  options: ReadingOptions,
+): MetricReading {
+  const { errors = {} } = metrics;
+  const failed = (asked: string) => {
+    const error = errors[asked];
+    return error === undefined ? undefined : { error };
+  };
+  switch (metric.type) {
+    case 'Resource':
+      return failed(`resource/${metric.resource.name}`) ?? { podUsage: podUsages(metrics, options) };
+    case 'ContainerResource':
+      return failed(`resource/${metric.containerResource.name}`) ?? { podUsage: podUsages(metrics, options) };
+    case 'Pods': {
+      const { name } = metric.pods.metric;
+      const values = Object.entries(metrics.pods?.[name] ?? {});
+      const podValues = values
+        .filter(([pod]) => options.isSelected(pod))
+        .map(([pod, value]) => ({ pod, value }));
+      return failed(`pods/${name}`) ?? { podValues };
+    }
+    case 'Object': {
+      const { name } = metric.object.metric;
+      const value = metrics.objects?.[name];
+      return failed(`object/${name}`) ?? (value === undefined ? { error: `no ${name}` } : { value });
+    }
+    case 'External': {
+      const { name } = metric.external.metric;
+      return failed(`external/${name}`) ?? { values: metrics.external?.[name] ?? [] };
+    }
+  }
+}
+
+/** One object a pod, with all of its containers, whichever resource tells of them. */
+function podUsages({ resource = {} }: RecordedMetrics, { isSelected, momentOf }: ReadingOptions): PodUsage[] {
+  const pods = new Set(Object.values(resource).flatMap((samples) => Object.keys(samples)));
+  return [...pods].filter(isSelected).map((pod) => {
+    const samples = Object.entries(resource).flatMap(([name, usages]): [string, RecordedUsage][] => {
+      const usage = usages[pod];
+      return usage ? [[name, usage]] : [];
+    });
+    const [, first] = samples[0] as [string, RecordedUsage];
+    const containers = new Map<string, Record<string, string>>();
+    for (const [name, usage] of samples) {
+      for (const [container, amount] of Object.entries(usage.containers)) {
+        containers.set(container, { ...containers.get(container), [name]: amount });
+      }
+    }
+    return {
+      pod,
+      takenAtMs: momentOf(first.ageSeconds),
+      windowMs: first.windowSeconds * 1000,
+      containers: [...containers].map(([name, usage]) => ({ name, usage })),
+    };
+  });
+}

@@ -1,0 +1,161 @@
+import type { DecisionInput } from '#lib/hpa/decision.ts';
+import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
+import type { HpaMemory } from '#lib/hpa/objects/hpa-memory.ts';
+import type { HpaStatus } from '#lib/hpa/objects/hpa-status.ts';
+import type { MetricReading } from '#lib/hpa/objects/metric-reading.ts';
+import { type PodObject, scaledPod } from '#lib/hpa/objects/scaled-pod.ts';
+import { rivalsOf } from '#lib/hpa/rivals.ts';
+import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import type { RecordedCase, RecordedPod } from './recorded-case.ts';
+import { recordedReading } from './recorded-reading.ts';
+
+/** The instant at which every case is replayed. */
+export const NOW_MS = Date.UTC(2026, 0, 15, 12);
+
+/** The moment that lies so many seconds before. */
+export function momentOf(ageSeconds: number): number {
+  return NOW_MS - ageSeconds * 1000;
+}
+
+/** Puts together what our own controller would have read of a recorded world. */
+export function decisionInput(recorded: RecordedCase): DecisionInput {
+  const { config, hpa, scale } = recorded;
+  const selector = selectorOf(scale.selector);
+  const pods = recorded.pods
+    .map((pod) => scaledPod(podObject(pod)))
+    .filter(({ labels }) => selector?.matches(labels) ?? false);
+  return {
+    hpa: { metadata: OWN, spec: hpa.spec, ...statusOf(hpa.status) },
+    scale: scaleOf(recorded),
+    pods,
+    rivals: rivalsOf(pods, rivalHpas(recorded)),
+    readings: (hpa.spec.metrics ?? []).map((metric) => reading(metric, recorded, selector)),
+    memory: memoryOf(recorded),
+    config: {
+      tolerance: config.tolerance,
+      cpuInitializationPeriodMs: config.cpuInitializationPeriodSeconds * 1000,
+      initialReadinessDelayMs: config.initialReadinessDelaySeconds * 1000,
+      downscaleStabilizationMs: config.downscaleStabilisationSeconds * 1000,
+      configurableTolerance: config.features?.configurableTolerance ?? false,
+      podLevelResources: config.features?.podLevelResources ?? true,
+    },
+    nowMs: NOW_MS,
+  };
+}
+
+const OWN = { name: 'web', namespace: 'default' };
+
+function reading(
+  metric: MetricSpec,
+  { metrics, pods }: RecordedCase,
+  selector: LabelSelector | undefined,
+): MetricReading {
+  const labels = new Map(pods.map((pod) => [pod.name, pod.labels]));
+  return recordedReading(metric, metrics, {
+    // A sample without a pod has these labels.
+    isSelected: (pod) => selector?.matches(labels.get(pod) ?? { app: 'web' }) ?? false,
+    momentOf,
+  });
+}
+
+/** What the API server of the recording knew, by API group. */
+const KINDS: Readonly<Record<string, readonly string[]>> = {
+  apps: ['Deployment', 'ReplicaSet', 'StatefulSet'],
+  '': ['ReplicationController'],
+};
+
+function scaleOf({ hpa, scale }: RecordedCase): DecisionInput['scale'] {
+  const { apiVersion = '', kind } = hpa.spec.scaleTargetRef;
+  const parts = apiVersion.split('/');
+  if (parts.length > 2)
+    return { step: 'api-version', message: `unexpected GroupVersion string: ${apiVersion}` };
+  const group = parts.length === 2 ? (parts[0] ?? '') : '';
+  if (!KINDS[group]?.includes(kind)) {
+    return { step: 'kind', message: `no matches for kind "${kind}" in group "${group}"` };
+  }
+  return scale.getError === undefined ? scale : { step: 'scale', message: scale.getError };
+}
+
+function selectorOf(text: string): LabelSelector | undefined {
+  try {
+    return parseLabelSelector(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function rivalHpas({ otherHpas = [] }: RecordedCase) {
+  return otherHpas
+    .filter(({ namespace }) => namespace === OWN.namespace)
+    .map((other) => ({ ...other, selector: parseLabelSelector(other.selector) }));
+}
+
+/** The pod as the API server would show it. */
+function podObject(pod: RecordedPod): PodObject {
+  const { name, labels, phase, startedAgeSeconds, ready, readyTransitionAgeSeconds } = pod;
+  const containersOf = (containers: RecordedPod['containers']) =>
+    containers.map(({ requests, ...container }) => ({
+      ...container,
+      resources: { requests: requests ?? {} },
+    }));
+  const since = readyTransitionAgeSeconds;
+  return {
+    metadata: { name, labels, ...(pod.deleting ? { deletionTimestamp: timeOf(1) } : {}) },
+    spec: {
+      containers: containersOf(pod.containers),
+      initContainers: containersOf(pod.initContainers ?? []),
+      ...(pod.podLevelRequests ? { resources: { requests: pod.podLevelRequests } } : {}),
+      ...(pod.overhead ? { overhead: pod.overhead } : {}),
+    },
+    status: {
+      phase,
+      ...(startedAgeSeconds === null ? {} : { startTime: timeOf(startedAgeSeconds) }),
+      conditions:
+        ready === null
+          ? []
+          : [
+              {
+                type: 'Ready',
+                status: ready === 'Unknown' ? ready : ready ? 'True' : 'False',
+                lastTransitionTime: since === null ? null : timeOf(since),
+              },
+            ],
+    },
+  };
+}
+
+function statusOf(status: RecordedCase['hpa']['status']): { readonly status?: HpaStatus } {
+  if (!status) return {};
+  const { lastScaleTimeAgeSeconds, conditions = [], ...others } = status;
+  return {
+    status: {
+      ...others,
+      conditions: conditions.map(({ lastTransitionAgeSeconds, ...condition }) => ({
+        ...condition,
+        ...(lastTransitionAgeSeconds === undefined
+          ? {}
+          : { lastTransitionTime: timeOf(lastTransitionAgeSeconds) }),
+      })),
+      ...(lastScaleTimeAgeSeconds === undefined ? {} : { lastScaleTime: timeOf(lastScaleTimeAgeSeconds) }),
+    },
+  };
+}
+
+function memoryOf({ history }: RecordedCase): HpaMemory {
+  const { recommendations = [], scaleUpEvents = [], scaleDownEvents = [] } = history;
+  return {
+    recommendations: recommendations.map(({ replicas, ageSeconds }) => ({
+      replicas,
+      atMs: momentOf(ageSeconds),
+    })),
+    scaleUpEvents: scaleUpEvents.map(({ change, ageSeconds }) => ({ change, atMs: momentOf(ageSeconds) })),
+    scaleDownEvents: scaleDownEvents.map(({ change, ageSeconds }) => ({
+      change,
+      atMs: momentOf(ageSeconds),
+    })),
+  };
+}
+
+function timeOf(ageSeconds: number): string {
+  return new Date(momentOf(ageSeconds)).toISOString();
+}

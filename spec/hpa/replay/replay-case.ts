@@ -1,0 +1,56 @@
+import { conclude } from '#lib/hpa/conclude.ts';
+import { decide } from '#lib/hpa/decide.ts';
+import type { Outcome } from '#lib/hpa/decision.ts';
+import type { HpaMemory } from '#lib/hpa/objects/hpa-memory.ts';
+import type { RecordedCase, RecordedOutcome } from './recorded-case.ts';
+import { decisionInput, NOW_MS } from './recorded-world.ts';
+
+/** Lets our own controller decide a recorded case. */
+export function replayCase(recorded: RecordedCase): {
+  readonly outcome: RecordedOutcome;
+  readonly explanation: Outcome['explanation'];
+} {
+  const input = decisionInput(recorded);
+  const outcome = conclude(decide(input), input.hpa, { nowMs: NOW_MS, ...updateError(recorded) });
+  const { status } = outcome;
+  return {
+    explanation: outcome.explanation,
+    outcome: {
+      desiredReplicas: outcome.desiredReplicas ?? null,
+      status: {
+        currentReplicas: status.currentReplicas ?? 0,
+        desiredReplicas: status.desiredReplicas,
+        currentMetrics: status.currentMetrics ?? null,
+        conditions: (status.conditions ?? []).map(({ lastTransitionTime: _, ...condition }) => condition),
+      },
+      statusWritten: outcome.isStatusChanged,
+      lastScaleTimeSet: status.lastScaleTime !== input.hpa.status?.lastScaleTime,
+      events: outcome.events,
+      ...(outcome.error === undefined ? {} : { error: outcome.error }),
+      historyAfter: historyOf(outcome.memory),
+    },
+  };
+}
+
+/** A write that is refused as a conflict is tried again so many times in all. */
+const WRITES = 5;
+
+function updateError({ scale }: RecordedCase): { readonly updateError?: string } {
+  if (scale.updateError !== undefined) return { updateError: scale.updateError };
+  if ((scale.updateConflicts ?? 0) < WRITES) return {};
+  return {
+    updateError: 'Operation cannot be fulfilled on deployments.apps "web": the object has been modified',
+  };
+}
+
+function historyOf({ recommendations, scaleUpEvents, scaleDownEvents }: HpaMemory) {
+  const ageSeconds = (atMs: number) => (NOW_MS - atMs) / 1000;
+  return {
+    recommendations: recommendations.map(({ replicas, atMs }) => ({
+      replicas,
+      ageSeconds: ageSeconds(atMs),
+    })),
+    scaleUpEvents: scaleUpEvents.map(({ change, atMs }) => ({ change, ageSeconds: ageSeconds(atMs) })),
+    scaleDownEvents: scaleDownEvents.map(({ change, atMs }) => ({ change, ageSeconds: ageSeconds(atMs) })),
+  };
+}

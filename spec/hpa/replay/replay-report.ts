@@ -1,0 +1,51 @@
+import { defaultedSpec } from '#lib/hpa/defaulted-spec.ts';
+import { DELIBERATE_DIFFERENCES } from './deliberate-differences.ts';
+import { type DifferingField, differingFields } from './differing-fields.ts';
+import type { RecordedCase } from './recorded-case.ts';
+import { replayCase } from './replay-case.ts';
+
+/** What came of replaying a file. */
+export interface ReplayReport {
+  readonly agreeing: number;
+  readonly differing: readonly DifferingCase[];
+}
+
+export interface DifferingCase {
+  readonly id: string;
+  readonly fields: readonly DifferingField[];
+  /** The deliberate difference that it is a case of. */
+  readonly deliberate: string | undefined;
+}
+
+/** Replays cases and compares everything that was recorded of them. */
+export function replayAll(cases: readonly RecordedCase[]): ReplayReport {
+  const differing = cases.flatMap((recorded) => differingCase(recorded) ?? []);
+  return { agreeing: cases.length - differing.length, differing };
+}
+
+/** Writes what differs without being meant to, a line of sums, and which cases differ. */
+export function formatReport({ agreeing, differing }: ReplayReport): string {
+  const mistakes = differing.filter(({ deliberate }) => deliberate === undefined);
+  return [
+    ...mistakes.flatMap(({ id, fields }) => [`${id}:`, ...fields.map(formatField)]),
+    `${agreeing} agree, ${differing.length} differ`,
+    ...differing.map(({ id, deliberate }) => (deliberate === undefined ? id : `${id} (${deliberate})`)),
+  ].join('\n');
+}
+
+function differingCase(recorded: RecordedCase): DifferingCase | undefined {
+  const { outcome, explanation } = replayCase(recorded);
+  const { spec, submittedSpec } = recorded.hpa;
+  const fields = [
+    ...differingFields(recorded.expected, outcome),
+    ...(submittedSpec ? differingFields(spec, defaultedSpec(submittedSpec), 'spec') : []),
+  ];
+  if (fields.length === 0) return undefined;
+  const { name } =
+    DELIBERATE_DIFFERENCES.find(({ covers }) => covers(fields, { recorded, explanation })) ?? {};
+  return { id: recorded.id, fields, deliberate: name };
+}
+
+function formatField({ path, recorded, replayed }: DifferingField): string {
+  return `  ${path}: recorded ${JSON.stringify(recorded)}, replayed ${JSON.stringify(replayed)}`;
+}
