@@ -126,6 +126,26 @@ describe('Collection', () => {
       expect(failure).to.deep.include({ count: 6, sinceMs: Date.UTC(2026, 0, 1) });
     });
 
+    it('draws out each wait by up to a fifth, so that not all come back at once', async () => {
+      const { clock, collection, source } = setUp({ random: () => 0.5 });
+      source.fail('rate', 'connection refused');
+      collection.replace('a', collectors({ rate: source.collector('rate', 10_000) }));
+      await clock.advance(33_000);
+      expect(intervals(source.askedAtMs('rate'))).to.deep.equal([11_000, 22_000]);
+    });
+
+    it('asks no sooner because somebody else wants to know, too', async () => {
+      const { clock, collection, source } = setUp();
+      source.fail('same', 'connection refused');
+      collection.replace('a', collectors({ one: source.collector('same', 50_000) }));
+      await clock.advance(1000);
+      collection.replace('b', collectors({ other: source.collector('same', 10_000) }));
+      await clock.advance(48_000);
+      expect(source.askedAtMs('same')).to.have.length(1);
+      await clock.advance(1000);
+      expect(source.askedAtMs('same')).to.have.length(2);
+    });
+
     it('never asks before the interval is over, however long that is', async () => {
       const { clock, collection, source } = setUp({ random: () => 0 });
       source.fail('rate', 'connection refused');
@@ -170,7 +190,24 @@ describe('Collection', () => {
     source.takeMs('slow', 4000);
     collection.replace('a', collectors({ slow: source.collector('slow', 1000) }));
     await clock.advance(20_000);
-    expect(intervals(source.askedAtMs('slow'))).to.deep.equal([4000, 4000, 4000, 4000, 4000]);
+    collection.replace('b', collectors({ slow: source.collector('slow', 500) }));
+    await clock.advance(4000);
+    expect(intervals(source.askedAtMs('slow'))).to.deep.equal(Array.from({ length: 6 }, () => 4000));
+  });
+
+  it('is told when the next request is due, and how long each took', async () => {
+    const { clock, collection, source, asked } = setUp();
+    source.takeMs('slow', 4000);
+    collection.replace('a', collectors({ slow: source.collector('slow', 20_000) }));
+    const nextInMs = () => [...collection.reports()].map((report) => report.nextInMs);
+    await clock.advance(1000);
+    expect(nextInMs()).to.deep.equal([0]);
+    await clock.advance(6000);
+    expect(nextInMs()).to.deep.equal([3000]);
+    await clock.advance(7000);
+    expect(asked).to.deep.equal(['slow: 4000', 'slow: 4000']);
+    await clock.advance(60_000);
+    expect(nextInMs()).to.deep.equal([16_000]);
   });
 
   it('is warm when each query was asked once, or after 30 s', async () => {
@@ -252,7 +289,7 @@ function setUp({ random = () => 0 }: { readonly random?: () => number } = {}) {
   const clock = new ManualClock();
   const logger = new RecordingLogger();
   const asked: string[] = [];
-  const onAsked = ({ key }: Query) => void asked.push(key);
+  const onAsked = ({ key }: Query, durationMs: number) => void asked.push(`${key}: ${durationMs}`);
   const collection = new Collection({ clock, logger, random, timeoutMs: 5000, onAsked });
   return { clock, logger, asked, collection, source: new ScriptedSource(clock) };
 }
