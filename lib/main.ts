@@ -7,6 +7,7 @@ import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
 import { type CommandLine, parseOptions } from '#lib/resource-metrics/options.ts';
 import { KlogLogger } from '#lib/telemetry/klog-logger.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import { printable } from '#lib/telemetry/printable.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { versionInfo } from '#lib/version.ts';
 
@@ -120,7 +121,9 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   const hint = error instanceof FlagError ? '; see --help' : '';
-  const reason = describeError(error).replace(/\s*\n\s*/g, ' ');
-  process.stderr.write(`metrics-server: ${reason}${hint}\n`);
+  const lines = describeError(error)
+    .split('\n')
+    .map((line) => line.trim());
+  process.stderr.write(`metrics-server: ${printable(lines.join(' '))}${hint}\n`);
   process.exitCode = 1;
 }

@@ -1,6 +1,8 @@
 // Shows the program at work: a simulated cluster, the server scraping it, and the real kubectl asking for metrics.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { printableLines } from '#lib/telemetry/printable.ts';
 import { type SimulatedSystem, startSimulatedSystem } from '#spec/support/simulated-system.ts';
 import { untilServed } from '#spec/support/until-served.ts';
 
@@ -20,7 +22,7 @@ try {
   await demonstrate(interruption.signal);
 } catch (error) {
   if (!interruption.signal.aborted) {
-    console.error(`The demo failed. ${error instanceof Error ? error.message : error}`);
+    console.error(`The demo failed. ${printableLines(describeError(error))}`);
     process.exitCode = 1;
   }
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse as parseYaml } from 'yaml';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { printableLines } from '#lib/telemetry/printable.ts';
 import { writeClusterFiles, writePrivateFile } from './cluster-files.ts';
 import { type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
 import { countExternalMemory } from './count-external-memory.ts';
@@ -11,7 +12,7 @@ import { startCluster } from './start-cluster.ts';
 try {
   await main(parseCommandLine(process.argv.slice(2)));
 } catch (error) {
-  process.stderr.write(`${describeError(error)}\n`);
+  process.stderr.write(`${printableLines(describeError(error))}\n`);
   process.exitCode = 1;
 }
 

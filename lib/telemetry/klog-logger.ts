@@ -1,6 +1,7 @@
 import { getCallSites } from 'node:util';
 import type { Clock } from '#lib/time/clock.ts';
 import { describeError, type LogFields, type Logger } from './logger.ts';
+import { printable } from './printable.ts';
 
 /** How lines look: klog's text, or the JSON of Kubernetes' components. */
 export type LoggingFormat = 'text' | 'json';
@@ -51,14 +52,13 @@ export class KlogLogger implements Logger {
 
   #write(line: Line): void {
     const caller = callerOf();
-    this.#options.write(
-      `${this.#options.format === 'json' ? this.#json(line, caller) : this.#text(line, caller)}\n`,
-    );
+    const text = this.#options.format === 'json' ? this.#json(line, caller) : this.#text(line, caller);
+    this.#options.write(`${printable(text)}\n`); // JSON leaves some control characters as they are
   }
 
   #text({ severity, message, fields }: Line, caller: string): string {
     const stamp = new Date(this.#options.clock.nowMs()).toISOString();
-    const [, month, day, time] = /^.*?-(\d\d)-(\d\d)T(.*)Z$/.exec(stamp) ?? [];
+    const [, month, day, time] = /-(\d\d)-(\d\d)T([\d:.]+)Z$/.exec(stamp) ?? [];
     const processId = String(this.#options.processId).padStart(7);
     const pairs = Object.entries(fields)
       .filter(([, value]) => value !== undefined)

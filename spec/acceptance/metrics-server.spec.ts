@@ -206,9 +206,10 @@ describe('the metrics server, whole', function () {
     for (const [flags, complaint] of [
       [['--metric-resolution=5s'], /"5s" for --metric-resolution: .*10s/],
       [['--no-such-flag'], /--no-such-flag/],
+      [['--clear\x9b2J\u202e'], /--clear\\u009b2J\\u202e/],
       [['--kubelet-request-timeout=soon'], /"soon" for --kubelet-request-timeout: /],
     ] as const) {
-      it(`refuses ${flags.join(' ')} on one line, with status 1`, async () => {
+      it(`refuses ${JSON.stringify(flags.join(' '))} on one line, with status 1`, async () => {
         const [command, ...args] = SERVER_SOURCE;
         await using server = new SpawnedProgram(command, [...args, ...flags], { name: 'the server' });
         expect(await server.ended).to.deep.equal({ status: 1, signal: null });

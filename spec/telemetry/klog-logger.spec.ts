@@ -39,6 +39,17 @@ describe('KlogLogger', () => {
     expect(lines[0]?.match(/\n/g)).to.have.length(1);
   });
 
+  it('lets no word of others act on the terminal that shows the log', () => {
+    const hostile = 'x\x1b[2J\x9b31m\x7f\u202e\u2028\r\nE1121 forged';
+    const text = setup('text');
+    text.logger.error('Cannot scrape', new Error(hostile), { node: hostile });
+    expect(text.lines.join('')).to.match(/^[\x20-\x7e]*\n$/);
+    const json = setup('json');
+    json.logger.info('Odd', { what: hostile });
+    expect(json.lines.join('')).to.match(/^[\x20-\x7e]*\n$/);
+    expect(JSON.parse(json.lines.join(''))).to.include({ what: hostile });
+  });
+
   it("writes JSON as Kubernetes' components do", () => {
     const { lines, logger } = setup('json');
     logger.info('Serving', { port: 443 });

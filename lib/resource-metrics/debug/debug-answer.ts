@@ -1,4 +1,5 @@
 import { encodeLongText, indentedJsonFrame, indentItem } from '#lib/apiserver/encoding/long-text.ts';
+import { printableLines } from '#lib/telemetry/printable.ts';
 import { inOrder, OBJECTS_A_TURN } from '#lib/time/turn.ts';
 
 /** What the debug endpoints answer. */
@@ -27,5 +28,5 @@ export function encodeDebugAnswer(
 }
 
 function json(value: object): string {
-  return JSON.stringify(value, undefined, 2);
+  return printableLines(JSON.stringify(value, undefined, 2)); // who asks by curl reads it in a terminal
 }

@@ -4,6 +4,7 @@ import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
 import { createKubeletClient } from '#lib/resource-metrics/scrape/create-kubelet-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
+import { printableLines } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { ALL_CHECKS } from './all-checks.ts';
 import { DoctorContext } from './doctor-context.ts';
@@ -57,7 +58,8 @@ export async function runDoctor(
     results.push(result);
     if (doctor.output === 'text') write(`${formatResult(result)}\n`);
   });
-  if (doctor.output === 'json') write(`${JSON.stringify({ ok: isSound, checks: results }, undefined, 2)}\n`);
+  if (doctor.output === 'json')
+    write(`${printableLines(JSON.stringify({ ok: isSound, checks: results }, undefined, 2))}\n`);
   return isSound;
 }
 

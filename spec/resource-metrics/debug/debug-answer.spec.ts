@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { encodeDebugAnswer } from '#lib/resource-metrics/debug/debug-answer.ts';
+import { printableLines } from '#lib/telemetry/printable.ts';
 import { jsonObjects } from '#spec/support/json-values.ts';
 
 describe('encodeDebugAnswer', () => {
@@ -9,10 +10,17 @@ describe('encodeDebugAnswer', () => {
   it('gives the indented JSON of the whole, and ends the line', async () => {
     await fc.assert(
       fc.asyncProperty(answers, async (answer) => {
-        const plain = `${JSON.stringify(answer, undefined, 2)}\n`;
+        const plain = printableLines(`${JSON.stringify(answer, undefined, 2)}\n`);
         expect((await encodeDebugAnswer(answer)).toString()).to.equal(plain);
       }),
     );
+  });
+
+  it('says what kubelets say without effect on a terminal', async () => {
+    const items = [{ reason: 'a\x9b2J\u202e\x7f\x1b[H' }];
+    const text = (await encodeDebugAnswer({ total: 1, served: 0, items })).toString();
+    expect(text).to.match(/^[\x20-\x7e\n]*$/);
+    expect(JSON.parse(text).items).to.deep.equal(items);
   });
 
   it('gives up when nobody waits any more', async () => {

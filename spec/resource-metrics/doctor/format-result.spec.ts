@@ -27,6 +27,22 @@ describe('formatResult', () => {
     );
   });
 
+  it('keeps what others say on its line, and shows their control characters', () => {
+    const words = 'no\n  ✓ node "b": well\x1b[2J\x1b[H\u202e\x9b1A';
+    const fault = failed(`node "${words}"`, words, { diagnosis: 'node-clock-skewed', NODE: words });
+    const lines = result([fault, ok('node', words), note('node', words)]).split('\n');
+    expect(lines).to.have.length(6);
+    expect(lines.filter((line) => line.startsWith('  ✓'))).to.have.length(1);
+    expect(lines.join('')).not.to.match(/[\p{Cc}\p{Cf}]/u);
+    expect(lines.join('')).to.include('\\u001b[2J');
+  });
+
+  it('shows the beginning of what is told at great length', () => {
+    const [, line = ''] = result([note('node', 'x'.repeat(1e6))]).split('\n');
+    expect(line).to.have.length.below(2_100);
+    expect(line).to.match(/x…$/);
+  });
+
   it('says so where nothing came so far that it could be looked at', () => {
     expect(result([])).to.equal('Node clocks\n  – nothing to look at: no node came that far\n');
   });
