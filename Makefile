@@ -25,7 +25,7 @@ acceptance: $(installed) kubectl ## Prove manifests and server on a real Kuberne
 # How many seconds building an API server may take.
 WITHIN = 1800
 
-verify: $(installed) kubectl ## Check format, lint and types, and run every spec
+verify: $(installed) kubectl ## Check format, lint, types and regular expressions, and run every spec
 	@$(on_our_node) npm run -s verify
 
 update: $(installed) ## Fix what can be fixed by itself: format, lint, the tables of flags

@@ -10,7 +10,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 
 const DURATION = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
-const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/gy;
 
 /**
  * Reads a duration as Go's `time.ParseDuration` does, in milliseconds: `1m30s`, `1.5h`, `-2s`, `0`.
@@ -21,7 +21,7 @@ export function parseDurationMs(text: string): number | undefined {
   if (/^[+-]?0$/.test(text)) return 0;
   if (!DURATION.test(text)) return undefined;
   let sumMs = 0;
-  for (const [, amount, unit] of text.matchAll(PART))
+  for (const [, amount, unit] of text.replace(/^[+-]/, '').matchAll(PART))
     sumMs += Number(amount) * (UNIT_MS[unit ?? ''] ?? Number.NaN);
   return text.startsWith('-') ? -sumMs : sumMs;
 }

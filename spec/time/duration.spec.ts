@@ -47,6 +47,11 @@ describe('formatDuration', () => {
     );
   });
 
+  it('reads its parts one behind the other', () => {
+    expect(parseDurationMs('+1m1.5s')).to.equal(61_500);
+    expect(parseDurationMs('-1m30s')).to.equal(-90_000);
+  });
+
   it('is not held up by a text of half a million digits, which a URL may have', () => {
     const startMs = performance.now();
     expect(parseDurationMs(`${'1'.repeat(500_000)}x`)).to.equal(undefined);

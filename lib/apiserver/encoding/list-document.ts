@@ -97,7 +97,7 @@ async function encodeProtobuf<Item>(list: ListDocument<Item>, signal?: AbortSign
 
 /** @param empty a document of which one field is an empty sequence: where the items are to be */
 function yamlFrame(empty: string, itemsField: string): Frame {
-  const place = empty.search(new RegExp(`^${itemsField}: \\[\\]$`, 'm'));
+  const place = `\n${empty}`.indexOf(`\n${itemsField}: []\n`);
   const end = place + `${itemsField}:`.length;
   return { before: `${empty.slice(0, end)}\n`, between: '', after: empty.slice(end + ' []\n'.length) };
 }

@@ -210,9 +210,7 @@ export type DiagnosisCode = keyof typeof DIAGNOSES;
 
 /** The remedy with the names of a case in place of the capitals. */
 export function remedyOf(code: DiagnosisCode, names: Readonly<Record<string, string>> = {}): string {
-  const { remedy } = DIAGNOSES[code];
-  return Object.entries(names).reduce(
-    (text, [word, name]) => text.replaceAll(new RegExp(`\\b${word}\\b`, 'g'), () => name),
-    remedy as string,
+  return DIAGNOSES[code].remedy.replaceAll(/[A-Z]+/g, (word) =>
+    Object.hasOwn(names, word) ? (names[word] ?? word) : word,
   );
 }

@@ -22,7 +22,18 @@ export function parseLabelSelector(text: string): LabelSelector {
 }
 
 function splitOutsideParentheses(text: string): string[] {
-  return text.trim() === '' ? [] : text.split(/,(?![^(]*\))/).map((part) => part.trim());
+  if (text.trim() === '') return [];
+  const parts: string[] = [];
+  let start = 0;
+  let isInside = false;
+  for (const { 0: mark, index } of text.matchAll(/[(),]/g)) {
+    if (mark !== ',') isInside = mark === '(';
+    else if (!isInside) {
+      parts.push(text.slice(start, index));
+      start = index + 1;
+    }
+  }
+  return [...parts, text.slice(start)].map((part) => part.trim());
 }
 
 const KEY = `(?:[a-z0-9.-]+/)?[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?`;

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { faultOf, findExpressions } from './regular-expressions.ts';
+
+describe('findExpressions', () => {
+  it('finds literals, and what looks like them nowhere else', () => {
+    const code = ['const a = /b+/g;', "const c = '/d/'; // /e/", 'const f = g / h / i;'].join('\n');
+    expect(findExpressions('a.js', code)).to.deep.equal([{ place: 'a.js:1', pattern: 'b+', flags: 'g' }]);
+  });
+
+  it('finds RegExp of texts and constants, and texts that are made expressions', () => {
+    const code = [
+      "const A = 'a+';",
+      `const B = \`(\${A})?\`;`,
+      `new RegExp(\`^\${B}$\`, "m");`,
+      'RegExp(A);',
+      'text.match("c");',
+    ].join('\n');
+    expect(findExpressions('a.js', code)).to.deep.equal([
+      { place: 'a.js:3', pattern: '^(a+)?$', flags: 'm' },
+      { place: 'a.js:4', pattern: 'a+', flags: '' },
+      { place: 'a.js:5', pattern: 'c', flags: '' },
+    ]);
+  });
+
+  it('tells those apart that only the running program can put together', () => {
+    const [expression] = findExpressions('a.js', 'function f(word) { return new RegExp(word); }');
+    expect(expression).to.deep.equal({ place: 'a.js:1', pattern: undefined, flags: '' });
+  });
+});
+
+describe('faultOf', () => {
+  const fault = (pattern: string, flags = '') => faultOf({ place: 'a.js:1', pattern, flags });
+
+  for (const pattern of ['^(a|a)*$', '^(a+)+$', '^a: *.*? *$', '\\s+$', '\\s*\\n\\s*']) {
+    it(`refuses ${pattern}`, () => {
+      expect(fault(pattern)).to.match(/^takes /);
+    });
+  }
+
+  for (const pattern of ['^a+b+$', '^[^:]*:[^:]*$', '.{1,64}', '[()]']) {
+    it(`lets ${pattern} pass`, () => {
+      expect(fault(pattern)).to.equal(undefined);
+    });
+  }
+
+  it('refuses what it cannot decide', () => {
+    expect(fault(',(?![^(]*\\))')).to.match(/^cannot be judged: unsupported/);
+    expect(faultOf({ place: 'a.js:1', pattern: undefined, flags: '' })).to.match(/^is put together/);
+  });
+});

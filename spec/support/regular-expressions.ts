@@ -1,0 +1,97 @@
+import { globSync, readFileSync } from 'node:fs';
+import { createRequire, stripTypeScriptTypes } from 'node:module';
+import { type AnyNode, type Node, parse } from 'acorn';
+
+/** A regular expression of the sources. */
+export interface Expression {
+  /** `lib/time/duration.ts:12` */
+  readonly place: string;
+  /** `undefined` where it is put together of what only the running program knows. */
+  readonly pattern: string | undefined;
+  readonly flags: string;
+}
+
+// Its checker in plain JavaScript, which needs neither a binary of this platform nor Java.
+const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof import('recheck');
+
+/** Every regular expression of the sources below a folder of the checkout, those of web pages included. */
+export function readExpressions(folder: string): readonly Expression[] {
+  return globSync(`${folder}/**/*.{ts,js}`)
+    .sort()
+    .flatMap((path) => {
+      const text = readFileSync(path, 'utf8');
+      return findExpressions(path, path.endsWith('.ts') ? stripTypeScriptTypes(text) : text);
+    });
+}
+
+/** Finds literals, `RegExp` of literals and constants, and texts that `match` and `search` make expressions of. */
+export function findExpressions(path: string, code: string): readonly Expression[] {
+  const nodes = [...nodesOf(parse(code, { ecmaVersion: 'latest', sourceType: 'module', locations: true }))];
+  const constants = new Map<string, AnyNode>();
+  for (const node of nodes) {
+    if (node.type !== 'VariableDeclaration' || node.kind !== 'const') continue;
+    for (const { id, init } of node.declarations) {
+      if (id.type === 'Identifier' && init) constants.set(id.name, init);
+    }
+  }
+  return nodes.flatMap((node): Expression[] => {
+    const place = `${path}:${node.loc?.start.line}`;
+    if (node.type === 'Literal' && node.regex) return [{ place, ...node.regex }];
+    if (node.type !== 'NewExpression' && node.type !== 'CallExpression') return [];
+    const [pattern, flags] = node.arguments;
+    const { callee } = node;
+    if (callee.type === 'Identifier' && callee.name === 'RegExp') {
+      return [
+        {
+          ...{ place, pattern: textOf(pattern, constants) },
+          flags: flags ? (textOf(flags, constants) ?? '') : '',
+        },
+      ];
+    }
+    const isMatching =
+      callee.type === 'MemberExpression' &&
+      callee.property.type === 'Identifier' &&
+      /^(match|matchAll|search)$/.test(callee.property.name);
+    const text = isMatching ? textOf(pattern, constants) : undefined;
+    return text === undefined ? [] : [{ place, pattern: text, flags: '' }];
+  });
+}
+
+/**
+ * Says what is wrong with an expression.
+ *
+ * @returns `undefined` where the steps that it takes grow no faster than the text; what cannot be decided is wrong
+ */
+export function faultOf({ pattern, flags }: Expression): string | undefined {
+  if (pattern === undefined) return 'is put together at run time, so nobody can tell what it costs';
+  // Only the checker by automata decides; the other one tries, and may overlook something.
+  const options = { checker: 'automaton', maxRepeatCount: 100, timeout: 120_000 } as const;
+  const found = checkSync(pattern, flags, options);
+  if (found.status === 'safe') return undefined;
+  if (found.status === 'unknown')
+    return `cannot be judged: ${found.error.kind}, ${JSON.stringify(found.error)}`;
+  return `takes ${found.complexity.summary} many steps, as for ${found.attack.pattern}`;
+}
+
+/** A node and all below it. */
+function* nodesOf(node: Node): Generator<AnyNode> {
+  yield node as AnyNode;
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (typeof child?.type === 'string') yield* nodesOf(child);
+    }
+  }
+}
+
+/** What a text is that constants of the file make up; `undefined` where it is anything else. */
+function textOf(node: AnyNode | undefined, constants: ReadonlyMap<string, AnyNode>): string | undefined {
+  if (node?.type === 'Literal') return typeof node.value === 'string' ? node.value : undefined;
+  if (node?.type === 'Identifier') return textOf(constants.get(node.name), constants);
+  if (node?.type !== 'TemplateLiteral') return undefined;
+  const parts = node.quasis.map(({ value }, index) => {
+    const behind = node.expressions[index];
+    const inserted = behind ? textOf(behind, constants) : '';
+    return inserted === undefined ? undefined : `${value.cooked}${inserted}`;
+  });
+  return parts.includes(undefined) ? undefined : parts.join('');
+}
