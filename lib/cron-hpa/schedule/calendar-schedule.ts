@@ -50,6 +50,12 @@ export class CalendarSchedule implements Schedule {
     return foundMs;
   }
 
+  delayMs(atMs: number): number {
+    const civilMs = this.#zone.civilMs(atMs);
+    const namedMs = this.#calendar.previous(civilMs + SECOND_MS) ?? civilMs;
+    return civilMs - namedMs;
+  }
+
   /** The first activation of a segment after a civil time. */
   #firstIn(segment: ZoneSegment, afterCivilMs: number): number | undefined {
     const fromMs = this.#firstCivilMs(segment);

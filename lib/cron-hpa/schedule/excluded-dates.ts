@@ -45,6 +45,7 @@ export function withoutDates(schedule: Schedule, dates: readonly string[], zone:
     next: (afterMs) => search(schedule.next(afterMs), 1, (boundaryMs) => schedule.next(boundaryMs)),
     previous: (beforeMs) =>
       search(schedule.previous(beforeMs), -1, (boundaryMs) => schedule.previous(boundaryMs)),
+    delayMs: (atMs) => schedule.delayMs(atMs),
   };
 }
 

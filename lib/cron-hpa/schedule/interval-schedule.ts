@@ -22,6 +22,10 @@ export class IntervalSchedule implements Schedule {
     return count < 1 ? undefined : this.#at(count);
   }
 
+  delayMs(): number {
+    return 0;
+  }
+
   #at(count: number): number | undefined {
     const atMs = this.#anchorMs + count * this.#intervalMs;
     return Number.isNaN(new Date(atMs).getTime()) ? undefined : atMs;

@@ -5,4 +5,7 @@ export interface Schedule {
 
   /** The last activation before a moment, or `undefined` where there is none within the last five years. */
   previous(beforeMs: number): number | undefined;
+
+  /** By how much later than it names an activation is: where the clock skipped the time that it names. */
+  delayMs(atMs: number): number;
 }

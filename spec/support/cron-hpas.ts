@@ -1,0 +1,71 @@
+import type { CronHpa, CronHpaJob, CronHpaSpec, CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
+import type { Hpa } from '#lib/cron-hpa/hpa-change.ts';
+import { type PlannedJob, planJobs } from '#lib/cron-hpa/planned-job.ts';
+import { Schedules } from '#lib/cron-hpa/schedule/schedules.ts';
+
+const schedules = new Schedules();
+
+/** A job that sets 3 replicas each morning, but for what is said otherwise. */
+export function job(changes: Partial<CronHpaJob> = {}): CronHpaJob {
+  return {
+    name: 'morning',
+    schedule: '0 0 8 * * *',
+    targetSize: 3,
+    runOnce: false,
+    suspend: false,
+    excludeDates: [],
+    ...changes,
+  };
+}
+
+/** An object that scales the Deployment `default/web`, but for what is said otherwise. */
+export function cronHpa({
+  spec,
+  status,
+  ...changes
+}: Partial<Omit<CronHpa, 'spec' | 'status'>> & {
+  readonly spec?: Partial<CronHpaSpec>;
+  readonly status?: Partial<CronHpaStatus>;
+} = {}): CronHpa {
+  return {
+    namespace: 'default',
+    name: 'web',
+    uid: 'uid-1',
+    resourceVersion: '1',
+    generation: 1,
+    annotations: {},
+    isBeingDeleted: false,
+    ...changes,
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+      jobs: [job()],
+      excludeDates: [],
+      ...spec,
+    },
+    status: { jobs: [], scaleUpKeepWindow: false, ...status },
+  };
+}
+
+/** An HPA of the Deployment `default/web` with 2 to 5 replicas, but for what is said otherwise. */
+export function hpa(changes: Partial<Hpa> = {}): Hpa {
+  return {
+    namespace: 'default',
+    name: 'web',
+    resourceVersion: '7',
+    annotations: {},
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+    minReplicas: 2,
+    maxReplicas: 5,
+    ...changes,
+  };
+}
+
+/** An object's jobs as they are at a moment, in UTC. */
+export function planAt(object: CronHpa, now: string): readonly PlannedJob[] {
+  return planJobs(object, { nowMs: Date.parse(now), timeZone: 'UTC', schedules });
+}
+
+/** Jobs that were first seen at a moment. */
+export function jobsSince(since: string, ...jobs: readonly CronHpaJob[]): readonly PlannedJob[] {
+  return planAt(cronHpa({ spec: { jobs } }), since);
+}
