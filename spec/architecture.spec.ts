@@ -20,7 +20,7 @@ const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(SUBSYSTEMS.map((subsystem) => [subsystem, SUBSYSTEM])),
   autoscaler: [...SUBSYSTEM, ...SUBSYSTEMS],
   'resource-metrics': [...SHARED, 'apiserver'],
-  simulator: SHARED,
+  simulator: ['telemetry', 'time'],
   '.': [...SHARED, 'apiserver', 'resource-metrics', 'autoscaler'],
 };
 

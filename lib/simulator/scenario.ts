@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { faultSchema } from './kubelet/faults/fault-schema.ts';
+import { MINORS } from './resources/built-in/built-in-types.ts';
 
 const range = (from: number, to: number) =>
   z
@@ -79,6 +80,8 @@ const grant = z.strictObject({
 export const scenarioSchema = z.strictObject({
   /** Two clusters of one seed have the same pods under the same loads. */
   seed: z.number().int().default(1),
+  /** Which Kubernetes 1 the API server behaves like: what it serves differs, as versions of autoscaling. */
+  kubernetesMinor: z.number().int().min(MINORS.oldest).default(MINORS.default),
   nodes: z.number().int().min(0).max(50_000).default(3),
   podsPerNode: z.number().int().min(0).max(1_000).default(10),
   containersPerPod: z.number().int().min(1).max(100).default(1),

@@ -12,6 +12,7 @@ import { Aggregator } from './api-server/aggregator.ts';
 import { ApiServer } from './api-server/api-server.ts';
 import { type ClusterFiles, writeClusterFiles } from './cluster-files.ts';
 import type { ClusterOptions, MetricsServerAddress } from './cluster-options.ts';
+import { CustomResources } from './custom-resources/custom-resources.ts';
 import { createInitialObjects } from './initial-objects.ts';
 import { formatKubeconfig } from './kubeconfig.ts';
 import { type FaultInput, faultOf } from './kubelet/faults/fault-schema.ts';
@@ -22,6 +23,8 @@ import type { KubernetesObject } from './objects/kubernetes-object.ts';
 import { ObjectStore } from './objects/object-store.ts';
 import { type ClusterPki, createClusterPki } from './pki/cluster-pki.ts';
 import { planNode, planPod, planPods } from './population.ts';
+import { builtInTypes } from './resources/built-in/built-in-types.ts';
+import { ResourceRegistry } from './resources/resource-registry.ts';
 import { type NodeInput, nodeOverrideSchema, type PodInput, type Scenario } from './scenario.ts';
 import { Scheduler } from './scheduler.ts';
 import { type ContainerPath, Truth } from './truth.ts';
@@ -34,6 +37,8 @@ export class SimulatedCluster {
   readonly scenario: Scenario;
   readonly pki: ClusterPki;
   readonly store: ObjectStore;
+  /** What the API server serves itself. */
+  readonly registry: ResourceRegistry;
   readonly rbac: Rbac;
   readonly authenticator = new Authenticator();
   readonly aggregator: Aggregator;
@@ -46,6 +51,7 @@ export class SimulatedCluster {
   readonly #options: ClusterOptions;
   readonly #clock: Clock;
   readonly #fleet: NodeFleet;
+  readonly #customResources: CustomResources;
   readonly #workloads: Workloads;
   readonly #scheduler: Scheduler;
   #files: ClusterFiles | undefined;
@@ -58,17 +64,21 @@ export class SimulatedCluster {
     this.#clock = clock;
     this.pki = createClusterPki([...new Set([address, '127.0.0.1'])]);
     this.store = new ObjectStore(clock);
+    this.registry = new ResourceRegistry(builtInTypes(scenario.kubernetesMinor));
     this.rbac = new Rbac([...defaultGrants(scenario.kubeletAccess), ...scenario.grants]);
     this.metricsServerToken = this.#issueToken(METRICS_SERVER_USER);
     this.autoscalerToken = this.#issueToken(AUTOSCALER_USER);
     for (const [token, holder] of Object.entries(scenario.tokens)) this.authenticator.setToken(token, holder);
-    const { store, pki, authenticator, rbac } = this;
+    const { store, registry, pki, authenticator, rbac } = this;
+    this.#customResources = new CustomResources({ clock, logger, store, registry });
     this.aggregator = new Aggregator({ clock, logger, store, identity: pki.frontProxy });
     this.apiServer = new ApiServer({
       clock,
       logger,
       pki,
       store,
+      registry,
+      minor: scenario.kubernetesMinor,
       authenticator,
       rbac,
       aggregator: this.aggregator,
@@ -232,6 +242,7 @@ export class SimulatedCluster {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#scheduler[Symbol.dispose]();
+    this.#customResources[Symbol.dispose]();
     this.#workloads[Symbol.dispose]();
     await this.aggregator[Symbol.asyncDispose]();
     await this.apiServer[Symbol.asyncDispose]();

@@ -45,7 +45,11 @@ export async function startExaminedCluster(scenario: ScenarioInput = {}): Promis
 /** Waits until the API server says that about the server of metrics. */
 export async function untilAvailable({ cluster }: RunningServer, status: 'True' | 'False'): Promise<void> {
   await eventually(() => {
-    const object = cluster.store.get('apiservices', undefined, 'v1beta1.metrics.k8s.io');
+    const object = cluster.store.get(
+      'apiservices.apiregistration.k8s.io',
+      undefined,
+      'v1beta1.metrics.k8s.io',
+    );
     const { conditions = [] } = (object?.status ?? {}) as { conditions?: readonly { status: string }[] };
     return conditions.some((condition) => condition.status === status);
   });

@@ -59,7 +59,7 @@ export class Aggregator {
       isAvailable: undefined,
     };
     this.#registrations.set(keyOf(backend), registration);
-    this.#store.create('apiservices', apiServiceObject(backend));
+    this.#store.create('apiservices.apiregistration.k8s.io', apiServiceObject(backend));
     void this.#keepProbing(registration);
   }
 
@@ -69,7 +69,7 @@ export class Aggregator {
     registration.stopped.abort();
     registration.connection.close();
     this.#registrations.delete(keyOf(of));
-    this.#store.delete('apiservices', undefined, `${of.version}.${of.group}`);
+    this.#store.delete('apiservices.apiregistration.k8s.io', undefined, `${of.version}.${of.group}`);
   }
 
   /** Who serves a path, which may be `/apis/GROUP/VERSION` or anything below. */
@@ -191,8 +191,12 @@ export class Aggregator {
     if (registration.isAvailable === availability.isAvailable) return;
     registration.isAvailable = availability.isAvailable;
     const name = `${registration.backend.version}.${registration.backend.group}`;
-    const object = this.#store.get('apiservices', undefined, name);
-    if (object) this.#store.update('apiservices', withAvailability(object, availability, this.#clock));
+    const object = this.#store.get('apiservices.apiregistration.k8s.io', undefined, name);
+    if (object)
+      this.#store.update(
+        'apiservices.apiregistration.k8s.io',
+        withAvailability(object, availability, this.#clock),
+      );
     this.#logger.info(`APIService is ${availability.isAvailable ? 'available' : 'unavailable'}`, {
       name,
       reason: availability.message,

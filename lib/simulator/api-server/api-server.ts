@@ -9,6 +9,7 @@ import { credentialsOf } from '../access/credentials.ts';
 import type { Rbac } from '../access/rbac.ts';
 import { type ObjectStore, StoreConflict } from '../objects/object-store.ts';
 import type { ClusterPki } from '../pki/cluster-pki.ts';
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
 import type { Aggregator } from './aggregator.ts';
 import { type ApiRequest, readRequest } from './api-request.ts';
 import { authorize } from './authorization.ts';
@@ -27,6 +28,9 @@ export interface ApiServerOptions {
   readonly logger: Logger;
   readonly pki: ClusterPki;
   readonly store: ObjectStore;
+  readonly registry: ResourceRegistry;
+  /** Of the Kubernetes that it behaves like. */
+  readonly minor: number;
   readonly authenticator: Authenticator;
   readonly rbac: Rbac;
   readonly aggregator: Aggregator;

@@ -1,5 +1,7 @@
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
+import { compareVersions } from '../resources/version-order.ts';
 import { clausesOf } from './negotiation.ts';
-import { groupVersion, RESOURCE_TYPES, type ResourceType } from './resources.ts';
 
 /** An API group that somebody else serves, and what it says it has. */
 export interface AggregatedGroup {
@@ -19,6 +21,8 @@ export interface AggregatedResource {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
 }
+
+type Registry = Pick<ResourceRegistry, 'all'>;
 
 /** The media type of a whole discovery document; unlike others it is answered with its parameters. */
 export const AGGREGATED_DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -45,31 +49,77 @@ export function apiVersions(serverAddress: string) {
 }
 
 /** The answer to `/apis`. */
-export function apiGroupList(aggregated: readonly Pick<AggregatedGroup, 'group' | 'version'>[]) {
-  const groups = [...ownGroups(), ...aggregated].map(({ group, version }) => apiGroup(group, version));
+export function apiGroupList(
+  registry: Registry,
+  aggregated: readonly Pick<AggregatedGroup, 'group' | 'version'>[],
+) {
+  const own = [...ownGroups(registry)].map(([group, versions]) => apiGroup(group, versions));
+  const groups = [...own, ...aggregated.map(({ group, version }) => apiGroup(group, [version]))];
   return { kind: 'APIGroupList', apiVersion: 'v1', groups };
 }
 
-/** One entry of `/apis`; the answer to `/apis/GROUP` has kind and version before it. */
-export function apiGroup(group: string, version: string) {
-  const entry = { groupVersion: groupVersion({ group, version }), version };
-  return { name: group, versions: [entry], preferredVersion: entry };
+/** One entry of `/apis`; the answer to `/apis/GROUP` has kind and version before it. The first version is preferred. */
+export function apiGroup(group: string, versions: readonly string[]) {
+  const entries = versions.map((version) => ({ groupVersion: groupVersion({ group, version }), version }));
+  return { name: group, versions: entries, preferredVersion: entries[0] };
 }
 
-/** @returns the version of a group that is served here, `undefined` for others */
-export function ownGroupVersion(group: string): string | undefined {
-  return ownGroups().find((own) => own.group === group)?.version;
+/** The versions of each named group that is served here, those that are preferred first. */
+export function ownGroups(registry: Registry): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  const types = registry.all().filter(({ group }) => group !== '');
+  for (const { group, version } of types) {
+    const versions = groups.get(group) ?? [];
+    if (!versions.includes(version)) groups.set(group, [...versions, version]);
+  }
+  for (const { group, isCustom } of types) if (isCustom) groups.get(group)?.sort(compareVersions);
+  return groups;
 }
 
 /** The answer to `/api/v1` and `/apis/GROUP/VERSION`; `undefined` when nothing of it is served here. */
-export function apiResourceList(group: string, version: string) {
-  const types = RESOURCE_TYPES.filter((type) => type.group === group && type.version === version);
+export function apiResourceList(registry: Registry, group: string, version: string) {
+  const types = typesOf(registry, group, version);
   if (types.length === 0) return undefined;
   return {
     kind: 'APIResourceList',
     ...(group === '' ? {} : { apiVersion: 'v1' }),
     groupVersion: groupVersion({ group, version }),
-    resources: types.map(({ resource, singular, isNamespaced, kind, verbs, shortNames, categories }) => ({
+    resources: types.flatMap(resourceEntries),
+  };
+}
+
+/** The one document for `/api`. */
+export function coreDiscovery(registry: Registry) {
+  return discoveryList([
+    discoveryItem('', [versionItem('v1', typesOf(registry, '', 'v1').map(discoveryOfOwn))]),
+  ]);
+}
+
+/** The one document for `/apis`. */
+export function groupDiscovery(registry: Registry, aggregated: readonly AggregatedGroup[]) {
+  const own = [...ownGroups(registry)].map(([group, versions]) =>
+    discoveryItem(
+      group,
+      versions.map((version) => versionItem(version, typesOf(registry, group, version).map(discoveryOfOwn))),
+    ),
+  );
+  const others = aggregated.map(({ group, version, resources }) =>
+    discoveryItem(group, [versionItem(version, resources?.map(discoveryOfAggregated))]),
+  );
+  return discoveryList([...own, ...others]);
+}
+
+function typesOf(registry: Registry, group: string, version: string): readonly ResourceType[] {
+  return registry.all().filter((type) => type.group === group && type.version === version);
+}
+
+const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
+
+function resourceEntries(type: ResourceType) {
+  const { resource, singular, isNamespaced, kind, verbs, shortNames, categories, scale, hasStatus } = type;
+  const part = { singularName: '', namespaced: isNamespaced, verbs: SUBRESOURCE_VERBS };
+  return [
+    {
       name: resource,
       singularName: singular,
       namespaced: isNamespaced,
@@ -77,68 +127,49 @@ export function apiResourceList(group: string, version: string) {
       verbs,
       ...(shortNames ? { shortNames } : {}),
       ...(categories ? { categories } : {}),
-    })),
-  };
-}
-
-/** The one document for `/api`. */
-export function coreDiscovery() {
-  return discoveryList([discoveryItem('', 'v1', resourcesOf('', 'v1'))]);
-}
-
-/** The one document for `/apis`. */
-export function groupDiscovery(aggregated: readonly AggregatedGroup[]) {
-  return discoveryList([
-    ...ownGroups().map(({ group, version }) => discoveryItem(group, version, resourcesOf(group, version))),
-    ...aggregated.map(({ group, version, resources }) =>
-      discoveryItem(group, version, resources?.map(discoveryOfAggregated)),
-    ),
-  ]);
-}
-
-function ownGroups() {
-  const named = RESOURCE_TYPES.filter(({ group }) => group !== '');
-  return [...new Map(named.map(({ group, version }) => [group, { group, version }])).values()];
-}
-
-function resourcesOf(group: string, version: string) {
-  return RESOURCE_TYPES.filter((type) => type.group === group && type.version === version).map(
-    discoveryOfOwn,
-  );
+    },
+    ...(scale
+      ? [{ ...part, name: `${resource}/scale`, group: 'autoscaling', version: 'v1', kind: 'Scale' }]
+      : []),
+    ...(hasStatus ? [{ ...part, name: `${resource}/status`, kind }] : []),
+  ];
 }
 
 function discoveryList(items: readonly unknown[]) {
   return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };
 }
 
-function discoveryItem(group: string, version: string, resources: readonly unknown[] | undefined) {
-  return {
-    metadata: group === '' ? {} : { name: group },
-    versions: [
-      resources === undefined
-        ? { version, freshness: 'Stale' }
-        : { version, resources, freshness: 'Current' },
-    ],
-  };
+function discoveryItem(group: string, versions: readonly unknown[]) {
+  return { metadata: group === '' ? {} : { name: group }, versions };
 }
 
-function discoveryOfOwn({
-  resource,
-  kind,
-  isNamespaced,
-  singular,
-  verbs,
-  shortNames,
-  categories,
-}: ResourceType) {
+function versionItem(version: string, resources: readonly unknown[] | undefined) {
+  return resources === undefined
+    ? { version, freshness: 'Stale' }
+    : { version, resources, freshness: 'Current' };
+}
+
+function discoveryOfOwn(type: ResourceType) {
+  const { resource, kind, isNamespaced, singular, verbs, shortNames, categories, scale, hasStatus } = type;
+  const subresource = (name: string, responseKind: { group: string; version: string; kind: string }) => ({
+    subresource: name,
+    responseKind,
+    verbs: SUBRESOURCE_VERBS,
+  });
+  const own = { group: '', version: '', kind };
+  const subresources = [
+    ...(scale ? [subresource('scale', { group: 'autoscaling', version: 'v1', kind: 'Scale' })] : []),
+    ...(hasStatus ? [subresource('status', own)] : []),
+  ];
   return {
     resource,
-    responseKind: { group: '', version: '', kind },
+    responseKind: own,
     scope: isNamespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
     verbs,
     ...(shortNames ? { shortNames } : {}),
     ...(categories ? { categories } : {}),
+    ...(subresources.length > 0 ? { subresources } : {}),
   };
 }
 

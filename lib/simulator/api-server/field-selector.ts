@@ -18,6 +18,16 @@ const FIELDS_OF: Readonly<Record<string, readonly string[]>> = {
   ],
   nodes: ['spec.unschedulable'],
   namespaces: ['status.phase'],
+  secrets: ['type'],
+  jobs: ['status.successful'],
+  replicasets: ['status.replicas'],
+  events: [
+    ...['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].flatMap((field) => [
+      `involvedObject.${field}`,
+      `regarding.${field}`,
+    ]),
+    ...['reason', 'reportingComponent', 'reportingController', 'source', 'type'],
+  ],
 };
 
 /**
@@ -47,6 +57,11 @@ function parseTerm(term: string, resource: string) {
 }
 
 function valueAt(object: KubernetesObject, field: string): string {
-  const value = fieldAt(object, ...field.split('.'));
+  // Objects are selected as they are stored, and events are stored as the core group has them.
+  const stored = field
+    .replace(/^regarding\./, 'involvedObject.')
+    .replace('reportingController', 'reportingComponent');
+  const path = object.kind === 'Event' && stored === 'source' ? ['source', 'component'] : stored.split('.');
+  const value = fieldAt(object, ...path);
   return value === undefined ? '' : String(value);
 }

@@ -1,6 +1,7 @@
 import { lowerBound } from '../lower-bound.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import { keyOf, type ObjectStore, type StoreSnapshot } from '../objects/object-store.ts';
+import type { ResourceType } from '../resources/resource-type.ts';
 import { readContinueToken, writeContinueToken } from './continue-token.ts';
 import { isSelected, type ListOptions } from './list-options.ts';
 import { ApiError, expired } from './status.ts';
@@ -19,9 +20,13 @@ export interface ListPage {
  *
  * @throws ApiError 400 for a foreign token, 410 for one whose snapshot is gone, 504 for a version yet to come
  */
-export function listPage(store: ObjectStore, resource: string, options: ListOptions): ListPage {
+export function listPage(
+  store: ObjectStore,
+  { storage }: Pick<ResourceType, 'storage'>,
+  options: ListOptions,
+): ListPage {
   const { namespace, limit } = options;
-  const { snapshot, startKey } = snapshotFor(store, resource, options);
+  const { snapshot, startKey } = snapshotFor(store, storage, options);
   const { resourceVersion } = snapshot;
   const scope =
     namespace === undefined

@@ -1,17 +1,16 @@
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
 import type { Aggregator } from './aggregator.ts';
 import type { ApiRequest } from './api-request.ts';
+import { groupVersionAt, openApiDocument, openApiPaths } from './openapi-document.ts';
 import { sendJson } from './respond.ts';
 import { noSuchPath } from './status.ts';
 
 const INFO = { title: 'Kubernetes', version: 'v1.34.2' };
 
-/**
- * Serves the OpenAPI of the aggregated groups as their servers have it. Of the API server's own there is none:
- * nothing that the simulator is for reads it.
- */
+/** Serves OpenAPI v3 of everything, and v2 of the aggregated groups alone: whoever asks for v2 today asks for these. */
 export async function serveOpenApi(
   request: ApiRequest,
-  { aggregator }: { readonly aggregator: Aggregator },
+  { aggregator, registry }: { readonly aggregator: Aggregator; readonly registry: ResourceRegistry },
 ): Promise<void> {
   const { path, response, style, signal } = request;
   if (path === '/openapi/v2') {
@@ -27,12 +26,15 @@ export async function serveOpenApi(
   if (path === '/openapi/v3') {
     const parts = await aggregator.askAll('/openapi/v3', signal);
     const all = Object.entries(fieldsOf(parts, 'paths'));
-    const paths = Object.fromEntries(all.filter(([name]) => aggregator.backendFor(`/${name}`)));
-    return sendJson(response, 200, { paths }, style);
+    const aggregated = Object.fromEntries(all.filter(([name]) => aggregator.backendFor(`/${name}`)));
+    return sendJson(response, 200, { paths: { ...openApiPaths(registry), ...aggregated } }, style);
   }
+  const own = groupVersionAt(path.replace('/openapi/v3/', ''));
   const backend = aggregator.backendFor(path.replace('/openapi/v3', ''));
-  if (!backend) throw noSuchPath();
-  return aggregator.proxy(request, backend, { as: 'system:aggregator' });
+  if (backend) return aggregator.proxy(request, backend, { as: 'system:aggregator' });
+  const document = own && openApiDocument(registry, own);
+  if (!document || Object.keys(document.paths).length === 0) throw noSuchPath();
+  return sendJson(response, 200, document, style);
 }
 
 function fieldsOf(parts: readonly unknown[], field: string): Record<string, unknown> {

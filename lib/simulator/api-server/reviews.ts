@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Authenticator } from '../access/authenticator.ts';
 import type { AccessRequest, Decision, Rbac } from '../access/rbac.ts';
+import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
 import { type ApiRequest, readBody } from './api-request.ts';
-import { groupVersion, type ResourceType } from './resources.ts';
+
 import { sendJson } from './respond.ts';
 import { decodeReview } from './review-protobuf.ts';
 import { ApiError, badRequest, methodNotAllowed } from './status.ts';

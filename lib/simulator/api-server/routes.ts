@@ -11,16 +11,16 @@ import {
   apiVersions,
   coreDiscovery,
   groupDiscovery,
-  ownGroupVersion,
+  ownGroups,
   wantsAggregatedDiscovery,
 } from './discovery.ts';
+import type { ResourceContext } from './object-write.ts';
 import { serveOpenApi } from './openapi.ts';
-import { type ResourceContext, serveResource } from './resource-handlers.ts';
-import { resourceType } from './resources.ts';
+import { serveResource } from './resource-handlers.ts';
 import { sendJson } from './respond.ts';
 import { serveReview } from './reviews.ts';
 import { methodNotAllowed, noSuchPath } from './status.ts';
-import { VERSION } from './version.ts';
+import { versionInfo } from './version.ts';
 
 /** What routes need besides the request. */
 export interface RouteContext extends ResourceContext {
@@ -29,6 +29,8 @@ export interface RouteContext extends ResourceContext {
   readonly aggregator: Aggregator;
   /** Address and port that discovery tells. */
   readonly serverAddress: string;
+  /** Of the Kubernetes that it behaves like. */
+  readonly minor: number;
 }
 
 /**
@@ -38,20 +40,20 @@ export interface RouteContext extends ResourceContext {
  */
 export async function route(request: ApiRequest, context: RouteContext): Promise<void> {
   const { target, path } = request;
-  const { aggregator } = context;
+  const { aggregator, registry } = context;
   const backend = aggregator.backendFor(path);
   if (backend) return aggregator.proxy(request, backend);
   if (target.isResource) {
-    const type = resourceType(target.group, target.version, target.resource);
+    const type = registry.find(target.group, target.version, target.resource);
     if (!type) throw noSuchPath();
-    return type.resource.endsWith('reviews')
+    return !type.verbs.includes('get')
       ? serveReview(request, type, context)
       : serveResource(request, target, type, context);
   }
   if (wantsAggregatedDiscovery(request.raw.headers.accept)) {
-    if (path === '/api') return sendDiscovery(request, coreDiscovery());
+    if (path === '/api') return sendDiscovery(request, coreDiscovery(registry));
     if (path === '/apis')
-      return sendDiscovery(request, groupDiscovery(await aggregator.groups(request.signal)));
+      return sendDiscovery(request, groupDiscovery(registry, await aggregator.groups(request.signal)));
   }
   if (path.startsWith('/openapi/')) return serveOpenApi(request, context);
   const isReading = request.method === 'GET' || request.method === 'HEAD';
@@ -64,10 +66,10 @@ export async function route(request: ApiRequest, context: RouteContext): Promise
 }
 
 function plainAnswer(request: ApiRequest, context: RouteContext): unknown {
-  const { aggregator, serverAddress } = context;
+  const { aggregator, registry, serverAddress, minor } = context;
   switch (request.path.replace(/(.)\/$/, '$1')) {
     case '/version':
-      return VERSION;
+      return versionInfo(minor);
     case '/healthz':
     case '/livez':
     case '/readyz':
@@ -75,20 +77,23 @@ function plainAnswer(request: ApiRequest, context: RouteContext): unknown {
     case '/api':
       return apiVersions(serverAddress);
     case '/apis':
-      return apiGroupList(aggregator.backends());
+      return apiGroupList(registry, aggregator.backends());
     case '/api/v1':
-      return apiResourceList('', 'v1');
+      return apiResourceList(registry, '', 'v1');
     default:
-      return groupAnswer(request, aggregator);
+      return groupAnswer(request, context);
   }
 }
 
-function groupAnswer({ path }: ApiRequest, aggregator: Aggregator): unknown {
+function groupAnswer({ path }: ApiRequest, { aggregator, registry }: RouteContext): unknown {
   const [prefix, group, version, ...rest] = path.split('/').filter(Boolean);
   if (prefix !== 'apis' || group === undefined || rest.length > 0) return undefined;
-  if (version !== undefined) return apiResourceList(group, version);
-  const served = ownGroupVersion(group) ?? aggregator.backends().find((one) => one.group === group)?.version;
-  return served && { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(group, served) };
+  if (version !== undefined) return apiResourceList(registry, group, version);
+  const aggregated = aggregator.backends().filter((one) => one.group === group);
+  const versions = ownGroups(registry).get(group) ?? aggregated.map((one) => one.version);
+  return versions.length === 0
+    ? undefined
+    : { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(group, versions) };
 }
 
 /** Sends a whole discovery document, with the tag that clients keep it by. */

@@ -1,3 +1,6 @@
+import { type GroupResource, qualified } from '../resources/resource-type.ts';
+import type { FieldError } from '../schema/validate.ts';
+
 /** A `metav1.Status`, in the field order of the real server. */
 export interface Status {
   readonly kind: 'Status';
@@ -57,10 +60,7 @@ export function badRequest(message: string): ApiError {
 }
 
 /** 404 of an object whose resource is known. */
-export function notFound(
-  resource: { readonly group: string; readonly resource: string },
-  name: string,
-): ApiError {
+export function notFound(resource: GroupResource, name: string): ApiError {
   return new ApiError(404, 'NotFound', `${qualified(resource)} "${name}" not found`, {
     name,
     ...(resource.group ? { group: resource.group } : {}),
@@ -88,13 +88,29 @@ export function expired(message: string): ApiError {
   return new ApiError(410, 'Expired', message);
 }
 
-/** How messages name a resource: with its group, unless that is the core one. */
-export function qualified({
-  group,
-  resource,
-}: {
-  readonly group: string;
-  readonly resource: string;
-}): string {
-  return group ? `${resource}.${group}` : resource;
+/** 422 of an object that breaks rules. */
+export function invalidObject(
+  { group, kind }: { readonly group: string; readonly kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): ApiError {
+  const texts = errors.map(({ field, message }) => `${field}: ${message}`);
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  const what = group ? `${kind}.${group}` : kind;
+  return new ApiError(422, 'Invalid', `${what} ${JSON.stringify(name)} is invalid: ${list}`, {
+    name,
+    ...(group ? { group } : {}),
+    kind,
+    causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
+  });
+}
+
+/** 409 of a write that was made from an older state, or whose preconditions do not hold. */
+export function conflict(resource: GroupResource, name: string, why: string): ApiError {
+  return new ApiError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`,
+    { name, ...(resource.group ? { group: resource.group } : {}), kind: resource.resource },
+  );
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
+import { type Column, columnsOf, rowOf } from '../resources/columns.ts';
+import { groupVersion, presented, type ResourceType } from '../resources/resource-type.ts';
 import type { ListPage } from './list.ts';
 import type { Negotiated } from './negotiation.ts';
-import { groupVersion, type ResourceType } from './resources.ts';
-import { type Column, columnsOf, rowOf } from './table.ts';
 
 /** What `includeObject` may ask to have with each row of a Table. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -15,8 +15,9 @@ export interface ViewOptions extends Negotiated {
   readonly clock: Clock;
 }
 
-/** One object as asked for: itself, its metadata, or a Table of one row. */
-export function viewOfObject(object: KubernetesObject, options: ViewOptions): unknown {
+/** One stored object as asked for: itself, its metadata, or a Table of one row. */
+export function viewOfObject(stored: KubernetesObject, options: ViewOptions): unknown {
+  const object = presented(stored, options.type);
   switch (options.view) {
     case 'Object':
       return object;
@@ -45,9 +46,13 @@ export function viewOfList(page: ListPage, options: ViewOptions): ListView {
   switch (view) {
     case 'Object':
       return {
-        head: { kind: `${type.kind}List`, apiVersion: groupVersion(type), metadata },
+        head: { kind: type.listKind, apiVersion: groupVersion(type), metadata },
         itemsField: 'items',
-        item: ({ kind: _kind, apiVersion: _apiVersion, ...rest }) => rest,
+        item: (stored) => {
+          const { kind, apiVersion, ...rest } = presented(stored, type);
+          // Custom resources are told with their kind, which no decoder can add.
+          return type.isCustom ? { apiVersion, kind, ...rest } : rest;
+        },
       };
     case 'PartialObjectMetadata':
       return {
@@ -56,11 +61,11 @@ export function viewOfList(page: ListPage, options: ViewOptions): ListView {
         item: (object) => partial(object, options),
       };
     case 'Table': {
-      const columns = columnsOf(type.resource);
+      const columns = columnsOf(type);
       return {
         head: tableHead(metadata, columns, options),
         itemsField: 'rows',
-        item: (object) => row(object, columns, options),
+        item: (stored) => row(presented(stored, type), columns, options),
       };
     }
   }
@@ -85,10 +90,10 @@ export function bookmarkObject(
 }
 
 function table(objects: readonly KubernetesObject[], metadata: object, options: ViewOptions) {
-  const columns = columnsOf(options.type.resource);
+  const columns = columnsOf(options.type);
   return {
     ...tableHead(metadata, columns, options),
-    rows: objects.map((object) => row(object, columns, options)),
+    rows: objects.map((object) => row(presented(object, options.type), columns, options)),
   };
 }
 

@@ -38,7 +38,7 @@ export interface WatchOptions {
  */
 export async function serveWatch(response: ServerResponse, options: WatchOptions): Promise<void> {
   const { store, list, view } = options;
-  const { resource } = view.type;
+  const { storage } = view.type;
   if (list.resourceVersion !== undefined && list.resourceVersion > store.resourceVersion) {
     throw versionTooLarge(list.resourceVersion, store.resourceVersion);
   }
@@ -47,7 +47,7 @@ export async function serveWatch(response: ServerResponse, options: WatchOptions
   const stream = new WatchStream(response);
   const past = pastOf(options);
   using _subscription = store.subscribe((change) => {
-    const event = change.resource === resource ? eventFor(change, options) : undefined;
+    const event = change.resource === storage ? eventFor(change, options) : undefined;
     if (event) stream.send(event);
   });
   await stream.sendPast(past, options.signal);
@@ -91,16 +91,16 @@ class WatchStream {
 
 /** What there is when the watch begins: the present state, or the changes since a version; an error if it is too old. */
 function pastOf({ store, list, view }: WatchOptions): readonly WatchEvent[] {
-  const { resource } = view.type;
+  const { storage } = view.type;
   const { resourceVersion = 0 } = list;
   if (!list.sendInitialEvents && resourceVersion > 0) {
-    const changes = store.eventsSince(resource, resourceVersion);
+    const changes = store.eventsSince(storage, resourceVersion);
     if (changes) return changes.flatMap((change) => eventFor(change, { list, view }) ?? []);
     const error = expired(`too old resource version: ${resourceVersion} (${store.resourceVersion})`);
     return [{ type: 'ERROR', object: error.toStatus() }];
   }
   const events: WatchEvent[] = store
-    .list(resource)
+    .list(storage)
     .items.filter((object) => isSelected(list, object))
     .map((object) => lazily('ADDED', () => viewOfObject(object, view)));
   if (list.sendInitialEvents && list.allowWatchBookmarks) {

@@ -10,8 +10,10 @@ export interface ObjectMeta {
   /** RFC 3339 in whole seconds, as all stamps of the API. */
   readonly creationTimestamp: string;
   readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
   readonly ownerReferences?: readonly unknown[];
   readonly managedFields?: readonly unknown[];
 }

@@ -46,9 +46,12 @@ async function examineWith(request: Partial<LeafRequest>): Promise<Examination> 
   });
   const certFile = join(files.directory, 'serving.crt');
   await writeFile(certFile, certificatePem);
-  const object = store.get('apiservices', undefined, 'v1beta1.metrics.k8s.io');
+  const object = store.get('apiservices.apiregistration.k8s.io', undefined, 'v1beta1.metrics.k8s.io');
   if (!object) throw new Error('there is no APIService');
   const caBundle = Buffer.from(pki.serverCa.certificatePem).toString('base64');
-  store.update('apiservices', { ...object, spec: { ...(object.spec as object), caBundle } });
+  store.update('apiservices.apiregistration.k8s.io', {
+    ...object,
+    spec: { ...(object.spec as object), caBundle },
+  });
   return await examine(server, [`--tls-cert-file=${certFile}`, '--tls-private-key-file=unread']);
 }

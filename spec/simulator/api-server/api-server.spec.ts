@@ -99,7 +99,7 @@ describe('ApiServer', () => {
       details: { name: 'zzz', kind: 'nodes' },
       code: 404,
     });
-    expect((await admin.json('/apis/apps/v1/deployments')).code).to.equal(404);
+    expect((await admin.json('/apis/apps/v1/dinosaurs')).code).to.equal(404);
     expect((await admin.json('/nope')).code).to.equal(404);
   });
 
@@ -114,8 +114,9 @@ describe('ApiServer', () => {
 
   it('stores what it is given', async () => {
     const path = '/api/v1/namespaces/default/configmaps';
+    const headers = { 'Content-Type': 'application/merge-patch+json' };
     const send = (method: string, where: string, body?: object) =>
-      admin.json(where, { method, ...(body ? { body: JSON.stringify(body) } : {}) });
+      admin.json(where, { method, ...(body ? { headers, body: JSON.stringify(body) } : {}) });
     const created = await send('POST', path, {
       metadata: { name: 'm', creationTimestamp: null },
       data: { a: '1' },
@@ -124,15 +125,18 @@ describe('ApiServer', () => {
     expect((await send('POST', path, { metadata: { name: 'm' } })).reason).to.equal('AlreadyExists');
     expect((await send('PATCH', `${path}/m`, { data: { b: '2' } })).data).to.deep.equal({ a: '1', b: '2' });
     expect((await send('PUT', `${path}/m`, created)).reason).to.equal('Conflict');
-    expect((await send('DELETE', `${path}/m`)).metadata.uid).to.equal(created.metadata.uid);
+    expect((await send('DELETE', `${path}/m`)).details.uid).to.equal(created.metadata.uid);
     expect((await send('GET', `${path}/m`)).code).to.equal(404);
   });
 
   it('refuses bodies that are no objects', async () => {
     const path = '/api/v1/namespaces/default/configmaps';
-    for (const body of ['{', '{}', '{"metadata":{"name":7}}']) {
-      expect((await admin.json(path, { method: 'POST', body })).code).to.equal(400);
+    for (const body of ['{', '7', '{"metadata":{"name":7}}']) {
+      expect((await admin.json(path, { method: 'POST', body })).code, body).to.equal(400);
     }
+    expect((await admin.json(path, { method: 'POST', body: '{}' })).message).to.equal(
+      'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+    );
   });
 
   it('speaks HTTP/2, too', async () => {

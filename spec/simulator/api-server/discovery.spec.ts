@@ -6,9 +6,13 @@ import {
   groupDiscovery,
   wantsAggregatedDiscovery,
 } from '#lib/simulator/api-server/discovery.ts';
+import { builtInTypes } from '#lib/simulator/resources/built-in/built-in-types.ts';
+import { ResourceRegistry } from '#lib/simulator/resources/resource-registry.ts';
 import { startCluster } from '#lib/simulator/start-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const registry = new ResourceRegistry(builtInTypes());
 
 describe('wantsAggregatedDiscovery', () => {
   it('takes the first form that it knows', () => {
@@ -28,7 +32,7 @@ describe('groupDiscovery', () => {
       { name: 'nodes', singularName: '', namespaced: false, kind: 'NodeMetrics', verbs: ['get'] },
     ];
     // As recorded from a kube-apiserver.
-    expect(groupDiscovery([{ ...metrics, resources }]).items.at(-1)).to.deep.equal({
+    expect(groupDiscovery(registry, [{ ...metrics, resources }]).items.at(-1)).to.deep.equal({
       metadata: { name: 'metrics.k8s.io' },
       versions: [
         {
@@ -49,18 +53,26 @@ describe('groupDiscovery', () => {
   });
 
   it('calls stale what it could not ask', () => {
-    const { items } = groupDiscovery([{ ...metrics, resources: undefined }]);
+    const { items } = groupDiscovery(registry, [{ ...metrics, resources: undefined }]);
     expect(items.at(-1)).to.deep.include({ versions: [{ version: 'v1beta1', freshness: 'Stale' }] });
   });
 });
 
 describe('apiGroupList', () => {
   it('lists own groups once each, and aggregated ones', () => {
-    const { groups } = apiGroupList([{ group: 'metrics.k8s.io', version: 'v1beta1' }]);
+    const { groups } = apiGroupList(registry, [{ group: 'metrics.k8s.io', version: 'v1beta1' }]);
     expect(groups.map(({ name }) => name)).to.deep.equal([
       'apiregistration.k8s.io',
+      'events.k8s.io',
       'authentication.k8s.io',
       'authorization.k8s.io',
+      'apps',
+      'autoscaling',
+      'batch',
+      'networking.k8s.io',
+      'policy',
+      'coordination.k8s.io',
+      'apiextensions.k8s.io',
       'metrics.k8s.io',
     ]);
   });
@@ -68,8 +80,8 @@ describe('apiGroupList', () => {
 
 describe('apiResourceList', () => {
   it('knows what it has not', () => {
-    expect(apiResourceList('apps', 'v1')).to.equal(undefined);
-    expect(apiResourceList('', 'v1')?.resources.map(({ name }) => name)).to.include('pods');
+    expect(apiResourceList(registry, 'extensions', 'v1beta1')).to.equal(undefined);
+    expect(apiResourceList(registry, '', 'v1')?.resources.map(({ name }) => name)).to.include('pods');
   });
 });
 

@@ -39,10 +39,10 @@ describe('apiService', () => {
     const noted = async () => (await examine(server)).findings.find(({ seen }) => seen.startsWith('has no'));
     expect(await noted()).to.include({ status: 'note' });
     expect((await noted())?.seen).to.match(/does not verify .* \(insecureSkipTLSVerify\)$/);
-    const object = store.get('apiservices', undefined, 'v1beta1.metrics.k8s.io');
+    const object = store.get('apiservices.apiregistration.k8s.io', undefined, 'v1beta1.metrics.k8s.io');
     if (!object) throw new Error('there is no APIService');
     const spec = { ...(object.spec as object), insecureSkipTLSVerify: false };
-    store.update('apiservices', { ...object, spec });
+    store.update('apiservices.apiregistration.k8s.io', { ...object, spec });
     expect((await noted())?.seen).to.match(/verifies .* by the authorities of its machine$/);
   });
 
@@ -98,10 +98,10 @@ describe('apiService', () => {
     it(`reads "${reason}: ${message.slice(-40)}" as ${diagnosis}`, async () => {
       await using server = await startExaminedCluster({ nodes: 1 });
       const { store } = server.cluster;
-      const object = store.get('apiservices', undefined, 'v1beta1.metrics.k8s.io');
+      const object = store.get('apiservices.apiregistration.k8s.io', undefined, 'v1beta1.metrics.k8s.io');
       if (!object) throw new Error('there is no APIService');
       const condition = { type: 'Available', status: 'False', reason, message };
-      store.update('apiservices', { ...object, status: { conditions: [condition] } });
+      store.update('apiservices.apiregistration.k8s.io', { ...object, status: { conditions: [condition] } });
       expect((await examine(server)).diagnoses).to.deep.equal([diagnosis]);
     });
   }

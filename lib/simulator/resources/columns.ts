@@ -1,20 +1,27 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
+import { formatSelector } from './label-selector-object.ts';
 
 /** A column of a `meta.k8s.io` Table, as `kubectl get` prints it. */
 export interface Column {
   readonly name: string;
-  readonly type: 'string' | 'integer';
-  readonly format?: 'name';
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format?: string;
   readonly description: string;
   /** 0 is always shown, 1 with `-o wide`. */
-  readonly priority: 0 | 1;
-  cell(object: KubernetesObject, nowMs: number): string | number;
+  readonly priority: number;
+  cell(object: KubernetesObject, nowMs: number): string | number | boolean | null;
 }
 
 /** The columns that the real server has for a resource; name and age for what it has none for. */
-export function columnsOf(resource: string): readonly Column[] {
-  return COLUMNS[resource] ?? [NAME, AGE];
+export function columnsOf({
+  resource,
+  columns,
+}: {
+  readonly resource: string;
+  readonly columns?: readonly Column[];
+}): readonly Column[] {
+  return columns ?? COLUMNS[resource] ?? [NAME, AGE];
 }
 
 /** The cells of one row. */
@@ -24,7 +31,8 @@ export function rowOf(columns: readonly Column[], object: KubernetesObject, cloc
 
 const NONE = '<none>';
 
-const NAME: Column = {
+/** What every table begins with. */
+export const NAME: Column = {
   name: 'Name',
   type: 'string',
   format: 'name',
@@ -33,7 +41,8 @@ const NAME: Column = {
   cell: ({ metadata }) => metadata.name,
 };
 
-const AGE: Column = {
+/** How long ago an object was created. */
+export const AGE: Column = {
   name: 'Age',
   type: 'string',
   description: 'CreationTimestamp is the server time when this object was created.',
@@ -41,12 +50,20 @@ const AGE: Column = {
   cell: ({ metadata }, nowMs) => humanDuration(nowMs - Date.parse(metadata.creationTimestamp)),
 };
 
-const text = (name: string, description: string, cell: Column['cell'], priority: 0 | 1 = 0): Column => ({
+const text = (name: string, description: string, cell: Column['cell'], priority = 0): Column => ({
   name,
   type: 'string',
   description,
   priority,
   cell,
+});
+
+const count = (name: string, description: string, ...path: readonly string[]): Column => ({
+  name,
+  type: 'integer',
+  description,
+  priority: 0,
+  cell: (object) => numberAt(object, ...path),
 });
 
 const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
@@ -106,6 +123,101 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     },
     AGE,
   ],
+  deployments: [
+    NAME,
+    text(
+      'Ready',
+      'Number of the pod with ready state',
+      (one) => `${numberAt(one, 'status', 'readyReplicas')}/${numberAt(one, 'spec', 'replicas')}`,
+    ),
+    text(
+      'Up-to-date',
+      'How many pods are of the present template.',
+      (one) => textAt(one, 'status', 'updatedReplicas') || '0',
+    ),
+    text(
+      'Available',
+      'How many pods are available.',
+      (one) => textAt(one, 'status', 'availableReplicas') || '0',
+    ),
+    AGE,
+    text('Selector', 'What its pods are selected by.', selectorText, 1),
+  ],
+  replicasets: [
+    NAME,
+    count('Desired', 'How many pods there should be.', 'spec', 'replicas'),
+    count('Current', 'How many pods there are.', 'status', 'replicas'),
+    count('Ready', 'How many pods are ready.', 'status', 'readyReplicas'),
+    AGE,
+    text('Selector', 'What its pods are selected by.', selectorText, 1),
+  ],
+  statefulsets: [
+    NAME,
+    text(
+      'Ready',
+      'How many pods are ready, of how many.',
+      (one) => `${numberAt(one, 'status', 'readyReplicas')}/${numberAt(one, 'spec', 'replicas')}`,
+    ),
+    AGE,
+  ],
+  jobs: [
+    NAME,
+    text('Status', 'Running, Complete, Failed or Suspended.', jobStatus),
+    text(
+      'Completions',
+      'How many pods have succeeded, of how many.',
+      (one) => `${numberAt(one, 'status', 'succeeded')}/${textAt(one, 'spec', 'completions') || '1'}`,
+    ),
+    AGE,
+  ],
+  horizontalpodautoscalers: [
+    NAME,
+    text(
+      'Reference',
+      'What it scales.',
+      (one) =>
+        `${textAt(one, 'spec', 'scaleTargetRef', 'kind')}/${textAt(one, 'spec', 'scaleTargetRef', 'name')}`,
+    ),
+    count('MinPods', 'The least number of pods.', 'spec', 'minReplicas'),
+    count('MaxPods', 'The greatest number of pods.', 'spec', 'maxReplicas'),
+    count('Replicas', 'How many pods there are.', 'status', 'currentReplicas'),
+    AGE,
+  ],
+  leases: [NAME, text('Holder', 'Who holds it.', (one) => textAt(one, 'spec', 'holderIdentity')), AGE],
+  events: [
+    text('Last Seen', 'When it last happened.', (one, nowMs) =>
+      ageOf(one.lastTimestamp ?? one.eventTime ?? one.metadata.creationTimestamp, nowMs),
+    ),
+    text('Type', 'Normal or Warning.', (one) => textAt(one, 'type')),
+    text('Reason', 'Why, in one word.', (one) => textAt(one, 'reason')),
+    text('Object', 'What it is about.', (one) => {
+      const about = one.involvedObject === undefined ? 'regarding' : 'involvedObject';
+      return `${textAt(one, about, 'kind').toLowerCase()}/${textAt(one, about, 'name')}`;
+    }),
+    text('Message', 'What happened.', (one) => textAt(one, one.message === undefined ? 'note' : 'message')),
+  ],
+  customresourcedefinitions: [
+    NAME,
+    { ...AGE, name: 'Created At', cell: ({ metadata }) => metadata.creationTimestamp },
+  ],
+  services: [
+    NAME,
+    text('Type', 'How it is reached.', (one) => textAt(one, 'spec', 'type')),
+    text('Cluster-IP', 'Its address in the cluster.', (one) => textAt(one, 'spec', 'clusterIP') || NONE),
+    AGE,
+  ],
+  secrets: [
+    NAME,
+    text('Type', 'What it is for.', (one) => textAt(one, 'type')),
+    {
+      name: 'Data',
+      type: 'integer',
+      description: 'How many entries it has',
+      priority: 0,
+      cell: (secret) => Object.keys((secret.data as object | undefined) ?? {}).length,
+    },
+    AGE,
+  ],
   apiservices: [
     NAME,
     text('Service', 'The service that serves this API', (one) => {
@@ -125,6 +237,27 @@ function textAt(object: KubernetesObject, ...path: readonly string[]): string {
 function listAt(object: KubernetesObject, ...path: readonly string[]): readonly Record<string, unknown>[] {
   const value = fieldAt(object, ...path);
   return Array.isArray(value) ? value : [];
+}
+
+function numberAt(object: KubernetesObject, ...path: readonly string[]): number {
+  return Number(fieldAt(object, ...path) ?? 0);
+}
+
+function selectorText(object: KubernetesObject): string {
+  return formatSelector(fieldAt(object, 'spec', 'selector')) || NONE;
+}
+
+function ageOf(timestamp: unknown, nowMs: number): string {
+  const atMs = Date.parse(String(timestamp));
+  return Number.isNaN(atMs) ? '<unknown>' : humanDuration(nowMs - atMs);
+}
+
+function jobStatus(job: KubernetesObject): string {
+  const holds = (type: string) =>
+    listAt(job, 'status', 'conditions').some((one) => one.type === type && one.status === 'True');
+  if (holds('Complete')) return 'Complete';
+  if (holds('Failed')) return 'Failed';
+  return fieldAt(job, 'spec', 'suspend') === true ? 'Suspended' : 'Running';
 }
 
 function nodeStatus(node: KubernetesObject): string {

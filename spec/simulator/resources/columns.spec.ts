@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { columnsOf, humanDuration } from '#lib/simulator/api-server/table.ts';
+import { columnsOf, humanDuration } from '#lib/simulator/resources/columns.ts';
 
 describe('humanDuration', () => {
   const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000] as const;
@@ -26,7 +26,7 @@ describe('humanDuration', () => {
 describe('columnsOf', () => {
   it('begins with the name, whatever the resource', () => {
     for (const resource of ['nodes', 'pods', 'namespaces', 'unheard-of']) {
-      expect(columnsOf(resource)[0]).to.include({ name: 'Name', format: 'name' });
+      expect(columnsOf({ resource })[0]).to.include({ name: 'Name', format: 'name' });
     }
   });
 });

@@ -1,0 +1,64 @@
+import type { KubernetesObject } from '../objects/kubernetes-object.ts';
+import { withDefaults } from '../schema/apply-defaults.ts';
+import { prune } from '../schema/prune.ts';
+import { isRecord } from '../schema/schema.ts';
+import { type FieldError, validate } from '../schema/validate.ts';
+import type { ObjectWrite } from './object-write.ts';
+import { badRequest, invalidObject } from './status.ts';
+
+/**
+ * Makes an object one of its type: unknown fields go, defaults come, and rules are checked.
+ *
+ * @throws ApiError 400 for unknown fields where these are forbidden, 422 for values that are not allowed
+ */
+export function conformObject(
+  object: KubernetesObject,
+  previous: KubernetesObject | undefined,
+  { type, options, request }: ObjectWrite,
+): KubernetesObject {
+  const { value, unknownFields } = prune(type.isCustom ? object : withoutNulls(object), type.schema);
+  const unknown = unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`);
+  if (unknown.length > 0 && options.fieldValidation === 'Strict')
+    throw badRequest(
+      `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: strict decoding error: ${unknown.join(', ')}`,
+    );
+  if (options.fieldValidation === 'Warn')
+    for (const warning of unknown)
+      request.response.appendHeader('Warning', `299 - ${JSON.stringify(warning)}`);
+  const completed = withDefaults(value, type.schema) as KubernetesObject;
+  refuseInvalid(validate(completed, type.schema), { type, name: object.metadata.name });
+  const whole = type.complete?.(completed) ?? completed;
+  refuseInvalid(type.check?.(whole, previous) ?? [], { type, name: object.metadata.name });
+  return whole;
+}
+
+function refuseInvalid(
+  errors: readonly FieldError[],
+  { type, name }: { readonly type: ObjectWrite['type']; readonly name: string },
+): void {
+  if (errors.length === 0) return;
+  // Built-in types are decoded before they are validated, and then a wrong type is no valid body.
+  const mistyped = type.isCustom
+    ? undefined
+    : errors.find(({ reason }) => reason === 'FieldValueTypeInvalid');
+  if (mistyped)
+    throw badRequest(
+      `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: json: cannot unmarshal ${mistyped.message.split('"')[1]} into Go struct field ${type.kind}.${mistyped.field}`,
+    );
+  throw invalidObject(type, name, errors);
+}
+
+/** A value without nulls, which are nothing to built-in types; one that has none stays the same object. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map(withoutNulls);
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  if (!isRecord(value)) return value;
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== null)
+    .map(([key, field]): [string, unknown] => [key, withoutNulls(field)]);
+  const isSame =
+    fields.length === Object.keys(value).length && fields.every(([key, field]) => field === value[key]);
+  return isSame ? value : Object.fromEntries(fields);
+}

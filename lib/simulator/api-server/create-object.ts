@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { type Manager, type Ownership, writeManagedFields } from '../apply/managed-fields.ts';
+import { compare, trackUpdate } from '../apply/track-update.ts';
+import { formatTimestamp, type KubernetesObject } from '../objects/kubernetes-object.ts';
+import { qualified, type ResourceType } from '../resources/resource-type.ts';
+import { conformObject } from './conform-object.ts';
+import { managerOf, type ObjectWrite } from './object-write.ts';
+import { asObject, requireNamespace } from './read-object.ts';
+import { ApiError } from './status.ts';
+
+/**
+ * Creates an object from a body.
+ *
+ * @param ownerships who manages what, where that is known already
+ * @returns it as it is stored, or would be
+ * @throws ApiError 409 when there is one of its name
+ */
+export function createObject(
+  body: unknown,
+  write: ObjectWrite,
+  ownerships?: readonly Ownership[],
+): KubernetesObject {
+  const { type, context, options } = write;
+  const draft = asNew(asObject(body, write), type);
+  requireNamespace(draft, write);
+  const { namespace, name } = draft.metadata;
+  const object = conformObject(draft, undefined, write);
+  if (context.store.get(type.storage, namespace, name)) throw alreadyExists(type, name);
+  const now = formatTimestamp(context.clock.nowMs());
+  const owners = ownerships ?? ownershipOfAll(object, type, managerOf(write, 'Update'));
+  const managedFields = writeManagedFields(owners, { before: [], now });
+  const stored = type.toStored?.(object) ?? { ...object, apiVersion: type.storedAs };
+  const complete = { ...stored, metadata: { ...stored.metadata, managedFields } };
+  if (!options.isDryRun) return context.store.create(type.storage, complete);
+  return { ...complete, metadata: { ...complete.metadata, uid: randomUUID(), creationTimestamp: now } };
+}
+
+/** Leaves out what the server alone decides of a new object, and gives it a first generation and status. */
+function asNew(draft: KubernetesObject, type: ResourceType): KubernetesObject {
+  const {
+    creationTimestamp: _created,
+    resourceVersion: _version,
+    uid: _uid,
+    deletionTimestamp: _deleted,
+    deletionGracePeriodSeconds: _grace,
+    generation: _generation,
+    managedFields: _managed,
+    ...metadata
+  } = draft.metadata;
+  const { status, ...rest } = draft;
+  const keepsStatus = !type.hasStatus || (type.takesInitialStatus && status !== undefined);
+  const first = keepsStatus ? status : type.initialStatus;
+  const generation = type.hasGeneration ? { generation: 1 } : {};
+  return {
+    ...rest,
+    metadata: { ...metadata, ...generation } as KubernetesObject['metadata'],
+    ...(first === undefined ? {} : { status: first }),
+  };
+}
+
+function ownershipOfAll(
+  object: KubernetesObject,
+  type: ResourceType,
+  manager: Manager,
+): readonly Ownership[] {
+  const { status: _status, ...owned } = object;
+  return trackUpdate([], manager, compare({}, type.hasStatus ? owned : object, type.schema));
+}
+
+function alreadyExists(type: ResourceType, name: string): ApiError {
+  return new ApiError(409, 'AlreadyExists', `${qualified(type)} "${name}" already exists`, {
+    name,
+    ...(type.group ? { group: type.group } : {}),
+    kind: type.resource,
+  });
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { deleteObject, markedForDeletion, type PropagationPolicy } from '../objects/deletion.ts';
+import type { KubernetesObject } from '../objects/kubernetes-object.ts';
+import { unsupportedValue } from '../schema/validate.ts';
+import { readBody } from './api-request.ts';
+import { listPage } from './list.ts';
+import { listOptions } from './list-options.ts';
+import type { ObjectWrite } from './object-write.ts';
+import { badRequest, conflict, invalidObject, notFound, type Status } from './status.ts';
+
+const optionsSchema = z.looseObject({
+  propagationPolicy: z.string().nullish(),
+  orphanDependents: z.boolean().nullish(),
+  preconditions: z
+    .looseObject({ uid: z.string().nullish(), resourceVersion: z.string().nullish() })
+    .nullish(),
+  dryRun: z.array(z.string()).nullish(),
+});
+
+interface DeleteOptions {
+  readonly propagation: PropagationPolicy;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+  readonly isDryRun: boolean;
+}
+
+/** What a DELETE has come to. */
+export interface DeletedObject {
+  /** Its last state, or the one in which it waits. */
+  readonly object: KubernetesObject;
+  /** What the caller is told instead, as of most resources when the object is gone. */
+  readonly status?: Status;
+}
+
+/**
+ * Deletes the object that a request names.
+ *
+ * @throws ApiError 404, or 409 when a precondition does not hold
+ */
+export async function deleteNamed(write: ObjectWrite): Promise<DeletedObject> {
+  const { target, type, context } = write;
+  const options = await deleteOptions(write);
+  const { name = '' } = target;
+  const object = context.store.get(type.storage, target.namespace, name);
+  if (!object) throw notFound(target, name);
+  checkPreconditions(object, options, write);
+  const { object: last, isGone } = deleted(object, options, write);
+  return isGone && !type.returnsDeleted ? { object: last, status: success(last, write) } : { object: last };
+}
+
+/** Deletes everything that a request selects, and returns it. */
+export async function deleteSelected(write: ObjectWrite): Promise<readonly KubernetesObject[]> {
+  const { target, type, context, request } = write;
+  const options = await deleteOptions(write);
+  const { items } = listPage(context.store, type, listOptions(target, request.query));
+  return items.map((object) => deleted(object, options, write).object);
+}
+
+function deleted(
+  object: KubernetesObject,
+  { isDryRun, propagation }: DeleteOptions,
+  { type, context }: ObjectWrite,
+) {
+  const { store, clock } = context;
+  if (!isDryRun) return deleteObject(object, { store, clock, storage: type.storage, propagation });
+  const marked = markedForDeletion(object, { clock, propagation });
+  return { object: marked ?? object, isGone: marked === undefined };
+}
+
+function checkPreconditions(
+  { metadata }: KubernetesObject,
+  { uid, resourceVersion }: DeleteOptions,
+  { target }: ObjectWrite,
+): void {
+  const refuse = (what: string, wanted: string, found: string) =>
+    conflict(
+      target,
+      metadata.name,
+      `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`,
+    );
+  if (uid && uid !== metadata.uid) throw refuse('UID', uid, metadata.uid);
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion)
+    throw refuse('ResourceVersion', resourceVersion, metadata.resourceVersion);
+}
+
+async function deleteOptions({ request, options }: ObjectWrite): Promise<DeleteOptions> {
+  const body = (await readBody(request)).toString();
+  const parsed = optionsSchema.safeParse(body.trim() === '' ? {} : parseJson(body));
+  if (!parsed.success) throw badRequest('the DeleteOptions provided are unrecognized');
+  const { propagationPolicy, orphanDependents, preconditions, dryRun } = parsed.data;
+  const asked =
+    propagationPolicy ||
+    request.query.get('propagationPolicy') ||
+    (orphanDependents ? 'Orphan' : 'Background');
+  if (!isPropagationPolicy(asked))
+    throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
+      unsupportedValue('propagationPolicy', asked, ['Foreground', 'Background', 'Orphan']),
+    ]);
+  return {
+    propagation: asked,
+    uid: preconditions?.uid ?? undefined,
+    resourceVersion: preconditions?.resourceVersion ?? undefined,
+    isDryRun: options.isDryRun || (dryRun ?? []).includes('All'),
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest('the DeleteOptions provided are unrecognized');
+  }
+}
+
+function isPropagationPolicy(text: string): text is PropagationPolicy {
+  return ['Background', 'Foreground', 'Orphan'].includes(text);
+}
+
+function success({ metadata }: KubernetesObject, { type }: ObjectWrite): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: metadata.name,
+      ...(type.group ? { group: type.group } : {}),
+      kind: type.resource,
+      uid: metadata.uid,
+    },
+  };
+}

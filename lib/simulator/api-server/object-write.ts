@@ -1,0 +1,34 @@
+import type { Clock } from '#lib/time/clock.ts';
+import type { Manager } from '../apply/managed-fields.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
+import type { ApiRequest } from './api-request.ts';
+import type { ResourceTarget } from './request-target.ts';
+import type { WriteOptions } from './write-options.ts';
+
+/** What handlers of stored resources work with. */
+export interface ResourceContext {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly registry: ResourceRegistry;
+}
+
+/** One request that writes an object. */
+export interface ObjectWrite {
+  readonly request: ApiRequest;
+  readonly target: ResourceTarget;
+  readonly type: ResourceType;
+  readonly context: ResourceContext;
+  readonly options: WriteOptions;
+}
+
+/** As whom a write manages what it sets. */
+export function managerOf({ type, target, options }: ObjectWrite, operation: Manager['operation']): Manager {
+  return {
+    manager: options.fieldManager,
+    operation,
+    apiVersion: groupVersion(type),
+    ...(target.subresource === undefined ? {} : { subresource: target.subresource }),
+  };
+}

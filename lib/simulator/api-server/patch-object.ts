@@ -1,0 +1,170 @@
+import { type Ownership, readManagedFields } from '../apply/managed-fields.ts';
+import { type ApplyConflict, serverSideApply } from '../apply/server-side-apply.ts';
+import { compare, trackUpdate } from '../apply/track-update.ts';
+import type { KubernetesObject } from '../objects/kubernetes-object.ts';
+import { jsonPatch, PatchError } from '../patches/json-patch.ts';
+import { mergePatch } from '../patches/merge-patch.ts';
+import { strategicMergePatch } from '../patches/strategic-merge-patch.ts';
+import { groupVersion, presented } from '../resources/resource-type.ts';
+import { isRecord } from '../schema/schema.ts';
+import { requiredValue } from '../schema/validate.ts';
+import { createObject } from './create-object.ts';
+import { managerOf, type ObjectWrite } from './object-write.ts';
+import { asObject, mediaTypeOf, readStructured } from './read-object.ts';
+import { ApiError, badRequest, invalidObject, notFound } from './status.ts';
+import { updateObject } from './update-object.ts';
+
+/** What a patch has made. */
+export interface Patched {
+  readonly object: KubernetesObject;
+  readonly isNew: boolean;
+}
+
+const JSON_PATCH = 'application/json-patch+json';
+const MERGE_PATCH = 'application/merge-patch+json';
+const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
+const APPLY_PATCH = 'application/apply-patch+yaml';
+
+/**
+ * Changes an object by a patch of any type; what is applied may make it.
+ *
+ * @throws ApiError 404, 409 or 422 as the API has it, 415 for a type of patch that the resource does not take
+ */
+export async function patchObject(write: ObjectWrite): Promise<Patched> {
+  const { request, target, type, context } = write;
+  requireKnownType(mediaTypeOf(request), type.isCustom);
+  const patch = await readStructured(request);
+  const previous = context.store.get(type.storage, target.namespace, target.name ?? '');
+  if (mediaTypeOf(request) === APPLY_PATCH) return applyObject(patch, previous, write);
+  if (!previous) throw notFound(target, target.name ?? '');
+  const patched = patchedValue(presented(previous, type), patch, write);
+  return { object: updateObject(patched, previous, write), isNew: false };
+}
+
+/** Applies a patch that is none of server-side apply to a value. */
+export function patchedValue(
+  value: unknown,
+  patch: unknown,
+  { request, type }: Pick<ObjectWrite, 'request' | 'type'>,
+): unknown {
+  try {
+    switch (mediaTypeOf(request)) {
+      case JSON_PATCH:
+        return jsonPatch(value, patch);
+      case STRATEGIC_PATCH:
+        return strategicMergePatch(value, patch, type.schema);
+      default:
+        return mergePatch(value, patch);
+    }
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    if (!error.isAboutObject) throw badRequest(error.message);
+    throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
+      causes: [{ reason: 'UnexpectedServerResponse', message: error.message }],
+    });
+  }
+}
+
+/** @throws ApiError 415 */
+export function requireKnownType(mediaType: string, isCustom: boolean): void {
+  const known = [JSON_PATCH, MERGE_PATCH, ...(isCustom ? [] : [STRATEGIC_PATCH]), APPLY_PATCH];
+  if (known.includes(mediaType)) return;
+  throw new ApiError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${known.join(', ')}`,
+    {},
+  );
+}
+
+function applyObject(
+  configuration: unknown,
+  previous: KubernetesObject | undefined,
+  write: ObjectWrite,
+): Patched {
+  const { type, options, target } = write;
+  checkConfiguration(configuration, write);
+  const manager = managerOf(write, 'Apply');
+  const before = previous && presented(previous, type);
+  if (!before && target.subresource !== undefined) throw notFound(target, target.name ?? '');
+  const owned = before ? ownershipsOf(before, write) : [];
+  const wanted = ownPart(asObject(configuration, write), write);
+  const applied = serverSideApply(before ?? {}, wanted, {
+    manager,
+    ownerships: owned,
+    schema: type.schema,
+    force: options.force,
+  });
+  if ('conflicts' in applied) throw applyConflict(applied.conflicts);
+  const { object, ownerships } = applied;
+  return previous
+    ? { object: updateObject(object, previous, write, ownerships), isNew: false }
+    : { object: createObject(object, write, ownerships), isNew: true };
+}
+
+function checkConfiguration(configuration: unknown, { options, type }: ObjectWrite): void {
+  if (!options.isFieldManagerGiven)
+    throw invalidObject({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
+      requiredValue('fieldManager', 'is required for apply patch'),
+    ]);
+  if (!isRecord(configuration)) throw badRequest('error decoding YAML: it is no object');
+  if (configuration.apiVersion !== groupVersion(type) || configuration.kind !== type.kind)
+    throw badRequest(
+      `Incorrect version specified in apply patch. Specified patch version: ${configuration.apiVersion}, expected: ${groupVersion(type)}`,
+    );
+  const { metadata } = configuration;
+  if (isRecord(metadata) && metadata.managedFields !== undefined)
+    throw badRequest('metadata.managedFields must be nil');
+}
+
+/** What was there before anybody applied anything is managed by a manager of that name. */
+function ownershipsOf(before: KubernetesObject, { type }: ObjectWrite): readonly Ownership[] {
+  const known = readManagedFields(before.metadata.managedFields);
+  if (known.length > 0) return known;
+  const manager = {
+    manager: 'before-first-apply',
+    operation: 'Update',
+    apiVersion: groupVersion(type),
+  } as const;
+  return trackUpdate([], manager, compare({}, before, type.schema));
+}
+
+/** The part of a configuration that an endpoint takes: the status alone, or all but that. */
+function ownPart(object: KubernetesObject, { type, target }: ObjectWrite): KubernetesObject {
+  const { status, ...rest } = object;
+  if (target.subresource === 'status') {
+    const { kind, apiVersion, metadata } = object;
+    const { name, namespace, resourceVersion, uid } = metadata;
+    const identity = JSON.parse(JSON.stringify({ name, namespace, resourceVersion, uid }));
+    return { kind, apiVersion, metadata: identity, ...(status === undefined ? {} : { status }) };
+  }
+  return type.hasStatus ? rest : object;
+}
+
+function applyConflict(conflicts: readonly ApplyConflict[]): ApiError {
+  const owners = [...new Set(conflicts.map(({ owner }) => owner))];
+  const [first] = conflicts;
+  const details =
+    first && conflicts.length === 1
+      ? `conflict with ${nameOf(first.owner)}: ${first.field}`
+      : owners
+          .map((owner) => {
+            const fields = conflicts.filter((one) => one.owner === owner).map(({ field }) => `- ${field}`);
+            return `conflicts with ${nameOf(owner)}:\n${fields.join('\n')}`;
+          })
+          .sort()
+          .join('\n');
+  const count = `${conflicts.length} conflict${conflicts.length === 1 ? '' : 's'}`;
+  return new ApiError(409, 'Conflict', `Apply failed with ${count}: ${details}`, {
+    causes: conflicts.map(({ owner, field }) => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${nameOf(owner)}`,
+      field,
+    })),
+  });
+}
+
+function nameOf({ manager, operation, apiVersion, subresource }: Ownership): string {
+  const name = `${JSON.stringify(manager)}${subresource ? ` with subresource ${JSON.stringify(subresource)}` : ''}`;
+  return operation === 'Update' ? `${name} using ${apiVersion}` : name;
+}

@@ -1,0 +1,150 @@
+import { parse as parseYaml } from 'yaml';
+import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
+import { groupVersion } from '../resources/resource-type.ts';
+import { isRecord } from '../schema/schema.ts';
+import { invalidValue, requiredValue } from '../schema/validate.ts';
+import { type ApiRequest, readBody } from './api-request.ts';
+import type { ObjectWrite } from './object-write.ts';
+import { ApiError, badRequest, invalidObject } from './status.ts';
+
+/** The media type of a body, without its parameters. */
+export function mediaTypeOf({ raw }: ApiRequest): string {
+  const [type = ''] = String(raw.headers['content-type'] ?? '').split(';');
+  return type.trim().toLowerCase();
+}
+
+/**
+ * Reads a body as JSON or YAML, by its media type.
+ *
+ * @throws ApiError 400 for a body that is neither, 415 for a media type that is not known
+ */
+export async function readStructured(request: ApiRequest): Promise<unknown> {
+  const body = (await readBody(request)).toString();
+  const type = mediaTypeOf(request);
+  if (type.includes('protobuf') || type.includes('cbor'))
+    throw new ApiError(
+      415,
+      'UnsupportedMediaType',
+      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+    );
+  try {
+    // JSON is YAML, too, but much faster to read.
+    return type.endsWith('yaml') && !/^\s*[{[]/.test(body)
+      ? parseYaml(body, { maxAliasCount: 0 })
+      : JSON.parse(body);
+  } catch (error) {
+    throw badRequest(
+      `the object provided is unrecognized: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
+const SUFFIX_LENGTH = 5;
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/**
+ * Takes a body for an object of the request's type, with the identity that the path gives it.
+ *
+ * @throws ApiError 400 for another kind, name or namespace than the path's, 422 for a name that can't be
+ */
+export function asObject(body: unknown, { target, type, request }: ObjectWrite): KubernetesObject {
+  if (!isRecord(body)) throw badRequest('the object provided is unrecognized: it is no object');
+  requireKind(body, { target, type });
+  const metadata = body.metadata ?? {};
+  if (!isRecord(metadata))
+    throw badRequest(`cannot unmarshal ${typeof metadata} into Go struct field .metadata`);
+  for (const field of ['name', 'generateName', 'namespace', 'uid', 'resourceVersion'])
+    if (!['string', 'undefined'].includes(typeof metadata[field]) && metadata[field] !== null)
+      throw badRequest(
+        `json: cannot unmarshal ${typeof metadata[field]} into Go struct field ObjectMeta.metadata.${field} of type string`,
+      );
+  const isCreating = request.verb === 'create';
+  const name =
+    String(metadata.name || (isCreating ? '' : target.name) || '') || generated(metadata.generateName);
+  if (name === '')
+    throw invalidObject(type, '', [requiredValue('metadata.name', 'name or generateName is required')]);
+  if (target.name !== undefined && target.name !== name)
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+  if (isCreating && !NAME.test(name))
+    throw invalidObject(type, name, [invalidValue('metadata.name', name, NAME_RULE)]);
+  const namespace = namespaceOf(metadata, { target, type });
+  return {
+    ...body,
+    kind: type.kind,
+    apiVersion: groupVersion(type),
+    metadata: { ...metadata, name, ...namespace },
+  } as KubernetesObject;
+}
+
+const NAME_RULE =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+function requireKind(
+  body: Readonly<Record<string, unknown>>,
+  { type }: Pick<ObjectWrite, 'target' | 'type'>,
+): void {
+  const { kind, apiVersion } = body;
+  if (type.isCustom && (typeof kind !== 'string' || kind === ''))
+    throw badRequest(`Object 'Kind' is missing in '${JSON.stringify(body).slice(0, 200)}'`);
+  const expected = groupVersion(type);
+  const isMeant =
+    (kind === undefined || kind === type.kind) && (apiVersion === undefined || apiVersion === expected);
+  if (isMeant) return;
+  throw badRequest(
+    type.isCustom || kind === type.kind
+      ? `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`
+      : `${kind} in version "${String(apiVersion).split('/').at(-1)}" cannot be handled as a ${type.kind}: no kind "${kind}" is registered for this resource`,
+  );
+}
+
+function namespaceOf(
+  metadata: Readonly<Record<string, unknown>>,
+  { target, type }: Pick<ObjectWrite, 'target' | 'type'>,
+): { readonly namespace?: string } {
+  if (!type.isNamespaced) return {};
+  const namespace = target.namespace ?? String(metadata.namespace || 'default');
+  if (metadata.namespace && metadata.namespace !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  return { namespace };
+}
+
+function generated(prefix: unknown): string {
+  if (typeof prefix !== 'string' || prefix === '') return '';
+  const letter = () => SUFFIX_LETTERS[Math.floor(Math.random() * SUFFIX_LETTERS.length)] ?? 'x';
+  return prefix + Array.from({ length: SUFFIX_LENGTH }, letter).join('');
+}
+
+/** @throws ApiError 404 or 403 when a new object's namespace does not exist or goes */
+export function requireNamespace(
+  { metadata }: KubernetesObject,
+  { target, type, context }: ObjectWrite,
+): void {
+  const { namespace, name } = metadata;
+  if (namespace === undefined) return;
+  const found = context.store.get('namespaces', undefined, namespace);
+  if (!found)
+    throw new ApiError(404, 'NotFound', `namespaces "${namespace}" not found`, {
+      name: namespace,
+      kind: 'namespaces',
+    });
+  if (fieldAt(found, 'status', 'phase') !== 'Terminating') return;
+  const what = `${target.group ? `${target.resource}.${target.group}` : target.resource} "${name}"`;
+  throw new ApiError(
+    403,
+    'Forbidden',
+    `${what} is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+    {
+      name,
+      ...(type.group ? { group: type.group } : {}),
+      kind: type.resource,
+      causes: [
+        {
+          reason: 'NamespaceTerminating',
+          message: `namespace ${namespace} is being terminated`,
+          field: 'metadata.namespace',
+        },
+      ],
+    },
+  );
+}

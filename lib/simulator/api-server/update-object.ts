@@ -1,0 +1,173 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Ownership, readManagedFields, writeManagedFields } from '../apply/managed-fields.ts';
+import { compare, trackUpdate } from '../apply/track-update.ts';
+import { updateOrFinish } from '../objects/deletion.ts';
+import { formatTimestamp, type KubernetesObject } from '../objects/kubernetes-object.ts';
+import { presented, type ResourceType } from '../resources/resource-type.ts';
+import { isRecord } from '../schema/schema.ts';
+import { invalidValue } from '../schema/validate.ts';
+import { conformObject, withoutNulls } from './conform-object.ts';
+import { managerOf, type ObjectWrite } from './object-write.ts';
+import { asObject } from './read-object.ts';
+import { conflict, invalidObject } from './status.ts';
+
+/**
+ * Puts a new state in the place of an object's; what is the server's to decide stays as it was. A state that is no
+ * other is not stored.
+ *
+ * @param previous as it is stored
+ * @param ownerships who manages what afterwards; worked out from what changes unless given
+ * @throws ApiError 409 when the new state was made from an older version, 422 when it breaks a rule
+ */
+export function updateObject(
+  body: unknown,
+  previous: KubernetesObject,
+  write: ObjectWrite,
+  ownerships?: readonly Ownership[],
+): KubernetesObject {
+  const { type, context, options, target } = write;
+  const { store, clock } = context;
+  const before = presented(previous, type);
+  const given = asObject(body, write);
+  checkIdentity(given, before, write);
+  const draft =
+    target.subresource === 'status' ? withStatusOf(given, before) : withSpecOf(given, before, type);
+  checkFinalizers(draft, before, type);
+  const object = conformObject(draft, before, write);
+  const generation = generationAfter(object, before, type);
+  const oldOwners = ownersBefore(given, before);
+  const owners =
+    ownerships ?? trackUpdate(oldOwners, managerOf(write, 'Update'), compare(before, object, type.schema));
+  const managedFields = writeManagedFields(owners, {
+    before: oldOwners,
+    now: formatTimestamp(clock.nowMs()),
+  });
+  const stored = type.toStored?.(object) ?? { ...object, apiVersion: type.storedAs };
+  const { managedFields: _managed, resourceVersion: _version, ...metadata } = stored.metadata;
+  const next = {
+    ...stored,
+    metadata: { ...metadata, ...generation, ...(managedFields.length > 0 ? { managedFields } : {}) },
+  } as KubernetesObject;
+  if (isSameState(next, previous) || options.isDryRun)
+    return {
+      ...(options.isDryRun ? next : previous),
+      metadata: {
+        ...(options.isDryRun ? next : previous).metadata,
+        resourceVersion: previous.metadata.resourceVersion,
+      },
+    };
+  return updateOrFinish(next, { store, storage: type.storage }).object;
+}
+
+function checkIdentity(
+  given: KubernetesObject,
+  before: KubernetesObject,
+  { type, request }: ObjectWrite,
+): void {
+  const { resourceVersion, uid, name } = given.metadata;
+  if (uid && uid !== before.metadata.uid)
+    throw conflict(
+      type,
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid}`,
+    );
+  if (!resourceVersion || resourceVersion === '0') {
+    if (!type.allowsBlindUpdates && request.verb === 'update')
+      throw invalidObject(type, name, [
+        {
+          ...invalidValue('metadata.resourceVersion', '', ''),
+          message: 'Invalid value: 0x0: must be specified for an update',
+        },
+      ]);
+    return;
+  }
+  if (resourceVersion !== before.metadata.resourceVersion)
+    throw conflict(
+      type,
+      name,
+      'the object has been modified; please apply your changes to the latest version and try again',
+    );
+}
+
+function withStatusOf(given: KubernetesObject, before: KubernetesObject): KubernetesObject {
+  const { status: _status, ...rest } = before;
+  return given.status === undefined ? rest : { ...rest, status: given.status };
+}
+
+function withSpecOf(given: KubernetesObject, before: KubernetesObject, type: ResourceType): KubernetesObject {
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation, generateName } =
+    before.metadata;
+  const {
+    deletionTimestamp: _deleted,
+    deletionGracePeriodSeconds: _grace,
+    generation: _generation,
+    generateName: _generateName,
+    ...metadata
+  } = given.metadata;
+  const { status: givenStatus, ...rest } = given;
+  const status = type.hasStatus ? before.status : givenStatus;
+  return {
+    ...rest,
+    metadata: {
+      ...metadata,
+      ...(generateName === undefined ? {} : { generateName }),
+      uid,
+      creationTimestamp,
+      ...(generation === undefined ? {} : { generation }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+    },
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+function checkFinalizers(draft: KubernetesObject, before: KubernetesObject, type: ResourceType): void {
+  if (before.metadata.deletionTimestamp === undefined) return;
+  const old = before.metadata.finalizers ?? [];
+  const added = (draft.metadata.finalizers ?? []).filter((one) => !old.includes(one));
+  if (added.length === 0) return;
+  const list = added.map((one) => JSON.stringify(one)).join(', ');
+  throw invalidObject(type, draft.metadata.name, [
+    {
+      field: 'metadata.finalizers',
+      reason: 'FieldValueForbidden',
+      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
+    },
+  ]);
+}
+
+/** The generation counts changes of what is wanted: of everything but metadata and, where it is apart, the status. */
+function generationAfter(
+  object: KubernetesObject,
+  before: KubernetesObject,
+  type: ResourceType,
+): { generation?: number } {
+  if (!type.hasGeneration) return {};
+  const wanted = ({ metadata: _metadata, status, ...rest }: KubernetesObject) =>
+    withoutNulls(type.hasStatus ? rest : { ...rest, status });
+  const { generation = 1 } = before.metadata;
+  return { generation: isDeepStrictEqual(wanted(object), wanted(before)) ? generation : generation + 1 };
+}
+
+/** Who managed what; a caller who sends one empty entry has all forgotten. */
+function ownersBefore(given: KubernetesObject, before: KubernetesObject): readonly Ownership[] {
+  const [first, ...more] = given.metadata.managedFields ?? [];
+  const isReset = isRecord(first) && Object.keys(first).length === 0 && more.length === 0;
+  return isReset ? [] : readManagedFields(before.metadata.managedFields);
+}
+
+function isSameState(next: KubernetesObject, previous: KubernetesObject): boolean {
+  return isDeepStrictEqual(comparable(next), comparable(previous));
+}
+
+function comparable(object: KubernetesObject): unknown {
+  const { managedFields = [], resourceVersion: _version, ...metadata } = object.metadata;
+  const owners = readManagedFields(managedFields).map(({ time: _time, ...owner }) => owner);
+  return withoutNulls({
+    ...object,
+    metadata: {
+      ...metadata,
+      owners: owners.map((owner) => ({ ...owner, fields: [...owner.fields].sort() })),
+    },
+  });
+}

@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
+import { AGE, type Column, humanDuration, NAME } from '../resources/columns.ts';
+import { groupVersion, type ResourceType, type ScaleFields } from '../resources/resource-type.ts';
+import { withDefaults } from '../schema/apply-defaults.ts';
+import { prune } from '../schema/prune.ts';
+import { isRecord, OBJECT_META, type Schema } from '../schema/schema.ts';
+import { parseJsonPath } from './json-path.ts';
+
+const printerColumn = z.looseObject({
+  name: z.string(),
+  type: z.string(),
+  format: z.string().optional(),
+  description: z.string().default(''),
+  priority: z.number().default(0),
+  jsonPath: z.string(),
+});
+
+const crdSchema = z.looseObject({
+  spec: z.looseObject({
+    group: z.string(),
+    scope: z.enum(['Cluster', 'Namespaced']),
+    names: z.looseObject({
+      plural: z.string(),
+      singular: z.string().default(''),
+      kind: z.string(),
+      listKind: z.string().default(''),
+      shortNames: z.array(z.string()).optional(),
+      categories: z.array(z.string()).optional(),
+    }),
+    versions: z.array(
+      z.looseObject({
+        name: z.string(),
+        served: z.boolean(),
+        storage: z.boolean(),
+        schema: z.looseObject({ openAPIV3Schema: z.custom<Schema>(isRecord) }),
+        subresources: z
+          .looseObject({
+            status: z.unknown().optional(),
+            scale: z
+              .looseObject({
+                specReplicasPath: z.string(),
+                statusReplicasPath: z.string(),
+                labelSelectorPath: z.string().optional(),
+              })
+              .optional(),
+          })
+          .optional(),
+        additionalPrinterColumns: z.array(printerColumn).optional(),
+      }),
+    ),
+  }),
+});
+
+type Definition = z.output<typeof crdSchema>['spec'];
+type Version = Definition['versions'][number];
+
+/**
+ * What a CustomResourceDefinition has the API server serve: one type for each version that is served, the newest
+ * first.
+ *
+ * @throws Error naming the field when it is none
+ */
+export function customResourceTypes(crd: KubernetesObject): readonly ResourceType[] {
+  const { spec } = crdSchema.parse(crd);
+  const stored = spec.versions.find(({ storage }) => storage)?.name ?? '';
+  return spec.versions.filter(({ served }) => served).map((version) => typeOf(spec, version, stored));
+}
+
+function typeOf(spec: Definition, version: Version, stored: string): ResourceType {
+  const { group, names, scope } = spec;
+  const { subresources, additionalPrinterColumns } = version;
+  const schema = withObjectFields(version.schema.openAPIV3Schema);
+  const own = { group, version: version.name };
+  const inVersion = (object: KubernetesObject): KubernetesObject => {
+    const converted = { ...object, apiVersion: groupVersion(own) };
+    return withDefaults(prune(converted, schema).value, schema) as KubernetesObject;
+  };
+  return {
+    ...own,
+    resource: names.plural,
+    singular: names.singular || names.kind.toLowerCase(),
+    kind: names.kind,
+    listKind: names.listKind || `${names.kind}List`,
+    isNamespaced: scope === 'Namespaced',
+    verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
+    ...(names.shortNames ? { shortNames: names.shortNames } : {}),
+    ...(names.categories ? { categories: names.categories } : {}),
+    storage: `${names.plural}.${group}`,
+    storedAs: groupVersion({ group, version: stored }),
+    isCustom: true,
+    hasStatus: subresources?.status !== undefined,
+    takesInitialStatus: false,
+    hasGeneration: true,
+    ...(subresources?.scale ? { scale: scaleFields(subresources.scale) } : {}),
+    schema,
+    allowsBlindUpdates: false,
+    createsOnUpdate: false,
+    returnsDeleted: false,
+    columns: [NAME, ...(additionalPrinterColumns?.map(columnOf) ?? [AGE])],
+    fromStored: inVersion,
+  };
+}
+
+/** The schema with what every object has, whatever the definition says of it. */
+function withObjectFields(schema: Schema): Schema {
+  const text: Schema = { type: 'string' };
+  return {
+    ...schema,
+    properties: {
+      apiVersion: { ...text, description: 'The versioned schema of this representation of an object.' },
+      kind: { ...text, description: 'The REST resource that this object represents.' },
+      ...schema.properties,
+      metadata: OBJECT_META,
+    },
+  };
+}
+
+function scaleFields(paths: {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string | undefined;
+}): ScaleFields {
+  const split = (path: string) => path.split('.').filter((part) => part !== '');
+  const spec = split(paths.specReplicasPath);
+  const status = split(paths.statusReplicasPath);
+  const selector = paths.labelSelectorPath === undefined ? undefined : split(paths.labelSelectorPath);
+  const numberAt = (object: KubernetesObject, path: readonly string[]) => {
+    const value = fieldAt(object, ...path);
+    return typeof value === 'number' ? value : undefined;
+  };
+  return {
+    replicas: (object) => numberAt(object, spec),
+    withReplicas: (object, replicas) => withFieldAt(object, spec, replicas) as KubernetesObject,
+    statusReplicas: (object) => numberAt(object, status) ?? 0,
+    selector: (object) => {
+      const value = selector && fieldAt(object, ...selector);
+      return typeof value === 'string' ? value : undefined;
+    },
+    replicasPath: spec.map((field) => `f:${field}`),
+  };
+}
+
+function withFieldAt(object: unknown, [field, ...rest]: readonly string[], value: unknown): unknown {
+  if (field === undefined) return value;
+  const record = isRecord(object) ? object : {};
+  return { ...record, [field]: withFieldAt(record[field], rest, value) };
+}
+
+function columnOf({
+  name,
+  type,
+  format,
+  description,
+  priority,
+  jsonPath,
+}: z.output<typeof printerColumn>): Column {
+  const valuesOf = parseJsonPath(
+    jsonPath.startsWith('.') || jsonPath.startsWith('[') ? jsonPath : `.${jsonPath}`,
+  );
+  return {
+    name,
+    type:
+      type === 'date'
+        ? 'date'
+        : type === 'integer' || type === 'number' || type === 'boolean'
+          ? type
+          : 'string',
+    ...(format === undefined ? {} : { format }),
+    description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+    priority,
+    cell: (object, nowMs) => cellOf(valuesOf(object), type, nowMs),
+  };
+}
+
+/** As the real server: several values are joined, and a value of another type than the column's is no value. */
+function cellOf(values: readonly unknown[], type: string, nowMs: number): string | number | boolean | null {
+  const [value] = values;
+  if (value === undefined || value === null) return null;
+  switch (type) {
+    case 'integer':
+      return Number.isInteger(value) ? (value as number) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date': {
+      const atMs = Date.parse(String(value));
+      return Number.isNaN(atMs) ? '<invalid>' : humanDuration(nowMs - atMs);
+    }
+    default:
+      return values.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one))).join(',');
+  }
+}

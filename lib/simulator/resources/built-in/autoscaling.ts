@@ -1,0 +1,146 @@
+import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { type FieldError, invalidValue } from '../../schema/validate.ts';
+import { autoscalerFromV1, autoscalerToV1 } from './autoscaler-v1.ts';
+import { type BuiltIn, builtIn } from './built-in-type.ts';
+import { CONDITIONS, integer, kind, list, object, open, text } from './schema-builders.ts';
+
+const scaleTargetRef = object(
+  'What it scales.',
+  {
+    apiVersion: text('API version of the target.'),
+    kind: text('Kind of the target.'),
+    name: text('Name of the target.'),
+  },
+  { required: ['kind', 'name'], 'x-kubernetes-map-type': 'atomic' },
+);
+
+const rules = (direction: string) =>
+  object(`How far it may scale ${direction} in which time.`, {
+    stabilizationWindowSeconds: integer('How long past recommendations count.', {
+      minimum: 0,
+      maximum: 3600,
+    }),
+    selectPolicy: text('Max, Min or Disabled.', { default: 'Max', enum: ['Max', 'Min', 'Disabled'] }),
+    tolerance: { 'x-kubernetes-int-or-string': true, description: 'How far the metric may be off.' },
+    policies: list(
+      'How much in which time.',
+      object(
+        'One rule.',
+        {
+          type: text('Pods or Percent.', { enum: ['Pods', 'Percent'] }),
+          value: integer('How many pods or per cent.', { minimum: 1 }),
+          periodSeconds: integer('In which time.', { minimum: 1, maximum: 1800 }),
+        },
+        { required: ['type', 'value', 'periodSeconds'] },
+      ),
+    ),
+  });
+
+const v2Schema = kind('HorizontalPodAutoscaler scales a target by metrics.', {
+  spec: object(
+    'What is wanted of the autoscaler.',
+    {
+      scaleTargetRef,
+      minReplicas: integer('The least number of replicas.', { default: 1 }),
+      maxReplicas: integer('The greatest number of replicas.'),
+      metrics: list(
+        'By what it scales; the metric that asks for most wins.',
+        open('One metric.', { type: text('Which field has it.') }, { required: ['type'] }),
+      ),
+      behavior: object('How fast it scales.', { scaleUp: rules('up'), scaleDown: rules('down') }),
+    },
+    { required: ['maxReplicas', 'scaleTargetRef'] },
+  ),
+  status: open('What was last observed.', {
+    currentReplicas: integer('How many replicas there were.'),
+    desiredReplicas: integer('How many replicas there should be.'),
+    conditions: CONDITIONS,
+  }),
+});
+
+const v1Schema = kind('HorizontalPodAutoscaler scales a target by its use of CPU.', {
+  spec: object(
+    'What is wanted of the autoscaler.',
+    {
+      scaleTargetRef,
+      minReplicas: integer('The least number of replicas.', { default: 1 }),
+      maxReplicas: integer('The greatest number of replicas.'),
+      targetCPUUtilizationPercentage: integer('The wanted use of CPU, of what is requested.'),
+    },
+    { required: ['maxReplicas', 'scaleTargetRef'] },
+  ),
+  status: open('What was last observed.'),
+});
+
+const autoscalers = {
+  group: 'autoscaling',
+  resource: 'horizontalpodautoscalers',
+  kind: 'HorizontalPodAutoscaler',
+  isNamespaced: true,
+  shortNames: ['hpa'],
+  categories: ['all'],
+  hasStatus: true,
+  initialStatus: { desiredReplicas: 0, currentMetrics: null },
+  storedAs: 'autoscaling/v2',
+  check: checkAutoscaler,
+} as const;
+
+/** HorizontalPodAutoscalers in all versions from 1.20 on. */
+export const AUTOSCALING: readonly BuiltIn[] = [
+  builtIn({ ...autoscalers, version: 'v2', schema: v2Schema, complete: completeAutoscaler, since: 23 }),
+  builtIn({
+    ...autoscalers,
+    version: 'v1',
+    schema: v1Schema,
+    initialStatus: { currentReplicas: 0, desiredReplicas: 0 },
+    fromStored: autoscalerToV1,
+    toStored: (autoscaler) => completeAutoscaler(autoscalerFromV1(autoscaler)),
+  }),
+  builtIn({
+    ...autoscalers,
+    version: 'v2beta2',
+    schema: v2Schema,
+    complete: completeAutoscaler,
+    until: 25,
+    toStored: (autoscaler) => ({ ...autoscaler, apiVersion: 'autoscaling/v2' }),
+  }),
+];
+
+const DEFAULT_METRICS = [
+  { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } },
+];
+
+const DEFAULT_BEHAVIOR = {
+  scaleUp: {
+    stabilizationWindowSeconds: 0,
+    selectPolicy: 'Max',
+    policies: [
+      { type: 'Pods', value: 4, periodSeconds: 15 },
+      { type: 'Percent', value: 100, periodSeconds: 15 },
+    ],
+  },
+  scaleDown: { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] },
+};
+
+function completeAutoscaler(autoscaler: KubernetesObject): KubernetesObject {
+  const spec = (autoscaler.spec ?? {}) as Readonly<Record<string, unknown>>;
+  const metrics = Array.isArray(spec.metrics) && spec.metrics.length > 0 ? spec.metrics : DEFAULT_METRICS;
+  const behavior = spec.behavior as { readonly scaleUp?: object; readonly scaleDown?: object } | undefined;
+  const completed = behavior && {
+    scaleUp: { ...DEFAULT_BEHAVIOR.scaleUp, ...behavior.scaleUp },
+    scaleDown: { ...DEFAULT_BEHAVIOR.scaleDown, ...behavior.scaleDown },
+  };
+  return { ...autoscaler, spec: { ...spec, metrics, ...(completed ? { behavior: completed } : {}) } };
+}
+
+function checkAutoscaler(autoscaler: KubernetesObject): readonly FieldError[] {
+  const min = Number(fieldAt(autoscaler, 'spec', 'minReplicas') ?? 1);
+  const max = Number(fieldAt(autoscaler, 'spec', 'maxReplicas'));
+  return [
+    ...(min < 1 ? [invalidValue('spec.minReplicas', min, 'must be greater than or equal to 1')] : []),
+    ...(max < 1 ? [invalidValue('spec.maxReplicas', max, 'must be greater than 0')] : []),
+    ...(max < min
+      ? [invalidValue('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`')]
+      : []),
+  ];
+}

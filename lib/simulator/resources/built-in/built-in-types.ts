@@ -1,0 +1,31 @@
+import type { ResourceType } from '../resource-type.ts';
+import { AUTOSCALING } from './autoscaling.ts';
+import { CORE } from './core.ts';
+import { API_REGISTRATION, OTHER_GROUPS, REVIEWS } from './other-groups.ts';
+import { WORKLOADS } from './workloads.ts';
+
+/** The oldest minor of Kubernetes 1 that is simulated, and the one that is unless told otherwise. */
+export const MINORS = { oldest: 20, default: 34 } as const;
+
+const EVENTS = OTHER_GROUPS.filter(({ type }) => type.group === 'events.k8s.io');
+const REST = OTHER_GROUPS.filter(({ type }) => type.group !== 'events.k8s.io');
+
+/** Everything that Kubernetes 1.`minor` serves of its own, in the order of discovery. */
+export function builtInTypes(minor: number = MINORS.default): readonly ResourceType[] {
+  return [
+    ...CORE,
+    ...API_REGISTRATION,
+    ...EVENTS,
+    ...REVIEWS,
+    ...groupOf('apps'),
+    ...AUTOSCALING,
+    ...groupOf('batch'),
+    ...REST,
+  ]
+    .filter(({ since = 0, until = Number.POSITIVE_INFINITY }) => since <= minor && minor <= until)
+    .map(({ type }) => type);
+}
+
+function groupOf(group: string) {
+  return WORKLOADS.filter(({ type }) => type.group === group);
+}

@@ -1,0 +1,112 @@
+import { OBJECT_META, type Schema } from '../../schema/schema.ts';
+
+type Fields = Readonly<Record<string, Schema>>;
+
+/** An object of which every field is known. */
+export function object(description: string, properties: Fields, more: Partial<Schema> = {}): Schema {
+  return { description, type: 'object', properties, ...more };
+}
+
+/** An object that may have more fields than are told here. */
+export function open(description: string, properties: Fields = {}, more: Partial<Schema> = {}): Schema {
+  return object(description, properties, { 'x-kubernetes-preserve-unknown-fields': true, ...more });
+}
+
+export function text(description: string, more: Partial<Schema> = {}): Schema {
+  return { description, type: 'string', ...more };
+}
+
+export function integer(description: string, more: Partial<Schema> = {}): Schema {
+  return { description, type: 'integer', format: 'int32', ...more };
+}
+
+export function flag(description: string, more: Partial<Schema> = {}): Schema {
+  return { description, type: 'boolean', ...more };
+}
+
+export function time(description: string): Schema {
+  return { description, type: 'string', format: 'date-time', nullable: true };
+}
+
+/** Keys and values of text. */
+export function textMap(description: string): Schema {
+  return { description, type: 'object', additionalProperties: { type: 'string' } };
+}
+
+/** A list that is replaced as a whole. */
+export function list(description: string, items: Schema): Schema {
+  return { description, type: 'array', items };
+}
+
+/** A list whose items are told apart by keys; the first of them, or another, is what strategic merge patches go by. */
+export function keyed(
+  description: string,
+  items: Schema,
+  { keys, mergeKey }: { readonly keys: readonly string[]; readonly mergeKey?: string },
+): Schema {
+  return {
+    ...list(description, items),
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': keys,
+    'x-kubernetes-patch-strategy': 'merge',
+    ...(mergeKey === undefined ? {} : { 'x-kubernetes-patch-merge-key': mergeKey }),
+  };
+}
+
+/** A number or a text, such as a port or a percentage. */
+export function integerOrText(description: string): Schema {
+  return { description, 'x-kubernetes-int-or-string': true };
+}
+
+/** A top-level type: its own fields next to those of every object. */
+export function kind(description: string, fields: Fields, more: Partial<Schema> = {}): Schema {
+  return object(
+    description,
+    {
+      apiVersion: text('The versioned schema of this representation of an object.'),
+      kind: text('The REST resource that this object represents.'),
+      metadata: OBJECT_META,
+      ...fields,
+    },
+    more,
+  );
+}
+
+/** Of which nothing is known but what every object has. */
+export function openKind(description: string, fields: Fields = {}): Schema {
+  return kind(description, fields, { 'x-kubernetes-preserve-unknown-fields': true });
+}
+
+/** Conditions, of which each type is there once. */
+export const CONDITIONS = keyed(
+  'The latest observations of its state.',
+  open('One observation.', {
+    type: text('What is observed.'),
+    status: text('True, False or Unknown.'),
+    reason: text('Why, in one word.'),
+    message: text('Why, for people.'),
+    lastTransitionTime: time('When the status last changed.'),
+  }),
+  { keys: ['type'] },
+);
+
+/** What pods are selected by. */
+export const LABEL_SELECTOR: Schema = object(
+  'Selects objects by their labels; all conditions must hold.',
+  {
+    matchLabels: textMap('Labels that an object must have.'),
+    matchExpressions: list(
+      'Conditions on labels.',
+      object(
+        'A condition on one label.',
+        {
+          key: text('The label.'),
+          operator: text('In, NotIn, Exists or DoesNotExist.'),
+          values: list('What In and NotIn compare with.', { type: 'string' }),
+        },
+        { required: ['key', 'operator'] },
+      ),
+    ),
+  },
+  { 'x-kubernetes-map-type': 'atomic' },
+);

@@ -1,0 +1,120 @@
+/** Plain JSON, as bodies of requests have it. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** The types that a schema may ask for. */
+export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+
+/** An OpenAPI v3 schema as CustomResourceDefinitions have it (`JSONSchemaProps`); built-in types are described by it, too. */
+export interface Schema {
+  readonly type?: SchemaType;
+  readonly description?: string;
+  readonly title?: string;
+  readonly format?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly nullable?: boolean;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: boolean;
+  readonly exclusiveMaximum?: boolean;
+  readonly multipleOf?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly allOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly not?: Schema;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+  readonly 'x-kubernetes-int-or-string'?: boolean;
+  readonly 'x-kubernetes-embedded-resource'?: boolean;
+  readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular';
+  /** The key by which strategic merge patches tell the items of a list apart, where it is not the only map key. */
+  readonly 'x-kubernetes-patch-merge-key'?: string;
+  /** `merge` for lists whose items such a patch merges; lists are replaced otherwise. */
+  readonly 'x-kubernetes-patch-strategy'?: string;
+}
+
+/** Whether a value is a JSON object. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The schema of one field of an object, `undefined` where nothing is said of it. */
+export function schemaOfField(schema: Schema | undefined, field: string): Schema | undefined {
+  if (!schema) return undefined;
+  const { properties, additionalProperties } = schema;
+  if (properties && Object.hasOwn(properties, field)) return properties[field];
+  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
+}
+
+/** What every object has besides its fields; its owners and finalizers are merged, not replaced. */
+export const OBJECT_META: Schema = {
+  description: 'Standard object metadata.',
+  type: 'object',
+  'x-kubernetes-preserve-unknown-fields': true,
+  properties: {
+    name: { type: 'string', description: 'Unique within a namespace; it cannot be changed.' },
+    generateName: { type: 'string', description: 'Prefix of a name that the server completes.' },
+    namespace: { type: 'string', description: 'The space within which the name must be unique.' },
+    uid: { type: 'string', description: 'Unique in time and space, given by the server.' },
+    resourceVersion: {
+      type: 'string',
+      description: 'Opaque version of the object, for optimistic concurrency.',
+    },
+    generation: { type: 'integer', description: 'Rises when the desired state changes.' },
+    creationTimestamp: {
+      type: 'string',
+      format: 'date-time',
+      nullable: true,
+      description: 'When it was created.',
+    },
+    deletionTimestamp: {
+      type: 'string',
+      format: 'date-time',
+      nullable: true,
+      description: 'When it is to be gone.',
+    },
+    labels: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'What selectors select by.',
+    },
+    annotations: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'Further data of tools.',
+    },
+    finalizers: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Who must agree before it is removed.',
+      'x-kubernetes-list-type': 'set',
+      'x-kubernetes-patch-strategy': 'merge',
+    },
+    ownerReferences: {
+      type: 'array',
+      items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      description: 'What it depends on; it goes with the last of these.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['uid'],
+      'x-kubernetes-patch-strategy': 'merge',
+    },
+    managedFields: {
+      type: 'array',
+      items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      description: 'Who set which fields.',
+    },
+  },
+};

@@ -1,0 +1,206 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isRecord, type Schema, schemaOfField } from './schema.ts';
+
+/** One reason why an object is invalid, in the words of the API. */
+export interface FieldError {
+  /** As `spec.jobs[0].schedule`. */
+  readonly field: string;
+  readonly reason:
+    | 'FieldValueRequired'
+    | 'FieldValueInvalid'
+    | 'FieldValueTypeInvalid'
+    | 'FieldValueNotSupported'
+    | 'FieldValueTooLong'
+    | 'FieldValueTooMany'
+    | 'FieldValueForbidden'
+    | 'FieldValueDuplicate';
+  /** Without the field's name: `Required value`. */
+  readonly message: string;
+}
+
+/** Checks a value against a schema; the errors come in the order of the fields. */
+export function validate(value: unknown, schema: Schema, path = ''): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  check(value, schema, path, errors);
+  return errors;
+}
+
+/** A value that a field must not have, as errors quote it. */
+export function invalidValue(field: string, value: unknown, why: string): FieldError {
+  return { field, reason: 'FieldValueInvalid', message: `Invalid value: ${quoted(value)}: ${why}` };
+}
+
+/** A field that must be there. */
+export function requiredValue(field: string, why = ''): FieldError {
+  return {
+    field,
+    reason: 'FieldValueRequired',
+    message: why === '' ? 'Required value' : `Required value: ${why}`,
+  };
+}
+
+/** A value that is none of those that there are. */
+export function unsupportedValue(field: string, value: unknown, supported: readonly unknown[]): FieldError {
+  const list = supported.map((one) => JSON.stringify(one)).join(', ');
+  return {
+    field,
+    reason: 'FieldValueNotSupported',
+    message: `Unsupported value: ${quoted(value)}: supported values: ${list}`,
+  };
+}
+
+function check(value: unknown, schema: Schema, path: string, errors: FieldError[]): void {
+  if (value === null && schema.nullable) return;
+  if (!isOfType(value, schema)) {
+    errors.push(typeError(value, schema, path));
+    return;
+  }
+  if (schema.enum && !schema.enum.some((one) => isDeepStrictEqual(one, value)))
+    errors.push(unsupportedValue(path, value, schema.enum));
+  if (typeof value === 'number') checkNumber(value, schema, path, errors);
+  else if (typeof value === 'string') checkText(value, schema, path, errors);
+  else if (Array.isArray(value)) checkList(value, schema, path, errors);
+  else if (isRecord(value)) checkFields(value, schema, path, errors);
+  checkAlternatives(value, schema, path, errors);
+}
+
+function isOfType(value: unknown, schema: Schema): boolean {
+  if (schema['x-kubernetes-int-or-string']) return Number.isInteger(value) || typeof value === 'string';
+  switch (schema.type) {
+    case 'object':
+      return isRecord(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'integer':
+      return Number.isInteger(value);
+    case undefined:
+      return value !== null || schema.nullable !== false;
+    default:
+      return schema.type === typeof value;
+  }
+}
+
+function typeError(value: unknown, schema: Schema, path: string): FieldError {
+  const type = schema['x-kubernetes-int-or-string'] ? 'integer,string' : schema.type;
+  const found = JSON.stringify(nameOfType(value));
+  return {
+    field: path === '' ? '<nil>' : path,
+    reason: 'FieldValueTypeInvalid',
+    message: `Invalid value: ${found}: ${path} in body must be of type ${type}: ${found}`,
+  };
+}
+
+function nameOfType(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+function checkNumber(value: number, schema: Schema, path: string, errors: FieldError[]): void {
+  const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum } = schema;
+  const refuse = (rule: string) =>
+    errors.push(invalidValue(path, value, `${path} in body should be ${rule}`));
+  if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum))
+    refuse(`greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`);
+  if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum))
+    refuse(`less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`);
+  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf))
+    refuse(`a multiple of ${multipleOf}`);
+}
+
+function checkText(value: string, schema: Schema, path: string, errors: FieldError[]): void {
+  const { minLength, maxLength, pattern } = schema;
+  const length = [...value].length;
+  if (minLength !== undefined && length < minLength)
+    errors.push(invalidValue(path, value, `${path} in body should be at least ${minLength} chars long`));
+  if (maxLength !== undefined && length > maxLength)
+    errors.push({
+      field: path,
+      reason: 'FieldValueTooLong',
+      message: `Too long: may not be more than ${maxLength} bytes`,
+    });
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
+    errors.push(invalidValue(path, value, `${path} in body should match '${pattern}'`));
+  if (schema.format === 'date-time' && Number.isNaN(Date.parse(value)))
+    errors.push(
+      invalidValue(path, value, `${path} in body must be of type date-time: ${JSON.stringify(value)}`),
+    );
+}
+
+function checkList(value: readonly unknown[], schema: Schema, path: string, errors: FieldError[]): void {
+  const { minItems, maxItems, items } = schema;
+  if (minItems !== undefined && value.length < minItems)
+    errors.push(invalidValue(path, value.length, `${path} in body should have at least ${minItems} items`));
+  if (maxItems !== undefined && value.length > maxItems)
+    errors.push({
+      field: path,
+      reason: 'FieldValueTooMany',
+      message: `Too many: ${value.length}: must have at most ${maxItems} items`,
+    });
+  for (const [index, item] of value.entries()) if (items) check(item, items, `${path}[${index}]`, errors);
+  checkUnique(value, schema, path, errors);
+}
+
+function checkUnique(value: readonly unknown[], schema: Schema, path: string, errors: FieldError[]): void {
+  const listType = schema['x-kubernetes-list-type'];
+  if (listType !== 'map' && listType !== 'set' && !schema.uniqueItems) return;
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  const seen = new Set<string>();
+  for (const [index, item] of value.entries()) {
+    const identity =
+      listType === 'map' && isRecord(item) ? Object.fromEntries(keys.map((key) => [key, item[key]])) : item;
+    const text = JSON.stringify(identity);
+    if (seen.has(text))
+      errors.push({
+        field: `${path}[${index}]`,
+        reason: 'FieldValueDuplicate',
+        message: `Duplicate value: ${text}`,
+      });
+    seen.add(text);
+  }
+}
+
+function checkFields(
+  value: Readonly<Record<string, unknown>>,
+  schema: Schema,
+  path: string,
+  errors: FieldError[],
+): void {
+  for (const field of schema.required ?? [])
+    if (!Object.hasOwn(value, field)) errors.push(requiredValue(joined(path, field)));
+  const count = Object.keys(value).length;
+  const { minProperties, maxProperties } = schema;
+  if (minProperties !== undefined && count < minProperties)
+    errors.push(
+      invalidValue(path, count, `${path} in body should have at least ${minProperties} properties`),
+    );
+  if (maxProperties !== undefined && count > maxProperties)
+    errors.push({
+      field: path,
+      reason: 'FieldValueTooMany',
+      message: `Too many: ${count}: must have at most ${maxProperties} items`,
+    });
+  for (const [field, item] of Object.entries(value)) {
+    const known = schemaOfField(schema, field);
+    if (known) check(item, known, joined(path, field), errors);
+  }
+}
+
+function checkAlternatives(value: unknown, schema: Schema, path: string, errors: FieldError[]): void {
+  const holds = (one: Schema) => validate(value, one, path).length === 0;
+  const refuse = (rule: string) =>
+    errors.push(invalidValue(path, value, `${JSON.stringify(path)} must ${rule}`));
+  for (const one of schema.allOf ?? []) check(value, one, path, errors);
+  if (schema.anyOf && !schema.anyOf.some(holds)) refuse('validate at least one schema (anyOf)');
+  if (schema.oneOf && schema.oneOf.filter(holds).length !== 1)
+    refuse('validate one and only one schema (oneOf)');
+  if (schema.not && holds(schema.not)) refuse('not validate the schema (not)');
+}
+
+function joined(path: string, field: string): string {
+  return path === '' ? field : `${path}.${field}`;
+}
+
+function quoted(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : JSON.stringify(value ?? null);
+}

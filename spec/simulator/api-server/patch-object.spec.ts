@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import type { PlainClient } from '#spec/support/plain-client.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+import { WIDGETS } from '#spec/support/widget-definition.ts';
+
+const WIDGET_PATH = '/apis/example.com/v1/namespaces/default/widgets';
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+
+const widget = (name: string, spec: object) => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name },
+  spec,
+});
+
+describe('patchObject', () => {
+  let server: SimulatedApiServer;
+  let client: PlainClient;
+
+  before(async () => {
+    server = await startSimulatedApiServer({ definitions: [WIDGETS] });
+    ({ client } = server);
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  it('merges', async () => {
+    await client.post(WIDGET_PATH, widget('merged', { colour: 'red', note: 'a' }));
+    const { body } = await client.patch(`${WIDGET_PATH}/merged`, 'merge', {
+      spec: { note: null, replicas: 3 },
+    });
+    expect(body.spec).to.deep.equal({ colour: 'red', replicas: 3 });
+  });
+
+  it('follows the steps of a JSON patch, or does nothing', async () => {
+    await client.post(WIDGET_PATH, widget('stepped', { colour: 'red', replicas: 3 }));
+    const path = `${WIDGET_PATH}/stepped`;
+    const test = { op: 'test', path: '/spec/replicas', value: 3 };
+    const replace = { op: 'replace', path: '/spec/replicas', value: 4 };
+    expect((await client.patch(path, 'json', [test, replace])).body.spec.replicas).to.equal(4);
+    const { status, body } = await client.patch(path, 'json', [test, { ...replace, value: 5 }]);
+    expect(status).to.equal(422);
+    expect(body.reason).to.equal('Invalid');
+    expect((await client.get(path)).body.spec.replicas).to.equal(4);
+  });
+
+  it('merges lists of built-in types by their keys', async () => {
+    const labels = { app: 'web' };
+    const containers = [
+      { name: 'main', image: 'a' },
+      { name: 'side', image: 'b' },
+    ];
+    await client.post(DEPLOYMENTS, {
+      metadata: { name: 'web' },
+      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
+    });
+    const patch = { spec: { template: { spec: { containers: [{ name: 'side', image: 'c' }] } } } };
+    const { body } = await client.patch(`${DEPLOYMENTS}/web`, 'strategic', patch);
+    expect(
+      body.spec.template.spec.containers.map(({ name, image }: { name: string; image: string }) => [
+        name,
+        image,
+      ]),
+    ).to.deep.equal([
+      ['main', 'a'],
+      ['side', 'c'],
+    ]);
+    const refused = await client.patch(`${WIDGET_PATH}/merged`, 'strategic', patch);
+    expect(refused.status).to.equal(415);
+  });
+
+  it('makes what is applied, and tells in managedFields who set what', async () => {
+    const path = `${WIDGET_PATH}/applied`;
+    const { status, body } = await client.apply(path, widget('applied', { colour: 'red', tags: ['x'] }), {
+      manager: 'one',
+    });
+    expect(status).to.equal(201);
+    expect(body.metadata.managedFields).to.deep.equal([
+      {
+        manager: 'one',
+        operation: 'Apply',
+        apiVersion: 'example.com/v1',
+        time: '2026-01-01T00:00:00Z',
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:spec': { 'f:colour': {}, 'f:tags': { 'v:"x"': {} } } },
+      },
+    ]);
+    const again = await client.apply(path, widget('applied', { colour: 'red', tags: ['x'] }), {
+      manager: 'one',
+    });
+    expect(again.status).to.equal(200);
+    expect(again.body.metadata.resourceVersion).to.equal(body.metadata.resourceVersion);
+  });
+
+  it('refuses to take over what others manage, unless forced', async () => {
+    const path = `${WIDGET_PATH}/fought`;
+    await client.apply(path, widget('fought', { colour: 'red', replicas: 2 }), { manager: 'one' });
+    await client.patch(`${path}?fieldManager=two`, 'merge', { spec: { replicas: 5 } });
+    const { status, body } = await client.apply(path, widget('fought', { colour: 'red', replicas: 2 }), {
+      manager: 'one',
+    });
+    expect(status).to.equal(409);
+    expect(body).to.deep.include({
+      reason: 'Conflict',
+      message: 'Apply failed with 1 conflict: conflict with "two" using example.com/v1: .spec.replicas',
+      details: {
+        causes: [
+          {
+            reason: 'FieldManagerConflict',
+            message: 'conflict with "two" using example.com/v1',
+            field: '.spec.replicas',
+          },
+        ],
+      },
+    });
+    const forced = await client.apply(path, widget('fought', { colour: 'red', replicas: 2 }), {
+      manager: 'one',
+      force: true,
+    });
+    expect(forced.body.spec.replicas).to.equal(2);
+    expect(forced.body.metadata.managedFields).to.have.length(1);
+  });
+
+  it('takes away what a manager gives up, and leaves what others manage, too', async () => {
+    const path = `${WIDGET_PATH}/shared`;
+    const parts = (...names: string[]) => names.map((name) => ({ name }));
+    await client.apply(path, widget('shared', { colour: 'red', note: 'mine', parts: parts('a', 'b') }), {
+      manager: 'one',
+    });
+    await client.apply(path, widget('shared', { colour: 'red', parts: parts('b', 'c') }), { manager: 'two' });
+    const { body } = await client.apply(path, widget('shared', { colour: 'red' }), { manager: 'one' });
+    expect(body.spec).not.to.have.property('note');
+    expect(body.spec.parts.map(({ name }: { name: string }) => name)).to.deep.equal(['b', 'c']);
+  });
+
+  it('applies a status by itself', async () => {
+    const path = `${WIDGET_PATH}/judged`;
+    await client.post(WIDGET_PATH, widget('judged', { colour: 'red' }));
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+    const { body } = await client.apply(
+      `${path}/status`,
+      { ...widget('judged', { colour: 'blue' }), status },
+      { manager: 'controller' },
+    );
+    expect(body.status).to.deep.equal(status);
+    expect(body.spec.colour).to.equal('red');
+    const owner = body.metadata.managedFields.find(
+      ({ manager }: { manager: string }) => manager === 'controller',
+    );
+    expect(owner).to.deep.include({ operation: 'Apply', subresource: 'status' });
+    const other = { conditions: [{ type: 'Known', status: 'False' }] };
+    const { body: both } = await client.apply(
+      `${path}/status`,
+      { ...widget('judged', {}), status: other },
+      { manager: 'another' },
+    );
+    expect(both.status.conditions.map(({ type }: { type: string }) => type)).to.deep.equal([
+      'Ready',
+      'Known',
+    ]);
+  });
+
+  it('wants to know who applies', async () => {
+    const { status, body } = await client.patch(
+      `${WIDGET_PATH}/nobody`,
+      'apply',
+      widget('nobody', { colour: 'red' }),
+    );
+    expect(status).to.equal(422);
+    expect(body.message).to.equal(
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    );
+  });
+});
