@@ -12,7 +12,7 @@ import { PodCache } from './pods/pod-cache.ts';
 import { createKubeletClient } from './scrape/create-kubelet-client.ts';
 import { EndpointChoice } from './scrape/endpoint-choice.ts';
 import { kubeletEndpoints } from './scrape/kubelet-endpoint.ts';
-import { OutageLog } from './scrape/outage-log.ts';
+import { ScrapeFailureLog } from './scrape/scrape-failure-log.ts';
 import { ScrapeRecords } from './scrape/scrape-records.ts';
 import { Scraper } from './scrape/scraper.ts';
 import { MetricsSink } from './sink/metrics-sink.ts';
@@ -71,7 +71,7 @@ export async function createPipeline(
     staleCounts: () => sink.staleCounts,
   });
   const guard = new StageGuard({ clock, logger, onFailure: (stage) => telemetry.recordStageFailure(stage) });
-  const outages = new OutageLog(logger, clock);
+  const failureLog = new ScrapeFailureLog(logger, clock);
   const scrapes = new ScrapeRecords();
   const trends = new NodeTrends();
   const kubelets = creating.use(await createKubeletClient(options.kubelet, { access, clock, logger }));
@@ -90,7 +90,7 @@ export async function createPipeline(
     onScraped: (outcome) => {
       if (running.signal.aborted) return; // nobody failed: it is we who left
       guard.contain('telemetry', () => telemetry.recordScrape(outcome));
-      guard.contain('log', () => outages.record(outcome));
+      guard.contain('log', () => failureLog.record(outcome));
       guard.contain('debug', () => scrapes.record(outcome));
       if (outcome.error) guard.contain('sink', () => sink.lose(outcome.nodeName));
     },
@@ -115,7 +115,7 @@ export async function createPipeline(
       guard.contain('telemetry', () => telemetry.recordCycle(outcome));
       guard.contain('telemetry', () => telemetry.retain(isLive));
       guard.contain('sink', () => sink.retain(isLive));
-      guard.contain('log', () => outages.retain(isLive));
+      guard.contain('log', () => failureLog.retain(isLive));
       guard.contain('endpoints', () => endpoints.retain(isLive));
       guard.contain('debug', () => trends.record(sink.snapshot));
       guard.contain('debug', () => scrapes.retain(isLive));

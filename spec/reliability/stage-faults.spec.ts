@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { NodeTrends } from '#lib/resource-metrics/debug/node-trends.ts';
 import { NodeCache } from '#lib/resource-metrics/nodes/node-cache.ts';
 import { EndpointChoice } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
-import { OutageLog } from '#lib/resource-metrics/scrape/outage-log.ts';
+import { ScrapeFailureLog } from '#lib/resource-metrics/scrape/scrape-failure-log.ts';
 import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import { Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
 import { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
@@ -24,8 +24,8 @@ const STAGES: readonly { readonly prototype: object; readonly method: string; re
   { prototype: MetricsSink.prototype, method: 'retain', stage: 'sink' },
   { prototype: ResourceMetricsTelemetry.prototype, method: 'recordCycle', stage: 'telemetry' },
   { prototype: ResourceMetricsTelemetry.prototype, method: 'retain', stage: 'telemetry' },
-  { prototype: OutageLog.prototype, method: 'record', stage: 'log' },
-  { prototype: OutageLog.prototype, method: 'retain', stage: 'log' },
+  { prototype: ScrapeFailureLog.prototype, method: 'record', stage: 'log' },
+  { prototype: ScrapeFailureLog.prototype, method: 'retain', stage: 'log' },
   { prototype: ScrapeRecords.prototype, method: 'record', stage: 'debug' },
   { prototype: ScrapeRecords.prototype, method: 'retain', stage: 'debug' },
   { prototype: NodeTrends.prototype, method: 'record', stage: 'debug' },

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { OutageLog } from '#lib/resource-metrics/scrape/outage-log.ts';
 import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { ScrapeFailureLog } from '#lib/resource-metrics/scrape/scrape-failure-log.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 function setup() {
   const clock = new ManualClock();
   const logger = new RecordingLogger();
-  const log = new OutageLog(logger, clock);
+  const log = new ScrapeFailureLog(logger, clock);
   const record = (reason?: string, ignored: readonly string[] = []) => {
     const error =
       reason === undefined
@@ -25,7 +25,7 @@ function setup() {
 
 const REFUSED = 'Cannot scrape node "a" at 10.0.0.7:10250: connection refused';
 
-describe('OutageLog', () => {
+describe('ScrapeFailureLog', () => {
   it('names node, address and cause once while the same failure goes on', () => {
     const { record, messages } = setup();
     for (let cycle = 0; cycle < 5; cycle++) record('connection refused');
@@ -34,8 +34,8 @@ describe('OutageLog', () => {
 
   it('takes failures that differ in particulars for the same', () => {
     const { record, messages } = setup();
-    record('the answer is not valid JSON: unexpected end at position 4711');
-    record('the answer is not valid JSON: unexpected end at position 4712');
+    record('the response is not valid JSON: unexpected end at position 4711');
+    record('the response is not valid JSON: unexpected end at position 4712');
     expect(messages()).to.have.length(1);
   });
 
@@ -74,16 +74,66 @@ describe('OutageLog', () => {
     expect(messages()).to.have.length(2);
   });
 
-  it('names what could not be read of an answer, once while that goes on', () => {
+  it('names what could not be read of a response, once while that goes on', () => {
     const { record, messages } = setup();
     for (let cycle = 0; cycle < 3; cycle++) record(undefined, ['a bad line', 'another']);
     record();
     record(undefined, ['a bad line']);
-    const message = "Left out what cannot be read of a kubelet's answer";
+    const message = "Left out what cannot be read of a kubelet's response";
     expect(messages()).to.deep.equal([
       { message, node: 'a', what: 'a bad line', others: 1 },
       { message, node: 'a', what: 'a bad line', others: 0 },
     ]);
+  });
+
+  for (const [what, outcomes] of [
+    ['fails in two ways by turns', ['connection refused', 'HTTP status 500']],
+    ['fails every other time', ['connection refused', undefined]],
+    ['fails in two ways, and not, by turns', ['connection refused', undefined, 'HTTP status 500']],
+  ] as const) {
+    it(`writes a few lines an hour of a node that ${what}, and counts the rest`, async () => {
+      const { clock, record, messages } = setup();
+      const cycles = 4 * 240; // four hours
+      for (let cycle = 0; cycle < cycles; cycle++) {
+        record(outcomes[cycle % outcomes.length]);
+        await clock.advance(15_000);
+      }
+      expect(messages()).to.have.length.within(4, 24);
+      const told = messages().map((line) =>
+        'changesNotLogged' in line ? Number(line.changesNotLogged) + 1 : 1,
+      );
+      const sum = told.reduce((one, other) => one + other, 0);
+      expect(sum).to.be.within(cycles - 240, cycles); // all changes but those since the last line
+    });
+  }
+
+  it('writes a few lines an hour of a node of which something else cannot be read now and then', async () => {
+    const { clock, record, messages } = setup();
+    for (let cycle = 0; cycle < 240; cycle++) {
+      record(undefined, cycle % 2 === 0 ? ['a bad line'] : []);
+      await clock.advance(15_000);
+    }
+    expect(messages()).to.have.length.within(1, 6);
+  });
+
+  it('says within the hour what came of a node that it has stopped to tell of', async () => {
+    const { clock, record, messages } = setup();
+    for (let cycle = 0; cycle < 21; cycle++) {
+      record(cycle % 2 === 0 ? 'connection refused' : 'HTTP status 500');
+      await clock.advance(15_000);
+    }
+    record();
+    expect(messages().at(-1)).not.to.have.property('failedFor');
+    for (let cycle = 0; cycle < 240; cycle++) {
+      await clock.advance(15_000);
+      record();
+    }
+    expect(messages().at(-1)).to.deep.equal({
+      message: 'Node is scraped again',
+      node: 'a',
+      failedFor: '5m15s',
+      changesNotLogged: 16,
+    });
   });
 
   it('forgets nodes that are gone', () => {
