@@ -14,8 +14,11 @@ export interface ManagerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly resolutionMs: number;
-  /** Scrapes all nodes once, and has their answers served. To end soon after the signal aborts. */
-  readonly collect: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Scrapes all nodes once, and has their answers served. To end soon after the signal aborts, which it does at the given time of
+   * the monotonic clock.
+   */
+  readonly collect: (signal: AbortSignal, endsAtMs: number) => Promise<void>;
   readonly onCycle: (outcome: CycleOutcome) => void;
 }
 
@@ -70,7 +73,7 @@ export class Manager {
     const expired = () => new Error('no answer before the next cycle was due');
     using deadline = startDeadline(clock, nextMs - startMs, { signal, expired });
     try {
-      await collect(deadline.signal);
+      await collect(deadline.signal, nextMs);
     } catch (error) {
       if (!signal.aborted) logger.error('Cannot complete a cycle', error);
     }

@@ -4,7 +4,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { NodeTrends } from './debug/node-trends.ts';
-import { Manager } from './manager.ts';
+import { Manager, SECOND_CYCLE_AFTER_MS } from './manager.ts';
 import { scrapeTargetOf } from './nodes/node-address.ts';
 import { NodeCache } from './nodes/node-cache.ts';
 import type { MetricsServerOptions } from './options.ts';
@@ -86,6 +86,7 @@ export async function createPipeline(
     client: kubelets,
     endpoints,
     random: Math.random,
+    secondScrapeAfterMs: SECOND_CYCLE_AFTER_MS,
     targetOf: (node) => scrapeTargetOf(node, options.kubelet),
     onScraped: (outcome) => {
       if (running.signal.aborted) return; // nobody failed: it is we who left
@@ -99,13 +100,14 @@ export async function createPipeline(
     clock,
     logger,
     resolutionMs,
-    collect: async (signal) => {
+    collect: async (signal, endsAtMs) => {
       guard.contain('sink', () => sink.beginCycle());
       const known = guard.contain('nodes', () => [...nodes.values()]);
       if (!known) return;
       await scraper.scrape({
         nodes: known,
         signal,
+        endsAtMs,
         receive: (answer) => guard.contain('sink', () => sink.receive(answer)),
         publish: () => guard.contain('sink', () => sink.publish()),
       });

@@ -86,7 +86,7 @@ describe('the life of a node', () => {
   it('has one request in flight, though its summaries take minutes', async () => {
     const { clock, cluster, pipeline } = setup({ options: { requestTimeoutMs: 54_000 } });
     cluster.node('a').latencyMs = 53_000;
-    await clock.advance(4 * CYCLE_MS);
+    await clock.advance(5 * CYCLE_MS);
     expect(cluster.node('a').mostInFlight).to.equal(1);
     expect(pipeline.pod('web')?.windowMs).to.equal(CYCLE_MS);
     cluster.node('a').latencyMs = 200_000;

@@ -1,4 +1,4 @@
-import { Manager } from '#lib/resource-metrics/manager.ts';
+import { Manager, SECOND_CYCLE_AFTER_MS } from '#lib/resource-metrics/manager.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { type ScrapeOutcome, Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
@@ -40,6 +40,7 @@ export class Pipeline implements AsyncDisposable {
     const endpoints = new EndpointChoice(options.endpoint ?? 'auto', clock);
     const scraper = new Scraper({
       clock,
+      secondScrapeAfterMs: SECOND_CYCLE_AFTER_MS,
       random,
       endpoints,
       targetOf: ({ name }) => ({ nodeName: name, host: name, port: 10250 }),
@@ -60,9 +61,10 @@ export class Pipeline implements AsyncDisposable {
       clock,
       logger: new RecordingLogger(),
       resolutionMs,
-      collect: async (signal) => {
+      collect: async (signal, endsAtMs) => {
         this.sink.beginCycle();
         await scraper.scrape({
+          endsAtMs,
           nodes: liveNodes.values(),
           signal,
           receive: (answer) => this.sink.receive(answer),

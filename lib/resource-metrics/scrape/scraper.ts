@@ -10,6 +10,7 @@ import type { EndpointChoice } from './endpoint-choice.ts';
 import type { KubeletClient } from './kubelet-client.ts';
 import { Publication } from './publication.ts';
 import { ScrapeError } from './scrape-error.ts';
+import { SecondScrapes } from './second-scrapes.ts';
 
 /** One attempt to scrape one node. */
 export interface ScrapeOutcome {
@@ -36,6 +37,8 @@ export interface ScraperOptions {
   /** A number in [0, 1), asked once a node: spreads the starts of a cycle. */
   readonly random: () => number;
   readonly onScraped: (outcome: ScrapeOutcome) => void;
+  /** How long behind a node's first answer its second scrape begins at the earliest. */
+  readonly secondScrapeAfterMs: number;
 }
 
 /** One cycle over all nodes. */
@@ -43,6 +46,8 @@ export interface ScrapeCycle {
   readonly nodes: Iterable<LiveNode>;
   /** Ends the cycle: nodes that have not answered by then have failed. */
   readonly signal: AbortSignal;
+  /** When the signal is going to, on our monotonic clock. */
+  readonly endsAtMs: number;
   /** Takes in an answer, at once: until then it takes many times the memory. */
   readonly receive: (answer: NodeAnswer) => void;
   /** Serves what was taken in. */
@@ -56,20 +61,24 @@ const STARTING_CYCLES = 2;
 const MOST_STARTING_JITTER_MS = 1500;
 /** How long after the last start the first answers are published without those that are still to come. */
 const PATIENCE_MS = 1000;
+/** A node whose second scrape would begin later than this before the end of a cycle is left to the next one. */
+const LEAST_SECOND_SCRAPE_MS = 5000;
 
 /** Scrapes every node once a cycle, concurrently and after a random delay; one that fails costs only itself. */
 export class Scraper {
   readonly #options: ScraperOptions;
   /** By node, when in a cycle it is scraped: always at the same point, so that no two scrapes come too near each other. */
   #spread: ReadonlyMap<string, number> = new Map();
+  readonly #secondScrapes: SecondScrapes;
   #cycles = 0;
 
   constructor(options: ScraperOptions) {
     this.#options = options;
+    this.#secondScrapes = new SecondScrapes(options.secondScrapeAfterMs);
   }
 
   /** Resolves when every node has answered or failed. */
-  async scrape({ nodes, signal, receive, publish }: ScrapeCycle): Promise<void> {
+  async scrape({ nodes, signal, endsAtMs, receive, publish }: ScrapeCycle): Promise<void> {
     const all = [...nodes];
     const mostJitterMs = this.#cycles++ < STARTING_CYCLES ? MOST_STARTING_JITTER_MS : MOST_JITTER_MS;
     const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, mostJitterMs);
@@ -79,6 +88,7 @@ export class Scraper {
     const spread = new Map<string, number>();
     const deliver = (answer: NodeAnswer) => {
       receive(answer);
+      this.#secondScrapes.noteAnswer(answer.nodeName, answer.receivedAtMs);
       publication.noteNews();
     };
     const scrapeNode = async (node: LiveNode) => {
@@ -87,11 +97,15 @@ export class Scraper {
       targets.add(formatAddress(target));
       const fraction = this.#spread.get(node.name) ?? random();
       spread.set(node.name, fraction);
-      await waitUnlessAborted(clock, fraction * jitterMs, signal);
+      const secondDueMs = this.#secondScrapes.dueMs(node.name);
+      if (secondDueMs > endsAtMs - LEAST_SECOND_SCRAPE_MS) return;
+      const waitMs = Math.max(fraction * jitterMs, secondDueMs - clock.monotonicMs());
+      await waitUnlessAborted(clock, waitMs, signal);
       await this.#scrapeNode(node, target, { signal, deliver });
     };
     const scraped = Promise.all(all.map(scrapeNode));
     this.#spread = spread;
+    this.#secondScrapes.retain((name) => spread.has(name));
     await scraped;
     publication.flush();
     await client.retain(targets);

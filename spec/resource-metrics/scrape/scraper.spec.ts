@@ -28,6 +28,7 @@ function setup(
   const scraper = new Scraper({
     clock,
     random,
+    secondScrapeAfterMs: 12_000,
     endpoints: new EndpointChoice('auto', clock),
     onScraped: (outcome) => outcomes.push(outcome),
     targetOf: ({ name }) =>
@@ -48,8 +49,9 @@ function setup(
     },
   });
   const cycle = new AbortController();
-  const scrape = () =>
+  const scrape = (endsAtMs = Number.POSITIVE_INFINITY) =>
     scraper.scrape({
+      endsAtMs,
       nodes: Object.keys(kubelets).map(node),
       signal: cycle.signal,
       receive: ({ nodeName }) => received.push(nodeName),
@@ -103,14 +105,14 @@ describe('Scraper', () => {
 
   it('spreads them over no more than 1.5 s in the first two cycles, and 4 s from then on', async () => {
     const { asked, done, clock, scrape } = setup(many(1000), { random: () => 0.999 });
-    await clock.advance(4000);
+    await clock.advance(12_000);
     await done;
     for (let cycle = 1; cycle < 4; cycle++) {
       const again = scrape();
-      await clock.advance(4000);
+      await clock.advance(12_000);
       await again;
     }
-    const delaysMs = [0, 1, 2, 3].map((cycle) => (asked[1000 * cycle]?.atMs ?? 0) - 4000 * cycle);
+    const delaysMs = [0, 1, 2, 3].map((cycle) => (asked[1000 * cycle]?.atMs ?? 0) - 12_000 * cycle);
     expect(delaysMs.map((delayMs) => Math.round(delayMs))).to.deep.equal([1499, 1499, 3996, 3996]);
   });
 
@@ -169,6 +171,46 @@ describe('Scraper', () => {
       ['slow', 'no answer before the next cycle was due'],
     ]);
     expect(clock.sleeperCount).to.equal(0);
+  });
+
+  describe('in the second scrape of a node', () => {
+    /** When each kubelet was asked in the second cycle, which begins at 12 s; all were asked at 0 s in the first. */
+    const secondAskedAt = async (answeredAfterMs: readonly number[], endsAtMs: number) => {
+      const kubelets = answeredAfterMs.map((afterMs, index) => [`n${index}`, { afterMs }] as const);
+      const { asked, clock, done, scrape } = setup(Object.fromEntries(kubelets));
+      await clock.advance(12_000);
+      await done;
+      asked.length = 0;
+      const second = scrape(endsAtMs);
+      await clock.advance(24_000);
+      await second;
+      return asked.map(({ host, atMs }) => [host, atMs]);
+    };
+
+    it('asks 12 s after its own first answer, however late that was, so that the two make a rate', async () => {
+      const answeredAfterMs = [0, 500, 1500, 4000, 9999];
+      const expected = answeredAfterMs.map((afterMs, index) => [`n${index}`, 12_000 + afterMs]);
+      expect(await secondAskedAt(answeredAfterMs, 72_000)).to.deep.equal(expected);
+    });
+
+    it('leaves to the next cycle whom it would ask too late for an answer in this one', async () => {
+      expect(await secondAskedAt([0, 5000, 5001], 22_000)).to.deep.equal([
+        ['n0', 12_000],
+        ['n1', 17_000],
+      ]);
+    });
+  });
+
+  it('asks from the third scrape on at the same point of each cycle', async () => {
+    const { asked, clock, done, scrape } = setup({ a: { afterMs: 4000 } });
+    await clock.advance(12_000);
+    await done;
+    for (const endsAtMs of [22_000, 32_000]) {
+      const cycle = scrape(endsAtMs);
+      await clock.advance(10_000);
+      await cycle;
+    }
+    expect(asked.map(({ atMs }) => atMs)).to.deep.equal([0, 16_000, 22_000]);
   });
 
   it('is done at once where there are no nodes', async () => {
