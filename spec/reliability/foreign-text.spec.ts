@@ -1,0 +1,42 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { FOREIGN_READERS, NO_READERS } from './foreign-text/all-readers.ts';
+import type { ForeignReader } from './foreign-text/foreign-reader.ts';
+import { growthOf } from './foreign-text/growth.ts';
+
+/** What a reader is called where it is exported; what reads text otherwise is named in the table by hand. */
+const READER = /^export (?:async )?(?:function\*?|const) (?:parse|read|decode|percentDecode|takes)(?![a-z])/m;
+
+describe('foreign text', function () {
+  this.timeout(120_000);
+
+  for (const { name, bound, shapes, read } of FOREIGN_READERS as readonly ForeignReader[]) {
+    it(`takes linear time as ${name}, at its worst and up to its bound`, async () => {
+      for (const [what, shape] of Object.entries(shapes)) {
+        const [short, long] = [shape(bound.length / 8), shape(bound.length)];
+        expect(long.length, what).to.be.within(bound.length / 2, bound.length * 1.1);
+        const { isLinear, costMs, ratio } = await growthOf(read, { short, long });
+        expect(isLinear, `${what}: ${costMs} ms, ${ratio} times as much as for an eighth`).to.equal(true);
+      }
+    });
+  }
+
+  it('is read by nobody who is not in the table, or has a reason not to be', () => {
+    const readers = globSync('lib/**/*.ts').filter((path) => READER.test(readFileSync(path, 'utf8')));
+    const named = new Set([...FOREIGN_READERS.flatMap(({ files }) => files), ...Object.keys(NO_READERS)]);
+    const isSimulator = (path: string) => path.startsWith('lib/simulator/'); // reads its own programs alone
+    expect(readers.filter((path) => !named.has(path) && !isSimulator(path))).to.deep.equal([]);
+    const present = new Set(globSync('lib/**/*.ts'));
+    expect([...named].filter((path) => !present.has(path))).to.deep.equal([]);
+  });
+});
+
+describe('growthOf', () => {
+  it('tells what takes the square of the length from what does not', async () => {
+    const texts = { short: ' '.repeat(4_000), long: `${' '.repeat(32_000)}` };
+    const trimmed = (text: string) => `${text}x`.replace(/\s+$/, '');
+    expect(await growthOf(trimmed, texts)).to.include({ isLinear: false });
+    const long = { short: ' '.repeat(100_000), long: ' '.repeat(800_000) };
+    expect(await growthOf((text) => text.replaceAll(' ', '--'), long)).to.include({ isLinear: true });
+  });
+});

@@ -1,0 +1,18 @@
+import type { ForeignReader } from './foreign-reader.ts';
+import { REQUEST_READERS } from './request-readers.ts';
+import { CLUSTER_READERS, KUBELET_READERS, OPERATOR_READERS } from './source-readers.ts';
+
+/** Everything that reads foreign text. */
+export const FOREIGN_READERS: readonly ForeignReader[] = [
+  ...REQUEST_READERS,
+  ...KUBELET_READERS,
+  ...CLUSTER_READERS,
+  ...OPERATOR_READERS,
+];
+
+/** Files that export something called like a reader, and why it is none of foreign text, or whose spec has its shapes. */
+export const NO_READERS: Readonly<Record<string, string>> = {
+  'lib/apiserver/chain/read-request.ts': 'hands path and query to the readers of the table',
+  'lib/apiserver/resources/await-answer.ts': 'takes what has been read from the state of a request',
+  'lib/apiserver/serving/own-files.ts': 'reads bytes, up to its own bound, and does not look into them',
+};

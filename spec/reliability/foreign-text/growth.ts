@@ -1,0 +1,52 @@
+/** Kernels count CPU time in steps of 4 ms: what is measured takes several of these. */
+const MEASURED_MS = 24;
+
+/** CPU time of this thread that one run takes, in milliseconds, of as many as it needs to be measured; errors are results. */
+export async function costOf(run: () => unknown): Promise<number> {
+  const before = process.threadCpuUsage();
+  for (let runs = 1; ; runs++) {
+    try {
+      await run();
+    } catch {
+      // a refusal, which costs what it costs
+    }
+    const { user, system } = process.threadCpuUsage(before);
+    const totalMs = (user + system) / 1000;
+    if (totalMs >= MEASURED_MS) return totalMs / runs;
+  }
+}
+
+/** What eight times the length may cost: as much more, and three times that for the noise of caches and collections. */
+const MOST_GROWTH = 8 * 3;
+
+/** Below this much at the bound nothing can be stopped, and nothing can be measured. */
+const NEGLIGIBLE_MS = 1;
+
+const ATTEMPTS = 5;
+
+/** How the cost of reading grows from a text to one of eight times its length. */
+export interface Growth {
+  readonly isLinear: boolean;
+  /** Of the longer one, at the best of several attempts. */
+  readonly costMs: number;
+  readonly ratio: number;
+}
+
+/**
+ * Compares the costs of two texts, each the least of several attempts by turns: what disturbs only ever adds. It goes on
+ * until the growth is good, so that noise alone can never make it bad, while what grows with the square stays at 64.
+ */
+export async function growthOf(
+  read: (text: string) => unknown,
+  { short, long }: { readonly short: string; readonly long: string },
+): Promise<Growth> {
+  let [shortMs, costMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    costMs = Math.min(costMs, await costOf(() => read(long)));
+    if (costMs <= NEGLIGIBLE_MS) return { isLinear: true, costMs, ratio: 0 };
+    shortMs = Math.min(shortMs, await costOf(() => read(short)));
+    if (costMs <= MOST_GROWTH * shortMs) break;
+  }
+  const ratio = costMs / shortMs;
+  return { isLinear: ratio <= MOST_GROWTH, costMs, ratio };
+}

@@ -1,0 +1,201 @@
+import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
+import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
+import { MAX_HEADERS, MAX_URL_BYTES } from '#lib/apiserver/chain/limit-headers.ts';
+import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
+import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
+import { NO_CONVERSION, negotiate } from '#lib/apiserver/negotiation/media-type.ts';
+import { canConsume, canProduce } from '#lib/apiserver/negotiation/route-media-types.ts';
+import { percentDecode } from '#lib/apiserver/percent-encoding.ts';
+import { isTrue, parseCount, parseQuery } from '#lib/apiserver/query-values.ts';
+import { parseRequestInfo } from '#lib/apiserver/request-info.ts';
+import { MAX_SELECTOR_BYTES, readSelectors } from '#lib/apiserver/request-selectors.ts';
+import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
+import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
+import { parseIncludeObject } from '#lib/apiserver/resources/table.ts';
+import { parseDurationMs } from '#lib/time/duration.ts';
+import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
+
+const URL = { length: MAX_URL_BYTES, by: 'MAX_URL_BYTES' };
+const HEADER = { length: MAX_ACCEPT_BYTES, by: 'MAX_ACCEPT_BYTES' };
+/** All headers together, of which few are long: those that say who a user is. */
+const HEADERS = { length: 1024 * 1024, by: 'MAX_HEADER_BYTES' };
+const SELECTOR = { length: MAX_SELECTOR_BYTES, by: 'MAX_SELECTOR_BYTES' };
+
+const query = (name: string, value: string) => new URLSearchParams([[name, value]]);
+const signal = () => new AbortController().signal;
+const authenticate = byBearerToken(async () => undefined);
+
+/** What reads requests, most of it for anybody. */
+export const REQUEST_READERS: readonly ForeignReader[] = [
+  {
+    name: 'Accept',
+    files: ['lib/apiserver/negotiation/accept-header.ts', 'lib/apiserver/negotiation/media-type.ts'],
+    bound: HEADER,
+    shapes: {
+      'wildcards, then types': (length) => repeated('*/*,')(length / 2) + repeated('a/b,')(length / 2),
+      'rising qualities': distinct((index) => `a/b;q=0.${index},`),
+      'many parameters': distinct((index) => `;a${index}=b`, { before: 'application/json' }),
+      'white space': repeated(' ', { before: 'application/json', behind: 'x' }),
+      slashes: repeated('/'),
+      'nothing but separators': repeated(',;='),
+    },
+    read: (text) => negotiate(text, NO_CONVERSION),
+  },
+  {
+    name: 'Accept and Content-Type of a route',
+    files: ['lib/apiserver/negotiation/route-media-types.ts'],
+    bound: HEADER,
+    shapes: {
+      clauses: repeated('a/b, '),
+      parameters: repeated(';a=b'),
+      spaces: repeated(' ', { behind: 'x' }),
+    },
+    read: (text) => [canProduce(text, ['application/json']), canConsume(text, ['application/json'])],
+  },
+  {
+    name: 'Accept-Encoding',
+    files: ['lib/apiserver/negotiation/accept-encoding.ts'],
+    bound: HEADER,
+    shapes: {
+      clauses: repeated('gzip;q=0,'),
+      parameters: repeated(';q=1', { before: 'gzip' }),
+      'white space': repeated(' ', { before: 'gzip;q=', behind: 'x' }),
+      zeros: repeated('0', { before: 'gzip;q=0.', behind: 'x' }),
+    },
+    read: takesGzip,
+  },
+  {
+    name: 'Authorization',
+    files: ['lib/apiserver/authentication/bearer-token.ts'],
+    bound: HEADERS,
+    shapes: {
+      spaces: repeated(' ', { before: 'Bearer', behind: 'x' }),
+      token: repeated('a', { before: 'Bearer ' }),
+    },
+    read: (text) => authenticate({ headers: { authorization: text }, signal } as never),
+  },
+  {
+    name: "the front proxy's headers",
+    files: ['lib/apiserver/authentication/request-headers.ts'],
+    bound: HEADERS,
+    shapes: {
+      groups: repeated('x-remote-group\ng\n'),
+      extras: distinct((index) => `x-remote-extra-${index}\n\xe9\n`),
+    },
+    read: (text) => {
+      const headers = new RequestHeaders(text.split('\n').slice(0, 2 * MAX_HEADERS));
+      const extras = [...headers.withPrefix(['x-remote-extra-'])];
+      return [headers.first(['x-remote-user']), headers.all(['x-remote-group']), extras];
+    },
+  },
+  {
+    name: 'path',
+    files: ['lib/apiserver/request-info.ts'],
+    bound: URL,
+    shapes: {
+      slashes: repeated('/', { before: '/a', behind: 'a' }),
+      'slashes at the end': repeated('/', { before: '/apis' }),
+      segments: repeated('a/', { before: '/apis/' }),
+      dots: repeated('../', { before: '/apis/a/b/' }),
+    },
+    read: (text) => parseRequestInfo('GET', text, new URLSearchParams()),
+  },
+  {
+    name: 'percent-encoding',
+    files: ['lib/apiserver/percent-encoding.ts'],
+    bound: URL,
+    shapes: {
+      encoded: repeated('%41'),
+      'broken off': repeated('%', { behind: 'x' }),
+      'no UTF-8': repeated('%ff'),
+    },
+    read: percentDecode,
+  },
+  {
+    name: 'query',
+    files: ['lib/apiserver/query-values.ts', 'lib/apiserver/resources/table.ts'],
+    bound: URL,
+    shapes: {
+      'one key': repeated('a=b&'),
+      'many keys': distinct((index) => `a${index}=b&`),
+      pluses: repeated('+', { before: 'a=' }),
+      'nothing but separators': repeated('&=;'),
+    },
+    read: (text) => [isTrue(parseQuery(text).get('a')), parseIncludeObject(parseQuery(text))],
+  },
+  {
+    name: 'limit, timeoutSeconds',
+    files: [],
+    bound: URL,
+    shapes: { zeros: repeated('0'), 'zeros, then something else': repeated('0', { behind: 'x' }) },
+    read: parseCount,
+  },
+  {
+    name: 'list options',
+    files: ['lib/apiserver/resources/list-options.ts'],
+    bound: URL,
+    shapes: {
+      'many parameters': distinct((index) => `labelSelector=a${index}&`),
+      limits: repeated('limit=1&'),
+    },
+    read: (text) => parseListOptions(parseQuery(text)),
+  },
+  {
+    name: 'label selector',
+    files: ['lib/apiserver/request-selectors.ts', 'lib/kubernetes/selectors/label-selector.ts'],
+    bound: SELECTOR,
+    shapes: {
+      requirements: distinct((index) => `a${index}=b,`, { behind: 'z' }),
+      values: distinct((index) => `v${index},`, { before: 'a in (', behind: 'z)' }),
+      'open parentheses': repeated('a in (', { behind: ')' }),
+      'white space': repeated(' ', { before: 'a', behind: '=b' }),
+      'a long key': repeated('a.', { behind: 'a/b' }),
+      dashes: repeated('-', { before: 'a', behind: 'b' }),
+      exclamations: repeated('!'),
+    },
+    read: (text) => readSelectors(query('labelSelector', text)),
+  },
+  {
+    name: 'field selector',
+    files: ['lib/kubernetes/selectors/field-selector.ts'],
+    bound: SELECTOR,
+    shapes: {
+      requirements: repeated('metadata.name=a,', { behind: 'metadata.name=a' }),
+      escapes: repeated('\\,', { before: 'metadata.name=' }),
+      'equal signs': repeated('=', { before: 'a' }),
+      exclamations: repeated('!', { before: 'a' }),
+    },
+    read: (text) => readSelectors(query('fieldSelector', text)),
+  },
+  {
+    name: 'continue token',
+    files: ['lib/apiserver/resources/continue-token.ts'],
+    bound: URL,
+    shapes: {
+      'no base64': repeated('!'),
+      slashes: (length) =>
+        base64(repeated('/', { before: '{"v":"meta.k8s.io/v1","start":"', behind: '"}' })(length)),
+      nesting: (length) => base64(nested('[', ']')(length)),
+    },
+    read: parseContinueToken,
+  },
+  {
+    name: 'duration',
+    files: ['lib/time/duration.ts'],
+    bound: URL,
+    shapes: {
+      parts: repeated('1h'),
+      'parts, then something else': repeated('1h', { behind: 'x' }),
+      digits: repeated('1'),
+      'digits and a unit': repeated('1', { behind: 's' }),
+      points: repeated('.', { before: '1' }),
+    },
+    read: parseDurationMs,
+  },
+];
+
+function base64(text: string): string {
+  return Buffer.from(text.slice(0, Math.ceil((text.length * 3) / 4)))
+    .toString('base64url')
+    .padEnd(text.length, 'A');
+}

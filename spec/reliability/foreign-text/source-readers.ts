@@ -1,0 +1,295 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseCaBundle } from '#lib/apiserver/authentication/ca-bundle.ts';
+import { clientAuthoritiesIn, dataOf, frontProxyIn } from '#lib/apiserver/authentication/config-map-data.ts';
+import { parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
+import { parseSchedule } from '#lib/cron-hpa/schedule/parse-schedule.ts';
+import { parseNanos, parseThousandths } from '#lib/hpa/quantities/parse-quantity.ts';
+import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
+import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
+import { parseApiVersion } from '#lib/kubernetes/client/api-resource.ts';
+import { readJson } from '#lib/kubernetes/client/read-response.ts';
+import { splitLines } from '#lib/kubernetes/client/split-lines.ts';
+import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { readRunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
+import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
+import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
+import { parseOptions } from '#lib/resource-metrics/options.ts';
+import { PodReducer } from '#lib/resource-metrics/pods/pod-reducer.ts';
+import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
+import { readHosts, readSearch } from '#lib/resource-metrics/scrape/resolver-files.ts';
+import { parseRfc3339 } from '#lib/resource-metrics/scrape/rfc3339.ts';
+import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
+import { printable } from '#lib/telemetry/printable.ts';
+import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const KUBELET = { length: 16 * MEBIBYTE, by: '--kubelet-max-response-bytes' };
+const OBJECT = { length: 1.5 * MEBIBYTE, by: 'etcd' };
+const WATCH_LINE = { length: 8 * MEBIBYTE, by: 'MAX_LINE_BYTES' };
+/** Whoever writes these may do worse; no more than this is measured. */
+const OWN_FILE = { length: MEBIBYTE / 4, by: 'the operator' };
+/** Of one argument, by Linux. */
+const ARGUMENT = { length: 128 * 1024, by: 'the kernel' };
+
+const ORIGIN = { nodeName: 'a', askedAtMs: 0, receivedAtMs: 1, receivedAtWallMs: 1_795_251_662_000 };
+const RULES = {
+  preferredAddressTypes: ['InternalIP', 'Hostname'],
+  port: 10250,
+  useNodeStatusPort: true,
+  verifyNodeName: true,
+};
+
+/** What reads kubelets' responses. */
+export const KUBELET_READERS: readonly ForeignReader[] = [
+  {
+    name: 'summary',
+    files: ['lib/resource-metrics/scrape/summary-decoder.ts', 'lib/resource-metrics/scrape/bounded-json.ts'],
+    bound: KUBELET,
+    shapes: {
+      pods: distinct(
+        (index) => `{"podRef":{"name":"p${index}","namespace":"n"},"containers":[{"name":"c"}]},`,
+        {
+          before: '{"pods":[',
+          behind: '{}]}',
+        },
+      ),
+      escapes: repeated('\\"', { before: '{"node":{"nodeName":"', behind: '"}}' }),
+      'broken off in a string': repeated('a', { before: '{"node":"' }),
+      nesting: nested('[', ']', { before: '{"node":', behind: '}' }),
+      'numbers of many digits': repeated('9', { before: '{"node":', behind: '}' }),
+    },
+    read: (text) => decodeSummary(Buffer.from(text), ORIGIN),
+  },
+  {
+    name: 'exposition',
+    files: ['lib/resource-metrics/scrape/exposition-decoder.ts'],
+    bound: KUBELET,
+    shapes: {
+      series: distinct(
+        (index) =>
+          `container_cpu_usage_seconds_total{container="c",namespace="n",pod="p${index}"} 1 1795251660000\n`,
+      ),
+      'one long value': repeated('1', { before: 'node_cpu_usage_seconds_total ', behind: 'x\n' }),
+      'one long label': repeated('\\"', {
+        before: 'container_cpu_usage_seconds_total{pod="',
+        behind: '"} 1\n',
+      }),
+      labels: distinct((index) => `l${index}="",`, {
+        before: 'container_cpu_usage_seconds_total{',
+        behind: '} 1\n',
+      }),
+      'white space': repeated(' ', { before: 'node_cpu_usage_seconds_total', behind: 'x\n' }),
+      'line feeds': repeated('\n', { behind: 'node_cpu_usage_seconds_total 1\n' }),
+    },
+    read: (text) => decodeExposition(text, ORIGIN),
+  },
+  {
+    name: 'stamp',
+    files: ['lib/resource-metrics/scrape/rfc3339.ts'],
+    bound: KUBELET,
+    shapes: {
+      digits: repeated('1', { before: '2026-01-01T00:00:00.', behind: 'Z' }),
+      dashes: repeated('2026-'),
+    },
+    read: parseRfc3339,
+  },
+  {
+    name: 'what a terminal is shown',
+    files: [],
+    bound: { length: MEBIBYTE, by: 'whoever says it' },
+    shapes: { escapes: repeated('\x1b[2J'), 'line feeds': repeated(' \n') },
+    read: printable,
+  },
+];
+
+/** What reads what the API server and its users write. */
+export const CLUSTER_READERS: readonly ForeignReader[] = [
+  {
+    name: 'node',
+    files: [],
+    bound: OBJECT,
+    shapes: {
+      addresses: (length) =>
+        nodeWith(distinct((index) => `{"type":"InternalIP${index}","address":"10.0.0.1"},`)(length)),
+      'a long address': (length) => nodeWith(`{"type":"InternalIP","address":"${'1.'.repeat(length / 2)}"},`),
+    },
+    read: (text) => {
+      const node = reduceNode(JSON.parse(text));
+      return node && scrapeTargetOf(node, RULES);
+    },
+  },
+  {
+    name: 'pod',
+    files: ['lib/resource-metrics/doctor/running-pod.ts', 'lib/kubernetes/kubernetes-object.ts'],
+    bound: OBJECT,
+    shapes: {
+      labels: distinct((index) => `"l${index}":"v",`, {
+        before: '{"metadata":{"name":"p","namespace":"n","labels":{',
+        behind: '"z":""}},"spec":{"nodeName":"a"},"status":{"startTime":"2026"}}',
+      }),
+      'a long time': repeated('2026-', {
+        before: '{"metadata":{"name":"p","namespace":"n"},"spec":{"nodeName":"a"},"status":{"startTime":"',
+        behind: '"}}',
+      }),
+    },
+    read: (text) => {
+      const pod: unknown = JSON.parse(text);
+      return [new PodReducer().reduce(pod), readRunningPod(pod), readObject(pod)];
+    },
+  },
+  {
+    name: 'watch lines',
+    files: [],
+    bound: WATCH_LINE,
+    shapes: { lines: repeated('{}\n'), 'one line in small chunks': repeated('a', { behind: '\n' }) },
+    read: async (text) => {
+      const bytes = Buffer.from(text);
+      const chunks = Array.from({ length: Math.ceil(bytes.length / 1024) }, (_, index) =>
+        bytes.subarray(index * 1024, (index + 1) * 1024),
+      );
+      for await (const line of splitLines(ofChunks(chunks), WATCH_LINE.length)) if (line === '') return;
+    },
+  },
+  {
+    name: 'JSON of a response',
+    files: ['lib/kubernetes/client/read-response.ts'],
+    bound: WATCH_LINE,
+    shapes: {
+      nesting: nested('[', ']'),
+      members: distinct((index) => `"a${index}":1,`, { before: '{', behind: '"z":1}' }),
+    },
+    read: (text) => readJson(ofChunks([Buffer.from(text)]) as never, WATCH_LINE.length),
+  },
+  {
+    name: 'Status and Retry-After',
+    files: [],
+    bound: { length: 64 * 1024, by: 'MAX_REFUSAL_BYTES' },
+    shapes: {
+      digits: repeated('1', { behind: 'x' }),
+      spaces: repeated(' ', { behind: 'x' }),
+      nesting: nested('[', ']'),
+    },
+    read: (text) => apiErrorOf('Cannot list', { statusCode: 429, body: text, retryAfter: text }),
+  },
+  {
+    name: 'config map of whom to believe',
+    files: ['lib/apiserver/authentication/ca-bundle.ts'],
+    bound: { length: MEBIBYTE, by: 'the API server' },
+    shapes: {
+      'beginnings of certificates': repeated('-----BEGIN CERTIFICATE-----'),
+      'one that does not end': repeated('A', { before: '-----BEGIN CERTIFICATE-----\n' }),
+      'empty certificates': repeated('-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----\n'),
+      names: repeated('"a",', { before: '[', behind: '"z"]' }),
+      nesting: nested('[', ']'),
+    },
+    read: (text) => {
+      const data = dataOf({ data: { 'client-ca-file': text, 'requestheader-username-headers': text } });
+      return [
+        attempt(() => clientAuthoritiesIn(data)),
+        attempt(() => frontProxyIn(data)),
+        parseCaBundle(text),
+      ];
+    },
+  },
+  {
+    name: 'apiVersion',
+    files: ['lib/kubernetes/client/api-resource.ts'],
+    bound: OBJECT,
+    shapes: { slashes: repeated('/') },
+    read: parseApiVersion,
+  },
+  {
+    name: 'quantity',
+    files: ['lib/hpa/quantities/parse-quantity.ts'],
+    bound: OBJECT,
+    shapes: {
+      digits: repeated('1'),
+      'digits, then something else': repeated('1', { behind: 'x' }),
+      points: repeated('.'),
+    },
+    read: (text) => [attempt(() => parseThousandths(text)), parseNanos(text)],
+  },
+  {
+    name: 'schedule',
+    files: ['lib/cron-hpa/schedule/parse-schedule.ts', 'lib/cron-hpa/schedule/schedule-field.ts'],
+    bound: { length: 256, by: 'LONGEST_TEXT' },
+    shapes: {
+      ranges: repeated('0-59,', { behind: '0 * * * *' }),
+      spaces: repeated(' ', { before: '*', behind: '* * * *' }),
+    },
+    read: (text) => parseSchedule(text, { timeZone: 'UTC', anchorMs: 0 }),
+  },
+];
+
+/** What reads files and arguments. */
+export const OPERATOR_READERS: readonly ForeignReader[] = [
+  {
+    name: 'flags',
+    files: [
+      'lib/flags/parse-flags.ts',
+      'lib/resource-metrics/options.ts',
+      'lib/apiserver/authorization/path-rules.ts',
+    ],
+    bound: ARGUMENT,
+    shapes: {
+      switches: repeated('-v=1 '),
+      lists: repeated(',a', { before: '--requestheader-allowed-names=a' }),
+      'one list, flag by flag': repeated('--kubelet-preferred-address-types=InternalIP '),
+      underscores: repeated('_', { before: '--' }),
+      letters: repeated('v', { before: '-' }),
+      'digits and a point': repeated('1', { before: '--kube-api-qps=1.', behind: 'x' }),
+    },
+    read: (text) => [parsePathRules(text.split(',')), parseOptions(text.trim().split(' '))],
+  },
+  {
+    name: 'hosts, resolv.conf',
+    files: ['lib/resource-metrics/scrape/resolver-files.ts'],
+    bound: OWN_FILE,
+    shapes: {
+      'white space': repeated(' ', { before: '10.0.0.1', behind: 'x' }),
+      comments: repeated('#'),
+      names: distinct((index) => ` n${index}`, { before: '10.0.0.1' }),
+      options: repeated(' ndots:1', { before: 'options' }),
+      lines: repeated('search a.\n'),
+    },
+    read: (text) => [readHosts(text), readSearch(text)],
+  },
+  {
+    name: 'kubeconfig',
+    files: ['lib/kubernetes/access/kubeconfig.ts'],
+    bound: { length: MEBIBYTE / 16, by: 'the operator' },
+    shapes: {
+      users: distinct((index) => `- {name: u${index}, user: {}}\n`, { before: 'users:\n' }),
+      'a long text': repeated('a', { before: 'current-context: "', behind: '"' }),
+      'aliases of aliases': (length) => `a: &a [x]\n${distinct((index) => `b${index}: [*a, *a]\n`)(length)}`,
+    },
+    read: async (text) => {
+      const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+      try {
+        const path = join(folder, 'kubeconfig');
+        writeFileSync(path, text);
+        return await readCurrentContext(path);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  },
+];
+
+function nodeWith(addresses: string): string {
+  return `{"metadata":{"name":"a"},"status":{"addresses":[${addresses}{}]}}`;
+}
+
+async function* ofChunks(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+function attempt(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    return error;
+  }
+}
