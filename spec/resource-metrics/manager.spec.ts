@@ -91,7 +91,15 @@ describe('Manager', () => {
     await clock.jump(127_000); // the cycle of 72 s is due, and that of 132 s
     await clock.advance(120_000);
     expect(startedAtMs).to.deep.equal([0, 12_000, 140_000, 200_000, 260_000]);
-    expect(outcomes[2]).to.deep.equal({ durationMs: 5_000, skippedCycles: 1 });
+    expect(outcomes.map(({ durationMs, skippedCycles }) => [durationMs, skippedCycles])).to.deep.equal([
+      ...[
+        [0, 0],
+        [0, 0],
+        [5_000, 1],
+        [0, 0],
+        [0, 0],
+      ], // counted once
+    ]);
     expect(reasons).to.deep.equal([]);
     expect(logger.lines).to.deep.equal([
       {
@@ -120,6 +128,14 @@ describe('Manager', () => {
       await stopped;
       expect(clock.sleeperCount).to.equal(0);
       expect(logger.lines).to.deep.equal([]);
+    }
+  });
+
+  it('is timely at resolutions shorter than the time to the second cycle', async () => {
+    const { clock, manager } = setup({ resolutionMs: 5_000 });
+    for (let second = 0; second < 30; second++) {
+      expect(manager.isTimely, `after ${second} s`).to.equal(true);
+      await clock.advance(1_000);
     }
   });
 

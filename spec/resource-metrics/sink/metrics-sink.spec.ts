@@ -347,7 +347,7 @@ describe('MetricsSink', () => {
       expect((await moved({ 'default/db-0': 'uid-3' }))?.uid).to.equal('uid-1');
     });
 
-    /** What is served of a pod that runs on node `home`, of which another node tells, too, 20 s ahead or as long ago. */
+    /** Who is served of a pod that `home` sampled 10 s ago, and another node so many seconds from now. */
     const contested = async (
       liveUid: string | undefined,
       { home, other, otherSeconds }: { home?: string; other?: string; otherSeconds: number },
@@ -359,13 +359,13 @@ describe('MetricsSink', () => {
       for (const seconds of [0, 60]) {
         await system.clock.advance(seconds * 1000);
         const nodes = [
-          { name: 'home', pods: podOf(home, seconds) },
+          { name: 'home', pods: podOf(home, seconds - 10) },
           { name: 'other', pods: podOf(other, seconds + otherSeconds) },
         ];
         system.answer(...nodes);
       }
       const usage = system.sink.snapshot.pods.get('default')?.get('db-0');
-      return usage?.timestampMs === at(60) ? 'home' : 'other';
+      return usage?.timestampMs === at(50) ? 'home' : 'other';
     };
 
     it('believes none that leaves out the UID where another node knows it, whatever the stamps', async () => {
@@ -375,16 +375,22 @@ describe('MetricsSink', () => {
       }
     });
 
-    it('believes none that stamps ahead of now where no UID tells', async () => {
-      expect(await contested('uid-1', { otherSeconds: 20 })).to.equal('home');
-      expect(await contested('uid-1', { otherSeconds: -1 })).to.equal('home');
-      expect(await contested('uid-1', { home: 'uid-1', other: 'uid-1', otherSeconds: 20 })).to.equal('home');
-      expect(await contested(undefined, { otherSeconds: 20 })).to.equal('home');
+    it('believes the later where no UID tells, but none that stamps ahead of now', async () => {
+      for (const [otherSeconds, expected] of [
+        [-20, 'home'],
+        [-1, 'other'],
+        [20, 'home'],
+      ] as const) {
+        expect(await contested('uid-1', { otherSeconds })).to.equal(expected);
+        expect(await contested(undefined, { otherSeconds })).to.equal(expected);
+        const both = { home: 'uid-1', other: 'uid-1', otherSeconds };
+        expect(await contested('uid-1', both)).to.equal(expected);
+      }
     });
 
     it('believes one that tells no UID sooner than one that tells another', async () => {
       expect(await contested('uid-1', { other: 'uid-0', otherSeconds: -1 })).to.equal('home');
-      expect(await contested('uid-1', { home: 'uid-0', otherSeconds: -1 })).to.equal('other');
+      expect(await contested('uid-1', { home: 'uid-0', otherSeconds: -20 })).to.equal('other');
     });
   });
 });

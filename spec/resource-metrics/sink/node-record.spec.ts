@@ -5,7 +5,6 @@ import {
   type NodeRecordOptions,
   nextNodeRecord,
 } from '#lib/resource-metrics/sink/node-record.ts';
-import { STUCK_SAMPLE_MS } from '#lib/resource-metrics/sink/usage-history.ts';
 import { at, containerPoint, nodeAnswer, nodePoint, podPoints } from '#spec/support/points.ts';
 
 const OPTIONS: NodeRecordOptions = { resolutionMs: 60_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
@@ -93,6 +92,13 @@ describe('nextNodeRecord', () => {
     expect(pods.get(KEY)?.usage?.containers.map(({ name }) => name)).to.deep.equal(['app']);
   });
 
+  it('goes on without a container that vanished though no sample of the others is new', () => {
+    const second = answerAt(60, { app: 7e9, gone: 2e9 });
+    const third = { ...answerAt(60, { app: 7e9 }), askedAtMs: 75_000, receivedAtMs: 75_000 };
+    const { pods } = recordOf(answerAt(0, { app: 1e9, gone: 1e9 }), second, third);
+    expect(pods.get(KEY)?.usage?.containers.map(({ name }) => name)).to.deep.equal(['app']);
+  });
+
   it('leaves out an incomplete pod but keeps the readings that it has', () => {
     const incomplete = answerAt(60, { app: 7e9 }, { incompleteBecause: 'container "side" has no CPU time' });
     expect(recordOf(answerAt(0, { app: 1e9 }), incomplete).pods.get(KEY)?.usage).to.equal(undefined);
@@ -120,6 +126,15 @@ describe('nextNodeRecord', () => {
 
     it('does not where another starts in the future: the clock was set back, and nobody knows who is young', () => {
       expect(firstUsage(-30, 3600)).to.equal(undefined);
+      expect(firstUsage(-30, 1)).to.equal(undefined);
+      expect(firstUsage(-30, 0)).to.deep.include({ windowMs: 30_000 });
+      const containers = [-30, 3600].map((seconds, index) =>
+        containerPoint({ name: `c${index}`, startedAtMs: at(seconds) }),
+      );
+      const young = podPoints({ name: 'young', containers: [containerPoint({ startedAtMs: at(-30) })] });
+      const answer = nodeAnswer({ pods: [young, podPoints({ containers })] });
+      const record = nextNodeRecord(undefined, answer, OPTIONS);
+      expect(record.pods.get('default/young')?.usage).to.equal(undefined);
     });
   });
 
@@ -176,12 +191,7 @@ describe('nextNodeRecord', () => {
       askedAtMs: receivedAtMs,
       receivedAtMs,
     });
-    const record = recordOf(
-      answerAt(0, { app: 1e9 }),
-      same(60_000),
-      same(120_000),
-      same(60_000 + STUCK_SAMPLE_MS),
-    );
+    const record = recordOf(answerAt(0, { app: 1e9 }), same(60_000), same(120_000), same(360_000));
     expect(record.usage).to.equal(undefined);
     expect(record.pods.get(KEY)?.usage).to.equal(undefined);
   });

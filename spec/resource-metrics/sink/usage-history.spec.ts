@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import {
   nextHistory,
   type ReadingContext,
-  STUCK_SAMPLE_MS,
   type UsageHistory,
 } from '#lib/resource-metrics/sink/usage-history.ts';
 import { at, containerPoint } from '#spec/support/points.ts';
@@ -84,9 +83,9 @@ describe('nextHistory', () => {
   it('tells nothing any more when the kubelet has given the same sample for five minutes', () => {
     const same = { takenAtMs: at(60), cpuCoreNanoseconds: 2e9 };
     const readAgain = (receivedAtMs: number) => ({ ...same, context: { receivedAtMs } });
-    const steps = [{ takenAtMs: at(0) }, same, readAgain(60_000 + STUCK_SAMPLE_MS - 1)];
+    const steps = [{ takenAtMs: at(0) }, same, readAgain(359_999)];
     expect(historyOf(...steps).usage).not.to.equal(undefined);
-    expect(historyOf(...steps, readAgain(60_000 + STUCK_SAMPLE_MS)).usage).to.equal(undefined);
+    expect(historyOf(...steps, readAgain(360_000)).usage).to.equal(undefined);
   });
 
   describe('after a restart', () => {
@@ -133,6 +132,16 @@ describe('nextHistory', () => {
         { takenAtMs: at(60), startedAtMs: at(startSeconds), cpuCoreNanoseconds: 7e9 },
       );
       expect(usage).to.deep.include({ windowMs: 60_000, cpuNanocores: 100_000_000 });
+    }
+  });
+
+  it('takes no start that lies after its own reading for a restart, though it is new', () => {
+    for (const startSeconds of [61, 3000]) {
+      const { readings } = historyOf(
+        { takenAtMs: at(0), startedAtMs: at(-3600) },
+        { takenAtMs: at(60), startedAtMs: at(startSeconds), cpuCoreNanoseconds: 7e9 },
+      );
+      expect(readings).to.have.length(2);
     }
   });
 
