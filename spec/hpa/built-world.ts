@@ -1,0 +1,68 @@
+import type { DecisionInput } from '#lib/hpa/decision.ts';
+import type { PodSamples } from '#lib/hpa/metrics/pod-usage.ts';
+import type { HpaSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
+import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
+import { NO_MEMORY } from '#lib/hpa/objects/hpa-memory.ts';
+import type { ScaledPod } from '#lib/hpa/objects/scaled-pod.ts';
+
+/** The instant at which built worlds are decided. */
+export const NOW_MS = Date.UTC(2026, 0, 1);
+
+/** A pod that has run and been ready for an hour, but for what is told otherwise. */
+export function builtPod(name: string, changes: Partial<ScaledPod> = {}): ScaledPod {
+  return {
+    name,
+    labels: { app: 'web' },
+    phase: 'Running',
+    isDeleting: false,
+    startedAtMs: NOW_MS - 3_600_000,
+    ready: { status: 'True', changedAtMs: NOW_MS - 3_590_000 },
+    containers: [{ name: 'app', requests: { cpu: '100m', memory: '100Mi' } }],
+    initContainers: [],
+    podRequests: {},
+    overhead: {},
+    ...changes,
+  };
+}
+
+/** Samples of thousandths by pod, taken 20 s ago over 30 s. */
+export function builtSamples(values: Readonly<Record<string, number>>): PodSamples {
+  return new Map(
+    Object.entries(values).map(([pod, thousandths]) => [
+      pod,
+      { thousandths: BigInt(thousandths), takenAtMs: NOW_MS - 20_000, windowMs: 30_000 },
+    ]),
+  );
+}
+
+/** An HPA of 1 to 10 replicas by an external metric that is to be 10 each; 3 replicas, 30 in all. */
+export function builtInput(
+  changes: Partial<DecisionInput> & { readonly spec?: Partial<HpaSpec> } = {},
+): DecisionInput {
+  const { spec, ...others } = changes;
+  return {
+    hpa: {
+      metadata: { name: 'web', namespace: 'default' },
+      spec: {
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+        minReplicas: 1,
+        maxReplicas: 10,
+        metrics: [
+          {
+            type: 'External',
+            external: { metric: { name: 'queue' }, target: { type: 'AverageValue', averageValue: '10' } },
+          },
+        ],
+        ...spec,
+      },
+    },
+    scale: { specReplicas: 3, statusReplicas: 3, selector: 'app=web' },
+    pods: [builtPod('web-0'), builtPod('web-1'), builtPod('web-2')],
+    rivals: [],
+    readings: [{ values: ['30'] }],
+    memory: NO_MEMORY,
+    config: DEFAULT_HPA_CONFIG,
+    nowMs: NOW_MS,
+    ...others,
+  };
+}

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { MetricFailure } from '#lib/hpa/metrics/metric-failure.ts';
+import { requestsOfPods } from '#lib/hpa/metrics/pod-requests.ts';
+import type { ScaledPod } from '#lib/hpa/objects/scaled-pod.ts';
+import { builtPod } from '../built-world.ts';
+
+interface Asked {
+  readonly container?: string;
+  readonly podLevelResources?: boolean;
+}
+
+function requestOf(
+  pod: Partial<ScaledPod>,
+  { container, podLevelResources = true }: Asked = {},
+): bigint | undefined {
+  const part = { resource: 'cpu', container, podLevelResources };
+  return requestsOfPods([builtPod('a', pod)], part).get('a');
+}
+const cpu = (name: string, amount: string) => ({ name, requests: { cpu: amount } });
+const init = (name: string, amount: string, isSidecar: boolean) => ({ ...cpu(name, amount), isSidecar });
+
+describe('requestsOfPods', () => {
+  const containers = [cpu('app', '100m'), cpu('side', '7m')];
+
+  it('adds containers and sidecars, each rounded up, and no other init containers', () => {
+    const initContainers = [init('proxy', '10m', true), init('setup', '2', false)];
+    expect(requestOf({ containers, initContainers })).to.equal(117n);
+    expect(requestOf({ containers: [cpu('a', '1n'), cpu('b', '1n')] })).to.equal(2n);
+    expect(requestOf({ containers: [cpu('a', '0')] })).to.equal(0n);
+  });
+
+  it('takes one container, or a sidecar, alone', () => {
+    const initContainers = [init('proxy', '10m', true)];
+    expect(requestOf({ containers, initContainers }, { container: 'side' })).to.equal(7n);
+    expect(requestOf({ containers, initContainers }, { container: 'proxy' })).to.equal(10n);
+    expect(requestOf({ containers }, { container: 'nobody' })).to.equal(0n);
+  });
+
+  it('fails where a container that counts requests nothing', () => {
+    const lacking = [cpu('app', '100m'), { name: 'side', requests: {} }];
+    expect(() => requestOf({ containers: lacking })).to.throw(
+      MetricFailure,
+      'missing request for cpu in container side of Pod a',
+    );
+    expect(requestOf({ containers: lacking }, { container: 'app' })).to.equal(100n);
+  });
+
+  it("takes the pod's own request and its overhead where it has one", () => {
+    const podRequests = { cpu: '500m' };
+    expect(requestOf({ containers, podRequests })).to.equal(500n);
+    expect(requestOf({ containers, podRequests, overhead: { cpu: '100m' } })).to.equal(600n);
+    expect(requestOf({ containers, podRequests }, { podLevelResources: false })).to.equal(107n);
+    expect(requestOf({ containers, podRequests }, { container: 'app' })).to.equal(100n);
+    expect(requestOf({ containers, podRequests: { storage: '1' } })).to.equal(107n);
+  });
+
+  it('works out what the pod needs at most where its own requests leave the resource out', () => {
+    const podRequests = { memory: '1Gi' };
+    const lacking = [cpu('app', '100m'), { name: 'side', requests: {} }];
+    expect(requestOf({ containers: lacking, podRequests })).to.equal(100n);
+    const starting = [
+      init('first', '300m', false),
+      init('proxy', '10m', true),
+      init('second', '300m', false),
+    ];
+    expect(requestOf({ containers, podRequests, initContainers: starting })).to.equal(310n);
+    expect(requestOf({ containers, podRequests, initContainers: starting.slice(0, 2) })).to.equal(300n);
+    expect(requestOf({ containers, podRequests, initContainers: starting.slice(1, 2) })).to.equal(117n);
+    expect(requestOf({ containers: [cpu('a', '1n'), cpu('b', '1n')], podRequests })).to.equal(1n);
+    expect(() => requestOf({ containers: [{ name: 'app', requests: {} }], podRequests })).to.throw(
+      MetricFailure,
+      'missing pod-level request for cpu in Pod a',
+    );
+  });
+});
