@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { decide, needsMetrics } from '#lib/hpa/decide.ts';
+import type { Scale } from '#lib/hpa/scale-reading.ts';
+import { builtInput, NOW_MS } from './built-world.ts';
+
+const scaled = (replicas: number): { readonly scale: Scale } => ({
+  scale: { specReplicas: replicas, statusReplicas: replicas, selector: 'app=web' },
+});
+
+describe('decide', () => {
+  it('follows the metrics within the bounds', () => {
+    const { scaleTo, scaleReason, memory, explanation } = decide(
+      builtInput({ readings: [{ values: ['60'] }] }),
+    );
+    expect(scaleTo).to.equal(6);
+    expect(scaleReason).to.equal('external metric queue(nil) above target');
+    expect(memory.recommendations).to.deep.equal([
+      { replicas: 3, atMs: NOW_MS },
+      { replicas: 6, atMs: NOW_MS },
+    ]);
+    expect(explanation).to.deep.include({
+      step: 'metrics',
+      proposedReplicas: 6,
+      desiredReplicas: 6,
+      leadingMetric: 0,
+    });
+    expect(explanation.limit).to.include({ reason: 'DesiredWithinRange' });
+  });
+
+  it('leaves the scale alone where nothing changes', () => {
+    expect(decide(builtInput())).to.include({ scaleTo: undefined, error: undefined });
+  });
+
+  it('takes what there is for wanted when it meets an HPA, so it does not scale down at once', () => {
+    const { scaleTo, explanation } = decide(builtInput({ readings: [{ values: ['10'] }] }));
+    expect(scaleTo).to.equal(undefined);
+    expect(explanation.stabilization).to.include({ proposed: 1, replicas: 3, reason: 'ScaleDownStabilized' });
+  });
+
+  it('comes back into the bounds without metrics', () => {
+    expect(decide(builtInput(scaled(12)))).to.include({
+      ...{ scaleTo: 10, scaleReason: 'Current number of replicas above Spec.MaxReplicas' },
+    });
+    const below = decide(builtInput({ ...scaled(1), spec: { minReplicas: 2 } }));
+    expect(below).to.include({
+      scaleTo: 2,
+      scaleReason: 'Current number of replicas below Spec.MinReplicas',
+    });
+    expect(below.status?.currentMetrics).to.equal(null);
+  });
+
+  it('is off where the target has no replicas, unless its minimum is none', () => {
+    const off = decide(builtInput(scaled(0)));
+    expect(off.scaleTo).to.equal(undefined);
+    expect(off.conditions[1]).to.include({ type: 'ScalingActive', isTrue: false, reason: 'ScalingDisabled' });
+    expect(decide(builtInput({ ...scaled(0), spec: { minReplicas: 0 } })).scaleTo).to.equal(3);
+  });
+
+  it('says why it does not know the scale', () => {
+    const { error, memory, status, events } = decide(
+      builtInput({ scale: { step: 'scale', message: 'deployments.apps "web" not found' } }),
+    );
+    expect(error).to.equal(
+      'failed to query scale subresource for Deployment/default/web: deployments.apps "web" not found',
+    );
+    expect(memory.recommendations).to.deep.equal([]);
+    expect(status).to.equal(undefined);
+    expect(events).to.deep.equal([
+      { type: 'Warning', reason: 'FailedGetScale', message: 'deployments.apps "web" not found' },
+    ]);
+  });
+
+  it('does nothing where others scale the same pods, or metrics are missing', () => {
+    const rivals = decide(builtInput({ rivals: ['default/rival'] }));
+    expect(rivals.scaleTo).to.equal(undefined);
+    expect(rivals.explanation).to.include({ step: 'unclear-pods', desiredReplicas: 3 });
+    const missing = decide(builtInput({ readings: [{ error: 'gone' }] }));
+    expect(missing.scaleTo).to.equal(undefined);
+    expect(missing.explanation.step).to.equal('metrics-missing');
+    expect(missing.events.map(({ reason }) => reason)).to.deep.equal([
+      ...['FailedGetExternalMetric', 'FailedComputeMetricsReplicas'],
+    ]);
+  });
+
+  it('does nothing for an HPA without metrics', () => {
+    const { scaleTo, error } = decide(builtInput({ spec: { metrics: [] }, readings: [] }));
+    expect(scaleTo).to.equal(undefined);
+    expect(error).to.match(/Deployment\/default\/web: the HPA has no metrics$/);
+  });
+
+  it("lets the HPA's behavior decide how it scales", () => {
+    const behavior = {
+      scaleUp: { stabilizationWindowSeconds: 0, policies: [{ type: 'Pods', value: 1, periodSeconds: 15 }] },
+      scaleDown: {
+        stabilizationWindowSeconds: 0,
+        policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+      },
+    };
+    const up = decide(builtInput({ spec: { behavior }, readings: [{ values: ['60'] }] }));
+    expect(up.scaleTo).to.equal(4);
+    expect(up.explanation.limit?.policies).to.have.length(1);
+    expect(decide(builtInput({ spec: { behavior }, readings: [{ values: ['10'] }] })).scaleTo).to.equal(1);
+  });
+});
+
+describe('needsMetrics', () => {
+  it('is so only within the bounds', () => {
+    const { hpa } = builtInput();
+    expect(needsMetrics(hpa, scaled(3).scale)).to.equal(true);
+    for (const replicas of [0, 11]) expect(needsMetrics(hpa, scaled(replicas).scale)).to.equal(false);
+    expect(needsMetrics(hpa, { step: 'scale', message: 'gone' })).to.equal(false);
+  });
+});

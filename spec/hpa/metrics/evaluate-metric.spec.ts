@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import { evaluateMetric } from '#lib/hpa/metrics/evaluate-metric.ts';
+import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
+import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
+import type { MetricReading } from '#lib/hpa/objects/metric-reading.ts';
+import { builtPod, NOW_MS } from '../built-world.ts';
+
+function evaluate(spec: MetricSpec, reading: MetricReading) {
+  return evaluateMetric(spec, {
+    ...{ reading, namespace: 'default', specReplicas: 2, statusReplicas: 2, nowMs: NOW_MS },
+    pods: [builtPod('a'), builtPod('b')],
+    tolerances: { scaleDown: 0.1, scaleUp: 0.1 },
+    config: DEFAULT_HPA_CONFIG,
+  });
+}
+
+const usage = (...amounts: string[]): MetricReading => ({
+  podUsage: amounts.map((amount, place) => ({
+    ...{ pod: 'ab'[place] ?? '', takenAtMs: NOW_MS - 20_000, windowMs: 30_000 },
+    containers: [{ name: 'app', usage: { cpu: amount, memory: amount } }],
+  })),
+});
+const external = (target: { value?: string; averageValue?: string }): MetricSpec => ({
+  type: 'External',
+  external: { metric: { name: 'queue' }, target: { type: '', ...target } },
+});
+const object = (type: string, target: { value?: string; averageValue?: string }): MetricSpec => ({
+  type: 'Object',
+  object: {
+    describedObject: { kind: 'Ingress', name: 'front' },
+    metric: { name: 'hits' },
+    target: { type, ...target },
+  },
+});
+const cpuUtilization: MetricSpec = {
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } },
+};
+
+describe('evaluateMetric', () => {
+  it('compares a resource with what is requested', () => {
+    const { name, status, proposal } = evaluate(cpuUtilization, usage('100m', '50m'));
+    expect(name).to.equal('cpu resource utilization (percentage of request)');
+    expect(status).to.deep.equal({
+      type: 'Resource',
+      resource: { name: 'cpu', current: { averageValue: '75m', averageUtilization: 75 } },
+    });
+    expect(proposal?.replicas).to.equal(3);
+  });
+
+  it('shows memory in the binary format', () => {
+    const target = { type: 'AverageValue', averageValue: '64Mi' };
+    const { name, status } = evaluate(
+      { type: 'Resource', resource: { name: 'memory', target } },
+      usage('1Gi', '1Gi'),
+    );
+    expect(name).to.equal('memory resource');
+    expect(status.resource?.current).to.deep.equal({ averageValue: '1Gi' });
+  });
+
+  it('takes one container', () => {
+    const target = { type: 'Utilization', averageUtilization: 50 };
+    const spec = { name: 'cpu', container: 'app', target };
+    const { name, status } = evaluate(
+      { type: 'ContainerResource', containerResource: spec },
+      usage('100m', '50m'),
+    );
+    expect(name).to.equal('cpu container resource utilization (percentage of request)');
+    expect(status.containerResource).to.deep.include({ container: 'app', name: 'cpu' });
+    const { failure } = evaluate(
+      { type: 'ContainerResource', containerResource: { ...spec, container: 'x' } },
+      usage('1'),
+    );
+    expect(failure?.error).to.equal(
+      'failed to get x container metric value: failed to get cpu utilization: did not receive metrics for targeted pods (pods might be unready)',
+    );
+  });
+
+  it('takes a custom metric of pods', () => {
+    const spec: MetricSpec = {
+      type: 'Pods',
+      pods: { metric: { name: 'qps' }, target: { type: 'AverageValue', averageValue: '10' } },
+    };
+    const podValues = [
+      { pod: 'a', value: '30' },
+      { pod: 'b', value: '10' },
+    ];
+    const { name, status, proposal } = evaluate(spec, { podValues });
+    expect(name).to.equal('pods metric qps');
+    expect(status.pods?.current).to.deep.equal({ averageValue: '20' });
+    expect(proposal?.replicas).to.equal(4);
+    expect(evaluate(spec, { podValues: [] }).failure?.message).to.equal(
+      'unable to get metric qps: no metrics returned from custom metrics API',
+    );
+  });
+
+  it('takes a metric of an object by value and by average', () => {
+    const byValue = evaluate(object('Value', { value: '10' }), { value: '20' });
+    expect([byValue.name, byValue.proposal?.replicas]).to.deep.equal(['Ingress metric hits', 4]);
+    const byAverage = evaluate(object('AverageValue', { averageValue: '10' }), { value: '50' });
+    expect([byAverage.name, byAverage.proposal?.replicas]).to.deep.equal(['external metric hits(nil)', 5]);
+    expect(byAverage.status.object?.current).to.deep.equal({ averageValue: '25' });
+  });
+
+  it('adds the values of an external metric', () => {
+    expect(
+      evaluate(external({ value: '10' }), { values: ['15', '5'] }).status.external?.current,
+    ).to.deep.equal({
+      value: '20',
+    });
+    expect(evaluate(external({ averageValue: '10' }), { values: ['15', '5'] }).proposal?.replicas).to.equal(
+      2,
+    );
+  });
+
+  const FAILURES: readonly [string, MetricSpec, MetricReading, string][] = [
+    [
+      'a response that did not come',
+      cpuUtilization,
+      { error: 'broken pipe' },
+      'failed to get cpu resource metric value: failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: broken pipe',
+    ],
+    [
+      'an empty response',
+      cpuUtilization,
+      usage(),
+      'failed to get cpu resource metric value: failed to get cpu utilization: unable to get metrics for resource cpu: no metrics returned from resource metrics API',
+    ],
+    [
+      'a resource without a target',
+      { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization' } } },
+      usage('1'),
+      'failed to get cpu resource metric value: invalid resource metric source: neither an average utilization target nor an average value (usage) target was set',
+    ],
+    [
+      'an object whose target has the other value',
+      object('Value', { averageValue: '1' }),
+      { value: '1' },
+      'failed to get object metric value: invalid object metric source: neither a value target nor an average value target was set',
+    ],
+    [
+      'an object by average whose target has the other value',
+      object('AverageValue', { value: '1' }),
+      { value: '1' },
+      'failed to get object metric value: invalid object metric source: neither a value target nor an average value target was set',
+    ],
+    [
+      'an object that nobody knows',
+      object('AverageValue', { averageValue: '1' }),
+      { error: 'gone' },
+      'failed to get object metric value: failed to get hits object metric: unable to get metric hits: Ingress on default front/unable to fetch metrics from custom metrics API: gone',
+    ],
+    [
+      'an external metric without values',
+      external({ value: '1' }),
+      { values: [] },
+      'failed to get queue external metric value: failed to get external metric queue: unable to get external metric default/queue/nil: no metrics returned from external metrics API',
+    ],
+    [
+      'a type that it does not know',
+      { type: 'Odd' } as unknown as MetricSpec,
+      { values: [] },
+      'unknown metric source type "Odd"',
+    ],
+  ];
+  for (const [what, spec, reading, error] of FAILURES) {
+    it(`fails by ${what}`, () => {
+      const { failure, status } = evaluate(spec, reading);
+      expect(failure?.error).to.equal(error);
+      expect(failure?.error.endsWith(failure?.message ?? '?')).to.equal(true);
+      expect(status).to.deep.equal({ type: '' });
+    });
+  }
+
+  it('refuses numbers that are none, or beyond 64 bits', () => {
+    for (const value of ['12 apples', '10P']) {
+      const { failure } = evaluate(external({ value: '1' }), { values: [value] });
+      expect(failure?.isRefusal, value).to.equal(true);
+      expect(failure?.message).to.include(`unable to get external metric default/queue/nil: "${value}"`);
+    }
+  });
+});

@@ -1,0 +1,23 @@
+import { expect } from 'chai';
+import { selectorText } from '#lib/hpa/metrics/selector-text.ts';
+
+describe('selectorText', () => {
+  it('writes none as nil, and an empty one', () => {
+    expect(selectorText(undefined)).to.equal('nil');
+    expect(selectorText({})).to.equal(
+      '&LabelSelector{MatchLabels:map[string]string{},MatchExpressions:[]LabelSelectorRequirement{},}',
+    );
+  });
+
+  it('writes labels sorted, and expressions in their order', () => {
+    const matchExpressions = [
+      { key: 'tier', operator: 'In', values: ['x', 'y'] },
+      { key: 'a', operator: 'Exists' },
+    ];
+    expect(selectorText({ matchLabels: { b: '2', a: '1' }, matchExpressions })).to.equal(
+      '&LabelSelector{MatchLabels:map[string]string{a: 1,b: 2,},MatchExpressions:[]LabelSelectorRequirement{' +
+        'LabelSelectorRequirement{Key:tier,Operator:In,Values:[x y],},' +
+        'LabelSelectorRequirement{Key:a,Operator:Exists,Values:[],},},}',
+    );
+  });
+});

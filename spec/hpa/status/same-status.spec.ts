@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import type { HpaStatus } from '#lib/hpa/objects/hpa-status.ts';
+import { isSameStatus } from '#lib/hpa/status/same-status.ts';
+
+describe('isSameStatus', () => {
+  const status: HpaStatus = {
+    currentReplicas: 3,
+    desiredReplicas: 3,
+    lastScaleTime: '2026-01-01T00:00:00Z',
+    currentMetrics: [
+      {
+        type: 'External',
+        external: {
+          metric: { name: 'q', selector: { matchLabels: { value: '1' } } },
+          current: { averageValue: '1500m' },
+        },
+      },
+    ],
+    conditions: [{ type: 'AbleToScale', status: 'True', reason: 'R', message: 'm' }],
+  };
+  const changed = (change: (copy: Record<string, never>) => void): HpaStatus => {
+    const copy = structuredClone(status);
+    change(copy as unknown as Record<string, never>);
+    return copy;
+  };
+
+  it('compares quantities by amount and times by moment', () => {
+    const text = JSON.stringify(status);
+    expect(isSameStatus(status, JSON.parse(text.replace('1500m', '1.5')))).to.equal(true);
+    expect(isSameStatus(status, JSON.parse(text.replace('1500m', '1501m')))).to.equal(false);
+    expect(isSameStatus(status, JSON.parse(text.replace('1500m', 'odd')))).to.equal(false);
+    expect(isSameStatus(status, JSON.parse(text.replace('00:00Z', '00:00.000Z')))).to.equal(true);
+    expect(isSameStatus(status, JSON.parse(text.replace('00:00Z', '00:01Z')))).to.equal(false);
+    expect(isSameStatus(status, JSON.parse(text.replace('"value":"1"', '"value":"1000m"')))).to.equal(false);
+  });
+
+  it('takes an empty list for none, but not a failed metric', () => {
+    const none = { desiredReplicas: 0, currentMetrics: null };
+    expect(isSameStatus(undefined, { currentReplicas: 0, ...none, conditions: [] })).to.equal(true);
+    expect(isSameStatus({ desiredReplicas: 0, currentMetrics: [] }, none)).to.equal(true);
+    expect(isSameStatus({ desiredReplicas: 0, currentMetrics: [{ type: '' }] }, none)).to.equal(false);
+    expect(isSameStatus(none, { desiredReplicas: 0, currentMetrics: [{ type: '' }] })).to.equal(false);
+  });
+
+  it('takes a missing utilization for another one than 0', () => {
+    const withCurrent = (current: object): HpaStatus => ({
+      ...{ desiredReplicas: 1, currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current } }] },
+    });
+    expect(isSameStatus(withCurrent({ averageUtilization: 0 }), withCurrent({}))).to.equal(false);
+  });
+
+  it('notices what is more, less or other', () => {
+    expect(isSameStatus(status, structuredClone(status))).to.equal(true);
+    const others = [
+      changed((copy) => delete copy.lastScaleTime),
+      changed((copy) => Object.assign(copy, { desiredReplicas: 4 })),
+      changed((copy) => Object.assign(copy, { conditions: [] })),
+      changed((copy) => Object.assign(copy, { observedGeneration: 2 })),
+    ];
+    for (const other of others) {
+      expect(isSameStatus(status, other)).to.equal(false);
+      expect(isSameStatus(other, status)).to.equal(false);
+    }
+  });
+});
