@@ -1,0 +1,216 @@
+import { expect } from 'chai';
+import type { ApiClientOptions } from '#lib/kubernetes/client/api-client.ts';
+import { isConflict } from '#lib/kubernetes/client/api-error.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { TokenBucket } from '#lib/time/token-bucket.ts';
+import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
+import type { ReceivedRequest } from '#spec/support/loopback-server.ts';
+import type { ManualClock } from '#spec/support/manual-clock.ts';
+import { until } from '#spec/support/until.ts';
+
+const DEPLOYMENTS = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+};
+const WEB = { namespace: 'default', name: 'web' };
+
+describe('ResourceClient', () => {
+  let stack: AsyncDisposableStack;
+  let served: JsonApi;
+  let client: ResourceClient;
+
+  beforeEach(() => {
+    stack = new AsyncDisposableStack();
+  });
+
+  afterEach(async () => {
+    await stack.disposeAsync();
+    expect(served.clock.sleeperCount).to.equal(0);
+  });
+
+  async function serve(
+    respond: (request: ReceivedRequest) => JsonResponse | undefined = () => ({ metadata: WEB }),
+    options: (clock: ManualClock) => Partial<ApiClientOptions> = () => ({}),
+  ): Promise<void> {
+    served = stack.use(await startJsonApi(respond, options));
+    client = new ResourceClient({ api: served.api, resource: DEPLOYMENTS });
+  }
+
+  it('gets an object, or a subresource of it', async () => {
+    await serve();
+    expect(await client.get(WEB)).to.deep.equal({ metadata: WEB });
+    await client.get(WEB, { subresource: 'status' });
+    expect(served.asked).to.deep.equal([
+      'GET /apis/apps/v1/namespaces/default/deployments/web',
+      'GET /apis/apps/v1/namespaces/default/deployments/web/status',
+    ]);
+  });
+
+  it('finds nothing where there is nothing, and throws every other refusal', async () => {
+    let response = refusal(404, 'NotFound');
+    await serve(() => response);
+    expect(await client.find(WEB)).to.equal(undefined);
+    response = refusal(403, 'Forbidden');
+    expect(await client.find(WEB).catch(describeError)).to.equal(
+      'Cannot get /apis/apps/v1/namespaces/default/deployments/web: it is Forbidden (status 403)',
+    );
+  });
+
+  it('lists page by page, in all namespaces or one', async () => {
+    await serve(({ url }) =>
+      url.searchParams.has('continue')
+        ? { metadata: { resourceVersion: '5' }, items: [{ metadata: { name: 'b' } }] }
+        : { metadata: { resourceVersion: '5', continue: 'more' }, items: [{ metadata: { name: 'a' } }] },
+    );
+    const objects = await client.list({ namespace: 'default', labelSelector: 'app=web' });
+    expect(objects.map(({ metadata }) => metadata.name)).to.deep.equal(['a', 'b']);
+    await client.list();
+    expect(served.asked).to.deep.equal([
+      'GET /apis/apps/v1/namespaces/default/deployments?labelSelector=app%3Dweb&limit=500',
+      'GET /apis/apps/v1/namespaces/default/deployments?labelSelector=app%3Dweb&limit=500&continue=more',
+      'GET /apis/apps/v1/deployments?limit=500',
+      'GET /apis/apps/v1/deployments?limit=500&continue=more',
+    ]);
+  });
+
+  it('creates, replaces and deletes objects, with their version and kind', async () => {
+    await serve();
+    await client.create({ metadata: { ...WEB, generateName: 'w' } }, { fieldManager: 'spec' });
+    await client.update(
+      { metadata: { ...WEB, resourceVersion: '7' } },
+      { subresource: 'status', dryRun: true },
+    );
+    const preconditions = { uid: 'u', resourceVersion: '7' };
+    await client.delete(WEB, { preconditions, propagationPolicy: 'Foreground' });
+    const typed = { apiVersion: 'apps/v1', kind: 'Deployment' };
+    expect(served.asked).to.deep.equal([
+      'POST /apis/apps/v1/namespaces/default/deployments?fieldManager=spec',
+      'PUT /apis/apps/v1/namespaces/default/deployments/web/status?dryRun=All',
+      'DELETE /apis/apps/v1/namespaces/default/deployments/web',
+    ]);
+    expect(served.server.requests.map(({ body }) => JSON.parse(body))).to.deep.equal([
+      { ...typed, metadata: { ...WEB, generateName: 'w' } },
+      { ...typed, metadata: { ...WEB, resourceVersion: '7' } },
+      { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: 'Foreground' },
+    ]);
+  });
+
+  it('tells the server of which type a patch is', async () => {
+    await serve();
+    await client.patch(WEB, { type: 'merge', body: { spec: { replicas: 3 } } });
+    await client.patch(WEB, { type: 'json', body: [{ op: 'test', path: '/spec/replicas', value: 3 }] });
+    await client.patch(WEB, { type: 'strategic', body: {} }, { subresource: 'status' });
+    await client.apply(
+      { metadata: WEB, status: {} },
+      { fieldManager: 'me', force: true, subresource: 'status' },
+    );
+    expect(served.server.requests.map(({ headers }) => headers['content-type'])).to.deep.equal([
+      'application/merge-patch+json',
+      'application/json-patch+json',
+      'application/strategic-merge-patch+json',
+      'application/apply-patch+yaml',
+    ]);
+    expect(served.asked.at(-1)).to.equal(
+      'PATCH /apis/apps/v1/namespaces/default/deployments/web/status?fieldManager=me&force=true',
+    );
+    expect(JSON.parse(served.server.requests[1]?.body ?? '')).to.deep.equal([
+      { op: 'test', path: '/spec/replicas', value: 3 },
+    ]);
+    expect(JSON.parse(served.server.requests[3]?.body ?? '')).to.deep.equal({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: WEB,
+      status: {},
+    });
+  });
+
+  it('refuses what the server sent if it is no object', async () => {
+    await serve(() => ({ metadata: {} }));
+    expect(await client.get(WEB).catch(describeError)).to.equal(
+      'Cannot use what the API server sent of /apis/apps/v1/namespaces/default/deployments/web: Cannot read an object: it has no name',
+    );
+  });
+
+  it('waits as long as a busy server asks, and tries again as often as it may', async () => {
+    let left = 2;
+    await serve(
+      () => (left-- > 0 ? refusal(429, 'TooManyRequests', 3) : { metadata: WEB }),
+      () => ({ maxRetries: 2 }),
+    );
+    const getting = client.get(WEB);
+    await until(served.clock, () => served.asked.length === 1 && served.clock.sleeperCount === 1);
+    await served.clock.advance(2_999);
+    expect(served.asked).to.have.length(1);
+    await served.clock.advance(1);
+    await until(served.clock, () => served.asked.length === 2 && served.clock.sleeperCount === 1);
+    await served.clock.advance(3_000);
+    expect(await getting).to.deep.equal({ metadata: WEB });
+  });
+
+  it('does not wait for a server that asks for too long, that does not say, or that refuses for good', async () => {
+    let response: JsonResponse = {};
+    await serve(
+      () => response,
+      () => ({ maxRetries: 2 }),
+    );
+    for (response of [
+      refusal(503, 'ServiceUnavailable', 31),
+      refusal(503, 'ServiceUnavailable'),
+      refusal(409, 'Conflict', 1),
+    ]) {
+      expect(await client.get(WEB).catch(describeError)).to.match(/^Cannot get .* \(status/);
+    }
+    expect(served.asked).to.have.length(3);
+  });
+
+  it('takes a token for each request, and heeds the signal while it waits for one', async () => {
+    await serve(undefined, (clock) => ({ rateLimit: new TokenBucket({ clock, perSecond: 0.01, burst: 2 }) }));
+    await client.get(WEB);
+    await client.get(WEB);
+    const controller = new AbortController();
+    const aborted = client.get(WEB, { signal: controller.signal }).catch(describeError);
+    const late = client.get(WEB);
+    await served.clock.advance(50_000);
+    expect(served.asked).to.have.length(2);
+    controller.abort(new Error('enough'));
+    expect(await aborted).to.equal('enough');
+    await served.clock.advance(150_000);
+    await late; // after longer than a request may take: that time runs from when it has its token
+    expect(served.asked).to.have.length(3);
+  });
+
+  it('asks whether it may write before each request that may change something, and before no other', async () => {
+    await serve(undefined, () => ({
+      beforeWrite: () => {
+        throw new Error('not the leader');
+      },
+    }));
+    await client.get(WEB);
+    for (const write of [
+      () => client.create({ metadata: WEB }),
+      () => client.update({ metadata: WEB }),
+      () => client.patch(WEB, { type: 'merge', body: {} }),
+      () => client.apply({ metadata: WEB }, { fieldManager: 'me' }),
+      () => client.delete(WEB),
+    ]) {
+      expect(await write().catch(describeError)).to.match(/: not the leader$/);
+    }
+    expect(served.asked).to.have.length(1);
+  });
+
+  it('throws a conflict that can be told from the name being taken', async () => {
+    let response = refusal(409, 'Conflict');
+    await serve(() => response);
+    expect(isConflict(await client.update({ metadata: WEB }).catch((error: unknown) => error))).to.equal(
+      true,
+    );
+    response = refusal(409, 'AlreadyExists');
+    expect(isConflict(await client.create({ metadata: WEB }).catch((error: unknown) => error))).to.equal(
+      false,
+    );
+  });
+});

@@ -1,0 +1,200 @@
+import { expect } from 'chai';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
+
+const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment' };
+
+describe('RestMapper', () => {
+  let stack: AsyncDisposableStack;
+  let served: JsonApi;
+  let responses: Record<string, JsonResponse>;
+  let mapper: RestMapper;
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    responses = { ...AGGREGATED };
+    served = stack.use(await startJsonApi(({ url }) => responses[url.pathname] ?? refusal(404, 'NotFound')));
+    mapper = new RestMapper({ api: served.api, clock: served.clock });
+  });
+
+  afterEach(async () => await stack.disposeAsync());
+
+  const found = async (apiVersion: string, kind: string) => {
+    const resource = await mapper.find({ apiVersion, kind });
+    return resource && `${resource.group}/${resource.version} ${resource.plural}`;
+  };
+
+  for (const [what, discovery] of [
+    ['aggregated', () => AGGREGATED],
+    ['unaggregated', () => PLAIN],
+  ] as const) {
+    describe(`by ${what} discovery`, () => {
+      beforeEach(() => {
+        responses = { ...discovery() };
+      });
+
+      it('finds the resource of a kind with its scope and its subresources', async () => {
+        expect(await mapper.find(DEPLOYMENT)).to.deep.equal({
+          group: 'apps',
+          version: 'v1',
+          kind: 'Deployment',
+          plural: 'deployments',
+          namespaced: true,
+          subresources: ['scale', 'status'],
+        });
+        expect(await mapper.find({ apiVersion: 'v1', kind: 'Node' })).to.deep.include({
+          group: '',
+          plural: 'nodes',
+          namespaced: false,
+        });
+      });
+
+      it('takes the version named, else the one that its group prefers', async () => {
+        expect(await found('autoscaling/v2', 'HorizontalPodAutoscaler')).to.contain('autoscaling/v2 ');
+        expect(await found('autoscaling/v1', 'HorizontalPodAutoscaler')).to.contain('autoscaling/v1 ');
+        expect(await found('autoscaling/v2beta1', 'HorizontalPodAutoscaler')).to.contain('autoscaling/v2 ');
+        const gone = { apiVersion: 'autoscaling/v2beta1', kind: 'HorizontalPodAutoscaler' };
+        expect(await mapper.findExact(gone)).to.equal(undefined);
+      });
+
+      it('finds the kinds of extensions/v1beta1 where they went', async () => {
+        expect(await found('extensions/v1beta1', 'Deployment')).to.equal('apps/v1 deployments');
+        expect(await found('example.com/v1', 'Deployment')).to.equal(undefined);
+      });
+    });
+  }
+
+  it('asks once for all who look something up, and not again', async () => {
+    await Promise.all([mapper.find(DEPLOYMENT), mapper.find(DEPLOYMENT)]);
+    await mapper.find({ apiVersion: 'v1', kind: 'Node' });
+    expect([...served.asked].sort()).to.deep.equal(['GET /api', 'GET /apis']);
+    expect(served.server.requests[0]?.headers.accept).to.match(
+      /v=v2;as=APIGroupDiscoveryList.*application\/json$/,
+    );
+  });
+
+  it('asks again when a kind is unknown, at most every ten seconds', async () => {
+    expect(await found('example.com/v1', 'Widget')).to.equal(undefined);
+    expect(await found('example.com/v1', 'Widget')).to.equal(undefined);
+    expect(served.asked).to.have.length(2);
+    responses = { ...AGGREGATED, '/apis': withGroup('example.com', { freshness: 'Current' }) };
+    await served.clock.advance(9_999);
+    expect(await found('example.com/v1', 'Widget')).to.equal(undefined);
+    expect(served.asked).to.have.length(2);
+    await served.clock.advance(1);
+    expect(await found('example.com/v1', 'Widget')).to.equal('example.com/v1 widgets');
+    expect(served.asked).to.have.length(4);
+  });
+
+  it('asks again after ten minutes, and goes by what it knows while nobody responds', async () => {
+    await mapper.find(DEPLOYMENT);
+    await served.clock.advance(600_000);
+    responses = { '/api': refusal(503, 'ServiceUnavailable'), '/apis': refusal(503, 'ServiceUnavailable') };
+    expect(await found('apps/v1', 'Deployment')).to.equal('apps/v1 deployments');
+    expect(served.asked).to.have.length(4);
+  });
+
+  it('throws rather than to call a kind unknown when discovery cannot be asked', async () => {
+    responses = { '/apis': { kind: 'APIGroupList' }, '/api': { kind: 'APIVersions', versions: ['v1'] } };
+    expect(await mapper.find(DEPLOYMENT).catch(describeError)).to.match(
+      /^Cannot use the discovery at \/apis/,
+    );
+    responses = { ...AGGREGATED, '/apis': withGroup('example.com', { freshness: 'Stale', resources: [] }) };
+    const missing = mapper.find({ apiVersion: 'example.com/v1', kind: 'Widget' });
+    expect(await missing.catch(describeError)).to.equal(
+      'Cannot find kind Widget in example.com/v1: what serves the group is not available',
+    );
+  });
+
+  it('looks only where it has to at a server that tells the groups alone', async () => {
+    responses = { ...PLAIN, '/apis/broken.example.com/v1': refusal(503, 'ServiceUnavailable') };
+    expect(await found('apps/v1', 'Deployment')).to.equal('apps/v1 deployments');
+    expect(served.asked.filter((path) => path.includes('broken'))).to.deep.equal([]);
+    expect(
+      await mapper.find({ apiVersion: 'broken.example.com/v1', kind: 'X' }).catch(describeError),
+    ).to.contain('503');
+  });
+
+  it('lets one who waits give up, and the others have what they wait for', async () => {
+    const controller = new AbortController();
+    const aborted = mapper.find(DEPLOYMENT, controller.signal).catch(describeError);
+    const other = mapper.find(DEPLOYMENT);
+    controller.abort(new Error('enough'));
+    expect(await aborted).to.equal('enough');
+    expect(await other).to.have.property('plural', 'deployments');
+  });
+});
+
+function group(name: string, versions: readonly object[]): object {
+  return { metadata: { name }, versions };
+}
+
+function version(
+  name: string,
+  kinds: readonly (readonly [plural: string, kind: string, ...subresources: string[]])[],
+) {
+  const resources = kinds.map(([resource, kind, ...subresources]) => ({
+    resource,
+    responseKind: { group: '', version: '', kind },
+    scope: kind === 'Node' ? 'Cluster' : 'Namespaced',
+    subresources: subresources.map((subresource) => ({ subresource })),
+  }));
+  return { version: name, freshness: 'Current', resources };
+}
+
+const GROUPS = [
+  group('apps', [version('v1', [['deployments', 'Deployment', 'scale', 'status']])]),
+  group('autoscaling', [
+    version('v2', [['horizontalpodautoscalers', 'HorizontalPodAutoscaler', 'status']]),
+    version('v1', [['horizontalpodautoscalers', 'HorizontalPodAutoscaler', 'status']]),
+  ]),
+];
+
+const AGGREGATED: Record<string, JsonResponse> = {
+  '/api': {
+    kind: 'APIGroupDiscoveryList',
+    items: [{ metadata: {}, versions: [version('v1', [['nodes', 'Node']])] }],
+  },
+  '/apis': { kind: 'APIGroupDiscoveryList', items: GROUPS },
+};
+
+const HPAS = {
+  kind: 'APIResourceList',
+  resources: [
+    { name: 'horizontalpodautoscalers', kind: 'HorizontalPodAutoscaler', namespaced: true },
+    { name: 'horizontalpodautoscalers/status', kind: 'HorizontalPodAutoscaler', namespaced: true },
+  ],
+};
+
+const PLAIN: Record<string, JsonResponse> = {
+  '/api': { kind: 'APIVersions', versions: ['v1'] },
+  '/api/v1': { kind: 'APIResourceList', resources: [{ name: 'nodes', kind: 'Node', namespaced: false }] },
+  '/apis': {
+    kind: 'APIGroupList',
+    groups: [
+      { name: 'apps', versions: [{ version: 'v1' }], preferredVersion: { version: 'v1' } },
+      { name: 'broken.example.com', versions: [{ version: 'v1' }] },
+      {
+        name: 'autoscaling',
+        versions: [{ version: 'v1' }, { version: 'v2' }],
+        preferredVersion: { version: 'v2' },
+      },
+    ],
+  },
+  '/apis/apps/v1': {
+    kind: 'APIResourceList',
+    resources: [
+      { name: 'deployments', kind: 'Deployment', namespaced: true },
+      { name: 'deployments/scale', kind: 'Scale', namespaced: true },
+      { name: 'deployments/status', kind: 'Deployment', namespaced: true },
+    ],
+  },
+  '/apis/autoscaling/v1': HPAS,
+  '/apis/autoscaling/v2': HPAS,
+};
+
+function withGroup(name: string, facts: object): JsonResponse {
+  const widgets = { ...version('v1', [['widgets', 'Widget', 'scale']]), ...facts };
+  return { kind: 'APIGroupDiscoveryList', items: [...GROUPS, group(name, [widgets])] };
+}
