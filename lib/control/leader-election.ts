@@ -1,0 +1,226 @@
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { isAlreadyExists, isConflict } from '#lib/kubernetes/client/api-error.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { formatMicroTime, LEASES, type Lease, type LeaseSpec, readLease } from './lease.ts';
+
+/** What an election is about, and who stands in it. */
+export interface LeaderElectionOptions {
+  /** Not the one that controllers use: its rate limit must not cost the lease. */
+  readonly api: ApiClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly lease: { readonly namespace: string; readonly name: string };
+  /** Of this process alone: one that starts again has another. */
+  readonly identity: string;
+  /** For how long others leave a holder alone that they do not hear of; by default 15 s. */
+  readonly leaseDurationMs?: number;
+  /** For how long a holder that cannot renew goes on acting; shorter than that; by default 10 s. */
+  readonly renewDeadlineMs?: number;
+  /** How often the lease is renewed, or looked at; by default every 2 s. */
+  readonly retryPeriodMs?: number;
+  /** A number in [0, 1), so that candidates do not all try at once; by default `Math.random`. */
+  readonly random?: () => number;
+}
+
+const LEASE_DURATION_MS = 15_000;
+const RENEW_DEADLINE_MS = 10_000;
+const RETRY_PERIOD_MS = 2_000;
+/** The end of the program waits for it. */
+const RELEASE_TIMEOUT_MS = 2_000;
+/** Candidates look up to this many times the period later. */
+const JITTER = 1.2;
+
+/** The lease as somebody else holds it, and when this process first saw it so, by its own monotonic clock. */
+interface Observation {
+  readonly resourceVersion: string | undefined;
+  readonly seenAtMs: number;
+}
+
+/**
+ * Has one process of many act, by a Lease, with the timings of client-go.
+ *
+ * Nobody's wall clock counts: a candidate takes the lease over when it has seen it unchanged for the lease's duration
+ * by its own monotonic clock, and a holder stops when its last renewal that succeeded began longer ago than the renew
+ * deadline by its own. So it stops before another may begin, however long requests take.
+ */
+export class LeaderElection {
+  readonly #options: LeaderElectionOptions;
+  readonly #leases: ResourceClient<Lease>;
+  readonly #durationMs: number;
+  readonly #renewDeadlineMs: number;
+  readonly #retryPeriodMs: number;
+  #observed: Observation | undefined;
+  #holder: string | undefined;
+  /** Until when this process may act, by the monotonic clock; `undefined` while it does not lead. */
+  #validUntilMs: number | undefined;
+  #isFailing = false;
+
+  /** @throws when the timings do not keep two from leading at once */
+  constructor(options: LeaderElectionOptions) {
+    this.#options = options;
+    this.#durationMs = options.leaseDurationMs ?? LEASE_DURATION_MS;
+    this.#renewDeadlineMs = options.renewDeadlineMs ?? RENEW_DEADLINE_MS;
+    this.#retryPeriodMs = options.retryPeriodMs ?? RETRY_PERIOD_MS;
+    if (
+      !(this.#durationMs > this.#renewDeadlineMs) ||
+      !(this.#renewDeadlineMs > JITTER * this.#retryPeriodMs)
+    ) {
+      throw new RangeError(
+        'Cannot elect a leader: the lease duration must exceed the renew deadline, and that 1.2 retry periods',
+      );
+    }
+    this.#leases = new ResourceClient({ api: options.api, resource: LEASES, read: readLease });
+  }
+
+  /** Whether this process may act now. A process that stood still finds out here before its timers tell it. */
+  get isLeader(): boolean {
+    return this.#validUntilMs !== undefined && this.#options.clock.monotonicMs() < this.#validUntilMs;
+  }
+
+  /** Who has the lease, as far as is known; empty while nobody has. */
+  get holder(): string | undefined {
+    return this.#holder;
+  }
+
+  /** To be asked before each write. @throws unless this process may act now */
+  assertLeader(): void {
+    if (!this.isLeader) throw new Error(`${this.#options.identity} does not hold the lease`);
+  }
+
+  /**
+   * Stands for election until the signal aborts: whenever it is won, leads, and when it is lost, stands again. The
+   * lease is released at the end, once nothing acts any more.
+   *
+   * @param lead acts for as long as its signal lets it; the next election waits until it has come back
+   */
+  async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { logger, identity, lease } = this.#options;
+    const fields = { identity, lease: `${lease.namespace}/${lease.name}` };
+    while (!signal.aborted) {
+      await this.#campaign(signal);
+      if (!this.isLeader) continue;
+      logger.info('Elected leader', fields);
+      const leading = new AbortController();
+      const acting = lead(leading.signal).catch((error: unknown) => {
+        logger.error('Leading failed; the lease is given back', error, fields);
+      });
+      const ended = acting.then(() => leading.abort(new Error('it does not lead any more')));
+      await this.#renewUntilLost(AbortSignal.any([signal, leading.signal]));
+      leading.abort(new Error(signal.aborted ? 'the program ends' : 'the lease is lost'));
+      await ended;
+      if (!signal.aborted) logger.warning('Not the leader any more', fields);
+      await this.#release();
+      if (!signal.aborted) await this.#pause(this.#retryPeriodMs, signal);
+    }
+  }
+
+  async #campaign(signal: AbortSignal): Promise<void> {
+    const { random = Math.random } = this.#options;
+    while (!signal.aborted) {
+      await this.#tryHold(signal);
+      if (this.isLeader) return;
+      await this.#pause(this.#retryPeriodMs * (1 + JITTER * random()), signal);
+    }
+  }
+
+  /** Renews as often as it should; comes back when the time is over in which this process may act. */
+  async #renewUntilLost(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted && this.isLeader) {
+      const leftMs = (this.#validUntilMs ?? 0) - clock.monotonicMs();
+      await this.#pause(Math.min(this.#retryPeriodMs, leftMs), signal);
+      if (signal.aborted || !this.isLeader) break;
+      using expiry = this.#startExpiry(signal);
+      await this.#tryHold(expiry.signal);
+    }
+    this.#validUntilMs = undefined;
+  }
+
+  #startExpiry(parent: AbortSignal): Disposable & { readonly signal: AbortSignal } {
+    const { clock } = this.#options;
+    const expiry = new AbortController();
+    const leftMs = Math.max(0, (this.#validUntilMs ?? 0) - clock.monotonicMs());
+    const timer = clock.startTimer(leftMs, () =>
+      expiry.abort(new Error('the lease could not be renewed in time')),
+    );
+    const signal = AbortSignal.any([expiry.signal, parent]);
+    return { signal, [Symbol.dispose]: () => timer[Symbol.dispose]() };
+  }
+
+  /** Takes the lease if it is free, keeps it if it is ours; what fails is told once. */
+  async #tryHold(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#options;
+    const startedAtMs = clock.monotonicMs();
+    try {
+      const held = await this.#hold({ signal, timeoutMs: this.#renewDeadlineMs });
+      if (held) this.#validUntilMs = startedAtMs + this.#renewDeadlineMs;
+      else this.#validUntilMs = undefined;
+      this.#isFailing = false;
+    } catch (error) {
+      if (signal.aborted || isConflict(error) || isAlreadyExists(error)) return; // another was faster: it is seen next
+      if (!this.#isFailing) logger.error('Cannot get or renew the lease; it is tried again', error);
+      this.#isFailing = true;
+    }
+  }
+
+  async #hold(options: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<boolean> {
+    const { clock, lease, identity } = this.#options;
+    const current = await this.#leases.find(lease, options);
+    const nowText = formatMicroTime(clock.nowMs());
+    const ours: LeaseSpec = {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(this.#durationMs / 1000),
+      acquireTime: nowText,
+      renewTime: nowText,
+      leaseTransitions: 0,
+    };
+    if (!current) {
+      await this.#leases.create({ metadata: lease, spec: ours }, options);
+      this.#holder = identity;
+      return true;
+    }
+    const { spec } = current;
+    this.#holder = spec.holderIdentity || undefined;
+    const isOurs = spec.holderIdentity === identity;
+    if (!isOurs && spec.holderIdentity && !this.#hasExpired(current)) return false;
+    const kept: LeaseSpec = isOurs
+      ? { acquireTime: spec.acquireTime ?? nowText, leaseTransitions: spec.leaseTransitions ?? 0 }
+      : { leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
+    await this.#leases.update({ ...current, spec: { ...ours, ...kept } }, options);
+    this.#holder = identity;
+    return true;
+  }
+
+  /** Whether the lease has not changed for as long as its holder said, as seen from here. */
+  #hasExpired({ metadata: { resourceVersion }, spec }: Lease): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (!this.#observed || this.#observed.resourceVersion !== resourceVersion) {
+      this.#observed = { resourceVersion, seenAtMs: nowMs };
+    }
+    const durationMs = Math.max((spec.leaseDurationSeconds ?? 0) * 1000, this.#durationMs);
+    return nowMs - this.#observed.seenAtMs > durationMs;
+  }
+
+  /** Lets the next one take the lease at once; where that fails, it takes it when it has expired. */
+  async #release(): Promise<void> {
+    const { clock, lease, identity, logger } = this.#options;
+    try {
+      const options = { timeoutMs: RELEASE_TIMEOUT_MS };
+      const current = await this.#leases.find(lease, options);
+      if (current?.spec.holderIdentity !== identity) return;
+      const nowText = formatMicroTime(clock.nowMs());
+      const spec = { ...current.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: nowText };
+      await this.#leases.update({ ...current, spec }, options);
+      this.#holder = undefined;
+    } catch (error) {
+      if (!isConflict(error))
+        logger.warning('Cannot release the lease; it expires', { error: String(error) });
+    }
+  }
+
+  async #pause(durationMs: number, signal: AbortSignal): Promise<void> {
+    await this.#options.clock.sleep(durationMs, { signal }).catch(() => {}); // aborted: the loop ends
+  }
+}
