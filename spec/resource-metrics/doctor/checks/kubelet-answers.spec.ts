@@ -15,7 +15,7 @@ describe('kubeletAnswers', () => {
     ['the answer breaks off', 'reset-mid-body', 'kubelet-answer-fails'],
     ['the answer is garbage', 'garbage', 'kubelet-answer-unreadable'],
     ['the answer is too long', { bodyBytes: 2 ** 20 + 1 }, 'kubelet-answer-excessive'],
-    ['the answer is too deep', { nestingLevels: 10_000 }, 'kubelet-answer-excessive'],
+    ['the answer is too deep, and long', { nestingLevels: 200_000 }, 'kubelet-answer-excessive'],
   ];
   for (const [what, fault, diagnosis] of faults) {
     it(`tells that ${what}`, async () => {
