@@ -83,6 +83,8 @@ export const scenarioSchema = z.strictObject({
   /** Which Kubernetes 1 the API server behaves like: what it serves differs, as versions of autoscaling. */
   kubernetesMinor: z.number().int().min(MINORS.oldest).default(MINORS.default),
   nodes: z.number().int().min(0).max(50_000).default(3),
+  /** How long a pod that somebody creates takes from being bound to a node to being ready. */
+  podStartupSeconds: z.number().nonnegative().default(0),
   podsPerNode: z.number().int().min(0).max(1_000).default(10),
   containersPerPod: z.number().int().min(1).max(100).default(1),
   /** Pods are dealt out to these in turn; a number makes `team-1` to `team-n`. */

@@ -10,49 +10,80 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   readonly store: ObjectStore;
   nodes(): Iterable<SimulatedNode>;
+  /** How long a pod takes from being bound to being ready. */
+  readonly podStartupMs: number;
 }
 
-/** Binds pods that somebody created without a node to nodes in turn, where they run at once. */
+/** Binds pods that somebody created without a node to nodes in turn, where they run at once or after a while. */
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #subscription: Disposable;
+  readonly #starting = new Set<Disposable>();
+  readonly #unbound = new Map<string, KubernetesObject>();
   #turn = 0;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.#subscription = options.store.subscribe(({ type, resource, object }) => {
-      if (resource !== 'pods' || type !== 'ADDED' || fieldAt(object, 'spec', 'nodeName')) return;
       // Not within the change itself, or other watchers would see the binding before the creation.
+      if (resource === 'nodes' && type === 'ADDED' && this.#unbound.size > 0)
+        queueMicrotask(() => this.#bindWaiting());
+      if (resource !== 'pods' || type !== 'ADDED' || fieldAt(object, 'spec', 'nodeName')) return;
       queueMicrotask(() => this.#bind(object));
     });
   }
 
   [Symbol.dispose](): void {
     this.#subscription[Symbol.dispose]();
+    for (const timer of this.#starting) timer[Symbol.dispose]();
   }
 
-  #bind(pod: KubernetesObject): void {
-    const { clock, store } = this.#options;
+  #bindWaiting(): void {
+    const waiting = [...this.#unbound.values()];
+    this.#unbound.clear();
+    for (const pod of waiting) this.#bind(pod);
+  }
+
+  #bind({ metadata }: KubernetesObject): void {
+    const { store, clock, podStartupMs } = this.#options;
+    const pod = this.#present(metadata);
+    if (!pod || fieldAt(pod, 'spec', 'nodeName')) return;
     const nodes = [...this.#options.nodes()];
     const node = nodes[this.#turn++ % nodes.length];
+    if (!node) {
+      this.#unbound.set(metadata.uid, pod);
+      return;
+    }
+    store.update('pods', this.#onNode(pod, node, podStartupMs > 0 ? 'Pending' : 'Running'));
+    if (podStartupMs === 0) return;
+    const timer = clock.startTimer(podStartupMs, () => {
+      this.#starting.delete(timer);
+      const bound = this.#present(metadata);
+      if (bound) store.update('pods', this.#onNode(bound, node, 'Running'));
+    });
+    this.#starting.add(timer);
+  }
+
+  /** The pod as it is now, unless it is gone or another of its name. */
+  #present({ namespace, name, uid }: KubernetesObject['metadata']): KubernetesObject | undefined {
+    const pod = this.#options.store.get('pods', namespace, name);
+    return pod?.metadata.uid === uid && pod.metadata.deletionTimestamp === undefined ? pod : undefined;
+  }
+
+  #onNode(pod: KubernetesObject, { plan }: SimulatedNode, phase: 'Pending' | 'Running'): KubernetesObject {
     const { namespace = '', name } = pod.metadata;
-    if (!node || store.get('pods', namespace, name) !== pod) return;
     const { spec, status } = podObject({
       namespace,
       name,
       labels: {},
-      nodeName: node.plan.name,
-      nodeAddress: node.plan.address,
-      podAddress: podAddress(node.plan.ordinal),
-      phase: 'Running',
-      startedAtMs: clock.nowMs(),
+      nodeName: plan.name,
+      nodeAddress: plan.address,
+      podAddress: podAddress(plan.ordinal),
+      phase,
+      startedAtMs: this.#options.clock.nowMs(),
       containerNames: containerNamesOf(pod),
     });
-    store.update('pods', {
-      ...pod,
-      spec: { ...(spec as object), ...(pod.spec as object), nodeName: node.plan.name },
-      status,
-    });
+    return { ...pod, spec: { ...(spec as object), ...(pod.spec as object), nodeName: plan.name }, status };
   }
 }
 

@@ -12,6 +12,7 @@ import { Aggregator } from './api-server/aggregator.ts';
 import { ApiServer } from './api-server/api-server.ts';
 import { type ClusterFiles, writeClusterFiles } from './cluster-files.ts';
 import type { ClusterOptions, MetricsServerAddress } from './cluster-options.ts';
+import { Controllers } from './controllers/controllers.ts';
 import { CustomResources } from './custom-resources/custom-resources.ts';
 import { createInitialObjects } from './initial-objects.ts';
 import { formatKubeconfig } from './kubeconfig.ts';
@@ -21,6 +22,7 @@ import type { CertificateKind } from './kubelet/serving-certificate.ts';
 import { NodeFleet, type SimulatedNode } from './node-fleet.ts';
 import type { KubernetesObject } from './objects/kubernetes-object.ts';
 import { ObjectStore } from './objects/object-store.ts';
+import { withFinishedContainers } from './objects/pod-object.ts';
 import { type ClusterPki, createClusterPki } from './pki/cluster-pki.ts';
 import { planNode, planPod, planPods } from './population.ts';
 import { builtInTypes } from './resources/built-in/built-in-types.ts';
@@ -54,6 +56,7 @@ export class SimulatedCluster {
   readonly #customResources: CustomResources;
   readonly #workloads: Workloads;
   readonly #scheduler: Scheduler;
+  readonly #controllers: Controllers;
   #files: ClusterFiles | undefined;
   #nextOrdinal = 1;
 
@@ -95,7 +98,13 @@ export class SimulatedCluster {
       kubeletPort: options.kubeletPort ?? 0,
     });
     this.#workloads = new Workloads({ clock, store, scenario, node: (name) => this.#fleet.get(name) });
-    this.#scheduler = new Scheduler({ clock, store, nodes: () => this.#fleet.values() });
+    this.#scheduler = new Scheduler({
+      clock,
+      store,
+      nodes: () => this.#fleet.values(),
+      podStartupMs: scenario.podStartupSeconds * 1000,
+    });
+    this.#controllers = new Controllers({ clock, store, registry, logger });
     this.truth = new Truth(clock, () => [...this.#fleet.values()].map(({ machine }) => machine));
   }
 
@@ -213,6 +222,13 @@ export class SimulatedCluster {
     this.store.delete('pods', namespace, name);
   }
 
+  /** Ends a pod's containers, as those of a Job's pods end. */
+  finishPod(namespace: string, name: string, phase: 'Succeeded' | 'Failed'): void {
+    const pod = this.store.get('pods', namespace, name);
+    if (!pod) throw new Error(`Cannot finish pod "${namespace}/${name}": there is none`);
+    this.store.update('pods', withFinishedContainers(pod, { phase, atMs: this.#clock.nowMs() }));
+  }
+
   /** Starts a container anew: its counters fall to zero and its pod counts one restart more. */
   restartContainer(path: ContainerPath): void {
     this.#workloads.restart(this.truth.container(path), path);
@@ -241,6 +257,7 @@ export class SimulatedCluster {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#controllers[Symbol.dispose]();
     this.#scheduler[Symbol.dispose]();
     this.#customResources[Symbol.dispose]();
     this.#workloads[Symbol.dispose]();

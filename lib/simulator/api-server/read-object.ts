@@ -1,4 +1,5 @@
 import { parse as parseYaml } from 'yaml';
+import { generatedName } from '../objects/generated-name.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import { groupVersion } from '../resources/resource-type.ts';
 import { isRecord } from '../schema/schema.ts';
@@ -39,8 +40,6 @@ export async function readStructured(request: ApiRequest): Promise<unknown> {
   }
 }
 
-const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
-const SUFFIX_LENGTH = 5;
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /**
@@ -110,9 +109,7 @@ function namespaceOf(
 }
 
 function generated(prefix: unknown): string {
-  if (typeof prefix !== 'string' || prefix === '') return '';
-  const letter = () => SUFFIX_LETTERS[Math.floor(Math.random() * SUFFIX_LETTERS.length)] ?? 'x';
-  return prefix + Array.from({ length: SUFFIX_LENGTH }, letter).join('');
+  return typeof prefix === 'string' && prefix !== '' ? generatedName(prefix) : '';
 }
 
 /** @throws ApiError 404 or 403 when a new object's namespace does not exist or goes */

@@ -1,0 +1,124 @@
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { KubernetesObject } from '../objects/kubernetes-object.ts';
+import type { ObjectStore, StoreEvent } from '../objects/object-store.ts';
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import { Dependents, ownersOf, type Place } from './dependents.ts';
+import { syncDeployment } from './deployment.ts';
+import { GarbageCollector } from './garbage-collector.ts';
+import { syncJob } from './job.ts';
+import { syncNamespace } from './namespace.ts';
+import { syncReplicaSet } from './replica-set.ts';
+import { syncStatefulSet } from './stateful-set.ts';
+
+/** What the controllers read and write. */
+export interface ControllerContext {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly registry: ResourceRegistry;
+  readonly dependents: Dependents;
+  /** Has an object looked at again after a while. */
+  again(place: Place, afterMs: number): void;
+}
+
+/** What the controllers work with. */
+export type ControllersOptions = Pick<ControllerContext, 'store' | 'clock' | 'registry'> & {
+  readonly logger: Logger;
+};
+
+/** Brings the world nearer to what an object wants, and does nothing where it is there. */
+type Sync = (object: KubernetesObject, context: ControllerContext) => void;
+
+const SYNCS: Readonly<Record<string, Sync>> = {
+  namespaces: syncNamespace,
+  'deployments.apps': syncDeployment,
+  'replicasets.apps': syncReplicaSet,
+  'statefulsets.apps': syncStatefulSet,
+  'jobs.batch': syncJob,
+};
+
+/**
+ * What kube-controller-manager does, as far as scaled workloads need it. Changes are taken up in microtasks after
+ * them, so that time need not pass, and watchers see what was asked for before what came of it.
+ */
+export class Controllers {
+  readonly #context: ControllerContext;
+  readonly #logger: Logger;
+  readonly #garbageCollector: GarbageCollector;
+  readonly #subscription: Disposable;
+  readonly #timers = new Set<Disposable>();
+  readonly #queue = new Map<string, Place>();
+  #isWorking = false;
+
+  constructor({ logger, ...options }: ControllersOptions) {
+    this.#logger = logger;
+    const dependents = new Dependents(options.store);
+    this.#context = { ...options, dependents, again: (place, afterMs) => this.#addLater(place, afterMs) };
+    this.#garbageCollector = new GarbageCollector(this.#context);
+    this.#subscription = options.store.subscribe((event) => this.#follow(event));
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscription[Symbol.dispose]();
+    for (const timer of this.#timers) timer[Symbol.dispose]();
+  }
+
+  #follow(event: StoreEvent): void {
+    const { resource, object, type } = event;
+    const { namespace, name } = object.metadata;
+    this.#context.dependents.follow(event);
+    this.#garbageCollector.follow(event);
+    if (resource in SYNCS && type !== 'DELETED') this.#add({ storage: resource, namespace, name });
+    for (const owner of ownersOf(object)) if (owner.controller) this.#addOwner(owner, namespace);
+    if (type === 'DELETED' && namespace !== undefined && this.#isTerminating(namespace))
+      this.#add({ storage: 'namespaces', namespace: undefined, name: namespace });
+  }
+
+  #isTerminating(namespace: string): boolean {
+    return (
+      this.#context.store.get('namespaces', undefined, namespace)?.metadata.deletionTimestamp !== undefined
+    );
+  }
+
+  #addOwner(
+    { apiVersion, kind, name }: { apiVersion: string; kind: string; name: string },
+    namespace: string | undefined,
+  ): void {
+    const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
+    const storage = this.#context.registry.ofKind(group, kind)?.storage ?? '';
+    if (storage in SYNCS) this.#add({ storage, namespace, name });
+  }
+
+  #add(place: Place): void {
+    this.#queue.set(`${place.storage}/${place.namespace ?? ''}/${place.name}`, place);
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    queueMicrotask(() => this.#work());
+  }
+
+  #addLater(place: Place, afterMs: number): void {
+    const timer = this.#context.clock.startTimer(afterMs, () => {
+      this.#timers.delete(timer);
+      this.#add(place);
+    });
+    this.#timers.add(timer);
+  }
+
+  #work(): void {
+    for (const [key, { storage, namespace, name }] of this.#queue) {
+      this.#queue.delete(key);
+      const object = this.#context.store.get(storage, namespace, name);
+      if (object) this.#sync(object, storage);
+    }
+    this.#isWorking = false;
+  }
+
+  /** What a stored object makes impossible costs that object alone. */
+  #sync(object: KubernetesObject, storage: string): void {
+    try {
+      SYNCS[storage]?.(object, this.#context);
+    } catch (error) {
+      this.#logger.error('Cannot reconcile', error, { storage, name: object.metadata.name });
+    }
+  }
+}

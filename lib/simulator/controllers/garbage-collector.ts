@@ -1,0 +1,136 @@
+import { deleteObject, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, updateOrFinish } from '../objects/deletion.ts';
+import type { KubernetesObject } from '../objects/kubernetes-object.ts';
+import type { StoreEvent } from '../objects/object-store.ts';
+import type { ControllerContext } from './controllers.ts';
+import { type OwnerReference, ownersOf } from './dependents.ts';
+
+/**
+ * Deletes what has lost its last owner. An owner that is deleted in the foreground waits for its dependents, and one
+ * that orphans them leaves them without it.
+ */
+export class GarbageCollector {
+  readonly #context: Omit<ControllerContext, 'again'>;
+
+  constructor(context: Omit<ControllerContext, 'again'>) {
+    this.#context = context;
+  }
+
+  follow({ type, resource, object, previous }: StoreEvent): void {
+    const { uid, namespace, name, finalizers = [], deletionTimestamp } = object.metadata;
+    // Not within the change itself, or other watchers would see what follows before it.
+    if (type === 'DELETED') {
+      if (this.#context.dependents.of(uid).length > 0) queueMicrotask(() => this.#collect(uid));
+      for (const owner of ownersOf(previous ?? object))
+        queueMicrotask(() => this.#finishForeground(owner, namespace));
+      return;
+    }
+    if (type === 'ADDED' && ownersOf(object).length > 0)
+      queueMicrotask(() => this.#judge({ storage: resource, namespace, name }));
+    if (deletionTimestamp === undefined || finalizers.length === 0) return;
+    if (finalizers.includes(ORPHAN_FINALIZER))
+      queueMicrotask(() => this.#orphan({ storage: resource, namespace, name }));
+    if (finalizers.includes(FOREGROUND_FINALIZER))
+      queueMicrotask(() => this.#deleteForeground({ storage: resource, namespace, name }));
+  }
+
+  #collect(ownerUid: string): void {
+    for (const place of this.#context.dependents.of(ownerUid)) this.#judge(place);
+  }
+
+  /** Deletes an object of whose owners none is there; one that keeps some loses the others. */
+  #judge({
+    storage,
+    namespace,
+    name,
+  }: {
+    storage: string;
+    namespace: string | undefined;
+    name: string;
+  }): void {
+    const { store, clock } = this.#context;
+    const object = store.get(storage, namespace, name);
+    if (!object || object.metadata.deletionTimestamp !== undefined) return;
+    const owners = ownersOf(object);
+    const alive = owners.filter((owner) => this.#isThere(owner, namespace));
+    if (owners.length === 0 || alive.length === owners.length) return;
+    if (alive.length === 0) deleteObject(object, { store, clock, storage });
+    else store.update(storage, { ...object, metadata: { ...object.metadata, ownerReferences: alive } });
+  }
+
+  #isThere(owner: OwnerReference, namespace: string | undefined): boolean {
+    return this.#find(owner, namespace)?.object.metadata.uid === owner.uid;
+  }
+
+  #find({ apiVersion, kind, name }: OwnerReference, namespace: string | undefined) {
+    const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
+    const type = this.#context.registry.ofKind(group, kind);
+    const object =
+      type && this.#context.store.get(type.storage, type.isNamespaced ? namespace : undefined, name);
+    return object && { object, storage: type.storage };
+  }
+
+  #orphan({
+    storage,
+    namespace,
+    name,
+  }: {
+    storage: string;
+    namespace: string | undefined;
+    name: string;
+  }): void {
+    const { store, dependents } = this.#context;
+    const owner = store.get(storage, namespace, name);
+    if (!owner?.metadata.finalizers?.includes(ORPHAN_FINALIZER)) return;
+    const { uid } = owner.metadata;
+    for (const { storage: at, object } of dependents.of(uid)) {
+      const ownerReferences = ownersOf(object).filter((one) => one.uid !== uid);
+      store.update(at, { ...object, metadata: { ...object.metadata, ownerReferences } });
+    }
+    this.#removeFinalizer(owner, storage, ORPHAN_FINALIZER);
+  }
+
+  #deleteForeground({
+    storage,
+    namespace,
+    name,
+  }: {
+    storage: string;
+    namespace: string | undefined;
+    name: string;
+  }): void {
+    const { store, clock, dependents } = this.#context;
+    const owner = store.get(storage, namespace, name);
+    if (!owner?.metadata.finalizers?.includes(FOREGROUND_FINALIZER)) return;
+    const { uid } = owner.metadata;
+    for (const { storage: at, object } of dependents.of(uid)) {
+      const hasOthers = ownersOf(object).some((one) => one.uid !== uid && this.#isThere(one, namespace));
+      if (!hasOthers && object.metadata.deletionTimestamp === undefined)
+        deleteObject(object, { store, clock, storage: at, propagation: 'Foreground' });
+    }
+    const isBlocked = dependents
+      .of(uid)
+      .some(({ object }) => ownersOf(object).some((one) => one.uid === uid && one.blockOwnerDeletion));
+    if (!isBlocked) this.#removeFinalizer(owner, storage, FOREGROUND_FINALIZER);
+  }
+
+  #finishForeground(owner: OwnerReference, namespace: string | undefined): void {
+    const found = this.#find(owner, namespace);
+    if (
+      found?.object.metadata.finalizers?.includes(FOREGROUND_FINALIZER) &&
+      found.object.metadata.deletionTimestamp !== undefined
+    )
+      this.#deleteForeground({
+        storage: found.storage,
+        namespace: found.object.metadata.namespace,
+        name: owner.name,
+      });
+  }
+
+  #removeFinalizer(owner: KubernetesObject, storage: string, finalizer: string): void {
+    const finalizers = (owner.metadata.finalizers ?? []).filter((one) => one !== finalizer);
+    updateOrFinish(
+      { ...owner, metadata: { ...owner.metadata, finalizers } },
+      { store: this.#context.store, storage },
+    );
+  }
+}

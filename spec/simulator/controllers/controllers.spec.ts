@@ -1,0 +1,257 @@
+import { expect } from 'chai';
+import type { KubernetesObject } from '#lib/simulator/objects/kubernetes-object.ts';
+import type { PlainClient } from '#spec/support/plain-client.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const STATEFUL_SETS = '/apis/apps/v1/namespaces/default/statefulsets';
+const JOBS = '/apis/batch/v1/namespaces/default/jobs';
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+
+function workload(name: string, spec: object = {}, image = 'x') {
+  return {
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'main', image }] } },
+      ...spec,
+    },
+  };
+}
+
+describe('Controllers', () => {
+  let server: SimulatedApiServer;
+  let client: PlainClient;
+
+  beforeEach(async () => {
+    server = await startSimulatedApiServer({ scenario: { nodes: 2, podsPerNode: 0, podStartupSeconds: 5 } });
+    ({ client } = server);
+  });
+  afterEach(() => server[Symbol.asyncDispose]());
+
+  const settled = (durationMs = 0) => server.clock.advance(durationMs);
+  const pods = () => server.cluster.store.list('pods').items;
+  const names = (objects: readonly KubernetesObject[]) => objects.map(({ metadata }) => metadata.name);
+  const statusOf = async (path: string) => (await client.get(path)).body.status;
+
+  describe('of Deployments', () => {
+    it('make pods, which become ready after a while', async () => {
+      await client.post(DEPLOYMENTS, workload('web', { replicas: 3 }));
+      await settled();
+      expect(pods()).to.have.length(3);
+      expect(await statusOf(`${DEPLOYMENTS}/web`)).to.include({
+        replicas: 3,
+        readyReplicas: 0,
+        unavailableReplicas: 3,
+      });
+      await settled(5_000);
+      expect(await statusOf(`${DEPLOYMENTS}/web`)).to.include({
+        replicas: 3,
+        readyReplicas: 3,
+        availableReplicas: 3,
+        updatedReplicas: 3,
+        observedGeneration: 1,
+      });
+      expect([...server.cluster.truth.pods()]).to.have.length(3);
+    });
+
+    it('follow their scale', async () => {
+      await client.post(DEPLOYMENTS, workload('web', { replicas: 1 }));
+      await settled(5_000);
+      const [first] = names(pods());
+      await client.patch(`${DEPLOYMENTS}/web/scale`, 'merge', { spec: { replicas: 4 } });
+      await settled(5_000);
+      expect(await statusOf(`${DEPLOYMENTS}/web`)).to.include({ readyReplicas: 4, observedGeneration: 2 });
+      await client.patch(`${DEPLOYMENTS}/web/scale`, 'merge', { spec: { replicas: 1 } });
+      await settled();
+      expect(names(pods())).to.deep.equal([first]);
+      await client.patch(`${DEPLOYMENTS}/web/scale`, 'merge', { spec: { replicas: 0 } });
+      await settled();
+      expect((await client.get(`${DEPLOYMENTS}/web/scale`)).body.status).to.deep.equal({
+        replicas: 0,
+        selector: 'app=web',
+      });
+    });
+
+    it('roll out another template without falling below what must be there', async () => {
+      await client.post(DEPLOYMENTS, workload('web', { replicas: 4 }));
+      await settled(5_000);
+      await client.patch(`${DEPLOYMENTS}/web`, 'strategic', {
+        spec: { template: { spec: { containers: [{ name: 'main', image: 'y' }] } } },
+      });
+      const seen: number[] = [];
+      for (let step = 0; step < 6; step++) {
+        await settled(5_000);
+        seen.push((await statusOf(`${DEPLOYMENTS}/web`)).availableReplicas);
+      }
+      expect(Math.min(...seen)).to.be.at.least(3);
+      expect(
+        pods().map(({ spec }) => (spec as { containers: { image: string }[] }).containers[0]?.image),
+      ).to.deep.equal(['y', 'y', 'y', 'y']);
+      expect(await statusOf(`${DEPLOYMENTS}/web`)).to.include({
+        replicas: 4,
+        updatedReplicas: 4,
+        availableReplicas: 4,
+      });
+      expect(server.cluster.store.list('replicasets.apps').items).to.have.length(2);
+    });
+
+    it('wait for pods to be ready for long enough', async () => {
+      await client.post(DEPLOYMENTS, workload('web', { replicas: 1, minReadySeconds: 30 }));
+      await settled(6_000);
+      expect(await statusOf(`${DEPLOYMENTS}/web`)).to.include({ readyReplicas: 1, availableReplicas: 0 });
+      await settled(30_000);
+      expect(await statusOf(`${DEPLOYMENTS}/web`)).to.include({ availableReplicas: 1 });
+    });
+
+    it('replace a pod that somebody deletes', async () => {
+      await client.post(DEPLOYMENTS, workload('web', { replicas: 2 }));
+      await settled(5_000);
+      const [lost, kept] = names(pods());
+      await client.delete(`/api/v1/namespaces/default/pods/${lost}`);
+      await settled(5_000);
+      expect(names(pods())).to.include(kept).and.not.to.include(lost);
+      expect(await statusOf(`${DEPLOYMENTS}/web`)).to.include({ readyReplicas: 2 });
+    });
+  });
+
+  describe('of StatefulSets', () => {
+    it('make numbered pods one after the other, and take them away from the end', async () => {
+      await client.post(STATEFUL_SETS, workload('db', { replicas: 3 }));
+      await settled();
+      expect(names(pods())).to.deep.equal(['db-0']);
+      await settled(15_000);
+      expect(names(pods())).to.deep.equal(['db-0', 'db-1', 'db-2']);
+      await client.patch(`${STATEFUL_SETS}/db/scale`, 'merge', { spec: { replicas: 1 } });
+      await settled();
+      expect(names(pods())).to.deep.equal(['db-0']);
+      expect(await statusOf(`${STATEFUL_SETS}/db`)).to.include({ replicas: 1, readyReplicas: 1 });
+    });
+  });
+
+  describe('of Jobs', () => {
+    it('run pods until enough have succeeded', async () => {
+      await client.post(JOBS, {
+        metadata: { name: 'work' },
+        spec: {
+          completions: 3,
+          parallelism: 2,
+          ttlSecondsAfterFinished: 60,
+          template: workload('work').spec.template,
+        },
+      });
+      await settled(5_000);
+      expect(await statusOf(`${JOBS}/work`)).to.include({ active: 2, ready: 2 });
+      for (let done = 0; done < 3; done++) {
+        const running = pods().find(({ status }) => (status as { phase: string }).phase === 'Running');
+        server.cluster.finishPod('default', running?.metadata.name ?? '', 'Succeeded');
+        await settled(5_000);
+      }
+      const status = await statusOf(`${JOBS}/work`);
+      expect(status).to.include({ succeeded: 3 }).and.not.to.have.property('active');
+      expect(status.conditions[0]).to.include({ type: 'Complete', status: 'True' });
+      await settled(60_000);
+      expect((await client.get(`${JOBS}/work`)).status).to.equal(404);
+      expect(pods()).to.deep.equal([]);
+    });
+
+    it('give up when too many have failed', async () => {
+      await client.post(JOBS, {
+        metadata: { name: 'work' },
+        spec: { backoffLimit: 1, template: workload('work').spec.template },
+      });
+      for (let failed = 0; failed < 2; failed++) {
+        await settled(5_000);
+        const running = pods().find(({ status }) => (status as { phase: string }).phase === 'Running');
+        server.cluster.finishPod('default', running?.metadata.name ?? '', 'Failed');
+      }
+      await settled(5_000);
+      expect((await statusOf(`${JOBS}/work`)).conditions[0]).to.include({
+        type: 'Failed',
+        reason: 'BackoffLimitExceeded',
+      });
+      expect(pods()).to.have.length(2);
+    });
+  });
+
+  describe('of owners and namespaces', () => {
+    const owned = (name: string, owner: KubernetesObject) => ({
+      metadata: {
+        name,
+        ownerReferences: [
+          {
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            name: owner.metadata.name,
+            uid: owner.metadata.uid,
+            blockOwnerDeletion: true,
+          },
+        ],
+      },
+    });
+
+    it('delete what has lost its owner, and its pods with a Deployment', async () => {
+      await client.post(DEPLOYMENTS, workload('web', { replicas: 2 }));
+      await settled(5_000);
+      await client.delete(`${DEPLOYMENTS}/web`);
+      await settled();
+      expect(pods()).to.deep.equal([]);
+      expect(server.cluster.store.list('replicasets.apps').items).to.deep.equal([]);
+    });
+
+    it('leave dependents that are orphaned', async () => {
+      const { body: owner } = await client.post(CONFIG_MAPS, { metadata: { name: 'owner' } });
+      await client.post(CONFIG_MAPS, owned('child', owner));
+      await client.delete(`${CONFIG_MAPS}/owner`, { propagationPolicy: 'Orphan' });
+      await settled();
+      expect((await client.get(`${CONFIG_MAPS}/owner`)).status).to.equal(404);
+      expect((await client.get(`${CONFIG_MAPS}/child`)).body.metadata.ownerReferences ?? []).to.deep.equal(
+        [],
+      );
+    });
+
+    it('have an owner wait for its dependents in the foreground', async () => {
+      const { body: owner } = await client.post(CONFIG_MAPS, { metadata: { name: 'owner' } });
+      const child = owned('child', owner);
+      await client.post(CONFIG_MAPS, { ...child, metadata: { ...child.metadata, finalizers: ['a.b/c'] } });
+      await client.delete(`${CONFIG_MAPS}/owner`, { propagationPolicy: 'Foreground' });
+      await settled();
+      expect((await client.get(`${CONFIG_MAPS}/owner`)).body.metadata.finalizers).to.deep.equal([
+        'foregroundDeletion',
+      ]);
+      await client.patch(`${CONFIG_MAPS}/child`, 'json', [{ op: 'remove', path: '/metadata/finalizers/0' }]);
+      await settled();
+      for (const name of ['child', 'owner'])
+        expect((await client.get(`${CONFIG_MAPS}/${name}`)).status, name).to.equal(404);
+    });
+
+    it('delete what names an owner that was never there', async () => {
+      await client.post(
+        CONFIG_MAPS,
+        owned('child', { metadata: { name: 'nobody', uid: 'x' } } as KubernetesObject),
+      );
+      await settled();
+      expect((await client.get(`${CONFIG_MAPS}/child`)).status).to.equal(404);
+    });
+
+    it('empty a namespace before it goes, and let nothing new in', async () => {
+      await client.post('/api/v1/namespaces', { metadata: { name: 'shop' } });
+      const held = { metadata: { name: 'held', finalizers: ['a.b/c'] } };
+      await client.post('/api/v1/namespaces/shop/configmaps', held);
+      await client.post('/api/v1/namespaces/shop/secrets', { metadata: { name: 'gone' } });
+      const { body } = await client.delete('/api/v1/namespaces/shop');
+      expect(body.status.phase).to.equal('Terminating');
+      await settled();
+      expect((await client.get('/api/v1/namespaces/shop/secrets/gone')).status).to.equal(404);
+      const refused = await client.post('/api/v1/namespaces/shop/configmaps', { metadata: { name: 'late' } });
+      expect(refused.body.message).to.equal(
+        'configmaps "late" is forbidden: unable to create new content in namespace shop because it is being terminated',
+      );
+      await client.patch('/api/v1/namespaces/shop/configmaps/held', 'merge', {
+        metadata: { finalizers: null },
+      });
+      await settled();
+      expect((await client.get('/api/v1/namespaces/shop')).status).to.equal(404);
+    });
+  });
+});
