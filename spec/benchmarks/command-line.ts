@@ -17,6 +17,8 @@ export interface CommandLine {
   readonly help: boolean;
   readonly json: boolean;
   readonly scenarios: readonly BenchmarkScenario[];
+  /** Whether to measure what the worst texts of others cost. */
+  readonly foreignText: boolean;
   readonly measure: {
     readonly kubeletPsi: boolean;
     readonly settleMs: number;
@@ -35,13 +37,18 @@ export interface CommandLine {
   readonly turns: number;
 }
 
+/** Stands among the scenarios. */
+const FOREIGN_TEXT = 'foreign-text';
+
 const LOAD_NAMES = STANDING_LOADS.map(({ name }) => name);
 
 /** The help text. */
 export const USAGE = `Usage: make bench ARGS='[SCENARIO…] [FLAG…]'
 
-Scenarios (${DEFAULT_SCENARIOS.join(' and ')} unless told otherwise):
+Scenarios (${DEFAULT_SCENARIOS.join(', ')} and ${FOREIGN_TEXT} unless told otherwise):
 ${SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(8)}${describeScenario(scenario)}`).join('\n')}
+  ${FOREIGN_TEXT}
+          the worst texts that strangers may send, read at their bounds
 
 Flags:
   --without-psi       let kubelets answer as those before 1.34 did, without pressure and IO
@@ -87,12 +94,13 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   });
   const seconds = (flag: DurationFlag) => secondsOf(flag, values[flag]);
   const count = (flag: CountFlag, least: 0 | 1) => countOf(flag, values[flag], least);
-  const scenarios = positionals.length > 0 ? positionals : DEFAULT_SCENARIOS;
+  const chosenOnes = positionals.length > 0 ? positionals : [...DEFAULT_SCENARIOS, FOREIGN_TEXT];
   const chosenLoads = values.loads === 'none' ? [] : chosen('loads', values.loads, LOAD_NAMES);
   return {
     help: values.help,
     json: values.json,
-    scenarios: scenarios.map(scenarioOf),
+    scenarios: chosenOnes.filter((name) => name !== FOREIGN_TEXT).map(scenarioOf),
+    foreignText: chosenOnes.includes(FOREIGN_TEXT),
     measure: {
       kubeletPsi: !values['without-psi'],
       settleMs: seconds('settle-seconds') * 1000,

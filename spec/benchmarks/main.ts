@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { calibrate } from './calibrate.ts';
 import { parseCommandLine, USAGE } from './command-line.ts';
 import { compare } from './compare.ts';
+import { measureForeignText, reportForeignText } from './foreign-text.ts';
 import { reportComparison, reportMachine, reportScenario } from './report.ts';
 import { type BenchmarkOptions, runScenario, type ScenarioResult } from './run-scenario.ts';
 import type { BenchmarkScenario } from './scenarios.ts';
@@ -20,7 +21,9 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-const { help, json, scenarios, measure, against, turns } = parseCommandLine(process.argv.slice(2));
+const { help, json, scenarios, foreignText, measure, against, turns } = parseCommandLine(
+  process.argv.slice(2),
+);
 
 if (help) {
   console.log(USAGE);
@@ -50,7 +53,9 @@ if (help) {
     for (const result of others) console.log(`${reportScenario(result)}\n`);
     console.log(`${reportComparison(comparisons)}\n`);
   }
-  if (json) console.log(JSON.stringify({ machine, scenarios: all }, undefined, 2));
+  const texts = foreignText ? await measureForeignText() : [];
+  if (foreignText && !json) console.log(`${reportForeignText(texts)}\n`);
+  if (json) console.log(JSON.stringify({ machine, scenarios: all, foreignText: texts }, undefined, 2));
 }
 
 async function run(scenario: BenchmarkScenario, program: Program): Promise<ScenarioResult> {
