@@ -1,0 +1,107 @@
+// The rules of the HPA in the plainest form, written apart from lib/hpa/: amounts are small whole numbers, so
+// floating-point numbers are exact enough, and there is one metric. Specs compare the two.
+
+/** A pod as the model sees it. */
+export interface PlainPod {
+  readonly state: 'ready' | 'unready' | 'missing' | 'ignored';
+  /** Millicores. */
+  readonly used: number;
+  /** Millicores. */
+  readonly requested: number;
+}
+
+/** Replicas that CPU utilization asks for; `undefined` where it cannot tell. */
+export function plainUtilization(
+  pods: readonly PlainPod[],
+  {
+    target,
+    tolerance,
+    current,
+  }: { readonly target: number; readonly tolerance: number; readonly current: number },
+): number | undefined {
+  const percentOf = (counted: readonly { readonly used: number; readonly requested: number }[]) => {
+    const used = counted.map((pod) => pod.used).reduce((sum, one) => sum + one, 0);
+    const requested = counted.map((pod) => pod.requested).reduce((sum, one) => sum + one, 0);
+    return Math.floor((used * 100) / requested);
+  };
+  const ready = pods.filter(({ state }) => state === 'ready');
+  if (ready.length === 0) return undefined;
+  const isTolerable = (ratio: number) => ratio >= 1 - tolerance && ratio <= 1 + tolerance;
+  const ratio = percentOf(ready) / target;
+  const missing = pods.filter(({ state }) => state === 'missing');
+  const unready = ratio > 1 ? pods.filter(({ state }) => state === 'unready') : [];
+  if (missing.length + unready.length === 0) {
+    return isTolerable(ratio) ? current : Math.ceil(ratio * ready.length);
+  }
+  const assumed = ratio < 1 ? Math.max(100, target) / 100 : 0;
+  const counted = [
+    ...ready,
+    ...(ratio === 1 ? [] : missing).map((pod) => ({ ...pod, used: Math.floor(pod.requested * assumed) })),
+    ...unready.map((pod) => ({ ...pod, used: 0 })),
+  ];
+  const careful = percentOf(counted) / target;
+  const replicas = Math.ceil(careful * counted.length);
+  const changesSides = (careful - 1) * (ratio - 1) < 0;
+  const goesTheOtherWay = (careful - 1) * (replicas - current) < 0;
+  return isTolerable(careful) || changesSides || goesTheOtherWay ? current : replicas;
+}
+
+/** What happened before: how many seconds ago, and what. */
+export interface PlainPast {
+  readonly recommended: readonly (readonly [secondsAgo: number, replicas: number])[];
+  readonly added: readonly (readonly [secondsAgo: number, pods: number])[];
+  readonly removed: readonly (readonly [secondsAgo: number, pods: number])[];
+}
+
+export interface PlainRules {
+  readonly window: number;
+  readonly select: 'Max' | 'Min' | 'Disabled';
+  readonly policies: readonly {
+    readonly type: 'Pods' | 'Percent';
+    readonly value: number;
+    readonly period: number;
+  }[];
+}
+
+export interface PlainBehavior {
+  readonly up: PlainRules;
+  readonly down: PlainRules;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** What behavior makes of a proposal. */
+export function plainBehavior(
+  proposed: number,
+  current: number,
+  { past, behavior }: { readonly past: PlainPast; readonly behavior: PlainBehavior },
+): number {
+  const { up, down, min, max } = behavior;
+  const recent = (window: number) =>
+    past.recommended.filter(([secondsAgo]) => secondsAgo < window).map(([, replicas]) => replicas);
+  const floor = Math.min(proposed, ...recent(up.window));
+  const ceiling = Math.max(proposed, ...recent(down.window));
+  const stable = current < floor ? Math.min(floor, ceiling) : current > ceiling ? ceiling : current;
+  if (stable === current) return current;
+
+  const isUp = stable > current;
+  const rules = isUp ? up : down;
+  if (rules.select === 'Disabled') return current;
+  const sumOf = (events: PlainPast['added'], period: number) =>
+    events.filter(([secondsAgo]) => secondsAgo < period).reduce((sum, [, pods]) => sum + pods, 0);
+  const reachable = rules.policies.map(({ type, value, period }) => {
+    const start = current - sumOf(past.added, period) + sumOf(past.removed, period);
+    const step = type === 'Pods' ? value : (start * value) / 100;
+    return isUp ? Math.ceil(round(start + step)) : Math.floor(round(start - step));
+  });
+  const furthest = rules.select === 'Max' ? isUp : !isUp;
+  const reach = furthest ? Math.max(...reachable) : Math.min(...reachable);
+  return isUp
+    ? Math.min(stable, max, Math.max(reach, current))
+    : Math.max(stable, min, Math.min(reach, current));
+}
+
+/** Drops what floating-point numbers add. */
+function round(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}
