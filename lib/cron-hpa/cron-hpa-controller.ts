@@ -1,0 +1,172 @@
+import type { Controller } from '#lib/control/controller.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { failureMessage, successMessage } from './activation-message.ts';
+import type { CronHpa, CronHpaStatus } from './cron-hpa.ts';
+import { eventsOf, referenceTo } from './cron-hpa-events.ts';
+import type { CronHpaSeries } from './cron-hpa-series.ts';
+import { cronHpaWatches, type WatchedSources } from './cron-hpa-watches.ts';
+import { type Activation, dueActivations, nextActivation } from './due-activations.ts';
+import type { Hpa } from './hpa-change.ts';
+import { type Hindrance, type Outcome, statusAfter } from './next-status.ts';
+import { OwnWrites } from './own-writes.ts';
+import { type PlannedJob, planJobs } from './planned-job.ts';
+import { hpaOf } from './read-hpa.ts';
+import { rivalOf, targetKey } from './same-target.ts';
+import type { Schedules } from './schedule/schedules.ts';
+import { type HpaClient, setSize } from './set-size.ts';
+import type { StatusClient } from './status-client.ts';
+import type { TargetIndex } from './target-index.ts';
+
+/** What the controller works with. */
+export interface CronHpaDependencies extends WatchedSources {
+  readonly hpasByTarget: TargetIndex<Hpa>;
+  readonly statuses: StatusClient;
+  readonly scales: ScaleClient;
+  readonly hpaClient: HpaClient;
+  readonly events: EventSink;
+  readonly series: CronHpaSeries;
+  readonly clock: Clock;
+  readonly schedules: Schedules;
+  /** Where the times of jobs are meant that do not tell. */
+  readonly timeZone: string;
+  readonly newJobId: () => string;
+}
+
+/** Takes events without ever blocking. */
+export interface EventSink {
+  record(
+    about: ReturnType<typeof referenceTo>,
+    event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string },
+  ): void;
+}
+
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 60_000;
+
+/** Scales targets by the clock. A new one for each term as leader: what it knows of its own writes ends with that. */
+export function cronHpaController(dependencies: CronHpaDependencies): Controller {
+  const { cronHpas, statuses, events, series, clock, newJobId } = dependencies;
+  const writes = new OwnWrites();
+  const failures = new Map<string, number>();
+  return {
+    name: 'cronhpa',
+    watches: cronHpaWatches(dependencies),
+    async reconcile(key, signal) {
+      let object = writes.latest(key, cronHpas.find(key));
+      if (object && isDue(object, dependencies) && !writes.isOurs(key, object))
+        object = await statuses.get(nameOfKey(key), signal); // an earlier leader may have carried it out just now
+      if (!object || object.isBeingDeleted) {
+        failures.delete(key);
+        return {}; // nothing of ours stays behind
+      }
+      const nowMs = clock.nowMs();
+      const { jobs, due } = lookAt(object, nowMs, dependencies);
+      const hpa = hpaOf(object, targetOf(object, dependencies.hpasByTarget).values());
+      const hindrance = hindranceOf(object, hpa, dependencies);
+      const run = hindrance ? undefined : due.run;
+      const outcome = run && (await carryOut(object, run, { ...dependencies, jobs, hpa, nowMs, signal }));
+      const failed =
+        outcome?.state === 'Failed'
+          ? ({ reason: 'ScalingFailed', message: outcome.message } as const)
+          : undefined;
+      const status = statusAfter(object, {
+        nowMs,
+        jobs,
+        outcome,
+        missed: due.missed,
+        hindrance: hindrance ?? failed,
+        newJobId,
+      });
+      const written = await statuses.write(object, status, signal);
+      if (written) writes.record(key, object, written);
+      for (const event of eventsOf(object, { status, outcome, missed: due.missed }))
+        events.record(referenceTo(object), event);
+      for (const { count } of due.missed) series.missed(count);
+      if (outcome) series.carriedOut(outcome.state, nowMs - outcome.atMs);
+      const againMs = Math.min(retryAfter(key, outcome, failures), untilNext(status, clock));
+      return Number.isFinite(againMs) ? { requeueAfterMs: againMs } : {};
+    },
+  };
+}
+
+function lookAt(object: CronHpa, nowMs: number, { timeZone, schedules }: CronHpaDependencies) {
+  const jobs = planJobs(object, { nowMs, timeZone, schedules });
+  const deadlineMs = (object.spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+  return { jobs, due: dueActivations(jobs, { nowMs, deadlineMs }) };
+}
+
+function isDue(object: CronHpa, dependencies: CronHpaDependencies): boolean {
+  const { due } = lookAt(object, dependencies.clock.nowMs(), dependencies);
+  return due.run !== undefined || due.missed.length > 0;
+}
+
+/** Why nothing may be scaled, whatever is due. */
+function hindranceOf(
+  object: CronHpa,
+  hpa: Hpa | undefined,
+  { cronHpasByTarget }: CronHpaDependencies,
+): Hindrance | undefined {
+  const { kind, name } = object.spec.scaleTargetRef;
+  const rival = rivalOf(object, targetOf(object, cronHpasByTarget).values());
+  if (rival) {
+    const message = `CronHorizontalPodAutoscaler "${rival.name}" scales ${kind} "${name}", too; neither does until one of both is gone`;
+    return { reason: 'TargetConflict', message };
+  }
+  if (hpa?.controller?.kind !== 'ScaledObject') return undefined;
+  const message = `HorizontalPodAutoscaler "${hpa.name}" belongs to ScaledObject "${hpa.controller.name}", which alone changes it`;
+  return { reason: 'OwnedByScaledObject', message };
+}
+
+interface CarryOutOptions extends CronHpaDependencies {
+  readonly jobs: readonly PlannedJob[];
+  readonly hpa: Hpa | undefined;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+async function carryOut(
+  object: CronHpa,
+  { planned, atMs }: Activation,
+  options: CarryOutOptions,
+): Promise<Outcome> {
+  const { job, timeZone } = planned;
+  const { namespace, spec } = object;
+  const { jobs, nowMs, signal } = options;
+  const times = { job: job.name, atMs, nextMs: nextActivation(jobs, nowMs)?.atMs, timeZone };
+  try {
+    const size = await setSize(object, job.targetSize, options);
+    const message = successMessage({ ...times, ...size, namespace, target: spec.scaleTargetRef });
+    return { planned, atMs, state: 'Succeed', message, change: size.desired - size.current };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const reason = isNotFound(error)
+      ? `there is no ${spec.scaleTargetRef.kind} "${spec.scaleTargetRef.name}"`
+      : describeError(error);
+    return { planned, atMs, state: 'Failed', message: failureMessage({ ...times, reason }), change: 0 };
+  }
+}
+
+/** After how long to try again, later from failure to failure; the queue's own backoff might wait beyond the next activation. */
+function retryAfter(key: string, outcome: Outcome | undefined, failures: Map<string, number>): number {
+  if (outcome?.state !== 'Failed') {
+    failures.delete(key);
+    return Number.POSITIVE_INFINITY;
+  }
+  const count = failures.get(key) ?? 0;
+  failures.set(key, count + 1);
+  return Math.min(FIRST_RETRY_MS * 2 ** count, LONGEST_RETRY_MS);
+}
+
+function untilNext({ nextScheduleTime }: CronHpaStatus, clock: Clock): number {
+  return nextScheduleTime === undefined
+    ? Number.POSITIVE_INFINITY
+    : Date.parse(nextScheduleTime) - clock.nowMs();
+}
+
+function targetOf<T>({ namespace, spec }: CronHpa, index: TargetIndex<T>): ReadonlyMap<string, T> {
+  return index.of(targetKey(namespace, spec.scaleTargetRef));
+}

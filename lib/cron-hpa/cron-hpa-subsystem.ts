@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { Registry } from 'prom-client';
+import type { Controller } from '#lib/control/controller.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { CRON_HPA, nameOf } from './cron-hpa.ts';
+import { cronHpaController, type EventSink } from './cron-hpa-controller.ts';
+import { CronHpaSeries } from './cron-hpa-series.ts';
+import { targetsOfCronHpa, targetsOfHpa } from './cron-hpa-watches.ts';
+import { readCronHpa } from './read-cron-hpa.ts';
+import { readHpa } from './read-hpa.ts';
+import { Schedules } from './schedule/schedules.ts';
+import { statusClient } from './status-client.ts';
+import { TargetIndex } from './target-index.ts';
+
+/** What Cron-HPA needs from outside. */
+export interface CronHpaEnvironment {
+  readonly client: ApiClient;
+  readonly scales: ScaleClient;
+  readonly events: EventSink;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Where the times of jobs are meant that do not tell. */
+  readonly timeZone: string;
+  readonly newJobId?: () => string;
+}
+
+/** Cron-HPA, ready to be started; disposing it ends its informers. */
+export interface CronHpaSubsystem extends AsyncDisposable {
+  /** Follows the objects, as every replica does. */
+  start(): void;
+  readonly isSynced: boolean;
+  /** What the leader runs: a new one for each term. */
+  controller(): Controller;
+}
+
+const CRON_HPAS: ApiResource = { ...CRON_HPA, namespaced: true, subresources: ['status'] };
+/** In the oldest version, which all servers have: more of them than the replicas are of no interest. */
+const HPAS: ApiResource = {
+  group: 'autoscaling',
+  version: 'v1',
+  kind: 'HorizontalPodAutoscaler',
+  plural: 'horizontalpodautoscalers',
+  namespaced: true,
+};
+
+/** Puts Cron-HPA together: informers → due activations → scale, status, events. */
+export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsystem {
+  const { client, clock, registry, newJobId = randomUUID } = environment;
+  const cronHpaInformer = new Informer({
+    ...environment,
+    collection: { path: collectionPath(CRON_HPAS) },
+    transform: readCronHpa,
+  });
+  const hpas = new Informer({
+    ...environment,
+    collection: { path: collectionPath(HPAS) },
+    transform: readHpa,
+  });
+  const cronHpasByTarget = new TargetIndex(cronHpaInformer, targetsOfCronHpa);
+  const hpasByTarget = new TargetIndex(hpas, targetsOfHpa);
+  const series = new CronHpaSeries(registry, () => {
+    let ready = 0;
+    for (const { status } of cronHpaInformer.values()) if (status.ready?.status === 'True') ready++;
+    return { ready, notReady: cronHpaInformer.size - ready };
+  });
+  const schedules = new Schedules();
+  const cronHpas = {
+    find: (key: string) => cronHpaInformer.find(key),
+    onChange: cronHpaInformer.onChange.bind(cronHpaInformer),
+    synced: (signal: AbortSignal) => cronHpaInformer.synced(signal),
+    keys: () => [...cronHpaInformer.values()].map(nameOf),
+  };
+  return {
+    start() {
+      cronHpaInformer.start();
+      hpas.start();
+    },
+    get isSynced() {
+      return cronHpaInformer.isSynced && hpas.isSynced;
+    },
+    controller: () =>
+      cronHpaController({
+        ...environment,
+        ...{ cronHpas, hpas, cronHpasByTarget, hpasByTarget, series, schedules, clock, newJobId },
+        statuses: statusClient(new ResourceClient({ api: client, resource: CRON_HPAS })),
+        hpaClient: new ResourceClient({ api: client, resource: HPAS }),
+      }),
+    async [Symbol.asyncDispose]() {
+      cronHpasByTarget[Symbol.dispose]();
+      hpasByTarget[Symbol.dispose]();
+      await Promise.all([cronHpaInformer[Symbol.asyncDispose](), hpas[Symbol.asyncDispose]()]);
+    },
+  };
+}

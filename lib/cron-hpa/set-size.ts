@@ -1,0 +1,117 @@
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import { isConflict } from '#lib/kubernetes/client/api-error.ts';
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { AdjustType } from './activation-message.ts';
+import type { CronHpa } from './cron-hpa.ts';
+import { type Hpa, hpaChange, hpaPatch } from './hpa-change.ts';
+import { readHpa } from './read-hpa.ts';
+
+/** HPAs, as far as they are read and changed. */
+export interface HpaClient {
+  get(
+    name: { readonly namespace: string; readonly name: string },
+    options: RequestOptions,
+  ): Promise<KubernetesObject>;
+  patch(
+    name: { readonly namespace: string; readonly name: string },
+    patch: { readonly type: 'merge'; readonly body: object },
+    options: RequestOptions & { readonly fieldManager: string },
+  ): Promise<KubernetesObject>;
+}
+
+interface RequestOptions {
+  readonly signal: AbortSignal;
+}
+
+/** What sizes are set with. */
+export interface SetSizeOptions {
+  readonly scales: ScaleClient;
+  readonly hpaClient: HpaClient;
+  /** The HPA that scales the same target. */
+  readonly hpa: Hpa | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What was set, what it was before, and what it is now. */
+export interface SizeSet {
+  readonly adjustType: AdjustType;
+  readonly current: number;
+  readonly desired: number;
+}
+
+/** Has jobs move the HPA's minReplicas rather than the target's replicas, as TKE's do. */
+export const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
+/** Under which name the API server knows our changes. */
+export const FIELD_MANAGER = 'autoscaler-cronhpa';
+
+const MOST_CONFLICTS = 5;
+
+/**
+ * Sets the size of an object's target: its replicas, or the minReplicas of its HPA, which then does the rest.
+ *
+ * @throws when that cannot be done
+ */
+export async function setSize(object: CronHpa, size: number, options: SetSizeOptions): Promise<SizeSet> {
+  const { hpa } = options;
+  const { kind, name } = object.spec.scaleTargetRef;
+  if (hpa) return await setMinReplicas(object, size, { ...options, hpa });
+  const needsHpa = object.annotations[ADJUST_HPA_MIN] === 'true' || kind === 'HorizontalPodAutoscaler';
+  if (needsHpa) throw new Error(`no HorizontalPodAutoscaler scales ${kind} "${name}"`);
+  return await setReplicas(object, size, options);
+}
+
+async function setReplicas(
+  { namespace, spec }: CronHpa,
+  desired: number,
+  { scales, signal }: Pick<SetSizeOptions, 'scales' | 'signal'>,
+): Promise<SizeSet> {
+  const scale = await scales.get({ namespace, ...spec.scaleTargetRef }, signal);
+  const { specReplicas: current } = scale;
+  if (current !== desired) await scales.set(scale, desired, signal);
+  return { adjustType: 'scale replicas', current, desired };
+}
+
+async function setMinReplicas(
+  object: CronHpa,
+  desired: number,
+  options: SetSizeOptions & { readonly hpa: Hpa },
+): Promise<SizeSet> {
+  const { hpa } = options;
+  if (desired < 1) throw new Error(`HorizontalPodAutoscaler "${hpa.name}" cannot have minReplicas 0`);
+  const { minReplicas: current } = await patchHpa(desired, options);
+  await wakeTarget(object, desired, options);
+  return { adjustType: 'hpa min replicas', current, desired };
+}
+
+/** @returns the HPA as it was before */
+async function patchHpa(
+  size: number,
+  { hpa, hpaClient, signal }: SetSizeOptions & { readonly hpa: Hpa },
+): Promise<Hpa> {
+  let before = hpa;
+  for (let conflicts = 0; ; conflicts++) {
+    const change = hpaChange(before, size);
+    if (!change) return before;
+    try {
+      const patch = { type: 'merge', body: hpaPatch(before, change) } as const;
+      await hpaClient.patch(before, patch, { signal, fieldManager: FIELD_MANAGER });
+      return before;
+    } catch (error) {
+      if (!isConflict(error) || conflicts >= MOST_CONFLICTS) throw error;
+      const latest = readHpa(await hpaClient.get(before, { signal }));
+      if (!latest) throw error;
+      before = latest;
+    }
+  }
+}
+
+/** An HPA leaves a target alone that has no replicas: somebody has to give it some. */
+async function wakeTarget(
+  { namespace }: CronHpa,
+  size: number,
+  { hpa, scales, signal }: SetSizeOptions & { readonly hpa: Hpa },
+): Promise<void> {
+  const { apiVersion = '', kind, name } = hpa.scaleTargetRef;
+  const scale = await scales.get({ namespace, apiVersion, kind, name }, signal);
+  if (scale.specReplicas === 0) await scales.set(scale, size, signal);
+}

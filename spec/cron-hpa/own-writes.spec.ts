@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { OwnWrites } from '#lib/cron-hpa/own-writes.ts';
+import { cronHpa } from '#spec/support/cron-hpas.ts';
+
+const KEY = 'default/web';
+
+describe('OwnWrites', () => {
+  const [first, second, third] = ['1', '2', '3'].map((resourceVersion) => cronHpa({ resourceVersion }));
+  if (!first || !second || !third) throw new Error('there are three');
+
+  it('knows what was written while the informer shows what was there before', () => {
+    const writes = new OwnWrites();
+    writes.record(KEY, first, second);
+    expect(writes.latest(KEY, first)).to.equal(second);
+    writes.record(KEY, second, third);
+    expect(writes.latest(KEY, first)).to.equal(third);
+    expect(writes.latest(KEY, second)).to.equal(third);
+  });
+
+  it('takes what the informer shows once that is later, or another object of the name', () => {
+    const writes = new OwnWrites();
+    writes.record(KEY, first, second);
+    expect(writes.latest(KEY, third)).to.equal(third);
+    const other = cronHpa({ uid: 'uid-2' });
+    expect(writes.latest(KEY, other)).to.equal(other);
+    expect(writes.latest(KEY, undefined)).to.equal(undefined);
+    expect(writes.latest(KEY, first)).to.equal(first);
+  });
+
+  it('tells its own versions from those of others', () => {
+    const writes = new OwnWrites();
+    expect(writes.isOurs(KEY, first)).to.equal(false);
+    writes.record(KEY, first, second);
+    expect(writes.isOurs(KEY, first)).to.equal(false);
+    expect(writes.isOurs(KEY, second)).to.equal(true);
+  });
+});

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { Registry } from 'prom-client';
+import { parse } from 'yaml';
+import { type RunControllerOptions, runController } from '#lib/control/run-controller.ts';
+import { ScaleClient } from '#lib/control/scale-client.ts';
+import { cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
+import { ApiClient, type ApiClientOptions } from '#lib/kubernetes/client/api-client.ts';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { ManualClock } from './manual-clock.ts';
+import { RecordingLogger } from './recording-logger.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
+
+const CRD_FILE = 'manifests/crds/cron-horizontal-pod-autoscaler.yaml';
+
+/** Cron-HPA beside an API server, on one manual clock. */
+export interface CronHpaCluster extends AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly api: SimulatedApiServer['client'];
+  readonly logger: RecordingLogger;
+  readonly registry: Registry;
+  /** What was told, as `OBJECT REASON MESSAGE`. */
+  readonly events: string[];
+  /** Starts the controller, as the leader does. */
+  lead(options?: Partial<RunControllerOptions>): Promise<void>;
+  /** Ends it, as the leader does that has lost its lease, or its life. */
+  stop(): Promise<void>;
+  /** Creates a Deployment with its replicas. */
+  deployment(name: string, replicas: number, namespace?: string): Promise<void>;
+  /** Creates a CronHorizontalPodAutoscaler of the Deployment of its name, unless its spec says otherwise. */
+  cronHpa(
+    name: string,
+    jobs: readonly object[],
+    more?: { readonly spec?: object; readonly metadata?: object },
+  ): Promise<void>;
+  /** How many replicas a Deployment is to have. */
+  replicas(name: string): Promise<number>;
+  // What a status holds is what the spec finds out.
+  status(name: string): Promise<ReturnType<typeof JSON.parse>>;
+}
+
+/** Where objects of a kind are. */
+export const PATHS = {
+  cronHpas: '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers',
+  hpas: '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers',
+  deployments: '/apis/apps/v1/namespaces/default/deployments',
+};
+
+/** Starts both; `await using` it. */
+export async function startCronHpaCluster(
+  now: string,
+  clientOptions: Partial<ApiClientOptions> = {},
+): Promise<CronHpaCluster> {
+  await using starting = new AsyncDisposableStack();
+  const clock = new ManualClock(Date.parse(now));
+  const server = starting.use(
+    await startSimulatedApiServer({ clock, definitions: [parse(readFileSync(CRD_FILE, 'utf8'))] }),
+  );
+  const access = await server.access();
+  const logger = new RecordingLogger();
+  const events: string[] = [];
+  let running:
+    | { ending: AbortController; done: Promise<void>; close: () => Promise<void>; registry: Registry }
+    | undefined;
+  const stop = async () => {
+    running?.ending.abort(new Error('not the leader any more'));
+    await running?.done;
+    await running?.close();
+    running = undefined;
+  };
+  starting.defer(stop);
+  const create = async (path: string, body: object) => {
+    const response = await server.client.post(path, body);
+    if (response.status !== 201) throw new Error(`Cannot create at ${path}: ${response.body.message}`);
+  };
+  const stack = starting.move();
+  return {
+    clock,
+    api: server.client,
+    logger,
+    events,
+    get registry() {
+      if (!running) throw new Error('nobody leads');
+      return running.registry;
+    },
+    async lead(options = {}) {
+      const registry = new Registry();
+      const client = new ApiClient({ access, clock, userAgent: 'spec/1', ...clientOptions });
+      const subsystem = cronHpaSubsystem({
+        client,
+        scales: new ScaleClient({ api: client, mapper: new RestMapper({ api: client, clock }), clock }),
+        events: {
+          record: ({ name }, { reason, message }) => void events.push(`${name} ${reason} ${message}`),
+        },
+        registry,
+        clock,
+        logger,
+        timeZone: 'Asia/Shanghai',
+      });
+      subsystem.start();
+      const ending = new AbortController();
+      const run = { clock, logger, signal: ending.signal, workers: 4, ...options };
+      const done = runController(subsystem.controller(), run);
+      const close = async () => {
+        await subsystem[Symbol.asyncDispose]();
+        await client[Symbol.asyncDispose]();
+      };
+      running = { ending, done, close, registry };
+    },
+    stop,
+    deployment: (name, replicas, namespace = 'default') =>
+      create(PATHS.deployments.replace('default', namespace), {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name },
+        spec: {
+          replicas,
+          selector: { matchLabels: { app: name } },
+          template: {
+            metadata: { labels: { app: name } },
+            spec: { containers: [{ name: 'main', image: 'nginx' }] },
+          },
+        },
+      }),
+    cronHpa: (name, jobs, { spec, metadata } = {}) =>
+      create(PATHS.cronHpas, {
+        apiVersion: 'autoscaling.stke.com/v1beta1',
+        kind: 'CronHorizontalPodAutoscaler',
+        metadata: { name, ...metadata },
+        spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name }, jobs, ...spec },
+      }),
+    replicas: async (name) => (await server.client.get(`${PATHS.deployments}/${name}`)).body.spec.replicas,
+    status: async (name) => (await server.client.get(`${PATHS.cronHpas}/${name}`)).body.status ?? {},
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
