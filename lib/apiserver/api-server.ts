@@ -14,6 +14,7 @@ import {
   limitInFlight,
 } from '#lib/apiserver/chain/limit-in-flight.ts';
 import { readRequest } from '#lib/apiserver/chain/read-request.ts';
+import { recogniseAddress } from '#lib/apiserver/chain/recognise-address.ts';
 import { allChecks } from '#lib/apiserver/health/all-checks.ts';
 import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
 import { healthEndpoints } from '#lib/apiserver/health/health-endpoints.ts';
@@ -24,6 +25,7 @@ import {
   openApiV3Endpoint,
   openApiV3IndexEndpoint,
 } from '#lib/apiserver/openapi/openapi-endpoints.ts';
+import type { ConnectionLimits } from '#lib/apiserver/serving/connection-gate.ts';
 import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-server.ts';
 import type { ListenAddress } from '#lib/apiserver/serving/listen.ts';
 import { SecureServer } from '#lib/apiserver/serving/secure-server.ts';
@@ -56,6 +58,7 @@ export interface ApiServerOptions extends ListenAddress {
   readonly tls?: TlsSettings;
   readonly maxStreamsPerConnection?: number;
   readonly timeouts?: ConnectionTimeouts;
+  readonly connectionLimits?: ConnectionLimits;
   readonly clock: Clock;
   readonly logger: Logger;
   /** By default everybody is anonymous. */
@@ -105,7 +108,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ...(options.endpoints ?? []),
   ]);
   const draining = new AbortController();
-  const telemetry = new ServingTelemetry(registry, () => server?.connectionCount ?? 0);
+  const telemetry = new ServingTelemetry(registry, {
+    connections: () => server?.connectionCount ?? 0,
+    handshakes: () => server?.handshakeCount ?? 0,
+  });
   const watches = new WatchServer({
     clock,
     draining: draining.signal,
@@ -124,6 +130,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   app.use(limitDelivery({ clock, telemetry }, requestTimeoutMs));
   app.use(limitDuration(clock, requestTimeoutMs));
   app.use(authenticate(options.authenticator ?? everyoneIsAnonymous));
+  app.use(recogniseAddress((address, knownFor) => server?.noteAddress(address, knownFor)));
   app.use(limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry));
   app.use(authorize(options.authorizer ?? everythingIsAllowed));
   app.use(dispatch({ groups, version, endpoints, watches, serverAddress }));

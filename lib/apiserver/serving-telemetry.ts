@@ -12,7 +12,9 @@ export type RefusalReason =
   | 'too_slow'
   | 'not_read'
   | 'malformed'
-  | 'tls_handshake';
+  | 'tls_handshake'
+  | 'connections'
+  | 'handshakes';
 
 /** Series about the bounds that a server keeps its clients within. */
 export class ServingTelemetry {
@@ -20,8 +22,11 @@ export class ServingTelemetry {
   readonly #refusals: Counter<'reason'>;
   readonly #idleConnections: Counter;
 
-  /** @param connectionCount how many connections are open */
-  constructor(registry: Registry, connectionCount: () => number) {
+  /** @param counts how many connections are open, and how many of them are in their TLS handshake */
+  constructor(
+    registry: Registry,
+    counts: { readonly connections: () => number; readonly handshakes: () => number },
+  ) {
     const registers = [registry];
     this.#inFlight = new Gauge({
       name: 'apiserver_current_inflight_requests',
@@ -45,7 +50,15 @@ export class ServingTelemetry {
       help: 'Number of connections of clients.',
       registers,
       collect() {
-        this.set(connectionCount());
+        this.set(counts.connections());
+      },
+    });
+    new Gauge({
+      name: 'apiserver_tls_handshakes',
+      help: 'Number of connections that are in the middle of their TLS handshake.',
+      registers,
+      collect() {
+        this.set(counts.handshakes());
       },
     });
     for (const request_kind of ['readOnly', 'mutating'] as const) this.#inFlight.set({ request_kind }, 0);

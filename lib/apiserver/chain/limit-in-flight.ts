@@ -1,6 +1,5 @@
 import { tooManyRequests } from '#lib/apiserver/failures.ts';
-import { HEALTH_ENDPOINTS } from '#lib/apiserver/health/health-check.ts';
-import type { RequestInfo } from '#lib/apiserver/request-info.ts';
+import { isProbe } from '#lib/apiserver/health/is-probe.ts';
 import type { RequestKind, ServingTelemetry } from '#lib/apiserver/serving-telemetry.ts';
 import type { Step } from './api-context.ts';
 
@@ -41,9 +40,4 @@ export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetr
     context.state.end.whenOver(() => change(kind, -1));
     return next();
   };
-}
-
-/** Refusing these would have the kubelet restart a server that is only busy; their answers cost nothing. */
-function isProbe({ isResourceRequest, path }: RequestInfo): boolean {
-  return !isResourceRequest && HEALTH_ENDPOINTS.some((name) => path === `/${name}`);
 }

@@ -6,7 +6,9 @@ import type { Server } from 'node:tls';
 import type { RefusalReason } from '#lib/apiserver/serving-telemetry.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { ConnectionGate, type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from './connection-gate.ts';
 import { type ConnectionTimeouts, createHttpServer } from './create-http-server.ts';
+import { KnownAddresses, type KnownFor } from './known-addresses.ts';
 import { limitBody } from './limit-body.ts';
 import { type ListenAddress, listen } from './listen.ts';
 import { refusalReasonOf, refuseMalformed } from './refuse-malformed.ts';
@@ -23,6 +25,7 @@ export interface SecureServerOptions extends ListenAddress {
   readonly maxStreamsPerConnection?: number;
   /** By default those of Kubernetes' servers. */
   readonly timeouts?: ConnectionTimeouts;
+  readonly connectionLimits?: ConnectionLimits | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long requests that are under way may take to finish when the server is disposed. */
@@ -53,12 +56,20 @@ export class SecureServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #options: SecureServerOptions;
   readonly #connections: ReadonlySet<Socket>;
+  readonly #gate: ConnectionGate;
+  readonly #known: KnownAddresses;
   #isDraining = false;
   /** Each settles when an answer has left or was cut off. */
   readonly #answers = new Set<Promise<void>>();
 
-  private constructor(server: Server, address: AddressInfo, options: SecureServerOptions) {
+  private constructor(
+    server: Server,
+    address: AddressInfo,
+    options: SecureServerOptions & { readonly gate: ConnectionGate; readonly known: KnownAddresses },
+  ) {
     this.address = address;
+    this.#gate = options.gate;
+    this.#known = options.known;
     this.#server = server;
     this.#options = options;
     this.#connections = trackConnections(server);
@@ -80,8 +91,20 @@ export class SecureServer implements AsyncDisposable {
       contexts.refresh();
       server.setSecureContext(contexts.options); // connections that are there keep theirs
     });
+    const known = new KnownAddresses(options.clock);
+    const gate = new ConnectionGate({
+      limits: options.connectionLimits ?? DEFAULT_CONNECTION_LIMITS,
+      waitMs: timeouts.headersMs,
+      reservedFor: (address) => known.reservedFor(address),
+      clock: options.clock,
+      onRefused: options.onRefused,
+    });
+    guardHandshakes(server, gate);
     const secured = new WeakSet<Duplex>();
-    server.on('secureConnection', (connection) => secured.add(connection));
+    server.on('secureConnection', (connection) => {
+      secured.add(connection);
+      gate.finish(connection);
+    });
     server.on('clientError', (error: Error & { readonly code?: string }, connection: Duplex) => {
       if (!secured.has(connection)) {
         connection.destroy(); // Node leaves one open whose handshake took too long
@@ -108,17 +131,28 @@ export class SecureServer implements AsyncDisposable {
       options.onRefused('tls_handshake');
       logger.info('TLS handshake failed', { remoteAddress, err: describeError(error) }, 2);
     });
-    return new SecureServer(server, await listen(server, options), options);
+    return new SecureServer(server, await listen(server, options), { ...options, gate, known });
   }
 
   get connectionCount(): number {
     return this.#connections.size;
   }
 
+  /** How many connections are in the middle of their TLS handshake. */
+  get handshakeCount(): number {
+    return this.#gate.handshakeCount;
+  }
+
+  /** Reserves places for an address for an hour. */
+  noteAddress(address: string | undefined, knownFor: KnownFor): void {
+    if (address !== undefined) this.#known.note(address, knownFor);
+  }
+
   /** Accepts nothing new, closes what lies idle, lets what is under way finish for a while, then cuts it off. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDraining = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#gate.close();
     const { clock, drainMs } = this.#options;
     const timer = new AbortController();
     clock.sleep(drainMs, { signal: timer.signal }).then(
@@ -151,6 +185,17 @@ export class SecureServer implements AsyncDisposable {
   #cutOff(): void {
     for (const connection of this.#connections) connection.destroy();
   }
+}
+
+/** Has connections go through the gate before Node makes anything of them. */
+function guardHandshakes(server: Server, gate: ConnectionGate): void {
+  const begin = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (connection: Socket) => {
+    gate.admit(connection, () => {
+      for (const listener of begin) Reflect.apply(listener, server, [connection]);
+    });
+  });
 }
 
 function trackConnections(server: Server): ReadonlySet<Socket> {

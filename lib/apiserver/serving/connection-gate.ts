@@ -1,0 +1,179 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '#lib/time/clock.ts';
+import { type AddressedPlace, PlacesByAddress } from './places-by-address.ts';
+
+/** How many connections there may be. */
+export interface ConnectionLimits {
+  /** Together, whatever they do. */
+  readonly connections: number;
+  /** In the middle of their TLS handshake, which takes 175 kB each; others wait for theirs, which takes little. */
+  readonly handshakes: number;
+}
+
+/** More than watchers are let. */
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = { connections: 2_000, handshakes: 128 };
+
+/** What a gate is made with. */
+export interface ConnectionGateOptions {
+  readonly limits: ConnectionLimits;
+  /** How long a connection may wait for its handshake. */
+  readonly waitMs: number;
+  /** How many connections are kept for an address, whatever others ask for. */
+  readonly reservedFor: (address: string) => number;
+  readonly clock: Clock;
+  /** Told of each connection that is refused, or cut off for another. */
+  readonly onRefused: (reason: 'connections' | 'handshakes') => void;
+}
+
+/** While others wait, a handshake may take this long: one that is not held up takes milliseconds. */
+const PATIENCE_MS = 2_000;
+
+interface Place extends AddressedPlace {
+  readonly socket: Socket;
+  readonly key: string;
+  readonly begin: () => void;
+  shakingSinceMs: number;
+  deadline?: Disposable;
+}
+
+/**
+ * Lets connections in up to a number, and some of them begin their handshake. Beyond that the address suffers that has
+ * the most beyond those that are reserved for it: its oldest makes place for one of an address that has fewer, and
+ * where it is the newcomer's own, that one waits, or is refused. So one that opens thousands keeps itself out, and nobody else.
+ */
+export class ConnectionGate {
+  readonly #options: ConnectionGateOptions;
+  readonly #byKey = new Map<string, Place>();
+  readonly #open = new PlacesByAddress<Place>();
+  readonly #shaking = new PlacesByAddress<Place>();
+  /** In the order in which they came. */
+  readonly #waiting = new Set<Place>();
+  #patience: Disposable | undefined;
+
+  constructor(options: ConnectionGateOptions) {
+    this.#options = options;
+  }
+
+  get connectionCount(): number {
+    return this.#open.size;
+  }
+
+  get handshakeCount(): number {
+    return this.#shaking.size;
+  }
+
+  /** @param begin starts the handshake, now or later */
+  admit(socket: Socket, begin: () => void): void {
+    const { remoteAddress: address } = socket;
+    if (address === undefined) {
+      socket.destroy(); // its client has gone
+      return;
+    }
+    const place: Place = { address, socket, key: keyOf(socket), begin, shakingSinceMs: 0 };
+    if (!this.#hasCapacity(this.#open, 'connections', place)) {
+      this.#cutOff(place, 'connections');
+      return;
+    }
+    this.#open.add(place);
+    this.#byKey.set(place.key, place);
+    socket.once('close', () => {
+      this.#forget(place);
+      this.#beginWaiting();
+    });
+    if (this.#hasCapacity(this.#shaking, 'handshakes', place)) this.#begin(place);
+    else this.#wait(place);
+  }
+
+  /** A connection's handshake is over. */
+  finish(connection: Pick<Socket, 'remoteAddress' | 'remotePort'>): void {
+    const place = this.#byKey.get(keyOf(connection));
+    if (!place) return;
+    this.#shaking.delete(place);
+    this.#beginWaiting();
+  }
+
+  /** Cuts off those that wait. */
+  close(): void {
+    for (const place of this.#waiting) {
+      this.#forget(place);
+      place.socket.destroy();
+    }
+    this.#endPatience();
+  }
+
+  /** Whether there is capacity for one more, if need be because another has been cut off for it. */
+  #hasCapacity(places: PlacesByAddress<Place>, limit: keyof ConnectionLimits, newcomer: Place): boolean {
+    if (places.size < this.#options.limits[limit]) return true;
+    const victim = places.victimFor(newcomer, this.#options.reservedFor);
+    if (!victim) return false;
+    this.#cutOff(victim, limit);
+    return true;
+  }
+
+  #cutOff(place: Place, reason: keyof ConnectionLimits): void {
+    this.#forget(place);
+    this.#options.onRefused(reason);
+    place.socket.destroy();
+  }
+
+  #forget(place: Place): void {
+    place.deadline?.[Symbol.dispose]();
+    this.#waiting.delete(place);
+    this.#shaking.delete(place);
+    this.#open.delete(place);
+    if (this.#byKey.get(place.key) === place) this.#byKey.delete(place.key);
+  }
+
+  #begin(place: Place): void {
+    place.shakingSinceMs = this.#options.clock.monotonicMs();
+    this.#shaking.add(place);
+    place.begin();
+  }
+
+  #wait(place: Place): void {
+    const { clock, waitMs } = this.#options;
+    this.#waiting.add(place);
+    place.deadline = clock.startTimer(waitMs, () => {
+      this.#cutOff(place, 'handshakes');
+      if (this.#waiting.size === 0) this.#endPatience();
+    });
+    this.#startPatience();
+  }
+
+  #beginWaiting(): void {
+    for (const next of this.#waiting) {
+      if (this.#shaking.size >= this.#options.limits.handshakes) return;
+      this.#waiting.delete(next);
+      next.deadline?.[Symbol.dispose]();
+      this.#begin(next);
+    }
+    this.#endPatience();
+  }
+
+  /** Looks after the oldest handshake, for as long as others wait. */
+  #startPatience(): void {
+    const { oldest } = this.#shaking;
+    if (this.#patience || !oldest) return;
+    const { clock } = this.#options;
+    const ageMs = clock.monotonicMs() - oldest.shakingSinceMs;
+    this.#patience = clock.startTimer(Math.max(0, PATIENCE_MS - ageMs), () => {
+      this.#patience = undefined;
+      for (;;) {
+        const { oldest: late } = this.#shaking;
+        if (!late || clock.monotonicMs() - late.shakingSinceMs < PATIENCE_MS) break;
+        this.#cutOff(late, 'handshakes');
+      }
+      this.#beginWaiting();
+      if (this.#waiting.size > 0) this.#startPatience();
+    });
+  }
+
+  #endPatience(): void {
+    this.#patience?.[Symbol.dispose]();
+    this.#patience = undefined;
+  }
+}
+
+function keyOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
+  return `${remoteAddress} ${remotePort}`;
+}

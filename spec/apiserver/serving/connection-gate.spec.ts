@@ -1,0 +1,202 @@
+import { once } from 'node:events';
+import { request } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { ANONYMOUS } from '#lib/apiserver/authentication.ts';
+import type { ConnectionLimits } from '#lib/apiserver/serving/connection-gate.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('ConnectionGate', () => {
+  it('lets somebody else in while 3,000 connections of one address stop in the middle of their handshake', async () => {
+    await using server = await setUp();
+    await server.stall(3_000, '127.0.0.2');
+    await eventually(async () => (await server.handshakes()) === 128);
+    await eventually(async () => (await server.refused('connections')) === 1_000);
+    await eventually(async () => (await server.connections()) === 2_000); // those that are refused have closed
+    expect(await server.ask('127.0.0.3')).to.equal(200);
+    expect(await server.handshakes()).to.be.within(126, 128);
+  });
+
+  it('has who comes from the same address wait, until those who are held up have had two seconds', async () => {
+    await using server = await setUp({ handshakes: 4, connections: 100 });
+    await server.stall(10, '127.0.0.2');
+    await eventually(async () => (await server.handshakes()) === 4);
+    const answer = server.ask('127.0.0.2');
+    for (let round = 0; round < 2; round++) {
+      await eventually(async () => (await server.handshakes()) === 4);
+      await server.clock.advance(1_999);
+      expect(await server.refused('handshakes')).to.equal(round === 0 ? undefined : 4 * round);
+      await server.clock.advance(1);
+    }
+    expect(await answer).to.equal(200);
+  });
+
+  it('cuts off who waits for as long as a handshake may take', async () => {
+    await using server = await setUp({ handshakes: 0, connections: 100 });
+    const [socket] = await server.stall(1, '127.0.0.2');
+    await eventually(async () => (await server.connections()) === 1);
+    await server.clock.advance(32_000);
+    await closing(socket);
+    expect(await server.refused('handshakes')).to.equal(1);
+    expect(await server.connections()).to.equal(0);
+  });
+
+  it('takes a burst of one client one after the other, and refuses none of it', async () => {
+    await using server = await setUp({ handshakes: 4, connections: 100 });
+    const answers = await Promise.all(Array.from({ length: 60 }, () => server.ask('127.0.0.2')));
+    expect(new Set(answers)).to.deep.equal(new Set([200]));
+    expect(await server.refused('handshakes')).to.equal(undefined);
+    await eventually(async () => (await server.handshakes()) === 0);
+  });
+
+  for (const limit of ['handshakes', 'connections'] as const) {
+    for (const [what, path, headers, places] of [
+      ['authenticated', '/version', { authorization: 'Bearer alice' }, 64],
+      ['asked for our health', '/livez', {}, 4],
+    ] as const) {
+      it(`keeps ${limit} for an address that ${what} within the last hour`, async () => {
+        await using server = await setUp({ handshakes: 8, connections: 100, [limit]: 8 });
+        expect(await server.ask('127.0.0.9', { path, headers })).to.equal(200);
+        await server.clock.advance(HOUR_MS - 1);
+        for (let stranger = 0; stranger < 8; stranger++) await server.stall(1, `127.1.0.${stranger + 1}`);
+        await eventually(async () => (await server.connections()) === 8);
+        const late = server.ask('127.1.0.10').catch(() => 'refused');
+        expect(await server.ask('127.0.0.9')).to.equal(200);
+        await server.stall(8, '127.0.0.9');
+        await eventually(
+          async () =>
+            (await server.refused(limit)) === (limit === 'handshakes' ? 1 : 2) + Math.min(7, places - 1),
+        );
+        if (limit === 'connections') expect(await late).to.equal('refused');
+      });
+    }
+  }
+
+  it('lets nobody take what is kept for an address that authenticated', async () => {
+    await using server = await setUp({ handshakes: 8, connections: 100 });
+    await server.ask('127.0.0.9', { headers: { authorization: 'Bearer alice' } });
+    await server.stall(8, '127.0.0.9');
+    await eventually(async () => (await server.handshakes()) === 8);
+    await server.stall(1, '127.0.0.2');
+    await eventually(async () => (await server.connections()) === 9);
+    expect(await server.handshakes()).to.equal(8);
+    expect(await server.refused('handshakes')).to.equal(undefined);
+  });
+
+  it('counts no handshake that is over, though its connection is kept', async () => {
+    await using server = await setUp({ handshakes: 1, connections: 100 });
+    const kept = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
+    await once(kept, 'secureConnect');
+    await eventually(async () => (await server.handshakes()) === 0);
+    expect(await server.ask('127.0.0.1')).to.equal(200);
+    expect(await server.connections()).to.be.at.least(1);
+    kept.destroy();
+  });
+
+  it('keeps nothing for an address that was last known an hour ago', async () => {
+    await using server = await setUp({ handshakes: 8, connections: 8 });
+    expect(await server.ask('127.0.0.9', { path: '/livez' })).to.equal(200);
+    await server.clock.advance(HOUR_MS);
+    for (let stranger = 0; stranger < 8; stranger++) await server.stall(1, `127.1.0.${stranger + 1}`);
+    await eventually(async () => (await server.connections()) === 8);
+    expect(await server.ask('127.0.0.9').catch(() => 'refused')).to.equal('refused');
+    expect(await server.refused('connections')).to.equal(1);
+  });
+
+  it('ends with the server, however many wait', async () => {
+    const server = await setUp({ handshakes: 1, connections: 100 });
+    const sockets = await server.stall(20, '127.0.0.2');
+    await eventually(async () => (await server.connections()) === 20);
+    const disposed = server[Symbol.asyncDispose]();
+    await Promise.all(sockets.slice(1).map(closing));
+    await server.clock.advance(1_500);
+    await disposed;
+    expect(server.clock.sleeperCount).to.equal(0);
+  });
+});
+
+async function setUp(connectionLimits?: ConnectionLimits) {
+  const [registry, clock] = [new Registry(), new ManualClock()];
+  const sockets: Socket[] = [];
+  const server = await startTestApiServer({
+    registry,
+    clock,
+    ...(connectionLimits && { connectionLimits }),
+    authenticator: async ({ headers }) =>
+      headers.authorization ? { ...ANONYMOUS, name: 'alice' } : ANONYMOUS,
+  });
+  const { port } = server.address;
+  const hello = await clientHello();
+  const metric = async (series: string) => {
+    const line = (await registry.metrics()).split('\n').find((one) => one.startsWith(`${series} `));
+    return line === undefined ? undefined : Number(line.slice(series.length));
+  };
+  return {
+    port,
+    clock,
+    handshakes: () => metric('apiserver_tls_handshakes'),
+    connections: () => metric('apiserver_open_connections'),
+    refused: (reason: string) => metric(`apiserver_refused_requests_total{reason="${reason}"}`),
+    /** Opens connections that say hello, and no more. */
+    stall: async (count: number, localAddress: string) => {
+      const opened = Array.from({ length: count }, () => connect({ port, host: '127.0.0.1', localAddress }));
+      for (const socket of opened) {
+        socket.on('error', () => {}); // cut off
+        socket.resume();
+        socket.once('connect', () => socket.write(hello));
+      }
+      sockets.push(...opened);
+      await Promise.all(opened.map((socket) => once(socket, 'connect').catch(() => {})));
+      return opened;
+    },
+    ask: async (localAddress: string, options: { path?: string; headers?: Record<string, string> } = {}) => {
+      const outgoing = request({
+        host: '127.0.0.1',
+        port,
+        path: '/version',
+        ...options,
+        localAddress,
+        agent: false,
+        rejectUnauthorized: false,
+      });
+      outgoing.end();
+      const [response] = await once(outgoing, 'response');
+      await buffer(response);
+      return response.statusCode as number;
+    },
+    [Symbol.asyncDispose]: async () => {
+      const disposed = server[Symbol.asyncDispose]();
+      for (const socket of sockets) socket.destroy();
+      await disposed;
+    },
+  };
+}
+
+/** What a TLS client begins with. */
+async function clientHello(): Promise<Buffer> {
+  const hello = Promise.withResolvers<Buffer>();
+  const wire = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      hello.resolve(chunk);
+      done();
+    },
+  });
+  const socket = connectTls({ socket: wire, servername: 'server' });
+  socket.on('error', () => {}); // it ends here
+  const bytes = await hello.promise;
+  socket.destroy();
+  return bytes;
+}
+
+async function closing(socket: Socket | undefined): Promise<void> {
+  if (socket && !socket.closed) await new Promise((resolve) => socket.once('close', resolve));
+}
