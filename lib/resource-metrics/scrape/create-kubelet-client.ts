@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { Dialer } from './dialer.ts';
 import { KubeletClient } from './kubelet-client.ts';
 import { type KubeletTrust, openKubeletCredentials } from './kubelet-credentials.ts';
-import { NameResolver } from './name-resolver.ts';
 import { TurnGate } from './turn-gate.ts';
 
 /** How kubelets are asked, as the flags say. */

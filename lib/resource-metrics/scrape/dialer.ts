@@ -1,12 +1,12 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import type { ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
+import type { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 import { kubeletIdentityFault } from './kubelet-identity.ts';
-import type { NameResolver } from './name-resolver.ts';
 import type { TurnGate } from './turn-gate.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for anew at every dial, for files rotate. */

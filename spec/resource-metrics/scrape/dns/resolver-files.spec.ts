@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { candidateNames, readHosts, readSearch } from '#lib/resource-metrics/scrape/resolver-files.ts';
+import { candidateNames, readHosts, readSearch } from '#lib/resource-metrics/scrape/dns/resolver-files.ts';
 
 describe('readHosts', () => {
   const HOSTS = `# comment

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FAILED_TTL_MS, FOUND_TTL_MS, NameResolver } from '#lib/resource-metrics/scrape/name-resolver.ts';
+import { FAILED_TTL_MS, FOUND_TTL_MS, NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import { DnsServer, ipv4, ipv6, type Zone } from '#spec/support/dns-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';
