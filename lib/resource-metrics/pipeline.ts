@@ -1,5 +1,6 @@
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { createKubeletClient } from '#lib/resource-metrics/scrape/kubelet/create-kubelet-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -9,7 +10,6 @@ import { scrapeTargetOf } from './nodes/node-address.ts';
 import { NodeCache } from './nodes/node-cache.ts';
 import type { MetricsServerOptions } from './options.ts';
 import { PodCache } from './pods/pod-cache.ts';
-import { createKubeletClient } from './scrape/create-kubelet-client.ts';
 import { EndpointChoice } from './scrape/endpoint-choice.ts';
 import { kubeletEndpoints } from './scrape/kubelet-endpoint.ts';
 import { ScrapeFailureLog } from './scrape/scrape-failure-log.ts';

@@ -1,4 +1,4 @@
-import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet-refusal.ts';
+import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { expositionOf } from '#lib/simulator/kubelet/exposition.ts';
 import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
 import { NodeClock } from '#lib/simulator/kubelet/node-clock.ts';

@@ -9,8 +9,8 @@ import {
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
-import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet-client.ts';
-import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet-refusal.ts';
+import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
+import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
 import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import type { Clock } from '#lib/time/clock.ts';

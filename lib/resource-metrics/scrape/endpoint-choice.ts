@@ -1,7 +1,7 @@
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type KubeletEndpoint, type KubeletEndpoints, kubeletEndpoints } from './kubelet-endpoint.ts';
-import { KubeletRefusal } from './kubelet-refusal.ts';
 
 /** Which endpoint kubelets are asked: one of the two, or whichever each of them answers. */
 export type EndpointPolicy = 'summary' | 'resource' | 'auto';

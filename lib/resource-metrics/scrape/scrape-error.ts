@@ -1,5 +1,5 @@
+import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { KubeletRefusal } from './kubelet-refusal.ts';
 
 /** A node whose usage could not be had in one cycle, and why. */
 export class ScrapeError extends Error {

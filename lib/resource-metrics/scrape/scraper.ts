@@ -5,9 +5,9 @@ import {
   type NoScrapeTarget,
   type ScrapeTarget,
 } from '#lib/resource-metrics/nodes/node-address.ts';
+import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { EndpointChoice } from './endpoint-choice.ts';
-import type { KubeletClient } from './kubelet-client.ts';
 import { Publication } from './publication.ts';
 import { ScrapeError } from './scrape-error.ts';
 import { SecondScrapes } from './second-scrapes.ts';

@@ -4,7 +4,7 @@ import {
   type EndpointPolicy,
   RECHECK_MS,
 } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
-import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet-refusal.ts';
+import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const SUMMARY_PATH = '/stats/summary?only_cpu_and_memory=true';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet-refusal.ts';
 import { explainHttpError } from './http-error.ts';
+import { KubeletRefusal } from './kubelet-status-error.ts';
 import { ResponseBody, type ResponseBodyOptions } from './response-body.ts';
 
 /** The rest of a response that is no success is left unread from here on. */

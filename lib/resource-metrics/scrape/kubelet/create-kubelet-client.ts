@@ -6,7 +6,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { Dialer } from './dialer.ts';
 import { KubeletClient } from './kubelet-client.ts';
 import { type KubeletTrust, openKubeletCredentials } from './kubelet-credentials.ts';
-import { TurnGate } from './turn-gate.ts';
+import { TurnGate } from './semaphore.ts';
 
 /** How kubelets are asked, as the flags say. */
 export interface KubeletConnectionOptions extends KubeletTrust {

@@ -7,7 +7,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 import { kubeletIdentityFault } from './kubelet-identity.ts';
-import type { TurnGate } from './turn-gate.ts';
+import type { TurnGate } from './semaphore.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for anew at every dial, for files rotate. */
 export interface KubeletTls {

@@ -4,10 +4,10 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { Dialer } from './dialer.ts';
-import { ConnectionClosed } from './kubelet/http-error.ts';
-import { KubeletConnection, type KubeletRequest } from './kubelet/kubelet-connection.ts';
-import { ResponseMemory } from './kubelet/response-memory.ts';
-import { KubeletRefusal } from './kubelet-refusal.ts';
+import { ConnectionClosed } from './http-error.ts';
+import { KubeletConnection, type KubeletRequest } from './kubelet-connection.ts';
+import { KubeletRefusal } from './kubelet-status-error.ts';
+import { ResponseMemory } from './response-memory.ts';
 
 /** What a kubelet client needs from outside. */
 export interface KubeletClientOptions {

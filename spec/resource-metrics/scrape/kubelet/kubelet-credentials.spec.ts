@@ -3,7 +3,7 @@ import type { ClusterTls } from '#lib/kubernetes/access/cluster-access.ts';
 import {
   type KubeletTrust,
   openKubeletCredentials,
-} from '#lib/resource-metrics/scrape/kubelet-credentials.ts';
+} from '#lib/resource-metrics/scrape/kubelet/kubelet-credentials.ts';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { eventually } from '#spec/support/eventually.ts';

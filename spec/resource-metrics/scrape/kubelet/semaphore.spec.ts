@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { TurnGate } from '#lib/resource-metrics/scrape/turn-gate.ts';
+import { TurnGate } from '#lib/resource-metrics/scrape/kubelet/semaphore.ts';
 
 const forever = new AbortController().signal;
 

@@ -1,9 +1,9 @@
 import type net from 'node:net';
 import { expect } from 'chai';
-import { Dialer, type KubeletTls } from '#lib/resource-metrics/scrape/dialer.ts';
 import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
-import { KubeletClient } from '#lib/resource-metrics/scrape/kubelet-client.ts';
-import { TurnGate } from '#lib/resource-metrics/scrape/turn-gate.ts';
+import { Dialer, type KubeletTls } from '#lib/resource-metrics/scrape/kubelet/dialer.ts';
+import { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
+import { TurnGate } from '#lib/resource-metrics/scrape/kubelet/semaphore.ts';
 import { memoryInUse } from '#spec/support/held-resources.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { answering, httpResponse, RawServer } from '#spec/support/raw-server.ts';
