@@ -6,7 +6,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { Dialer } from './dialer.ts';
 import { KubeletClient } from './kubelet-client.ts';
 import { type KubeletTrust, openKubeletCredentials } from './kubelet-credentials.ts';
-import { TurnGate } from './semaphore.ts';
+import { Semaphore } from './semaphore.ts';
 
 /** How kubelets are asked, as the flags say. */
 export interface KubeletConnectionOptions extends KubeletTrust {
@@ -53,7 +53,7 @@ export async function createKubeletClient(
   const dialer = new Dialer({
     clock,
     resolver,
-    gate: new TurnGate(HANDSHAKES_AT_ONCE),
+    handshakes: new Semaphore(HANDSHAKES_AT_ONCE),
     tls: credentials && (() => credentials.tls()),
     dialTimeoutMs,
   });

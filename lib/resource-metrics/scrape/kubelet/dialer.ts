@@ -7,7 +7,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 import { kubeletIdentityFault } from './kubelet-identity.ts';
-import type { TurnGate } from './semaphore.ts';
+import type { Semaphore } from './semaphore.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for anew at every dial, for files rotate. */
 export interface KubeletTls {
@@ -26,7 +26,8 @@ export type DialTarget = Pick<ScrapeTarget, 'host' | 'port' | 'knownAs'>;
 export interface DialerOptions {
   readonly clock: Clock;
   readonly resolver: NameResolver;
-  readonly gate: TurnGate;
+  /** Bounds how many handshakes are under way at once. */
+  readonly handshakes: Semaphore;
   /** `undefined` for plain text. */
   readonly tls: (() => KubeletTls) | undefined;
   /** Bounds resolving the name, and again connecting together with the handshake. */
@@ -34,12 +35,12 @@ export interface DialerOptions {
 }
 
 /** Many times what a handshake takes of our own CPU: it is the other side that is slow. */
-const LONGEST_TURN_MS = 250;
+const LONGEST_PERMIT_MS = 250;
 
 /**
  * Opens connections to kubelets.
  *
- * Handshakes cost our own CPU, so a bounded number is under way at once, and time spent waiting for a turn is
+ * Handshakes cost our own CPU, so a bounded number is under way at once, and time spent waiting for a permit is
  * not held against the kubelet.
  */
 export class Dialer {
@@ -66,7 +67,7 @@ export class Dialer {
       const { credentials } = this;
       if (!credentials) return socket;
       const leftMs = dialTimeoutMs - (clock.monotonicMs() - startedAtMs);
-      using _turn = this.#shortened(await this.#options.gate.enter(signal));
+      using _permit = this.#shortened(await this.#options.handshakes.acquire(signal));
       if (socket.destroyed) throw socket.errored ?? closedDuring('connection');
       const secured = this.#secure(socket, target, credentials);
       await this.#within(Math.max(leftMs, 1), 'TLS handshake', {
@@ -103,17 +104,17 @@ export class Dialer {
     return this.#context.secureContext;
   }
 
-  /** A turn is over after a while: our own work is long done, and what is left is the kubelet's silence. */
-  #shortened(turn: Disposable): Disposable {
+  /** A permit is given back after a while: our own work is long done, and what is left is the kubelet's silence. */
+  #shortened(permit: Disposable): Disposable {
     const timer = new AbortController();
-    this.#options.clock.sleep(LONGEST_TURN_MS, { signal: timer.signal }).then(
-      () => turn[Symbol.dispose](),
+    this.#options.clock.sleep(LONGEST_PERMIT_MS, { signal: timer.signal }).then(
+      () => permit[Symbol.dispose](),
       () => {}, // the handshake ended first
     );
     return {
       [Symbol.dispose]: () => {
         timer.abort();
-        turn[Symbol.dispose]();
+        permit[Symbol.dispose]();
       },
     };
   }

@@ -1,5 +1,5 @@
 /** Lets a bounded number of holders in at once, the others in the order in which they came. */
-export class TurnGate {
+export class Semaphore {
   readonly #limit: number;
   #held = 0;
   readonly #waiting = new Set<() => void>();
@@ -9,41 +9,41 @@ export class TurnGate {
   }
 
   /**
-   * Waits for a turn.
+   * Waits for a permit.
    *
-   * @returns the turn; dispose it to let the next in
+   * @returns the permit; dispose it to let the next in
    * @throws the signal's reason when it aborts first
    */
-  async enter(signal: AbortSignal): Promise<Disposable> {
+  async acquire(signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
-    if (this.#held >= this.#limit) await this.#turn(signal);
+    if (this.#held >= this.#limit) await this.#wait(signal);
     else this.#held++;
-    let isOver = false;
+    let isReleased = false;
     return {
       [Symbol.dispose]: () => {
-        if (!isOver) this.#leave();
-        isOver = true;
+        if (!isReleased) this.#release();
+        isReleased = true;
       },
     };
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
+  #wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
-        this.#waiting.delete(enter);
+        this.#waiting.delete(admit);
         reject(signal.reason);
       };
-      const enter = () => {
+      const admit = () => {
         signal.removeEventListener('abort', onAbort);
         resolve();
       };
       signal.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.add(enter);
+      this.#waiting.add(admit);
     });
   }
 
-  /** The place passes straight to the longest waiting, so that a newcomer can't take it in between. */
-  #leave(): void {
+  /** The permit passes straight to the longest waiting, so that a newcomer can't take it in between. */
+  #release(): void {
     const [next] = this.#waiting;
     if (!next) {
       this.#held--;

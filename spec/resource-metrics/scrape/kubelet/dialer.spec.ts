@@ -3,7 +3,7 @@ import type tls from 'node:tls';
 import { expect } from 'chai';
 import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import { Dialer, type KubeletTls } from '#lib/resource-metrics/scrape/kubelet/dialer.ts';
-import { TurnGate } from '#lib/resource-metrics/scrape/kubelet/semaphore.ts';
+import { Semaphore } from '#lib/resource-metrics/scrape/kubelet/semaphore.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer, serverCertificate } from '#spec/support/raw-server.ts';
 import { until } from '#spec/support/until.ts';
@@ -19,8 +19,8 @@ function setup({ tls, handshakes = 64 }: { readonly tls?: KubeletTls; readonly h
     hosts: async () => '127.0.0.1 kubelet.test other.test',
     resolvConf: async () => '',
   });
-  const gate = new TurnGate(handshakes);
-  const dialer = new Dialer({ clock, resolver, gate, tls: tls && (() => tls), dialTimeoutMs: 3000 });
+  const permits = new Semaphore(handshakes);
+  const dialer = new Dialer({ clock, resolver, handshakes: permits, tls: tls && (() => tls), dialTimeoutMs: 3000 });
   const dial = (port: number, host = '127.0.0.1') => dialer.dial({ host, port }, never);
   const failure = (port: number, host?: string) =>
     dial(port, host).then(
@@ -79,7 +79,7 @@ describe('Dialer', () => {
     const dialer = new Dialer({
       clock,
       resolver: new NameResolver({ clock, timeoutMs: 3000, hosts: none, resolvConf: none }),
-      gate: new TurnGate(64),
+      handshakes: new Semaphore(64),
       tls: () => tls,
       dialTimeoutMs: 3000,
     });

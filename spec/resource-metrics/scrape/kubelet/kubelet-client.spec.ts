@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import { Dialer, type KubeletTls } from '#lib/resource-metrics/scrape/kubelet/dialer.ts';
 import { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
-import { TurnGate } from '#lib/resource-metrics/scrape/kubelet/semaphore.ts';
+import { Semaphore } from '#lib/resource-metrics/scrape/kubelet/semaphore.ts';
 import { memoryInUse } from '#spec/support/held-resources.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { answering, httpResponse, RawServer } from '#spec/support/raw-server.ts';
@@ -24,8 +24,8 @@ function setup({
   const clock = new ManualClock();
   const none = async () => '';
   const resolver = new NameResolver({ clock, timeoutMs: 3000, hosts: none, resolvConf: none });
-  const gate = new TurnGate(64);
-  const dialer = new Dialer({ clock, resolver, gate, tls: undefined, dialTimeoutMs: 3000 });
+  const handshakes = new Semaphore(64);
+  const dialer = new Dialer({ clock, resolver, handshakes, tls: undefined, dialTimeoutMs: 3000 });
   let credentials: KubeletTls | undefined;
   const slowDialer = {
     get credentials() {

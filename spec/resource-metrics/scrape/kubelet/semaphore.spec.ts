@@ -1,52 +1,52 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect } from 'chai';
-import { TurnGate } from '#lib/resource-metrics/scrape/kubelet/semaphore.ts';
+import { Semaphore } from '#lib/resource-metrics/scrape/kubelet/semaphore.ts';
 
 const forever = new AbortController().signal;
 
-describe('TurnGate', () => {
+describe('Semaphore', () => {
   it('lets in as many as its limit and the rest as those leave, in order', async () => {
-    const gate = new TurnGate(2);
+    const semaphore = new Semaphore(2);
     const entered: number[] = [];
-    const turns = await Promise.all([gate.enter(forever), gate.enter(forever)]);
+    const permits = await Promise.all([semaphore.acquire(forever), semaphore.acquire(forever)]);
     const waiting = [1, 2, 3].map(async (each) => {
-      const held = await gate.enter(forever);
+      const held = await semaphore.acquire(forever);
       entered.push(each);
       return held;
     });
-    await turn();
+    await yieldToEventLoop();
     expect(entered).to.deep.equal([]);
-    turns[0][Symbol.dispose]();
-    await turn();
+    permits[0][Symbol.dispose]();
+    await yieldToEventLoop();
     expect(entered).to.deep.equal([1]);
-    turns[1][Symbol.dispose]();
-    await turn();
+    permits[1][Symbol.dispose]();
+    await yieldToEventLoop();
     expect(entered).to.deep.equal([1, 2]);
     (await waiting[0])?.[Symbol.dispose]();
-    await turn();
+    await yieldToEventLoop();
     expect(entered).to.deep.equal([1, 2, 3]);
   });
 
-  it('counts a turn that is left twice as left once', async () => {
-    const gate = new TurnGate(1);
-    const held = await gate.enter(forever);
+  it('counts a permit that is given back twice as given back once', async () => {
+    const semaphore = new Semaphore(1);
+    const held = await semaphore.acquire(forever);
     held[Symbol.dispose]();
     held[Symbol.dispose]();
-    await gate.enter(forever);
+    await semaphore.acquire(forever);
     let hasEntered = false;
-    void gate.enter(forever).then(() => {
+    void semaphore.acquire(forever).then(() => {
       hasEntered = true;
     });
-    await turn();
+    await yieldToEventLoop();
     expect(hasEntered).to.equal(false);
   });
 
   it('lets go of one whose signal aborts while it waits', async () => {
-    const gate = new TurnGate(1);
-    const held = await gate.enter(forever);
+    const semaphore = new Semaphore(1);
+    const held = await semaphore.acquire(forever);
     const aborting = new AbortController();
-    const refused = gate.enter(aborting.signal).catch((error: Error) => error.message);
-    const next = gate.enter(forever);
+    const refused = semaphore.acquire(aborting.signal).catch((error: Error) => error.message);
+    const next = semaphore.acquire(forever);
     aborting.abort(new Error('too late'));
     expect(await refused).to.equal('too late');
     held[Symbol.dispose]();
