@@ -1,4 +1,4 @@
-import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
+import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { expositionOf } from '#lib/simulator/kubelet/exposition.ts';
 import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
 import { NodeClock } from '#lib/simulator/kubelet/node-clock.ts';
@@ -116,7 +116,7 @@ export class SocketlessNode {
 
   #sample(path: string): string {
     if (path === '/metrics/resource') return expositionOf(this.machine);
-    if (this.endpoint === 'resource') throw new KubeletRefusal(403, 'Forbidden');
+    if (this.endpoint === 'resource') throw new KubeletStatusError(403, 'Forbidden');
     return summaryOf(this.machine, { onlyCpuAndMemory: path.endsWith('only_cpu_and_memory=true') });
   }
 

@@ -10,7 +10,7 @@ import {
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
 import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
-import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
+import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
 import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -122,7 +122,7 @@ const CERTIFICATE_FAULTS = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_(C
 
 function outcomeOf(error: unknown, nodeName: string, target: ScrapeTarget): AttemptOutcome {
   const because = reasonOf(error, nodeName, target);
-  if (error instanceof KubeletRefusal) return { kind: 'refused', statusCode: error.statusCode, because };
+  if (error instanceof KubeletStatusError) return { kind: 'refused', statusCode: error.statusCode, because };
   if (isExcessive(error)) return { kind: 'excessive', because };
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const isUntrusted = CERTIFICATE_FAULTS.test(code) || because.startsWith('its certificate');

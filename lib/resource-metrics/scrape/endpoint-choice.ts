@@ -1,5 +1,5 @@
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
-import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
+import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type KubeletEndpoint, type KubeletEndpoints, kubeletEndpoints } from './kubelet-endpoint.ts';
 
@@ -66,6 +66,6 @@ export class EndpointChoice {
 
   #mayTryOther(endpoint: KubeletEndpoint, error: unknown): boolean {
     if (this.#policy !== 'auto' || endpoint !== this.#endpoints.summary) return false;
-    return error instanceof KubeletRefusal && REFUSALS_OF_AN_ENDPOINT.includes(error.statusCode);
+    return error instanceof KubeletStatusError && REFUSALS_OF_AN_ENDPOINT.includes(error.statusCode);
   }
 }

@@ -1,4 +1,4 @@
-import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
+import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 
 /** A node whose usage could not be had in one cycle, and why. */
@@ -48,6 +48,6 @@ function inWords(cause: unknown): string {
 function kindOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   if ('code' in cause && typeof cause.code === 'string') return cause.code;
-  if (cause instanceof KubeletRefusal) return `HTTP status ${cause.statusCode}`;
+  if (cause instanceof KubeletStatusError) return `HTTP status ${cause.statusCode}`;
   return cause.message.replace(/:.*/s, '').replace(/\d+/g, '0');
 }

@@ -8,9 +8,9 @@ import {
 import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { EndpointChoice } from './endpoint-choice.ts';
-import { Publication } from './publication.ts';
 import { ScrapeError } from './scrape-error.ts';
 import { SecondScrapes } from './second-scrapes.ts';
+import { SnapshotPublisher } from './snapshot-publisher.ts';
 
 /** One attempt to scrape one node. */
 export interface ScrapeOutcome {
@@ -83,13 +83,13 @@ export class Scraper {
     const mostJitterMs = this.#cycles++ < STARTING_CYCLES ? MOST_STARTING_JITTER_MS : MOST_JITTER_MS;
     const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, mostJitterMs);
     const { clock, client, random } = this.#options;
-    using publication = new Publication({ clock, publish, patienceMs: jitterMs + PATIENCE_MS });
+    using publisher = new SnapshotPublisher({ clock, publish, patienceMs: jitterMs + PATIENCE_MS });
     const targets = new Set<string>();
     const spread = new Map<string, number>();
     const deliver = (answer: NodeAnswer) => {
       receive(answer);
       this.#secondScrapes.noteAnswer(answer.nodeName, answer.receivedAtMs);
-      publication.noteNews();
+      publisher.markDirty();
     };
     const scrapeNode = async (node: LiveNode) => {
       const target = this.#options.targetOf(node);
@@ -107,7 +107,7 @@ export class Scraper {
     this.#spread = spread;
     this.#secondScrapes.retain((name) => spread.has(name));
     await scraped;
-    publication.flush();
+    publisher.flush();
     await client.retain(targets);
   }
 

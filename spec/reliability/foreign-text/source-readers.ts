@@ -17,8 +17,8 @@ import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { PodReducer } from '#lib/resource-metrics/pods/pod-reducer.ts';
+import { readHosts, readSearch } from '#lib/resource-metrics/scrape/dns/resolver-files.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
-import { readHosts, readSearch } from '#lib/resource-metrics/scrape/resolver-files.ts';
 import { parseRfc3339 } from '#lib/resource-metrics/scrape/rfc3339.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
 import { printable } from '#lib/telemetry/printable.ts';
@@ -245,7 +245,7 @@ export const OPERATOR_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'hosts, resolv.conf',
-    files: ['lib/resource-metrics/scrape/resolver-files.ts'],
+    files: ['lib/resource-metrics/scrape/dns/resolver-files.ts'],
     bound: OWN_FILE,
     shapes: {
       'white space': repeated(' ', { before: '10.0.0.1', behind: 'x' }),

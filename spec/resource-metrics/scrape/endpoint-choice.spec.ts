@@ -4,7 +4,7 @@ import {
   type EndpointPolicy,
   RECHECK_MS,
 } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
-import { KubeletRefusal } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
+import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const SUMMARY_PATH = '/stats/summary?only_cpu_and_memory=true';
@@ -21,7 +21,7 @@ function setup(policy: EndpointPolicy, statuses: Record<string, number> = {}) {
       .ask({ name, resourceMetricsPath }, async ({ path }) => {
         asked.push(path);
         const status = kubelet.statuses[path];
-        if (status !== undefined) throw new KubeletRefusal(status, '');
+        if (status !== undefined) throw new KubeletStatusError(status, '');
         return 'answered';
       })
       .catch((error: Error) => error.message);

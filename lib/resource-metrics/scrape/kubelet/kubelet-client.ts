@@ -6,7 +6,7 @@ import { formatDuration } from '#lib/time/duration.ts';
 import type { Dialer } from './dialer.ts';
 import { ConnectionClosed } from './http-error.ts';
 import { KubeletConnection, type KubeletRequest } from './kubelet-connection.ts';
-import { KubeletRefusal } from './kubelet-status-error.ts';
+import { KubeletStatusError } from './kubelet-status-error.ts';
 import { ResponseMemory } from './response-memory.ts';
 
 /** What a kubelet client needs from outside. */
@@ -41,7 +41,7 @@ export class KubeletClient {
    * with another client certificate than is current is not used, for the kubelet goes on taking us for who we were.
    *
    * @returns what was read of the response
-   * @throws what `read` throws; {KubeletRefusal} for every status but 200; an Error with the cause in words for the rest
+   * @throws what `read` throws; {KubeletStatusError} for every status but 200; an Error with the cause in words for the rest
    */
   async get<Read>(
     target: ScrapeTarget,
@@ -65,7 +65,7 @@ export class KubeletClient {
       try {
         return await kept.connection.get(request);
       } catch (error) {
-        if (error instanceof KubeletRefusal || signal.aborted || !wasClosed(error)) throw error;
+        if (error instanceof KubeletStatusError || signal.aborted || !wasClosed(error)) throw error;
       }
     }
     const connection = this.#keep(address, await this.#dial(target, signal), certificate);

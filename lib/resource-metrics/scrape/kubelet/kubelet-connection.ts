@@ -69,7 +69,7 @@ export class KubeletConnection {
    * Asks, once the requests before are over.
    *
    * @returns what was read of the response
-   * @throws {KubeletRefusal} for every status but 200; what `read` throws; {@link ConnectionClosed}, the signal's reason, or
+   * @throws {KubeletStatusError} for every status but 200; what `read` throws; {@link ConnectionClosed}, the signal's reason, or
    * why else there is no response, and then the connection is closed
    */
   async get<Read>({ path, authorization, signal, read }: KubeletRequest<Read>): Promise<Read> {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { explainHttpError } from './http-error.ts';
-import { KubeletRefusal } from './kubelet-status-error.ts';
+import { KubeletStatusError } from './kubelet-status-error.ts';
 import { ResponseBody, type ResponseBodyOptions } from './response-body.ts';
 
 /** The rest of a response that is no success is left unread from here on. */
@@ -43,7 +43,7 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   /**
    * What was read of the body.
    *
-   * Rejects with {@link KubeletRefusal} for every status but 200; with what `read` throws; with the reason given to
+   * Rejects with {@link KubeletStatusError} for every status but 200; with what `read` throws; with the reason given to
    * {@link fail}; or with why else there is no response.
    */
   get result(): Promise<Read> {
@@ -114,8 +114,8 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
     if (this.#refusalBytes >= MAX_REFUSAL_BYTES) throw this.#refusalError();
   }
 
-  #refusalError(): KubeletRefusal {
+  #refusalError(): KubeletStatusError {
     const text = this.#refusal.toString().trim().slice(0, MAX_REFUSAL_LENGTH);
-    return new KubeletRefusal(this.#statusCode, text);
+    return new KubeletStatusError(this.#statusCode, text);
   }
 }

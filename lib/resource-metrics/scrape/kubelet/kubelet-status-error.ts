@@ -1,5 +1,5 @@
-/** A kubelet that answered, but not with 200. */
-export class KubeletRefusal extends Error {
+/** A kubelet whose response has another status than 200. */
+export class KubeletStatusError extends Error {
   readonly statusCode: number;
 
   constructor(statusCode: number, text: string) {

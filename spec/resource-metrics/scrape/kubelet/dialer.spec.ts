@@ -20,7 +20,13 @@ function setup({ tls, handshakes = 64 }: { readonly tls?: KubeletTls; readonly h
     resolvConf: async () => '',
   });
   const permits = new Semaphore(handshakes);
-  const dialer = new Dialer({ clock, resolver, handshakes: permits, tls: tls && (() => tls), dialTimeoutMs: 3000 });
+  const dialer = new Dialer({
+    clock,
+    resolver,
+    handshakes: permits,
+    tls: tls && (() => tls),
+    dialTimeoutMs: 3000,
+  });
   const dial = (port: number, host = '127.0.0.1') => dialer.dial({ host, port }, never);
   const failure = (port: number, host?: string) =>
     dial(port, host).then(

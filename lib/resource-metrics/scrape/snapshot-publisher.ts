@@ -1,11 +1,11 @@
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What the publication of a cycle needs from outside. */
-export interface PublicationOptions {
+/** What the publisher of a cycle needs from outside. */
+export interface SnapshotPublisherOptions {
   readonly clock: Clock;
   /** Serves what has come in so far. */
   readonly publish: () => void;
-  /** How long the first time waits for the answers of all. */
+  /** How long the first time waits for the responses of all. */
   readonly patienceMs: number;
 }
 
@@ -13,30 +13,30 @@ export interface PublicationOptions {
 const SHORTEST_INTERVAL_MS = 250;
 
 /**
- * When the answers of a cycle are published: together, so that a slow kubelet does not hold up the others and every
+ * Publishes the responses of a cycle together, so that a slow kubelet does not hold up the others and every
  * swap of the snapshot is worth its cost.
  */
-export class Publication implements Disposable {
-  readonly #options: PublicationOptions;
+export class SnapshotPublisher implements Disposable {
+  readonly #options: SnapshotPublisherOptions;
   readonly #timers = new AbortController();
-  #hasNews = false;
+  #isDirty = false;
   #isTimerSet = false;
 
-  constructor(options: PublicationOptions) {
+  constructor(options: SnapshotPublisherOptions) {
     this.#options = options;
     this.#publishAfter(options.patienceMs);
   }
 
-  /** Notes that an answer has come in. */
-  noteNews(): void {
-    this.#hasNews = true;
+  /** Notes that a response has come in, which no snapshot has. */
+  markDirty(): void {
+    this.#isDirty = true;
     if (!this.#isTimerSet) this.#publishAfter(SHORTEST_INTERVAL_MS);
   }
 
   /** Publishes now, if there is anything new. */
   flush(): void {
-    if (!this.#hasNews) return;
-    this.#hasNews = false;
+    if (!this.#isDirty) return;
+    this.#isDirty = false;
     this.#options.publish();
   }
 
