@@ -1,27 +1,32 @@
-import type { DelegatedAuthenticationOptions } from '#lib/apiserver/authentication/delegated-authentication.ts';
-import { type PathRules, parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
-import type { InFlightLimits } from '#lib/apiserver/chain/limit-in-flight.ts';
-import { DEFAULT_MAX_STREAMS } from '#lib/apiserver/serving/secure-server.ts';
-import type { NamedCertificateFiles } from '#lib/apiserver/serving/serving-certificates.ts';
-import { TLS_VERSIONS, type TlsSettings } from '#lib/apiserver/serving/tls-settings.ts';
+import { authenticationFlags } from '#lib/apiserver/options/authentication-flags.ts';
+import { authorizationFlags } from '#lib/apiserver/options/authorization-flags.ts';
+import { servingFlags } from '#lib/apiserver/options/serving-flags.ts';
+import {
+  type AuthenticationOptions,
+  type AuthorizationOptions,
+  authenticationOptionsOf,
+  authorizationOptionsOf,
+  type ServingOptions,
+  servingOptionsOf,
+} from '#lib/apiserver/options/serving-options.ts';
 import type { FlagSection, FlagValues } from '#lib/flags/flag.ts';
 import { formatHelp } from '#lib/flags/format-help.ts';
 import { formatMarkdown } from '#lib/flags/format-markdown.ts';
+import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
-import { authenticationFlags } from './options/authentication-flags.ts';
-import { authorizationFlags } from './options/authorization-flags.ts';
 import { compatibilityFlags } from './options/compatibility-flags.ts';
 import { doctorFlags } from './options/doctor-flags.ts';
 import { EXTRA_RESOURCES, generalFlags } from './options/general-flags.ts';
 import { kubeletFlags } from './options/kubelet-flags.ts';
-import { loggingFlags } from './options/logging-flags.ts';
 import { refuseContradictions } from './options/refuse-contradictions.ts';
-import { servingFlags } from './options/serving-flags.ts';
+import { watchFlags } from './options/watch-flags.ts';
+
+const metricsServingFlags = { ...servingFlags, ...watchFlags };
 
 const EFFECTIVE_FLAGS = {
   ...generalFlags,
   ...kubeletFlags,
-  ...servingFlags,
+  ...metricsServingFlags,
   ...authenticationFlags,
   ...authorizationFlags,
   ...loggingFlags,
@@ -32,7 +37,7 @@ const SERVER_FLAGS = { ...compatibilityFlags, ...EFFECTIVE_FLAGS };
 const SECTIONS: readonly FlagSection[] = [
   { title: 'Metrics server flags', flags: generalFlags },
   { title: 'Kubelet client flags', flags: kubeletFlags },
-  { title: 'Serving flags', flags: servingFlags },
+  { title: 'Serving flags', flags: metricsServingFlags },
   { title: 'Authentication flags', flags: authenticationFlags },
   { title: 'Authorization flags', flags: authorizationFlags },
   { title: 'Logging flags', flags: loggingFlags },
@@ -98,7 +103,7 @@ export interface MetricsServerOptions {
   /** A label selector; empty for all nodes. */
   readonly nodeSelector: string;
   readonly kubelet: KubeletOptions;
-  readonly serving: ServingOptions;
+  readonly serving: MetricsServingOptions;
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
   readonly logging: LoggingOptions;
@@ -127,46 +132,9 @@ export interface KubeletOptions {
   readonly maxResponseBytes: number;
 }
 
-/** Where and how the API is served. */
-export interface ServingOptions {
-  /** Empty or unspecified for every interface. */
-  readonly bindAddress: string;
-  /** 0 for any that is free. */
-  readonly port: number;
-  readonly certDir: string;
-  /** Both or none. */
-  readonly certFile: string | undefined;
-  readonly keyFile: string | undefined;
-  readonly namedCertificates: readonly NamedCertificateFiles[];
-  readonly tls: TlsSettings;
-  /** 0 for HTTP/1.1 alone. */
-  readonly maxStreamsPerConnection: number;
-  readonly inFlightLimits: InFlightLimits;
-  /** Whether metrics can be watched. */
+/** Where and how the API is served, and whether metrics can be watched. */
+export interface MetricsServingOptions extends ServingOptions {
   readonly enableWatch: boolean;
-  /** How long to go on serving, not ready, once asked to end. */
-  readonly shutdownDelayMs: number;
-}
-
-/** Who callers are. */
-export interface AuthenticationOptions extends DelegatedAuthenticationOptions {
-  /** `undefined` for the same as without authentication. */
-  readonly kubeconfig: string | undefined;
-}
-
-/** What callers may do. */
-export interface AuthorizationOptions {
-  /** `undefined` for the same as without authorization. */
-  readonly kubeconfig: string | undefined;
-  readonly alwaysAllowed: PathRules;
-  readonly authorizedTtlMs: number;
-  readonly unauthorizedTtlMs: number;
-}
-
-/** What is logged. */
-export interface LoggingOptions {
-  readonly format: 'text' | 'json';
-  readonly verbosity: number;
 }
 
 /** Something on the command line that has no effect. */
@@ -232,45 +200,9 @@ function optionsOf(values: FlagValues<typeof EFFECTIVE_FLAGS>): MetricsServerOpt
       dialTimeoutMs: values.kubeletDialTimeoutMs,
       maxResponseBytes: values.kubeletMaxResponseBytes,
     }),
-    serving: Object.freeze({
-      bindAddress: values.bindAddress,
-      port: values.securePort,
-      certDir: values.certDir,
-      certFile: given(values.tlsCertFile),
-      keyFile: given(values.tlsPrivateKeyFile),
-      namedCertificates: values.tlsSniCertKeys,
-      tls: { minVersion: TLS_VERSIONS[values.tlsMinVersion], cipherSuites: values.tlsCipherSuites },
-      maxStreamsPerConnection: values.disableHttp2Serving
-        ? 0
-        : values.http2MaxStreamsPerConnection || DEFAULT_MAX_STREAMS,
-      inFlightLimits: {
-        reading: values.maxRequestsInflight || Number.POSITIVE_INFINITY,
-        mutating: values.maxMutatingRequestsInflight || Number.POSITIVE_INFINITY,
-      },
-      enableWatch: values.enableWatch,
-      shutdownDelayMs: values.shutdownDelayMs,
-    }),
-    authentication: Object.freeze({
-      kubeconfig: given(values.authenticationKubeconfig),
-      clientCaFile: given(values.clientCaFile),
-      frontProxyCaFile: given(values.requestheaderClientCaFile),
-      frontProxyAllowedNames: values.requestheaderAllowedNames,
-      frontProxyHeaders: {
-        username: values.requestheaderUsernameHeaders,
-        uid: values.requestheaderUidHeaders,
-        group: values.requestheaderGroupHeaders,
-        extraPrefix: values.requestheaderExtraHeadersPrefix,
-      },
-      skipLookup: values.authenticationSkipLookup,
-      tolerateLookupFailure: values.authenticationTolerateLookupFailure,
-      tokenCacheTtlMs: values.authenticationTokenCacheTtlMs,
-    }),
-    authorization: Object.freeze({
-      kubeconfig: given(values.authorizationKubeconfig),
-      alwaysAllowed: parsePathRules(values.authorizationAlwaysAllowPaths),
-      authorizedTtlMs: values.authorizationAuthorizedTtlMs,
-      unauthorizedTtlMs: values.authorizationUnauthorizedTtlMs,
-    }),
+    serving: Object.freeze({ ...servingOptionsOf(values), enableWatch: values.enableWatch }),
+    authentication: authenticationOptionsOf(values),
+    authorization: authorizationOptionsOf(values),
     logging: Object.freeze({ format: values.loggingFormat, verbosity: values.verbosity }),
   });
 }

@@ -1,9 +1,9 @@
+import { servingFlags } from '#lib/apiserver/options/serving-flags.ts';
 import type { FlagValues } from '#lib/flags/flag.ts';
 import { FlagError } from '#lib/flags/flag-error.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { generalFlags } from './general-flags.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
-import { servingFlags } from './serving-flags.ts';
 
 const FLAGS = { ...generalFlags, ...kubeletFlags, ...servingFlags };
 

@@ -1,8 +1,8 @@
 import { CIPHER_SUITE_NAMES, TLS_VERSIONS } from '#lib/apiserver/serving/tls-settings.ts';
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, duration, integer, ipAddress, oneOf, text, texts } from '#lib/flags/flag-kinds.ts';
+import { notNegative } from '#lib/flags/not-negative.ts';
 import { certificateForNames } from './certificate-for-names.ts';
-import { notNegative } from './rules.ts';
 
 /** Where the API is served, and with which certificate. */
 export const servingFlags = {
@@ -69,12 +69,6 @@ export const servingFlags = {
     default: 200,
     description: 'The same for requests by methods that would change things.',
     ruleBrokenBy: notNegative,
-  }),
-  enableWatch: flag('enable-watch', boolean, {
-    default: false,
-    description:
-      'Let clients watch metrics, as kubectl get --watch does: discovery says so, and metrics have a version. ' +
-      'The reference cannot be watched.',
   }),
   shutdownDelayMs: flag('shutdown-delay-duration', duration, {
     default: 0,

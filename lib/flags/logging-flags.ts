@@ -1,5 +1,5 @@
-import { flag } from '#lib/flags/flag.ts';
-import { integer, oneOf } from '#lib/flags/flag-kinds.ts';
+import { flag } from './flag.ts';
+import { integer, oneOf } from './flag-kinds.ts';
 
 /** What is logged, and how. */
 export const loggingFlags = {
@@ -14,3 +14,9 @@ export const loggingFlags = {
     ruleBrokenBy: (level) => (level >= 0 ? undefined : 'must not be negative'),
   }),
 };
+
+/** What is logged. */
+export interface LoggingOptions {
+  readonly format: 'text' | 'json';
+  readonly verbosity: number;
+}
