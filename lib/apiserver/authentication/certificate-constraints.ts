@@ -1,4 +1,3 @@
-import type { X509Certificate } from 'node:crypto';
 import { AsnConvert } from '@peculiar/asn1-schema';
 import {
   BasicConstraints,
@@ -11,6 +10,10 @@ import {
   id_ce_nameConstraints,
   id_ce_subjectAltName,
 } from '@peculiar/asn1-x509';
+import { refuseExcessive } from './certificate-bounds.ts';
+
+/** Of those that are decoded: a hundred usages. */
+const MAX_EXTENSION_BYTES = 1024;
 
 /** What a certificate restricts and Node does not tell of it (RFC 5280, section 4.2). */
 export interface CertificateConstraints {
@@ -39,7 +42,7 @@ const UNDERSTOOD: readonly string[] = [
 const READ = new WeakMap<object, CertificateConstraints>();
 
 /** @throws when the certificate is laid out otherwise than RFC 5280 says */
-export function constraintsOf(certificate: Pick<X509Certificate, 'raw'>): CertificateConstraints {
+export function constraintsOf(certificate: { readonly raw: Uint8Array }): CertificateConstraints {
   const known = READ.get(certificate);
   if (known) return known;
   const constraints = read(certificate.raw);
@@ -48,11 +51,14 @@ export function constraintsOf(certificate: Pick<X509Certificate, 'raw'>): Certif
 }
 
 function read(raw: Uint8Array): CertificateConstraints {
+  refuseExcessive(raw);
   const { tbsCertificate, signatureAlgorithm } = AsnConvert.parse(raw, Certificate);
   const extensions = tbsCertificate.extensions ?? [];
   const find = (id: string) => extensions.find(({ extnID }) => extnID === id)?.extnValue;
-  const basic = find(id_ce_basicConstraints);
-  const usages = find(id_ce_extKeyUsage);
+  const [basic, usages] = [find(id_ce_basicConstraints), find(id_ce_extKeyUsage)];
+  for (const value of [basic, usages]) {
+    if (value) refuseExcessive(new Uint8Array(value.buffer), MAX_EXTENSION_BYTES);
+  }
   return {
     signatureAlgorithm: signatureAlgorithm.algorithm,
     pathLength: basic && AsnConvert.parse(basic, BasicConstraints).pathLenConstraint,

@@ -1,3 +1,4 @@
+import { CERTIFICATE_READER } from './certificate-reader.ts';
 import type { ForeignReader } from './foreign-reader.ts';
 import { REQUEST_READERS } from './request-readers.ts';
 import { CLUSTER_READERS, KUBELET_READERS, OPERATOR_READERS } from './source-readers.ts';
@@ -5,6 +6,7 @@ import { CLUSTER_READERS, KUBELET_READERS, OPERATOR_READERS } from './source-rea
 /** Everything that reads foreign text. */
 export const FOREIGN_READERS: readonly ForeignReader[] = [
   ...REQUEST_READERS,
+  CERTIFICATE_READER,
   ...KUBELET_READERS,
   ...CLUSTER_READERS,
   ...OPERATOR_READERS,
