@@ -1,0 +1,61 @@
+/** What is the case with an object, in the standard form (`metav1.Condition`). */
+export interface Condition {
+  /** In CamelCase, as in `Ready`. */
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** Of the object that was looked at. */
+  readonly observedGeneration?: number;
+  /** When the status became what it is. */
+  readonly lastTransitionTime: string;
+  /** In CamelCase, for programs. */
+  readonly reason: string;
+  /** For people. */
+  readonly message: string;
+}
+
+/** A condition as a controller finds it, without the time since when it is so. */
+export type FoundCondition = Omit<Condition, 'lastTransitionTime'>;
+
+/** No condition of the Kubernetes API may have a longer message. */
+const MAX_MESSAGE_LENGTH = 32_768;
+
+/**
+ * The conditions with one of them as it was found now. Its transition time stays while its status does.
+ *
+ * @returns the same array where nothing changed
+ */
+export function withCondition(
+  conditions: readonly Condition[],
+  found: FoundCondition,
+  nowMs: number,
+): readonly Condition[] {
+  const message = cut(found.message);
+  const before = conditions.find(({ type }) => type === found.type);
+  if (!before) return [...conditions, { ...found, message, lastTransitionTime: formatTime(nowMs) }];
+  const isSame =
+    before.status === found.status &&
+    before.reason === found.reason &&
+    before.message === message &&
+    before.observedGeneration === found.observedGeneration;
+  if (isSame) return conditions;
+  const lastTransitionTime = before.status === found.status ? before.lastTransitionTime : formatTime(nowMs);
+  const after = { ...found, message, lastTransitionTime };
+  return conditions.map((one) => (one === before ? after : one));
+}
+
+/** The conditions without one of them; the same array where it is not there. */
+export function withoutCondition(conditions: readonly Condition[], type: string): readonly Condition[] {
+  return conditions.some((one) => one.type === type)
+    ? conditions.filter((one) => one.type !== type)
+    : conditions;
+}
+
+/** A moment as the Kubernetes API writes it, in whole seconds. */
+export function formatTime(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+}
+
+function cut(message: string): string {
+  if (message.length <= MAX_MESSAGE_LENGTH) return message;
+  return `${message.slice(0, MAX_MESSAGE_LENGTH - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ApiError, isAlreadyExists, isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { TokenBucket } from '#lib/time/token-bucket.ts';
+import {
+  type EventFacts,
+  type EventSource,
+  eventNamespace,
+  eventObject,
+  type SeenEvent,
+  seriesOf,
+} from './event.ts';
+import { WorkQueue } from './work-queue.ts';
+
+/** What an event recorder works with. */
+export interface EventRecorderOptions {
+  /** Not the one that controllers use: events must not take the tokens of its rate limit. */
+  readonly api: ApiClient;
+  readonly mapper: RestMapper;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly source: EventSource;
+}
+
+/** An event that comes again within this time counts as the same one. */
+const SERIES_MS = 360_000;
+/** How often the count of an event is written. */
+const UPDATE_INTERVAL_MS = 10_000;
+/** Events that are remembered; of more at once, the others are dropped. */
+const MAX_EVENTS = 1_000;
+/** New events of one object: 25 at once, and one in five minutes after that. */
+const OBJECT_LIMIT = { burst: 25, perSecond: 1 / 300 };
+const MAX_OBJECTS = 1_000;
+const MAX_ATTEMPTS = 5;
+const WRITE_TIMEOUT_MS = 10_000;
+const DROP_LOG_INTERVAL_MS = 60_000;
+
+interface RecordedEvent {
+  facts: SeenEvent;
+  /** How often it was seen when it was written last; 0 before. */
+  writtenCount: number;
+  writtenAtMs: number;
+}
+
+/**
+ * Tells people what was done to objects, by events in the API server. Recording one costs nothing but memory, of which
+ * there is a bound; what cannot be written is dropped.
+ */
+export class EventRecorder implements AsyncDisposable {
+  readonly #options: EventRecorderOptions;
+  readonly #queue: WorkQueue;
+  readonly #events = new Map<string, RecordedEvent>();
+  readonly #limits = new Map<string, TokenBucket>();
+  readonly #disposal = new AbortController();
+  readonly #writing: Promise<void>;
+  #dropped = 0;
+  #dropLoggedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#queue = new WorkQueue({ clock: options.clock, baseDelayMs: 1_000, maxDelayMs: 30_000 });
+    this.#writing = this.#write();
+  }
+
+  /** How many events were lost: there were too many, or the API server did not take them. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Has an event written some time soon; the same one again is counted in it. Never throws. */
+  record(facts: EventFacts): void {
+    const { clock } = this.#options;
+    const key = keyOf(facts);
+    const known = this.#events.get(key);
+    const nowMs = clock.nowMs();
+    if (known && clock.monotonicMs() - known.writtenAtMs < SERIES_MS) {
+      this.#events.delete(key); // to the end: the longest unseen go first
+      this.#events.set(key, known);
+      known.facts = { ...known.facts, count: known.facts.count + 1, lastSeenAtMs: nowMs };
+      // One that was not written yet is in the queue, or waits for its next attempt.
+      if (known.writtenCount > 0) {
+        this.#queue.addAfter(key, known.writtenAtMs + UPDATE_INTERVAL_MS - clock.monotonicMs());
+      }
+      return;
+    }
+    if (!this.#limitOf(facts).tryTake() || !this.#makeSpace()) {
+      this.#drop('there are too many');
+      return;
+    }
+    const seen = { ...facts, name: nameOf(facts), count: 1, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
+    this.#events.set(key, { facts: seen, writtenCount: 0, writtenAtMs: clock.monotonicMs() });
+    this.#queue.add(key);
+  }
+
+  /** Breaks off what is being written, and drops the rest. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposal.abort(new Error('the recorder is closed'));
+    await this.#queue.shutDown();
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
+      const event = this.#events.get(key);
+      try {
+        if (event && event.writtenCount < event.facts.count) await this.#send(event);
+        this.#queue.forget(key);
+      } catch (error) {
+        this.#retryOrDrop(key, error);
+      }
+      this.#queue.done(key);
+    }
+  }
+
+  async #send(event: RecordedEvent): Promise<void> {
+    const { api, mapper, clock, source } = this.#options;
+    const { signal } = this.#disposal;
+    const resource =
+      (await mapper.findExact({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, signal)) ??
+      (await mapper.findExact({ apiVersion: 'v1', kind: 'Event' }, signal));
+    if (!resource) throw new Error('the API server serves no events');
+    const client = new ResourceClient({ api, resource });
+    const options = { signal, timeoutMs: WRITE_TIMEOUT_MS };
+    const { facts, writtenCount } = event;
+    if (writtenCount > 0) {
+      const body = seriesOf(facts, resource.group);
+      const target = { namespace: eventNamespace(facts), name: facts.name };
+      await client.patch(target, { type: 'merge', body }, options);
+    } else {
+      await client.create(eventObject(facts, source, resource.group), options);
+    }
+    event.writtenCount = facts.count;
+    event.writtenAtMs = clock.monotonicMs();
+  }
+
+  #retryOrDrop(key: string, error: unknown): void {
+    if (this.#disposal.signal.aborted) return;
+    const event = this.#events.get(key);
+    if (event && (isNotFound(error) || isAlreadyExists(error))) {
+      // It expired, or another has its name: it is made again.
+      event.facts = { ...event.facts, name: nameOf(event.facts) };
+      event.writtenCount = 0;
+    } else if (error instanceof ApiError && error.statusCode < 500 && error.statusCode !== 429) {
+      this.#giveUp(key, error);
+      return;
+    }
+    if (this.#queue.failuresOf(key) + 1 >= MAX_ATTEMPTS) this.#giveUp(key, error);
+    else this.#queue.addRateLimited(key);
+  }
+
+  #giveUp(key: string, error: unknown): void {
+    this.#events.delete(key);
+    this.#queue.forget(key);
+    this.#drop('the API server does not take it', error);
+  }
+
+  #limitOf({ regarding }: EventFacts): TokenBucket {
+    const { apiVersion, kind, namespace = '', name, uid = '' } = regarding;
+    const object = [apiVersion, kind, namespace, name, uid].join('\n');
+    const limit =
+      this.#limits.get(object) ?? new TokenBucket({ clock: this.#options.clock, ...OBJECT_LIMIT });
+    this.#limits.delete(object); // to the end: the longest unused go first
+    this.#limits.set(object, limit);
+    const [oldest] = this.#limits.keys();
+    if (this.#limits.size > MAX_OBJECTS && oldest !== undefined) this.#limits.delete(oldest);
+    return limit;
+  }
+
+  /** Forgets the event that was not seen for the longest time, unless it is still to be written. */
+  #makeSpace(): boolean {
+    if (this.#events.size < MAX_EVENTS) return true;
+    for (const [key, { facts, writtenCount }] of this.#events) {
+      if (writtenCount < facts.count) continue;
+      this.#events.delete(key);
+      return true;
+    }
+    return false;
+  }
+
+  #drop(why: string, error?: unknown): void {
+    const { clock, logger, source } = this.#options;
+    this.#dropped++;
+    if (clock.monotonicMs() - this.#dropLoggedAtMs < DROP_LOG_INTERVAL_MS) return;
+    this.#dropLoggedAtMs = clock.monotonicMs();
+    const fields = { controller: source.controller, why, dropped: this.#dropped };
+    if (error === undefined) logger.warning('An event was dropped', fields);
+    else logger.error('An event was dropped', error, fields);
+  }
+}
+
+function keyOf({ regarding, type, reason, action, message }: EventFacts): string {
+  const { apiVersion, kind, namespace, name, uid } = regarding;
+  return JSON.stringify([apiVersion, kind, namespace, name, uid, type, reason, action, message]);
+}
+
+/** The object's name and something of the event's own, at most as long as a name may be. */
+function nameOf({ regarding: { name } }: EventFacts): string {
+  return `${name.slice(0, 236).replace(/[.-]+$/, '')}.${randomBytes(8).toString('hex')}`;
+}

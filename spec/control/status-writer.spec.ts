@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { StatusWriter } from '#lib/control/status-writer.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { type SimulatedApi, startSimulatedApi, type Widget } from '#spec/support/simulated-api.ts';
+
+const NAME = { namespace: 'default', name: 'a' };
+
+describe('StatusWriter', () => {
+  let served: SimulatedApi;
+  let writer: StatusWriter<object, Widget>;
+  let widget: Widget;
+
+  beforeEach(async () => {
+    served = await startSimulatedApi();
+    writer = new StatusWriter({ client: served.widgets, fieldManager: 'spec' });
+    widget = await served.widgets.create({ metadata: NAME, spec: { size: 3 } });
+  });
+
+  afterEach(async () => await served[Symbol.asyncDispose]());
+
+  it('writes a status, and nothing else of the object', async () => {
+    const after = await writer.write(widget, { size: 3, note: undefined });
+    expect(after.status).to.deep.equal({ size: 3 });
+    expect(after.spec).to.deep.equal({ size: 3 });
+    expect(after.metadata.generation).to.equal(widget.metadata.generation);
+  });
+
+  it('writes nothing where nothing changed', async () => {
+    const after = await writer.write(widget, { size: 3, note: undefined });
+    expect(await writer.write(after, { size: 3, note: undefined })).to.equal(after);
+    expect(await served.widgets.get(NAME)).to.deep.equal(after);
+    expect(await writer.write(widget, {})).to.equal(widget);
+  });
+
+  it("takes away what it wrote before, and keeps what is others'", async () => {
+    const first = await writer.write(widget, { size: 3, note: 'growing' });
+    const other = new StatusWriter<object, Widget>({ client: served.widgets, fieldManager: 'other' });
+    const both = await other.write(first, { theirs: true });
+    expect(both.status).to.deep.equal({ size: 3, note: 'growing', theirs: true });
+    expect((await writer.write(both, { size: 4 })).status).to.deep.equal({ size: 4, theirs: true });
+  });
+
+  it('takes over a field that another has written', async () => {
+    const theirs = await new StatusWriter<object, Widget>({
+      client: served.widgets,
+      fieldManager: 'other',
+    }).write(widget, { size: 9 });
+    expect((await writer.write(theirs, { size: 3 })).status).to.deep.equal({ size: 3 });
+  });
+
+  it('writes nothing to another object that has the name now, and makes none', async () => {
+    await served.widgets.delete(NAME);
+    const gone = await writer.write(widget, { size: 3 }).catch((error: unknown) => error);
+    expect(gone).to.be.instanceOf(ApiError).and.have.property('statusCode', 404);
+    await served.widgets.create({ metadata: NAME });
+    const replaced = await writer.write(widget, { size: 3 }).catch((error: unknown) => error);
+    expect(replaced).to.be.instanceOf(ApiError).and.have.property('statusCode', 409);
+    expect(await served.widgets.get(NAME)).not.to.have.property('status');
+  });
+});
