@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { conflictWrites } from '#lib/simulator/api-server/faults/conflict-writes.ts';
+import { CutWatches } from '#lib/simulator/api-server/faults/cut-watches.ts';
 import { delayAnswers } from '#lib/simulator/api-server/faults/delay-answers.ts';
 import { endWatches } from '#lib/simulator/api-server/faults/end-watches.ts';
+import { expireVersions } from '#lib/simulator/api-server/faults/expire-versions.ts';
 import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import {
   addUnknownEvents,
@@ -51,6 +54,50 @@ describe('ApiFault', () => {
     cluster.apiServer.setFaults(concerning({ verb: 'list', resource: 'nodes' }, refuse));
     expect((await client.request('/api/v1/nodes')).status).to.equal(500);
     expect((await client.request('/api/v1/nodes/node-1')).status).to.equal(200);
+    expect((await client.request('/api/v1/pods')).status).to.equal(200);
+  });
+
+  it('refuses the first writes with a conflict', async () => {
+    cluster.apiServer.setFaults(conflictWrites(1));
+    const headers = { 'Content-Type': 'application/merge-patch+json' };
+    const label = () =>
+      client.json('/api/v1/nodes/node-1', {
+        method: 'PATCH',
+        headers,
+        body: '{"metadata":{"labels":{"a":"b"}}}',
+      });
+    expect(await label()).to.deep.include({
+      code: 409,
+      reason: 'Conflict',
+      details: { name: 'node-1', kind: 'nodes' },
+    });
+    expect((await label()).metadata.labels).to.include({ a: 'b' });
+  });
+
+  it('calls versions too old', async () => {
+    const from = cluster.store.resourceVersion;
+    cluster.apiServer.setFaults(expireVersions);
+    const path = `/api/v1/pods?watch=true&resourceVersion=${from}`;
+    const reader = new WatchReader(await client.open(path));
+    const [event, ...more] = await reader.rest();
+    expect(event?.object).to.include({ kind: 'Status', code: 410, reason: 'Expired' });
+    expect(more).to.deep.equal([]);
+    expect((await client.request('/api/v1/pods?limit=1&continue=abc')).status).to.equal(410);
+    expect((await client.request('/api/v1/pods')).status).to.equal(200);
+  });
+
+  it('cuts watches when told to, and nothing else', async () => {
+    const watches = new CutWatches();
+    cluster.apiServer.setFaults(watches);
+    const response = await client.open(
+      `/api/v1/pods?watch=true&resourceVersion=${cluster.store.resourceVersion}`,
+    );
+    expect(watches.count).to.equal(1);
+    const broken = new Promise((resolve) => response.once('error', resolve));
+    response.resume();
+    watches.cut();
+    expect(String(await broken)).to.match(/aborted/);
+    await until(clock, () => watches.count === 0);
     expect((await client.request('/api/v1/pods')).status).to.equal(200);
   });
 
