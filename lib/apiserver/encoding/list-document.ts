@@ -87,7 +87,7 @@ async function encodeProtobuf<Item>(list: ListDocument<Item>, signal?: AbortSign
   const message = new ProtobufWriter(takeScratch());
   list.writeHead(message);
   for (const item of list.items) {
-    list.writeItem(message, item);
+    message.attempt(() => list.writeItem(message, item));
     if (endsTurn(OBJECTS_AN_ITEM)) await nextTurn(signal);
   }
   const bytes = runtimeUnknown(list, message.finish());

@@ -1,4 +1,5 @@
 import { endsTurn, nextTurn } from '#lib/time/turn.ts';
+import { attempt } from './attempt.ts';
 import { returnScratch, takeScratch } from './scratch.ts';
 import { TextWriter } from './text-writer.ts';
 
@@ -13,7 +14,7 @@ export interface Frame {
 export const OBJECTS_AN_ITEM = 10;
 
 /**
- * Encodes a text of at least one item, item by item, between which others go on.
+ * Encodes a text of at least one item, item by item, between which others go on. An item that cannot be encoded is left out.
  *
  * @throws the signal's reason when it aborts meanwhile
  */
@@ -24,8 +25,14 @@ export async function encodeLongText<Item>(
   signal?: AbortSignal,
 ): Promise<Buffer> {
   const writer = new TextWriter(takeScratch());
-  for (const [index, item] of items.entries()) {
-    writer.text((index === 0 ? before : between) + textOf(item));
+  writer.text(before);
+  let separator = '';
+  for (const item of items) {
+    const text = attempt(() => textOf(item));
+    if (text !== undefined) {
+      writer.text(separator + text);
+      separator = between;
+    }
     if (endsTurn(OBJECTS_AN_ITEM)) await nextTurn(signal);
   }
   writer.text(after);

@@ -92,6 +92,16 @@ export class ProtobufWriter {
     this.#withLength(write);
   }
 
+  /** Writes all of something, or nothing where that throws. */
+  attempt(write: () => void): void {
+    const length = this.#length;
+    try {
+      write();
+    } catch {
+      this.#length = length;
+    }
+  }
+
   /** Bytes that are wire format already, or stand before it. */
   raw(value: Uint8Array): void {
     this.#reserve(value.length);

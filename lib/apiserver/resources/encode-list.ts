@@ -66,12 +66,13 @@ async function encodeItems(selection: Selection, format: BatchFormat): Promise<r
   for (const { batch, runs } of selection) encoded.push({ whole: await encodeBatch(batch, format), runs });
   if (selection.every(isWhole)) {
     return jointParts(
-      encoded.map(({ whole }) => whole),
+      encoded.map(({ whole }) => whole).filter(({ bytes }) => bytes.length > 0),
       separator,
     );
   }
   const cut = encoded.flatMap(({ whole, runs }) => runs.map((run) => whole.cut(run)));
-  return [{ pieces: separated(cut, separator) }]; // hardly anybody else asks for just these
+  const notEmpty = cut.filter(({ length }) => length > 0);
+  return [{ pieces: separated(notEmpty, separator) }]; // hardly anybody else asks for just these
 }
 
 interface EncodedSelection {

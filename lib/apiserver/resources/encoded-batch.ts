@@ -1,3 +1,4 @@
+import { attempt } from '#lib/apiserver/encoding/attempt.ts';
 import { ITEMS_FIELD } from '#lib/apiserver/encoding/list-meta.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { returnScratch, takeScratch } from '#lib/apiserver/encoding/scratch.ts';
@@ -10,7 +11,10 @@ import type { Run } from './selection.ts';
 /** The formats in which a list is put together from what its batches are kept in. */
 export type BatchFormat = 'json' | 'protobuf';
 
-/** A batch's objects as the items of a list: in JSON with commas between them, in protobuf each as field 2. */
+/**
+ * A batch's objects as the items of a list: in JSON with commas between them, in protobuf each as field 2. One that cannot be
+ * encoded takes no bytes: it costs itself alone.
+ */
 export class EncodedBatch {
   readonly bytes: Buffer;
   /** Behind each object. */
@@ -24,10 +28,10 @@ export class EncodedBatch {
     this.#gap = gap;
   }
 
-  /** Some of the objects, without a copy. */
+  /** Some of the objects, without a copy; empty where none of them has bytes. */
   cut({ start, end }: Run): Buffer {
-    const from = start === 0 ? 0 : (this.#ends[start - 1] ?? 0) + this.#gap;
-    return this.bytes.subarray(from, this.#ends[end - 1]);
+    const before = start === 0 ? 0 : (this.#ends[start - 1] ?? 0);
+    return this.bytes.subarray(before === 0 ? 0 : before + this.#gap, this.#ends[end - 1]);
   }
 }
 
@@ -51,7 +55,8 @@ async function encodeJson(batch: ObjectBatch): Promise<EncodedBatch> {
   const ends = new Float64Array(batch.length);
   const writer = new TextWriter(takeScratch());
   for (const [index, object] of batch.entries()) {
-    writer.text(index === 0 ? objectJsonText(object) : `,${objectJsonText(object)}`);
+    const text = attempt(() => objectJsonText(object));
+    if (text !== undefined) writer.text(writer.length === 0 ? text : `,${text}`);
     ends[index] = writer.length;
     if (endsTurn()) await nextTurn();
   }
@@ -64,7 +69,7 @@ async function encodeProtobuf(batch: ObjectBatch): Promise<EncodedBatch> {
   const ends = new Float64Array(batch.length);
   const writer = new ProtobufWriter(takeScratch());
   for (const [index, object] of batch.entries()) {
-    writer.message(ITEMS_FIELD, () => writeObject(writer, object));
+    writer.attempt(() => writer.message(ITEMS_FIELD, () => writeObject(writer, object)));
     ends[index] = writer.length;
     if (endsTurn()) await nextTurn();
   }

@@ -21,6 +21,22 @@ const things = fc
 const batches = fc.array(fc.array(things, { maxLength: 5 }), { maxLength: 4 });
 const isWanted = (thing: object) => thing instanceof Thing && thing.size % 2 === 0;
 
+/** Has a value that nobody foresaw. */
+class BrokenThing extends Thing {
+  override fields(): never {
+    throw new RangeError('Invalid time value');
+  }
+
+  override fieldsText(): never {
+    return this.fields();
+  }
+
+  override writeFields(message: ProtobufWriter): void {
+    message.string(2, 'half of it');
+    this.fields();
+  }
+}
+
 describe('encodeList', () => {
   it('puts together the JSON that encoding everything anew would give', async () => {
     await fc.assert(
@@ -58,6 +74,36 @@ describe('encodeList', () => {
           const items = new ProtobufWriter();
           for (const thing of selectedObjects(selection)) items.message(2, () => writeObject(items, thing));
           expect(bytesOf(parts).includes(items.finish())).to.equal(true);
+        }
+      }),
+    );
+  });
+
+  it('leaves out an object that cannot be encoded, alone, in every format', async () => {
+    const maybeBroken = fc.tuple(things, fc.boolean()).map(([thing, isBroken]) => {
+      if (!isBroken) return thing;
+      const { name, size, labels, namespace } = thing;
+      return new BrokenThing(name, { size, labels, namespace });
+    });
+    const formats = fc.constantFrom(
+      ...[{ format: 'json', isPretty: false } as const, { format: 'json', isPretty: true } as const],
+      ...[{ format: 'protobuf', isPretty: false } as const, { format: 'yaml', isPretty: false } as const],
+    );
+    const all = fc.array(fc.array(maybeBroken, { maxLength: 5 }), { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(all, formats, async (mixed, encoding) => {
+        const whole = mixed.map((batch) => batch.filter((thing) => !(thing instanceof BrokenThing)));
+        for (const wanted of [undefined, isWanted]) {
+          const [encoded, expected] = await Promise.all(
+            [mixed, whole].map(async (each) => {
+              const list = { ...TYPE, metadata: {}, selection: select(each, wanted) };
+              return bytesOf(await encodeList(list, encoding));
+            }),
+          );
+          const hasItems = whole.flat().some((thing) => !wanted || wanted(thing));
+          if (hasItems || encoding.format === 'protobuf')
+            expect(encoded?.toString()).to.equal(expected?.toString());
+          else expect(encoded?.includes('name')).to.equal(false);
         }
       }),
     );
