@@ -151,6 +151,7 @@ describe('debugEndpoints', () => {
     await server.clock.advance(1000);
     const { items, served } = await ask<DetailedPodDescription>(server, '/debug/pods');
     expect(served).to.equal(0);
+    expect(items).to.have.lengthOf(2);
     for (const { reason } of items) {
       expect(reason?.code).to.equal('WaitingForSecondReading');
       expect(reason?.message).to.match(
