@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { Agent } from 'node:https';
+import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { Gauge, Registry } from 'prom-client';
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
 import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
+import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { startTestApiServer, TEST_VERSION } from '#spec/support/test-api-server.ts';
@@ -122,6 +125,25 @@ describe('startApiServer', () => {
     const disposed = server[Symbol.asyncDispose]();
     mayAnswer.resolve();
     expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal([200, 200]);
+    await disposed;
+  });
+
+  it('says to who asks on a kept connection while it drains that this is the last answer', async () => {
+    const server = await startTestApiServer({ clock: new ManualClock() }); // the time to drain is never over
+    const socket = connect({ port: server.address.port, host: '127.0.0.1', rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    let received = '';
+    socket.on('data', (data) => {
+      received += data;
+    });
+    socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\nGET /version HTTP/1.1\r\nHost: ');
+    await eventually(() => received.endsWith('ok'));
+    expect(received).to.include('Connection: keep-alive');
+    received = '';
+    const disposed = server[Symbol.asyncDispose]();
+    socket.write('a\r\n\r\n');
+    await once(socket, 'end');
+    expect(received).to.match(/^HTTP\/1\.1 200 OK\r\n(.+\r\n)*Connection: close\r\n/);
     await disposed;
   });
 

@@ -250,6 +250,53 @@ describe('startDelegatedAccess', () => {
     expect(kept.connectionCount).to.equal(1);
   });
 
+  it('learns from the cluster who the front proxy is though a flag says who signs for users', async () => {
+    const issuers = createIssuers();
+    await using directory = await TemporaryDirectory.create();
+    const file = await directory.write('users.pem', issuers.users.pem);
+    await using access = await startAccessCluster([`--client-ca-file=${file}`], { groups: [metricsGroup()] });
+    believe(access, { ...issuers, users: issuers.stranger }, [FRONT_PROXY_NAME]);
+    const shown = issuers.frontProxy.leaf(proxy);
+    const status = async (credentials: Shown) =>
+      (await askHttp1({ port: access.port, path: NODES, ...credentials })).status;
+    await eventually(async () => (await status({ ...shown, headers: asViewer })) === 200);
+    expect(await status(issuers.users.leaf(named('viewer')))).to.equal(200);
+    expect(await status(issuers.stranger.leaf(named('viewer')))).to.equal(401);
+  });
+
+  it('learns from the cluster who signs for users though a flag says who signs for the front proxy', async () => {
+    const issuers = createIssuers();
+    await using directory = await TemporaryDirectory.create();
+    const file = await directory.write('front-proxy.pem', issuers.frontProxy.pem);
+    await using access = await startAccessCluster([`--requestheader-client-ca-file=${file}`], {
+      groups: [metricsGroup()],
+    });
+    believe(access, { ...issuers, frontProxy: issuers.stranger }, []);
+    await untilBelieved(access, issuers);
+    const status = async (issuer: TestAuthority) =>
+      (await askHttp1({ port: access.port, path: NODES, ...issuer.leaf(proxy), headers: asViewer })).status;
+    expect(await status(issuers.frontProxy)).to.equal(200);
+    expect(await status(issuers.stranger)).to.equal(401);
+  });
+
+  it('takes the front proxy for whom it speaks for, though its certificate is good for a user, too', async () => {
+    const issuers = createIssuers();
+    const users: User[] = [];
+    const authorizer: Authorizer = async ({ user }) => {
+      users.push(user);
+      return { isAllowed: true };
+    };
+    await using access = await startAccessCluster([], { authorizer });
+    believe(access, { ...issuers, frontProxy: issuers.users }, [FRONT_PROXY_NAME]);
+    await untilBelieved(access, issuers);
+    const shown = { ...issuers.users.leaf(proxy), headers: asViewer };
+    expect((await askHttp1({ port: access.port, path: '/version', ...shown })).status).to.equal(200);
+    expect(users.at(-1)?.name).to.equal('viewer');
+    const { headers: _, ...silent } = shown;
+    await askHttp1({ port: access.port, path: '/version', ...silent });
+    expect(users.at(-1)?.name).to.equal(FRONT_PROXY_NAME);
+  });
+
   it('goes on with what it knows when the config map is deleted or cannot be read', async () => {
     const issuers = createIssuers();
     await using access = await startAccessCluster([], { groups: [metricsGroup()] });

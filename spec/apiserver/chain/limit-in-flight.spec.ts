@@ -62,7 +62,10 @@ describe('limitInFlight', () => {
   it('always lets administrators in', async () => {
     const first = list();
     await asked.promise;
+    expect((await list()).status).to.equal(429);
+    asked = Promise.withResolvers();
     const second = list({ authorization: 'Bearer admin' });
+    await asked.promise; // the first is still under way
     mayAnswer.resolve([]);
     expect([(await first).status, (await second).status]).to.deep.equal([200, 200]);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
-import { thingsResource } from '#spec/support/served-things.ts';
+import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 describe('serveList', () => {
@@ -35,6 +35,29 @@ describe('serveList', () => {
 
   it('looks for what no object can have, rather than answering with everything', async () => {
     expect((await ask('labelSelector=a%3D%ff')).status).to.equal(400);
+  });
+
+  it('tells how many objects are behind a page, unless some were selected away', async () => {
+    const things = Array.from(
+      { length: 5 },
+      (_, index) => new Thing(`thing-${index}`, { labels: { a: 'b' } }),
+    );
+    const resources = [thingsResource(() => [things])];
+    await using full = await startTestApiServer({
+      groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
+    });
+    const metadataOf = async (query: string) => {
+      const path = `/apis/lab.example/v1/things?limit=2${query}`;
+      return jsonOf<{ metadata: object }>(await askHttp1({ port: full.address.port, path })).metadata;
+    };
+    expect(await metadataOf(''))
+      .to.include({ remainingItemCount: 3 })
+      .and.have.property('continue');
+    for (const selector of ['labelSelector=a', 'fieldSelector=metadata.name!%3Dx']) {
+      const metadata = await metadataOf(`&${selector}`);
+      expect(metadata, selector).to.have.property('continue');
+      expect(metadata, selector).not.to.have.property('remainingItemCount');
+    }
   });
 
   function ask(query: string, headers = {}) {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import { ANONYMOUS } from '#lib/apiserver/authentication.ts';
 import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
 import type { Watchable } from '#lib/apiserver/watch/watchable.ts';
 import { askHttp1, askHttp2 } from '#spec/support/api-request.ts';
@@ -67,8 +68,57 @@ describe('WatchServer', () => {
     expect(await registry.metrics()).to.contain('apiserver_refused_requests_total{reason="watchers"} 1\n');
     await streams[0]?.[Symbol.asyncDispose]();
     while (clock.sleeperCount > 1) await new Promise((resolve) => setImmediate(resolve));
-    streams.push(await open());
+    const next = await open();
+    expect(next.response.statusCode).to.equal(200);
+    streams.push(next);
     for (const stream of streams) await stream[Symbol.asyncDispose]();
+  });
+
+  it('ends a watch that begins while the server drains', async () => {
+    const [asked, mayAnswer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const resources = [thingsResource(() => things.current(), { watch: things })];
+    const draining = await startTestApiServer({
+      groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
+      clock: new ManualClock(), // the time to drain is never over
+      authenticator: async () => {
+        asked.resolve();
+        await mayAnswer.promise;
+        return ANONYMOUS;
+      },
+    });
+    const opening = WatchStream.open(draining.address.port, PATH);
+    await asked.promise;
+    const disposed = draining[Symbol.asyncDispose]();
+    mayAnswer.resolve();
+    await using stream = await opening;
+    await stream.remaining();
+    expect(stream.response.complete).to.equal(true);
+    await disposed;
+  });
+
+  it('heeds no timeout parameter, which a watch does not have', async () => {
+    things.publish(many(1, 0));
+    await using stream = await WatchStream.open(server.address.port, `${PATH}&timeout=xyz`);
+    expect(stream.response.statusCode).to.equal(200);
+    expect(await stream.take(1)).to.have.lengthOf(1);
+    await using other = await WatchStream.open(server.address.port, `${PATH}&timeout=1s`);
+    await other.take(1);
+    await clock.advance(2_000);
+    things.publish(many(1, 1));
+    expect((await other.take(1)).map(({ type }) => type)).to.deep.equal(['MODIFIED']);
+  });
+
+  it('sends bookmarks to those who ask for them alone', async () => {
+    things.publish(many(1, 0));
+    await using plain = await open();
+    await using marked = await WatchStream.open(server.address.port, `${PATH}&allowWatchBookmarks=true`);
+    await Promise.all([plain.take(1), marked.take(1)]);
+    for (const size of [1, 2]) {
+      things.publish(many(1, size));
+      await clock.advance(0);
+      expect((await marked.take(2)).map(({ type }) => type)).to.deep.equal(['MODIFIED', 'BOOKMARK']);
+      expect((await plain.take(1)).map(({ type }) => type)).to.deep.equal(['MODIFIED']);
+    }
   });
 
   it('streams over HTTP/2, and ends after half an hour or more where no end is asked for', async () => {
