@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { FuzzTarget } from './fuzz-target.ts';
 import { mutated } from './mutations.ts';
-import type { FuzzTarget } from './targets.ts';
 
 /** How long to go on. */
 export interface FuzzEffort {
@@ -19,10 +19,13 @@ export interface FuzzOutcome {
 /** Some texts have 200 kB, which is read in milliseconds; what takes longer than this has a cost that explodes. */
 const LONGEST_MS = 3_000;
 
+/** That of a URL, and past those of selectors and headers that are looked into. */
+const USUAL_BOUND = 128 * 1024;
+
 /** Has a target read changed seeds until it fails or the effort is spent. */
 export function fuzz(target: FuzzTarget, { runs, timeMs, kept }: FuzzEffort): FuzzOutcome {
   const details = fc.check(
-    fc.property(mutated(target.seeds), (text) => expectSense(target, text)),
+    fc.property(mutated(target.seeds, target.bound ?? USUAL_BOUND), (text) => expectSense(target, text)),
     {
       numRuns: runs,
       examples: kept.map((text) => [text]),

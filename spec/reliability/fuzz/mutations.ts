@@ -74,10 +74,37 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 );
 
-/** One of the seeds after a few changes, or something altogether different. */
-export function mutated(seeds: readonly string[]): fc.Arbitrary<string> {
+/** A piece so often that the text is as long as it may be, or an eighth of that: what repeats of pieces cost shows. */
+function repetition(bound: number): fc.Arbitrary<Mutation> {
+  return fc.tuple(span, fc.constantFrom(bound / 8, bound)).map(
+    ([where, length]): Mutation =>
+      (text) => {
+        const { before, within, behind } = cut(text, where);
+        const piece = within.slice(0, LONGEST_PIECE) || ' ';
+        const times = Math.floor((length - text.length) / piece.length);
+        return before + piece.repeat(Math.max(1, times)) + behind;
+      },
+  );
+}
+
+/** Longer pieces are repeated too seldom to show anything. */
+const LONGEST_PIECE = 40;
+
+/**
+ * One of the seeds after a few changes, or something altogether different.
+ *
+ * @param bound how long a text gets where pieces are repeated, in characters
+ */
+export function mutated(seeds: readonly string[], bound: number): fc.Arbitrary<string> {
+  const repeated = fc
+    .tuple(fc.constantFrom(...seeds), repetition(bound), fc.array(mutation, { maxLength: 2 }))
+    .map(([seed, repeat, mutations]) => mutations.reduce((text, mutate) => mutate(text), repeat(seed)));
   const changed = fc
     .tuple(fc.constantFrom(...seeds), fc.array(mutation, { maxLength: 6 }))
     .map(([seed, mutations]) => mutations.reduce((text, mutate) => mutate(text), seed));
-  return fc.oneof({ weight: 9, arbitrary: changed }, { weight: 1, arbitrary: fc.string({ unit: 'binary' }) });
+  return fc.oneof(
+    { weight: 8, arbitrary: changed },
+    { weight: 1, arbitrary: repeated },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  );
 }

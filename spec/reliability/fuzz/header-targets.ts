@@ -1,0 +1,107 @@
+import { X509Certificate } from 'node:crypto';
+import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
+import { constraintsOf } from '#lib/apiserver/authentication/certificate-constraints.ts';
+import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
+import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
+import { MAX_ACCEPT_BYTES, parseAccept } from '#lib/apiserver/negotiation/accept-header.ts';
+import { canConsume } from '#lib/apiserver/negotiation/route-media-types.ts';
+import { serveContent } from '#lib/apiserver/serve-content.ts';
+import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
+import {
+  BASIC_CONSTRAINTS,
+  certificateWith,
+  DER_TAGS,
+  der,
+  EXTENDED_KEY_USAGE,
+} from '#spec/support/hostile-certificates.ts';
+import type { FuzzTarget } from './fuzz-target.ts';
+
+const never = () => false;
+const { identifier, integer, sequence } = DER_TAGS;
+
+const CERTIFICATES = [
+  certificateWith([]),
+  certificateWith([
+    [EXTENDED_KEY_USAGE, der(sequence, der(identifier, Buffer.from('2b06010505070302', 'hex')))],
+    [BASIC_CONSTRAINTS, der(sequence, der(integer, Buffer.from([3])))],
+  ]),
+];
+
+/** Whose token it is, is for others to say. */
+const authenticate = byBearerToken(async () => undefined);
+
+/** What reads headers of requests and responses, and the certificates that stand before them. */
+export const HEADER_TARGETS: readonly FuzzTarget[] = [
+  {
+    name: 'Accept header',
+    bound: MAX_ACCEPT_BYTES,
+    seeds: [
+      'application/vnd.kubernetes.protobuf;q=0.9,application/json;as=Table;g=meta.k8s.io;v=v1,*/*;q=0.1',
+      'application/yaml, text/html;q=0.5',
+    ],
+    read: parseAccept,
+    isRefusal: never,
+  },
+  {
+    name: 'Accept-Encoding header',
+    bound: MAX_ACCEPT_BYTES,
+    seeds: ['gzip;q=0.5, deflate', 'br, gzip ; q = 0.0', '*;q=1'],
+    read: takesGzip,
+    isRefusal: never,
+  },
+  {
+    name: 'Content-Type header',
+    bound: MAX_ACCEPT_BYTES,
+    seeds: ['application/json;charset=utf-8', 'application/apply-patch+yaml'],
+    read: (text) => canConsume(text, ['application/json']),
+    isRefusal: never,
+  },
+  {
+    name: 'Range header',
+    bound: MAX_ACCEPT_BYTES,
+    seeds: ['bytes=0-99', 'bytes=-5', 'bytes=7-,9-10'],
+    read: (text) => {
+      const context = { get: () => text, set: () => {}, remove: () => {} };
+      const content = { mediaType: 'text/plain', body: Buffer.from('ab'), hash: 'x', modifiedAtMs: 0 };
+      serveContent(context as never, content);
+    },
+    isRefusal: never,
+  },
+  {
+    name: 'Authorization header',
+    seeds: ['Bearer abc.def.ghi', '  bearer  x y', 'Basic YTpi'],
+    read: (text) =>
+      void Promise.resolve(authenticate({ headers: { authorization: text } } as never)).catch(() => {}),
+    isRefusal: never,
+  },
+  {
+    name: "front proxy's headers",
+    seeds: [
+      'X-Remote-User\nalice\nX-Remote-Group\na\nX-Remote-Group\nb\nX-Remote-Extra-Scopes%2fa\n\xc3\xa9',
+    ],
+    read: (text) => {
+      const headers = new RequestHeaders(text.split('\n'));
+      return [
+        headers.first(['x-remote-user']),
+        headers.all(['X-Remote-Group']),
+        ...headers.withPrefix(['x-remote-']),
+      ];
+    },
+    isRefusal: never,
+  },
+  {
+    name: 'Retry-After header and Status',
+    seeds: ['30', '{"kind":"Status","message":"a","details":{"retryAfterSeconds":3}}'],
+    read: (text) => apiErrorOf('Cannot list', { statusCode: 429, body: text, retryAfter: text }),
+    isRefusal: never,
+  },
+  {
+    name: "client's certificate",
+    bound: 16 * 1024,
+    seeds: CERTIFICATES.map((certificate) => certificate.toString('latin1')),
+    // OpenSSL reads it first, in the handshake.
+    read: (text) => constraintsOf(new X509Certificate(Buffer.from(text, 'latin1'))),
+    isRefusal: (error) =>
+      error instanceof Error && !(error instanceof RangeError || error instanceof TypeError),
+  },
+];
