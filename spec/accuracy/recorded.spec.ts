@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { TimedAnswerOrigin } from '#lib/resource-metrics/scrape/answer-origin.ts';
-import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
-import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
+import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
+import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
 
 const SERIES = new URL('../fixtures/kubelet/series/', import.meta.url);

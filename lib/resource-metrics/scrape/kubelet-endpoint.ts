@@ -2,8 +2,8 @@ import type { ExtraResources } from '#lib/resource-metrics/batch/extra-resources
 import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { TimedAnswerOrigin } from './answer-origin.ts';
 import { nameInterner } from './decode-options.ts';
-import { decodeExposition } from './exposition-decoder.ts';
-import { decodeSummary } from './summary-decoder.ts';
+import { decodeExposition } from './exposition/exposition-decoder.ts';
+import { decodeSummary } from './summary/summary-decoder.ts';
 
 /** Something that a kubelet can be asked, and how its answer is read. */
 export interface KubeletEndpoint {

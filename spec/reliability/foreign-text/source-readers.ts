@@ -18,9 +18,9 @@ import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { PodReducer } from '#lib/resource-metrics/pods/pod-reducer.ts';
 import { readHosts, readSearch } from '#lib/resource-metrics/scrape/dns/resolver-files.ts';
-import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
-import { parseRfc3339 } from '#lib/resource-metrics/scrape/rfc3339.ts';
-import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
+import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
+import { parseRfc3339 } from '#lib/resource-metrics/scrape/summary/rfc3339.ts';
+import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 

@@ -1,4 +1,4 @@
-import { ExcessiveAnswer } from './excessive-answer.ts';
+import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
 
 /** How deep lists and objects may lie in one another; a summary has 8 levels in all. */
 export const MAX_JSON_DEPTH = 32;

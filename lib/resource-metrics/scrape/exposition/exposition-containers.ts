@@ -1,7 +1,7 @@
 import type { PodPoints } from '#lib/resource-metrics/batch/node-answer.ts';
 import { type Interner, ownCopy } from '#lib/resource-metrics/interner.ts';
-import { type ContainerReport, completePod } from './complete-pod.ts';
-import { ContainerCount } from './container-count.ts';
+import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
+import { ContainerCount } from '#lib/resource-metrics/scrape/container-count.ts';
 import type { SampleReader } from './sample-reader.ts';
 
 /** A report that is filled sample by sample. */

@@ -5,10 +5,10 @@ import type { ExtraResource } from '#lib/resource-metrics/batch/extra-resources.
 import { Interner } from '#lib/resource-metrics/interner.ts';
 import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
 import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
-import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
+import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 
 const ORIGIN = { nodeName: 'lab-node', askedAtMs: 5, receivedAtMs: 7 };
-const FIXTURES = new URL('../../fixtures/kubelet/series/', import.meta.url);
+const FIXTURES = new URL('../../../fixtures/kubelet/series/', import.meta.url);
 
 const decodeText = (text: string) => decodeSummary(Buffer.from(text), ORIGIN);
 const decode = (summary: unknown) => decodeText(JSON.stringify(summary));

@@ -1,10 +1,10 @@
 import type { NodeAnswer, NodePoint } from '#lib/resource-metrics/batch/node-answer.ts';
-import type { TimedAnswerOrigin } from './answer-origin.ts';
-import type { ContainerReport } from './complete-pod.ts';
-import { type DecodeOptions, nameInterner } from './decode-options.ts';
+import type { TimedAnswerOrigin } from '#lib/resource-metrics/scrape/answer-origin.ts';
+import type { ContainerReport } from '#lib/resource-metrics/scrape/complete-pod.ts';
+import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';
+import { IgnoredParts } from '#lib/resource-metrics/scrape/ignored-parts.ts';
+import { knownAmount, knownAmountOrZero, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
 import { ExpositionContainers, emptyReport, type ReportDraft } from './exposition-containers.ts';
-import { IgnoredParts } from './ignored-parts.ts';
-import { knownAmount, knownAmountOrZero, knownTimeMs } from './known-values.ts';
 import { SampleReader } from './sample-reader.ts';
 
 /** What a sample says. */

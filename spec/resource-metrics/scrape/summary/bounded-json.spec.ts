@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
 import {
   MAX_JSON_DEPTH,
   MAX_JSON_VALUES,
   parseBoundedJson,
   UNBOUNDED_BYTES,
-} from '#lib/resource-metrics/scrape/bounded-json.ts';
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+} from '#lib/resource-metrics/scrape/summary/bounded-json.ts';
 
 const parse = (text: string) => parseBoundedJson(Buffer.from(text));
 /** Long enough that its parts are counted. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseRfc3339 } from '#lib/resource-metrics/scrape/rfc3339.ts';
+import { parseRfc3339 } from '#lib/resource-metrics/scrape/summary/rfc3339.ts';
 
 describe('parseRfc3339', () => {
   it('reads each moment of the years 0 to 9999, in any zone', () => {

@@ -1,4 +1,4 @@
-import { ExcessiveAnswer } from './excessive-answer.ts';
+import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
 
 /** Several times as many as the containers of the largest node have, which take eight at most. */
 export const MOST_LINES = 1_000_000;

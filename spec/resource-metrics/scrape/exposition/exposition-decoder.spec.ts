@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
-import { decodeExposition } from '#lib/resource-metrics/scrape/exposition-decoder.ts';
-import { decodeSummary } from '#lib/resource-metrics/scrape/summary-decoder.ts';
+import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
+import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 
 const ORIGIN = { nodeName: 'lab-node', askedAtMs: 5, receivedAtMs: 7, receivedAtWallMs: 1_795_251_661_500 };
-const FIXTURES = new URL('../../fixtures/kubelet/series/', import.meta.url);
+const FIXTURES = new URL('../../../fixtures/kubelet/series/', import.meta.url);
 const recorded = (file: string) => readFile(new URL(file, FIXTURES), 'utf8');
 
 const decode = (...lines: string[]) => decodeExposition(lines.join('\n'), ORIGIN);

@@ -1,14 +1,14 @@
 import type { ExtraBytes, ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
 import type { NodeAnswer, NodePoint, PodPoints } from '#lib/resource-metrics/batch/node-answer.ts';
 import type { Interner } from '#lib/resource-metrics/interner.ts';
-import type { AnswerOrigin } from './answer-origin.ts';
+import type { AnswerOrigin } from '#lib/resource-metrics/scrape/answer-origin.ts';
+import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
+import { ContainerCount } from '#lib/resource-metrics/scrape/container-count.ts';
+import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';
+import { IgnoredParts } from '#lib/resource-metrics/scrape/ignored-parts.ts';
+import { knownAmount, knownAmountOrZero, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
+import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
 import { parseBoundedJson } from './bounded-json.ts';
-import { type ContainerReport, completePod } from './complete-pod.ts';
-import { ContainerCount } from './container-count.ts';
-import { type DecodeOptions, nameInterner } from './decode-options.ts';
-import { IgnoredParts } from './ignored-parts.ts';
-import { knownAmount, knownAmountOrZero, knownTimeMs } from './known-values.ts';
-import { OtherNodesAnswer } from './other-nodes-answer.ts';
 import { parseRfc3339 } from './rfc3339.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
-import { SampleReader } from '#lib/resource-metrics/scrape/sample-reader.ts';
+import { SampleReader } from '#lib/resource-metrics/scrape/exposition/sample-reader.ts';
 
 /** One line, from left to right; `undefined` where it is no sample. */
 function read(line: string) {
