@@ -4,6 +4,7 @@ import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { type Collection, resourceOf } from '../client/collection.ts';
 import { Listeners } from '../listeners.ts';
+import type { IndexFunction } from './object-index.ts';
 import { type ObjectChange, ObjectStore } from './object-store.ts';
 import { Reflector } from './reflector.ts';
 
@@ -15,6 +16,10 @@ export interface InformerOptions<T> {
   readonly collection: Collection;
   /** What is kept of an object; `undefined` for one that is of no interest. */
   readonly transform: (object: unknown) => T | undefined;
+  /** By which words objects are found, by the names of the indexes; {@link Informer.findBy} looks them up. */
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
+  /** Tells listeners of everything that is there this often, as of a change that changed nothing; by default never. */
+  readonly resyncMs?: number | undefined;
   /** A number in [0, 1), to spread requests of many clients over time; by default `Math.random`. */
   readonly random?: () => number;
 }
@@ -29,19 +34,21 @@ export class Informer<T> {
   readonly #store: ObjectStore<T>;
   readonly #reflector: Reflector<T>;
   readonly #listeners: Listeners<ObjectChange<T>>;
+  readonly #options: InformerOptions<T>;
   readonly #firstList = Promise.withResolvers<void>();
   readonly #disposal = new AbortController();
-  #running: Promise<void> | undefined;
+  #running: Promise<unknown> | undefined;
   #isSynced = false;
   #revision = 0;
 
   constructor(options: InformerOptions<T>) {
-    const { clock, logger, collection } = options;
+    const { clock, logger, collection, indexes } = options;
+    this.#options = options;
     this.#listeners = new Listeners({ of: resourceOf(collection), clock, logger });
     this.#store = new ObjectStore((change) => {
       this.#revision++;
       this.#listeners.tell(change);
-    });
+    }, indexes);
     this.#reflector = new Reflector({
       random: Math.random,
       ...options,
@@ -56,7 +63,8 @@ export class Informer<T> {
 
   /** Begins to list and watch; comes back at once. */
   start(): void {
-    this.#running ??= this.#reflector.run(this.#disposal.signal);
+    const { signal } = this.#disposal;
+    this.#running ??= Promise.all([this.#reflector.run(signal), this.#resync(signal)]);
   }
 
   /** Whether the collection has been listed completely, at least once. */
@@ -93,6 +101,15 @@ export class Informer<T> {
     return this.#store.get(key);
   }
 
+  /**
+   * The objects that one of the informer's indexes finds under a word.
+   *
+   * @throws where there is no such index
+   */
+  findBy(index: string, word: string): T[] {
+    return [...this.#store.find(index, word)];
+  }
+
   values(): Iterable<T> {
     return this.#store.values();
   }
@@ -115,5 +132,17 @@ export class Informer<T> {
     this.#disposal.abort(reason);
     this.#firstList.reject(reason);
     await this.#running;
+  }
+
+  async #resync(signal: AbortSignal): Promise<void> {
+    const { clock, resyncMs } = this.#options;
+    if (resyncMs === undefined) return;
+    while (!signal.aborted) {
+      await clock.sleep(resyncMs, { signal }).catch(() => {}); // disposed: the loop ends
+      if (signal.aborted) return;
+      for (const { key, current } of [...this.#store.additions()]) {
+        this.#listeners.tell({ key, previous: current, current });
+      }
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type IndexFunction, ObjectIndex } from './object-index.ts';
 
 /** One object's change; before it was added, and after it was deleted, it is `undefined`. */
 export interface ObjectChange<T> {
@@ -24,10 +25,18 @@ const MAX_DELETIONS = 1024;
 export class ObjectStore<T> {
   #entries = new Map<string, VersionedObject<T>>();
   readonly #deletions = new Map<string, number>();
-  readonly #changed: (change: ObjectChange<T>) => void;
+  readonly #tell: (change: ObjectChange<T>) => void;
+  readonly #indexes: ReadonlyMap<string, ObjectIndex<T>>;
 
-  constructor(changed: (change: ObjectChange<T>) => void) {
-    this.#changed = changed;
+  /** @param changed hears of each change when objects and indexes are as they are after it */
+  constructor(
+    changed: (change: ObjectChange<T>) => void,
+    indexes: Readonly<Record<string, IndexFunction<T>>> = {},
+  ) {
+    this.#tell = changed;
+    this.#indexes = new Map(
+      Object.entries(indexes).map(([name, wordsOf]) => [name, new ObjectIndex(wordsOf)]),
+    );
   }
 
   get size(): number {
@@ -40,6 +49,20 @@ export class ObjectStore<T> {
 
   *values(): Generator<T, void, void> {
     for (const { value } of this.#entries.values()) yield value;
+  }
+
+  /**
+   * The objects that an index finds under a word.
+   *
+   * @throws where there is no such index
+   */
+  *find(index: string, word: string): Generator<T, void, void> {
+    const found = this.#indexes.get(index);
+    if (!found) throw new Error(`Cannot look up "${word}": there is no index ${index}`);
+    for (const key of found.keys(word)) {
+      const value = this.get(key);
+      if (value !== undefined) yield value;
+    }
   }
 
   /** Everything that is there, as if it was added now. */
@@ -62,13 +85,16 @@ export class ObjectStore<T> {
     if (current !== held?.value) this.#changed({ key, previous: held?.value, current });
   }
 
-  delete(key: string, version: number): void {
+  /** @param last what the object was at the end, where that is known; else what was held of it */
+  delete(key: string, version: number, last?: T): void {
     const held = this.#entries.get(key);
     if (held && version < held.version) return;
     this.#remember(key, version);
     if (!held) return;
+    const previous = last === undefined ? held.value : this.keep(key, last);
     this.#entries.delete(key);
-    this.#changed({ key, previous: held.value, current: undefined });
+    this.#index({ key, previous: held.value, current: undefined });
+    this.#tell({ key, previous, current: undefined });
   }
 
   /** Becomes exactly what a list says, which is newer than everything before it. */
@@ -76,13 +102,25 @@ export class ObjectStore<T> {
     const before = this.#entries;
     this.#entries = listed;
     this.#deletions.clear();
+    const changes: ObjectChange<T>[] = [];
     for (const [key, { value }] of listed) {
       const previous = before.get(key)?.value;
-      if (value !== previous) this.#changed({ key, previous, current: value });
+      if (value !== previous) changes.push({ key, previous, current: value });
     }
     for (const [key, { value }] of before) {
-      if (!listed.has(key)) this.#changed({ key, previous: value, current: undefined });
+      if (!listed.has(key)) changes.push({ key, previous: value, current: undefined });
     }
+    for (const change of changes) this.#index(change);
+    for (const change of changes) this.#tell(change);
+  }
+
+  #changed(change: ObjectChange<T>): void {
+    this.#index(change);
+    this.#tell(change);
+  }
+
+  #index(change: ObjectChange<T>): void {
+    for (const index of this.#indexes.values()) index.apply(change);
   }
 
   #remember(key: string, version: number): void {

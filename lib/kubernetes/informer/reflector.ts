@@ -2,7 +2,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startIdleTimeout } from '#lib/time/idle-timeout.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { ApiError, isExpired } from '../client/api-error.ts';
+import { ApiError, isExpired, isNotFound } from '../client/api-error.ts';
 import { Backoff } from '../client/backoff.ts';
 import {
   type Collection,
@@ -125,7 +125,7 @@ export class Reflector<T> {
     const transformed = this.#transform(object);
     if (!transformed) return;
     const { key, version, value } = transformed;
-    if (type === 'DELETED' || value === undefined) store.delete(key, version);
+    if (type === 'DELETED' || value === undefined) store.delete(key, version, value);
     else store.set(key, { version, value });
     this.#advance(object);
   }
@@ -164,16 +164,26 @@ export class Reflector<T> {
 
   /** Says what is wrong when it begins and when it changes, and waits for the next attempt. */
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
-    const { clock, logger, store } = this.#options;
+    const { clock } = this.#options;
     const failure = error instanceof ApiError ? `status ${error.statusCode}` : 'no usable response';
     if (failure !== this.#failure && !isExpired(error)) {
       this.#failure = failure;
-      const message = 'Cannot follow the API server; what is known stays, and it is tried again';
-      logger.error(message, error, { resource: this.#name, known: store.size });
+      this.#logFailure(error);
     }
     const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
     const delayMs = Math.max(this.#backoff.next(), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
     await clock.sleep(delayMs, { signal }).catch(() => {}); // aborted: the loop ends
+  }
+
+  #logFailure(error: unknown): void {
+    const { logger, store } = this.#options;
+    const resource = this.#name;
+    if (isNotFound(error)) {
+      logger.warning('The API server does not serve this resource; it is waited for', { resource });
+      return;
+    }
+    const message = 'Cannot follow the API server; what is known stays, and it is tried again';
+    logger.error(message, error, { resource, known: store.size });
   }
 }
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
@@ -40,13 +40,13 @@ describe('Informer', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
-  async function informerOf(): Promise<Informer<Kept>> {
+  async function informerOf(more: Partial<InformerOptions<Kept>> = {}): Promise<Informer<Kept>> {
     const source = { server: server.url, proxy: undefined, load: async () => NO_CREDENTIALS };
     const access = await ClusterAccess.open(source, { clock, logger });
     const client = stack.use(new ApiClient({ access, clock, userAgent: 'spec' }));
     const collection = { path: '/api/v1/pods', fieldSelector: 'status.phase=Running', metadataOnly: true };
     const informer = stack.use(
-      new Informer({ client, clock, logger, collection, transform: keep, random: () => 0 }),
+      new Informer({ client, clock, logger, collection, transform: keep, random: () => 0, ...more }),
     );
     informer.start();
     return informer;
@@ -181,6 +181,80 @@ describe('Informer', () => {
       message: 'A listener failed; the others go on',
       fields: { of: 'pods', err: 'cannot take ns/a' },
     });
+  });
+
+  it('first tells one who asks for that of all that is there', async () => {
+    answers = [listing('5', object('a', 1), object('b', 2)), watching()];
+    const informer = await informerOf();
+    await informer.synced();
+    const changes: unknown[] = [];
+    informer.onChange((change) => changes.push(change), { replay: true });
+    expect(changes).to.deep.equal([
+      { key: 'ns/a', previous: undefined, current: informer.get('ns', 'a') },
+      { key: 'ns/b', previous: undefined, current: informer.get('ns', 'b') },
+    ]);
+    await eventually(() => watches.length === 1);
+    send(event('MODIFIED', 'a', 6, 'y'));
+    await eventually(() => changes.length === 3);
+  });
+
+  it('tells of a deletion with the state that the server told last, of one that it missed with the known one', async () => {
+    answers = [
+      listing('5', object('a', 1, 'x'), object('b', 2, 'x')),
+      watching(event('DELETED', 'a', 6, 'z'), error(410, 'Expired')),
+      listing('9'),
+      watching(),
+    ];
+    const informer = await informerOf();
+    const gone: unknown[] = [];
+    informer.onChange(({ key, previous, current }) => current || gone.push([key, previous?.label]));
+    await retry(2);
+    await eventually(() => informer.size === 0);
+    expect(gone).to.deep.equal([
+      ['ns/a', 'z'],
+      ['ns/b', 'x'],
+    ]);
+  });
+
+  it('finds objects by its indexes', async () => {
+    answers = [listing('5', object('a', 1, 'x'), object('b', 2, 'y'), object('c', 3, 'x')), watching()];
+    const informer = await informerOf({ indexes: { label: ({ label }) => (label ? [label] : []) } });
+    await informer.synced();
+    expect(informer.findBy('label', 'x').map(({ name }) => name)).to.deep.equal(['a', 'c']);
+    expect(informer.findBy('label', 'z')).to.deep.equal([]);
+  });
+
+  it('tells of everything again and again where it was asked to', async () => {
+    answers = [listing('5', object('a', 1)), watching()];
+    const informer = await informerOf({ resyncMs: 60_000 });
+    await informer.synced();
+    const changes: unknown[] = [];
+    informer.onChange(({ key, previous, current }) => changes.push([key, previous === current]));
+    await clock.advance(59_999);
+    expect(changes).to.deep.equal([]);
+    await clock.advance(60_001);
+    expect(changes).to.deep.equal([
+      ['ns/a', true],
+      ['ns/a', true],
+    ]);
+  });
+
+  it('waits for a resource that is not served yet, and says so once', async () => {
+    answers = [
+      refusing(404, 'NotFound'),
+      refusing(404, 'NotFound'),
+      listing('5', object('a', 1)),
+      watching(),
+    ];
+    const informer = await informerOf();
+    await retry(1);
+    await retry(2);
+    await informer.synced();
+    await eventually(() => logger.lines.length === 2);
+    expect(messages()).to.deep.equal([
+      'warning: The API server does not serve this resource; it is waited for',
+      'info: Following the API server again',
+    ]);
   });
 
   it('keeps the same object through events and lists that change nothing of it', async () => {

@@ -82,6 +82,62 @@ describe('ObjectStore', () => {
     );
   });
 
+  it('tells the last state of what was deleted, where that is known', () => {
+    store.set('a', { version: 1, value: item('x') });
+    store.set('b', { version: 1, value: item('x') });
+    const before = store.get('b');
+    changes.length = 0;
+    store.delete('a', 3, item('y'));
+    store.delete('b', 3, item('x'));
+    expect(changes).to.deep.equal([
+      { key: 'a', previous: item('y'), current: undefined },
+      { key: 'b', previous: item('x'), current: undefined },
+    ]);
+    expect(changes[1]?.previous).to.equal(before);
+  });
+
+  it('has its indexes as its objects are whenever it tells of a change', () => {
+    const seen: unknown[] = [];
+    const indexed: ObjectStore<Item> = new ObjectStore<Item>(
+      ({ key }) => seen.push([key, found('x'), found('y')]),
+      { label: ({ labels }) => Object.values(labels) },
+    );
+    const found = (word: string) => [...indexed.find('label', word)].length;
+    indexed.set('a', { version: 1, value: item('x') });
+    indexed.set('b', { version: 1, value: item('x') });
+    indexed.set('a', { version: 2, value: item('y') });
+    indexed.delete('b', 3, item('y'));
+    indexed.replace(
+      new Map([
+        ['b', { version: 4, value: item('x') }],
+        ['c', { version: 4, value: item('x') }],
+      ]),
+    );
+    expect(seen).to.deep.equal([
+      ['a', 1, 0],
+      ['b', 2, 0],
+      ['a', 1, 1],
+      ['b', 0, 1],
+      ['b', 2, 0],
+      ['c', 2, 0],
+      ['a', 2, 0],
+    ]);
+    expect(() => [...indexed.find('none', 'x')]).to.throw('Cannot look up "x": there is no index none');
+  });
+
+  it('finds an object under no word about which an index throws', () => {
+    const indexed = new ObjectStore<Item>(() => {}, {
+      label: ({ labels }) => {
+        if (labels.label === 'broken') throw new Error('broken');
+        return Object.values(labels);
+      },
+    });
+    indexed.set('a', { version: 1, value: item('broken') });
+    indexed.set('a', { version: 2, value: item('x') });
+    expect([...indexed.find('label', 'x')]).to.have.length(1);
+    expect([...indexed.find('label', 'broken')]).to.deep.equal([]);
+  });
+
   it('forgets what was deleted before a list: versions may begin again', () => {
     store.delete('a', 100);
     store.replace(new Map());
