@@ -6,6 +6,7 @@ import {
   type ScrapeTarget,
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
+import { NeverAsked } from '#lib/resource-metrics/scrape/kubelet/never-asked.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { EndpointChoice } from './endpoint-choice.ts';
 import { ScrapeError } from './scrape-error.ts';
@@ -155,6 +156,7 @@ export class Scraper {
         await client.get(target, path, { signal, read });
       });
     } catch (cause) {
+      if (cause instanceof NeverAsked) return; // the next cycle goes on with it
       report({ error: new ScrapeError(nodeName, cause, { address }), ignored: [] });
       return;
     }

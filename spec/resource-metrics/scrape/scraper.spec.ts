@@ -1,11 +1,17 @@
 import { expect } from 'chai';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import { EndpointChoice } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
+import { NeverAsked } from '#lib/resource-metrics/scrape/kubelet/never-asked.ts';
 import { type ScrapeOutcome, Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 /** How a kubelet answers: after so long, or never. */
-type Kubelet = { readonly afterMs: number; readonly text?: string; readonly fails?: string };
+type Kubelet = {
+  readonly afterMs: number;
+  readonly text?: string;
+  readonly fails?: string;
+  readonly isNeverAsked?: boolean;
+};
 
 const node = (name: string): LiveNode => ({
   name,
@@ -40,6 +46,7 @@ function setup(
         asked.push({ host, path, atMs: clock.monotonicMs() });
         const kubelet = kubelets[host] ?? { afterMs: 0 };
         await clock.sleep(kubelet.afterMs, { signal });
+        if (kubelet.isNeverAsked) throw new NeverAsked(signal.reason);
         if (kubelet.fails !== undefined) throw new Error(kubelet.fails);
         return read(Buffer.from(kubelet.text ?? '{"pods":[]}'));
       },
@@ -151,6 +158,21 @@ describe('Scraper', () => {
     expect(Object.fromEntries(messages).garbage).to.match(
       /^Cannot scrape node "garbage" at garbage:10250: .*JSON/,
     );
+  });
+
+  it('does not call it a failure that a node was never asked, and asks it in the next cycle', async () => {
+    const { asked, clock, done, outcomes, scrape } = setup({
+      a: { afterMs: 0 },
+      late: { afterMs: 0, isNeverAsked: true },
+    });
+    await clock.advance(100);
+    await done;
+    expect(outcomes.map(({ nodeName }) => nodeName)).to.deep.equal(['a']);
+    const again = scrape();
+    await clock.advance(100);
+    expect(asked.filter(({ host }) => host === 'late')).to.have.length(2);
+    await clock.advance(20_000);
+    await again;
   });
 
   it('measures each scrape from its own start', async () => {

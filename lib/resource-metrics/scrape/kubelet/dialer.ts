@@ -7,6 +7,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 import { kubeletIdentityFault } from './kubelet-identity.ts';
+import { NeverAsked } from './never-asked.ts';
 import type { Semaphore } from './semaphore.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for anew at every dial, for files rotate. */
@@ -21,6 +22,13 @@ export interface KubeletTls {
 
 /** Whom to dial. */
 export type DialTarget = Pick<ScrapeTarget, 'host' | 'port' | 'knownAs'>;
+
+/** How long dialling may take, beside its own bounds. */
+export interface DialDeadline {
+  readonly signal: AbortSignal;
+  /** Called when a handshake waits for its permit; the result is disposed of when it has it. */
+  readonly pause?: (() => Disposable) | undefined;
+}
 
 /** What a dialer needs from outside. */
 export interface DialerOptions {
@@ -56,8 +64,11 @@ export class Dialer {
     return this.#options.tls?.();
   }
 
-  /** @throws with the cause in words; the signal's reason when it aborts first */
-  async dial(target: DialTarget, signal: AbortSignal): Promise<net.Socket> {
+  /**
+   * @throws {NeverAsked} when the signal aborts while the handshake waits for a permit; its reason when it aborts
+   * elsewhere; else with the cause in words
+   */
+  async dial(target: DialTarget, { signal, pause }: DialDeadline): Promise<net.Socket> {
     const { clock, dialTimeoutMs, resolver } = this.#options;
     const address = await resolver.resolve(target.host, signal);
     const startedAtMs = clock.monotonicMs();
@@ -67,7 +78,7 @@ export class Dialer {
       const { credentials } = this;
       if (!credentials) return socket;
       const leftMs = dialTimeoutMs - (clock.monotonicMs() - startedAtMs);
-      using _permit = this.#shortened(await this.#options.handshakes.acquire(signal));
+      using _permit = this.#shortened(await this.#permit({ signal, pause }));
       if (socket.destroyed) throw socket.errored ?? closedDuring('connection');
       const secured = this.#secure(socket, target, credentials);
       await this.#within(Math.max(leftMs, 1), 'TLS handshake', {
@@ -79,6 +90,15 @@ export class Dialer {
     } catch (error) {
       socket.destroy();
       throw error;
+    }
+  }
+
+  async #permit({ signal, pause }: DialDeadline): Promise<Disposable> {
+    using _paused = pause?.();
+    try {
+      return await this.#options.handshakes.acquire(signal);
+    } catch (cause) {
+      throw new NeverAsked(cause);
     }
   }
 

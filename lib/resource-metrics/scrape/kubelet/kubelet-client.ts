@@ -1,12 +1,12 @@
 import type net from 'node:net';
 import { formatAddress, type ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { Dialer } from './dialer.ts';
 import { ConnectionClosed } from './http-error.ts';
 import { KubeletConnection, type KubeletRequest } from './kubelet-connection.ts';
 import { KubeletStatusError } from './kubelet-status-error.ts';
+import { RequestDeadline } from './request-deadline.ts';
 import { ResponseMemory } from './response-memory.ts';
 
 /** What a kubelet client needs from outside. */
@@ -15,7 +15,7 @@ export interface KubeletClientOptions {
   readonly dialer: Pick<Dialer, 'dial' | 'credentials'>;
   /** The value of the Authorization header; asked for at every request, for tokens rotate. */
   readonly authorization: () => Promise<string | undefined>;
-  /** Bounds a request: dialling, where there is no connection, and the response. */
+  /** Bounds a request: dialling, where there is no connection, and the response; not the wait for a handshake's permit. */
   readonly requestTimeoutMs: number;
   /** A longer response is refused. */
   readonly maxResponseBytes: number;
@@ -41,7 +41,7 @@ export class KubeletClient {
    * with another client certificate than is current is not used, for the kubelet goes on taking us for who we were.
    *
    * @returns what was read of the response
-   * @throws what `read` throws; {KubeletStatusError} for every status but 200; an Error with the cause in words for the rest
+   * @throws {NeverAsked} when the signal aborts before its turn has come; what `read` throws; {KubeletStatusError} for every status but 200; an Error with the cause in words for the rest
    */
   async get<Read>(
     target: ScrapeTarget,
@@ -50,11 +50,15 @@ export class KubeletClient {
   ): Promise<Read> {
     const { clock, requestTimeoutMs } = this.#options;
     const expired = () => new Error(`no complete response within ${formatDuration(requestTimeoutMs)}`);
-    using deadline = startDeadline(clock, requestTimeoutMs, { signal, expired });
-    return await this.#ask(target, { path, read, signal: deadline.signal });
+    using deadline = new RequestDeadline({ clock, durationMs: requestTimeoutMs, signal, expired });
+    return await this.#ask(target, { path, read, signal: deadline.signal }, deadline);
   }
 
-  async #ask<Read>(target: ScrapeTarget, asked: Omit<KubeletRequest<Read>, 'authorization'>): Promise<Read> {
+  async #ask<Read>(
+    target: ScrapeTarget,
+    asked: Omit<KubeletRequest<Read>, 'authorization'>,
+    deadline: RequestDeadline,
+  ): Promise<Read> {
     const address = formatAddress(target);
     const { signal } = asked;
     const request = { ...asked, authorization: await this.#options.authorization() };
@@ -68,7 +72,7 @@ export class KubeletClient {
         if (error instanceof KubeletStatusError || signal.aborted || !wasClosed(error)) throw error;
       }
     }
-    const connection = this.#keep(address, await this.#dial(target, signal), certificate);
+    const connection = this.#keep(address, await this.#dial(target, deadline), certificate);
     try {
       return await connection.get(request);
     } finally {
@@ -77,9 +81,12 @@ export class KubeletClient {
     }
   }
 
-  async #dial(target: ScrapeTarget, signal: AbortSignal): Promise<net.Socket> {
+  async #dial(target: ScrapeTarget, deadline: RequestDeadline): Promise<net.Socket> {
     try {
-      return await this.#options.dialer.dial(target, signal);
+      return await this.#options.dialer.dial(target, {
+        signal: deadline.signal,
+        pause: () => deadline.pause(),
+      });
     } catch (error) {
       if (codeOf(error) === 'EMFILE') this.#mostKept = Math.floor(this.#connections.size / 2);
       throw error;

@@ -17,9 +17,12 @@ const never = new AbortController().signal;
 function setup({
   authorization,
   dialDelayMs = 0,
+  permitDelayMs = 0,
 }: {
   readonly authorization?: string;
   readonly dialDelayMs?: number;
+  /** How long a handshake waits until it may begin. */
+  readonly permitDelayMs?: number;
 } = {}) {
   const clock = new ManualClock();
   const none = async () => '';
@@ -31,9 +34,13 @@ function setup({
     get credentials() {
       return credentials;
     },
-    dial: async (...[target, signal]: Parameters<Dialer['dial']>) => {
-      if (dialDelayMs > 0) await clock.sleep(dialDelayMs, { signal });
-      return await dialer.dial(target, signal);
+    dial: async (...[target, deadline]: Parameters<Dialer['dial']>) => {
+      if (dialDelayMs > 0) await clock.sleep(dialDelayMs, { signal: deadline.signal });
+      if (permitDelayMs > 0) {
+        using _paused = deadline.pause?.();
+        await clock.sleep(permitDelayMs, { signal: deadline.signal });
+      }
+      return await dialer.dial(target, deadline);
     },
   };
   const client = new KubeletClient({
@@ -203,7 +210,20 @@ describe('KubeletClient', () => {
     expect(await failed).to.equal('no complete response within 10s');
   });
 
-  it('names an answer that is no HTTP', async () => {
+  it('does not hold against a kubelet that its handshake had to wait for others', async () => {
+    await using server = await RawServer.start(answering('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{'));
+    await using system = setup({ permitDelayMs: 60_000 });
+    const failed = system.failure(server.port);
+    await until(system.clock, () => system.clock.sleeperCount === 1);
+    await system.clock.advance(60_000);
+    await until(system.clock, () => (server.sockets[0]?.bytesWritten ?? 0) > 0);
+    await system.clock.advance(9_999);
+    expect(system.clock.sleeperCount).to.equal(1);
+    await system.clock.advance(1);
+    expect(await failed).to.equal('no complete response within 10s');
+  });
+
+  it('names a response that is no HTTP', async () => {
     await using server = await RawServer.start(answering('SSH-2.0-OpenSSH_9.2\r\n'));
     await using system = setup();
     expect(await system.failure(server.port)).to.equal('it does not speak HTTP');

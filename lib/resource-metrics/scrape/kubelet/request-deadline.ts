@@ -1,0 +1,52 @@
+import type { Clock } from '#lib/time/clock.ts';
+import { onAbort } from '#lib/time/on-abort.ts';
+
+/** What bounds a request, and who else can end it. */
+export interface RequestDeadlineOptions {
+  readonly clock: Clock;
+  readonly durationMs: number;
+  readonly signal: AbortSignal;
+  /** Makes the reason with which the signal aborts once the time is over. */
+  readonly expired: () => Error;
+}
+
+/** A deadline that does not run while a request waits for something of our own: that is not to be held against the kubelet. */
+export class RequestDeadline implements Disposable {
+  readonly #clock: Clock;
+  readonly #expired: () => Error;
+  readonly #own = new AbortController();
+  readonly #parent: Disposable;
+  #leftMs: number;
+  #startedAtMs = 0;
+  #timer: Disposable | undefined;
+
+  constructor({ clock, durationMs, signal, expired }: RequestDeadlineOptions) {
+    this.#clock = clock;
+    this.#expired = expired;
+    this.#leftMs = durationMs;
+    this.#parent = onAbort(signal, () => this.#own.abort(signal.reason));
+    this.#run();
+  }
+
+  /** Aborts when the time is over, or when its parent does; never after it was disposed of. */
+  get signal(): AbortSignal {
+    return this.#own.signal;
+  }
+
+  /** Stops the clock until what is returned is disposed of. */
+  pause(): Disposable {
+    this.#timer?.[Symbol.dispose]();
+    this.#leftMs -= this.#clock.monotonicMs() - this.#startedAtMs;
+    return { [Symbol.dispose]: () => this.#run() };
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#parent[Symbol.dispose]();
+  }
+
+  #run(): void {
+    this.#startedAtMs = this.#clock.monotonicMs();
+    this.#timer = this.#clock.startTimer(Math.max(this.#leftMs, 1), () => this.#own.abort(this.#expired()));
+  }
+}
