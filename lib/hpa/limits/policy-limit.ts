@@ -58,7 +58,7 @@ function selected(
   policies: readonly PolicyAllowance[],
   currentReplicas: number,
 ): number {
-  if (rules?.selectPolicy === 'Disabled' || policies.length === 0) return currentReplicas;
+  if (policies.length === 0) return currentReplicas;
   const wantsHighest = (rules?.selectPolicy === 'Min') === (direction === 'down');
   return policies.reduce(
     (best, { replicas }) => (wantsHighest ? Math.max(best, replicas) : Math.min(best, replicas)),

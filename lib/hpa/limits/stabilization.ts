@@ -37,10 +37,10 @@ export const SCALE_UP_STABILIZED = {
 
 /** Whether a moment lies before a window that ends now; one of no length holds nothing. */
 export function isBeforeWindow(atMs: number, windowMs: number, nowMs: number): boolean {
-  return windowMs === 0 ? atMs <= nowMs : atMs < nowMs - windowMs;
+  return windowMs === 0 || atMs < nowMs - windowMs;
 }
 
 /** Whether a moment lies inside of a window that ends now; one of no length holds nothing. */
 export function isInWindow(atMs: number, windowMs: number, nowMs: number): boolean {
-  return windowMs !== 0 && atMs > nowMs - windowMs;
+  return atMs > nowMs - windowMs;
 }

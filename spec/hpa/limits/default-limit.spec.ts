@@ -9,7 +9,9 @@ describe('defaultLimit', () => {
     [9, 5, 9, 'DesiredWithinRange'],
     [12, 5, 10, 'ScaleUpLimit'],
     [5, 1, 4, 'ScaleUpLimit'],
+    [10, 5, 10, 'DesiredWithinRange'],
     [17, 8, 16, 'TooManyReplicas'],
+    [16, 9, 16, 'DesiredWithinRange'],
     [17, 9, 16, 'TooManyReplicas'],
   ];
   for (const [recommended, currentReplicas, replicas, reason] of CASES) {

@@ -52,6 +52,18 @@ describe('policyLimit', () => {
     expect(limit(2, { scaleDown: { policies: [percent(1)] } }).replicas).to.equal(9);
   });
 
+  it('lets pass what just reaches a limit', () => {
+    for (const recommended of [15, 5]) {
+      const { replicas, reason } = limit(recommended, {
+        scaleUp: { policies: [pods(5)] },
+        scaleDown: { policies: [pods(5)] },
+      });
+      expect([replicas, reason]).to.deep.equal([recommended, 'DesiredWithinRange']);
+    }
+    expect(limit(2, { scaleDown: { policies: [pods(8)] } }).reason).to.equal('DesiredWithinRange');
+    expect(limit(50, { scaleUp: { policies: [pods(40)] } }).reason).to.equal('DesiredWithinRange');
+  });
+
   it('leaves what floating-point numbers leave', () => {
     const range = { currentReplicas: 10, minReplicas: 0, maxReplicas: 50 };
     const input = { behavior: { scaleDown: { policies: [percent(80)] } }, memory: NO_MEMORY, nowMs: NOW_MS };

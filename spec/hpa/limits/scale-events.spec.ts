@@ -22,11 +22,11 @@ describe('rememberScaling', () => {
   it('overwrites what no policy asks for any more', () => {
     const memory = {
       ...NO_MEMORY,
-      scaleUpEvents: [event(1, 61), event(2, 16)],
+      scaleUpEvents: [event(1, 61), event(2, 60)],
       scaleDownEvents: [event(1, 61)],
     };
     const after = rememberScaling(memory, { from: 2, to: 5 }, { behavior, nowMs: NOW_MS });
-    expect(after.scaleUpEvents).to.deep.equal([event(3, 0), event(2, 16)]);
+    expect(after.scaleUpEvents).to.deep.equal([event(3, 0), event(2, 60)]);
     const down = rememberScaling(memory, { from: 5, to: 2 }, { behavior, nowMs: NOW_MS });
     expect(down.scaleDownEvents).to.deep.equal([event(1, 61), event(3, 0)]);
   });
