@@ -172,6 +172,57 @@ describe('evaluateMetric', () => {
     });
   }
 
+  it('gives every kind a reason of its own, and says which API failed', () => {
+    const average = { type: 'AverageValue', averageValue: '1' };
+    const resource = { name: 'cpu', target: average };
+    const kinds: readonly [MetricSpec, string, RegExp][] = [
+      [
+        { type: 'Resource', resource },
+        'FailedGetResourceMetric',
+        /^failed to get cpu usage: .* resource metrics API: gone$/,
+      ],
+      [
+        { type: 'ContainerResource', containerResource: { ...resource, container: 'app' } },
+        'FailedGetContainerResourceMetric',
+        /^failed to get cpu usage: .* resource metrics API: gone$/,
+      ],
+      [
+        { type: 'Pods', pods: { metric: { name: 'qps' }, target: average } },
+        'FailedGetPodsMetric',
+        /^unable to get metric qps: .* custom metrics API: gone$/,
+      ],
+      [object('Value', { value: '1' }), 'FailedGetObjectMetric', /custom metrics API: gone$/],
+      [external({ averageValue: '1' }), 'FailedGetExternalMetric', /external metrics API: gone$/],
+      [
+        { type: 'Odd' } as unknown as MetricSpec,
+        'InvalidMetricSourceType',
+        /^unknown metric source type "Odd"$/,
+      ],
+    ];
+    for (const [spec, reason, message] of kinds) {
+      const { failure } = evaluate(spec, { error: 'gone' });
+      expect(failure?.reason).to.equal(reason);
+      expect(failure?.message).to.match(message);
+      expect(failure?.isRefusal).to.equal(false);
+    }
+  });
+
+  it('shows the type of each metric', () => {
+    const pods = { metric: { name: 'qps' }, target: { type: 'AverageValue', averageValue: '1' } };
+    expect(evaluate({ type: 'Pods', pods }, { podValues: [{ pod: 'a', value: '1' }] }).status.type).to.equal(
+      'Pods',
+    );
+    expect(evaluate(object('Value', { value: '1' }), { value: '3' }).status).to.deep.include({
+      type: 'Object',
+    });
+    expect(evaluate(object('Value', { value: '1' }), { value: '3' }).status.object?.current).to.deep.equal({
+      value: '3',
+    });
+    const { name, status } = evaluate(external({ averageValue: '1' }), { values: ['3'] });
+    expect([name, status.type]).to.deep.equal(['external metric queue(nil)', 'External']);
+    expect(status.external?.current).to.deep.equal({ averageValue: '1500m' });
+  });
+
   it('refuses numbers that are none, or beyond 64 bits', () => {
     for (const value of ['12 apples', '10P']) {
       const { failure } = evaluate(external({ value: '1' }), { values: [value] });
