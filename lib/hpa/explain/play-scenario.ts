@@ -1,0 +1,50 @@
+import { conclude } from '../conclude.ts';
+import { decide } from '../decide.ts';
+import type { Outcome } from '../decision.ts';
+import { NO_MEMORY } from '../objects/hpa-memory.ts';
+import { type LoadPoint, loadAt } from './load-curve.ts';
+import type { Scenario } from './scenario.ts';
+import { SimulatedWorkload } from './simulated-workload.ts';
+
+/** One look at the HPA of a scenario. */
+export interface PlayedDecision {
+  /** Since the start. */
+  readonly atMs: number;
+  readonly load: LoadPoint['values'];
+  readonly replicasBefore: number;
+  readonly replicasAfter: number;
+  readonly readyPods: number;
+  readonly outcome: Outcome;
+}
+
+/** Lets a scenario happen: decides every sync period, by the functions that the controller uses, and scales pods. */
+export function* playScenario(scenario: Scenario): Generator<PlayedDecision> {
+  const { syncPeriodMs, durationMs, config, load: curve } = scenario;
+  const workload = new SimulatedWorkload(scenario, START_MS);
+  const metrics = scenario.hpa.spec.metrics ?? [];
+  let hpa = scenario.hpa;
+  let memory = NO_MEMORY;
+  for (let atMs = 0; atMs <= durationMs; atMs += syncPeriodMs) {
+    const nowMs = START_MS + atMs;
+    const load = loadAt(curve, atMs);
+    const { replicas } = workload;
+    const decision = decide({
+      ...{ hpa, memory, config, nowMs, rivals: [] },
+      scale: { specReplicas: replicas, statusReplicas: replicas, selector: 'app=scenario' },
+      pods: workload.pods(nowMs),
+      readings: metrics.map((spec) => workload.reading(spec, load, nowMs)),
+    });
+    const outcome = conclude(decision, hpa, { nowMs });
+    ({ memory } = outcome);
+    hpa = { ...hpa, status: outcome.status };
+    const readyPods = workload.readyCount(nowMs);
+    if (outcome.desiredReplicas !== undefined) workload.scaleTo(outcome.desiredReplicas, nowMs);
+    yield {
+      ...{ atMs, load, readyPods, outcome },
+      ...{ replicasBefore: replicas, replicasAfter: workload.replicas },
+    };
+  }
+}
+
+/** When every scenario starts; nothing depends on it. */
+const START_MS = Date.UTC(2026, 0, 1);

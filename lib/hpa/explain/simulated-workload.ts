@@ -1,0 +1,98 @@
+import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import type { MetricReading, PodUsage } from '../objects/metric-reading.ts';
+import type { ScaledPod } from '../objects/scaled-pod.ts';
+import { formatThousandths } from '../quantities/format-thousandths.ts';
+import { parseThousandths } from '../quantities/parse-quantity.ts';
+import type { LoadPoint } from './load-curve.ts';
+import type { Scenario } from './scenario.ts';
+
+/** The pods of a scenario: they become ready some time after they are made, and the newest go first. */
+export class SimulatedWorkload {
+  readonly #scenario: Scenario;
+  /** When each pod was made, the oldest first. */
+  readonly #createdAtMs: number[] = [];
+
+  constructor(scenario: Scenario, startMs: number) {
+    this.#scenario = scenario;
+    // Those of the start have run for long.
+    for (let pod = 0; pod < scenario.replicas; pod++) this.#createdAtMs.push(startMs - 3_600_000);
+  }
+
+  get replicas(): number {
+    return this.#createdAtMs.length;
+  }
+
+  scaleTo(replicas: number, nowMs: number): void {
+    this.#createdAtMs.length = Math.min(this.#createdAtMs.length, replicas);
+    while (this.#createdAtMs.length < replicas) this.#createdAtMs.push(nowMs);
+  }
+
+  readyCount(nowMs: number): number {
+    return this.#createdAtMs.filter((atMs) => this.#readyAtMs(atMs) <= nowMs).length;
+  }
+
+  pods(nowMs: number): ScaledPod[] {
+    const { requests } = this.#scenario;
+    return this.#createdAtMs.map((createdAtMs, place) => {
+      const readyAtMs = this.#readyAtMs(createdAtMs);
+      const isReady = readyAtMs <= nowMs;
+      return {
+        name: `pod-${place}`,
+        labels: { app: 'scenario' },
+        phase: 'Running',
+        isDeleting: false,
+        startedAtMs: createdAtMs,
+        ready: { status: isReady ? 'True' : 'False', changedAtMs: isReady ? readyAtMs : createdAtMs },
+        containers: [{ name: this.#containerName(), requests }],
+        initContainers: [],
+        podRequests: {},
+        overhead: {},
+      };
+    });
+  }
+
+  /** What a metric would say: the pods that are ready share the load, and others use nothing. */
+  reading(spec: MetricSpec, load: LoadPoint['values'], nowMs: number): MetricReading {
+    const name = nameOf(spec);
+    const value = Object.hasOwn(load, name) ? load[name] : undefined;
+    if (value === undefined) return { error: `the scenario has no value of ${name}` };
+    if (spec.type === 'Object') return { value, takenAtMs: nowMs };
+    if (spec.type === 'External') return { values: [value], takenAtMs: nowMs };
+    const ready = BigInt(this.readyCount(nowMs));
+    const share = ready === 0n ? '0' : formatThousandths(parseThousandths(value) / ready);
+    const shares = this.#createdAtMs.map((atMs, place) => ({
+      pod: `pod-${place}`,
+      value: this.#readyAtMs(atMs) <= nowMs ? share : '0',
+    }));
+    if (spec.type === 'Pods') return { podValues: shares, takenAtMs: nowMs };
+    const podUsage = shares.map(
+      ({ pod, value: used }): PodUsage => ({
+        ...{ pod, takenAtMs: nowMs, windowMs: 30_000 },
+        containers: [{ name: this.#containerName(), usage: { [name]: used } }],
+      }),
+    );
+    return { podUsage };
+  }
+
+  #readyAtMs(createdAtMs: number): number {
+    return createdAtMs + this.#scenario.startupMs;
+  }
+
+  /** Pods have the one container that the HPA may ask for. */
+  #containerName(): string {
+    const { metrics = [] } = this.#scenario.hpa.spec;
+    return (
+      metrics.flatMap((spec) =>
+        spec.type === 'ContainerResource' ? spec.containerResource.container : [],
+      )[0] ?? 'app'
+    );
+  }
+}
+
+/** What a load calls a metric. */
+export function nameOf(spec: MetricSpec): string {
+  if (spec.type === 'Resource') return spec.resource.name;
+  if (spec.type === 'ContainerResource') return spec.containerResource.name;
+  if (spec.type === 'Pods') return spec.pods.metric.name;
+  return spec.type === 'Object' ? spec.object.metric.name : spec.external.metric.name;
+}

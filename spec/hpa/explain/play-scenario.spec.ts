@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { type PlayedDecision, playScenario } from '#lib/hpa/explain/play-scenario.ts';
+import { parseScenario } from '#lib/hpa/explain/scenario.ts';
+import { timelineSvg } from '#lib/hpa/explain/timeline-svg.ts';
+import { timelineTable } from '#lib/hpa/explain/timeline-table.ts';
+import { SCENARIO } from './built-scenario.ts';
+
+const play = (text: string): PlayedDecision[] => [...playScenario(parseScenario(text))];
+const changesOf = (decisions: readonly PlayedDecision[]) =>
+  decisions
+    .filter(({ replicasBefore, replicasAfter }) => replicasBefore !== replicasAfter)
+    .map(({ atMs, replicasAfter }) => [atMs / 1000, replicasAfter]);
+
+describe('playScenario', () => {
+  it('scales up at once, and down when the window is over', () => {
+    // 400m over 4 pods are 100 % of what they request. The last 8 were recommended at 4m45s.
+    expect(changesOf(play(SCENARIO))).to.deep.equal([
+      [60, 8],
+      [600, 2],
+    ]);
+  });
+
+  it('looks at the HPA every period', () => {
+    const decisions = play(SCENARIO);
+    expect(decisions).to.have.length(61);
+    expect(decisions[1]?.atMs).to.equal(15_000);
+    expect(decisions[5]).to.deep.include({ replicasBefore: 8, readyPods: 4 });
+    expect(decisions[6]).to.deep.include({ replicasBefore: 8, readyPods: 8 });
+  });
+
+  it('lets policies and windows of behavior show', () => {
+    const behavior = `maxReplicas: 20
+    behavior:
+      scaleUp: { policies: [{ type: Pods, value: 1, periodSeconds: 60 }] }
+      scaleDown: { stabilizationWindowSeconds: 0, policies: [{ type: Percent, value: 50, periodSeconds: 60 }] }`;
+    const changes = changesOf(play(SCENARIO.replace('maxReplicas: 20', behavior)));
+    expect(changes.slice(0, 3)).to.deep.equal([
+      [60, 5],
+      [120, 6],
+      [180, 7],
+    ]);
+    expect(changes.at(-1)?.[1]).to.equal(2);
+  });
+
+  it('stays while a metric is missing', () => {
+    const decisions = play(SCENARIO.replace('{ at: 1m, cpu: 400m }', '{ at: 1m }'));
+    expect(decisions[5]?.outcome.explanation.step).to.equal('metrics-missing');
+    expect(decisions[5]?.replicasAfter).to.equal(4);
+  });
+
+  it('plays metrics of every kind', () => {
+    const target = 'target: { type: AverageValue, averageValue: 50m }';
+    const metrics = [
+      `type: ContainerResource, containerResource: { name: cpu, container: app, ${target} }`,
+      `type: Pods, pods: { metric: { name: cpu }, ${target} }`,
+      `type: External, external: { metric: { name: cpu }, ${target} }`,
+      `type: Object, object: { metric: { name: cpu }, describedObject: { kind: Service, name: web }, ${target} }`,
+    ];
+    for (const metric of metrics) {
+      const text = SCENARIO.replace(/- type: Resource\n.*\n/, `- { ${metric} }\n`);
+      expect(changesOf(play(text))[0], metric).to.deep.equal([60, 8]);
+    }
+  });
+});
+
+describe('timelineTable', () => {
+  it('has a row a minute, and one where something happens', () => {
+    const lines = timelineTable(play(SCENARIO)).split('\n');
+    expect(lines[0]).to.match(/^time +load +ready +metrics ask for +replicas +why$/);
+    expect(lines[1]).to.match(/^0s +cpu 200m +4\/4 +4 +4 +within-tolerance$/);
+    expect(lines.find((line) => line.startsWith('1m0s'))).to.match(
+      /cpu 400m +4\/4 +8 +4 → 8 +as the metrics ask$/,
+    );
+    expect(lines.find((line) => line.startsWith('6m0s'))).to.match(/8\/8 +2 +8 +ScaleDownStabilized$/);
+  });
+});
+
+describe('timelineSvg', () => {
+  const options = { title: 'default/web <&">', minReplicas: 2, maxReplicas: 20 };
+
+  it('draws steps within its frame, and harmless text', () => {
+    const svg = timelineSvg(play(SCENARIO), options);
+    expect(svg).to.match(/^<svg [^>]*viewBox="0 0 960 360"/);
+    expect(svg).to.include('default/web &#60;&#38;&#34;&#62;');
+    const [, path = ''] = /class="replicas" d="([^"]*)"/.exec(svg) ?? [];
+    expect(path).to.match(/^M56 [\d.]+(H[\d.]+|V[\d.]+)+$/);
+    for (const [, x] of path.matchAll(/H([\d.]+)/g)) expect(Number(x)).to.be.within(56, 944);
+    for (const [, y] of path.matchAll(/V([\d.]+)/g)) expect(Number(y)).to.be.within(40, 320);
+    expect(svg).to.include('prefers-color-scheme: dark');
+  });
+
+  it('leaves a gap where metrics were missing', () => {
+    const svg = timelineSvg(play(SCENARIO.replace('{ at: 1m, cpu: 400m }', '{ at: 1m }')), options);
+    const [, path = ''] = /class="asked" d="([^"]*)"/.exec(svg) ?? [];
+    expect(path.match(/M/g)).to.have.length(2);
+  });
+
+  it('draws nothing of nothing', () => {
+    expect(timelineSvg([], options)).to.include('<path class="replicas" d=""/>');
+  });
+});

@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { parseScenario } from '#lib/hpa/explain/scenario.ts';
+import { SCENARIO } from './built-scenario.ts';
+
+describe('parseScenario', () => {
+  it('fills in defaults', () => {
+    const scenario = parseScenario(SCENARIO);
+    expect(scenario).to.deep.include({
+      replicas: 4,
+      syncPeriodMs: 15_000,
+      startupMs: 30_000,
+      durationMs: 900_000,
+    });
+    expect(scenario.config).to.deep.include({ tolerance: 0.1, downscaleStabilizationMs: 300_000 });
+    expect(scenario.hpa.metadata).to.deep.equal({ name: 'web', namespace: 'default' });
+    expect(scenario.load[1]).to.deep.equal({ atMs: 60_000, values: { cpu: '400m' } });
+  });
+
+  it('fills in what the API server does', () => {
+    const { hpa } = parseScenario(SCENARIO.replace('maxReplicas: 20', 'maxReplicas: 20\n    behavior: {}'));
+    expect(hpa.spec.behavior?.scaleUp?.policies).to.have.length(2);
+  });
+
+  it('takes the load as CSV, inside or beside', () => {
+    const load = [{ atMs: 0, values: { cpu: '1' } }];
+    const inside = `${SCENARIO.split('load:')[0]}load: |\n  at,cpu\n  0s,1\n`;
+    expect(parseScenario(inside).load).to.deep.equal(load);
+    expect(parseScenario(SCENARIO, 'at,cpu\n0s,1').load).to.deep.equal(load);
+  });
+
+  const WRONG: readonly [what: string, from: string | RegExp, to: string, problem: string | RegExp][] = [
+    ['a field that it does not know', 'replicas: 4', 'replicas: 4\nreplica: 5', 'Unrecognized key'],
+    ['a duration that is none', '15m', 'long', '"long" is no duration like 1m30s'],
+    ['a quantity that is none', '200m', 'much', '"much" is no quantity'],
+    ['bounds that cross', 'minReplicas: 2', 'minReplicas: 30', 'minReplicas exceeds maxReplicas'],
+    ['a metric of no type', 'type: Resource', 'type: Resources', /Invalid (input|discriminator)/],
+    ['points out of order', 'at: 5m', 'at: 1m', 'no later than the one before'],
+    ['more work than it does', 'maxReplicas: 20', 'maxReplicas: 2000000', 'decisions times replicas exceed'],
+    ['a period of no length', 'duration:', 'syncPeriod: 0s\nduration:', 'syncPeriod is less than 1s'],
+  ];
+  for (const [what, from, to, problem] of WRONG) {
+    it(`refuses ${what}`, () => expect(() => parseScenario(SCENARIO.replace(from, to))).to.throw(problem));
+  }
+
+  it('refuses texts without end, and aliases that multiply', () => {
+    expect(() => parseScenario('#'.repeat(5_000_000))).to.throw('longer than');
+    expect(() => parseScenario('a: &a [1]\nb: *a')).to.throw();
+  });
+});
