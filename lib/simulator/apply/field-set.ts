@@ -117,14 +117,17 @@ export function below(set: FieldSet, places: readonly string[]): FieldSet {
 /** The set as `metadata.managedFields[].fieldsV1` has it. */
 export function toFieldsV1(set: FieldSet): Readonly<Record<string, unknown>> {
   const root: Tree = {};
-  for (const path of [...set].sort()) {
-    let node = root;
-    const elements = path.split(SEPARATOR);
-    for (const element of elements) {
+  const paths = [...set].sort().map((path) => path.split(SEPARATOR));
+  const nodeAt = (elements: readonly string[]) =>
+    elements.reduce<Tree>((node, element) => {
       node[element] ??= {};
-      node = node[element];
-    }
-    if ([...set].some((other) => other.startsWith(`${path}${SEPARATOR}`))) node['.'] = {};
+      return node[element];
+    }, root);
+  for (const elements of paths) nodeAt(elements);
+  // What has fields of its own in the set is a member itself by a dot.
+  for (const elements of paths) {
+    const node = nodeAt(elements);
+    if (Object.keys(node).length > 0) node['.'] = {};
   }
   return root;
 }

@@ -65,7 +65,9 @@ export class Controllers {
 
   #follow(event: StoreEvent): void {
     const { resource, object, type } = event;
-    const { namespace, name } = object.metadata;
+    const { namespace, name, ownerReferences } = object.metadata;
+    // Most of what a large cluster starts with is nobody's, and must cost next to nothing.
+    if (type === 'ADDED' && ownerReferences === undefined && !(resource in SYNCS)) return;
     this.#context.dependents.follow(event);
     this.#garbageCollector.follow(event);
     if (resource in SYNCS && type !== 'DELETED') this.#add({ storage: resource, namespace, name });

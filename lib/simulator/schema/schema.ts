@@ -4,7 +4,10 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** The types that a schema may ask for. */
 export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 
-/** An OpenAPI v3 schema as CustomResourceDefinitions have it (`JSONSchemaProps`); built-in types are described by it, too. */
+/**
+ * An OpenAPI v3 schema as CustomResourceDefinitions have it (`JSONSchemaProps`); built-in types are described by it,
+ * too. Rules in CEL (`x-kubernetes-validations`) are taken and not evaluated, as before Kubernetes 1.25.
+ */
 export interface Schema {
   readonly type?: SchemaType;
   readonly description?: string;

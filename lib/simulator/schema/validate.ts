@@ -119,7 +119,7 @@ function checkText(value: string, schema: Schema, path: string, errors: FieldErr
       reason: 'FieldValueTooLong',
       message: `Too long: may not be more than ${maxLength} bytes`,
     });
-  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
+  if (pattern !== undefined && !new RegExp(pattern).test(value))
     errors.push(invalidValue(path, value, `${path} in body should match '${pattern}'`));
   if (schema.format === 'date-time' && Number.isNaN(Date.parse(value)))
     errors.push(

@@ -179,6 +179,21 @@ describe('CustomResources', () => {
       { spec: { ...(WIDGETS.spec as object), versions: [] } },
       /must have exactly one version marked as storage version/,
     ],
+    [
+      'a schema that is not structural',
+      { spec: withSchema({ type: 'object', properties: { spec: { properties: {} } } }) },
+      /openAPIV3Schema.properties\[spec\].type: Required value: must not be empty for specified object fields$/,
+    ],
+    [
+      'a pattern that is none',
+      { spec: withSchema({ type: 'object', properties: { spec: { type: 'string', pattern: '(' } } }) },
+      /pattern: Invalid value: "\(": must be a valid regular expression$/,
+    ],
+    [
+      'no schema',
+      { spec: withSchema(undefined) },
+      /versions\[0\].schema.openAPIV3Schema: Required value: schemas are required$/,
+    ],
   ] as const) {
     it(`refuse a definition with ${what}`, async () => {
       const { status, body } = await client.post(DEFINITIONS, { ...WIDGETS, ...change });
@@ -187,3 +202,9 @@ describe('CustomResources', () => {
     });
   }
 });
+
+function withSchema(openAPIV3Schema: object | undefined) {
+  const spec = WIDGETS.spec as { readonly versions: readonly object[] };
+  const schema = openAPIV3Schema === undefined ? {} : { openAPIV3Schema };
+  return { ...spec, versions: [{ ...spec.versions[0], schema }] };
+}

@@ -151,5 +151,15 @@ function structuralErrors(schema: unknown, path: string, { isRoot = false } = {}
     errors.push(...structuralErrors(schema.additionalProperties, `${path}.additionalProperties`));
   if (schema.type === 'array' && schema.items === undefined)
     errors.push(requiredValue(`${path}.items`, 'must be specified'));
+  if (typeof schema.pattern === 'string' && !isRegularExpression(schema.pattern))
+    errors.push(invalidValue(`${path}.pattern`, schema.pattern, 'must be a valid regular expression'));
   return [...errors, ...structuralErrors(schema.items, `${path}.items`)];
+}
+
+function isRegularExpression(pattern: string): boolean {
+  try {
+    return new RegExp(pattern) !== undefined;
+  } catch {
+    return false;
+  }
 }
