@@ -1,73 +1,57 @@
 import { FlagError } from '#lib/flags/flag-error.ts';
-import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { limitYoungGeneration } from '#lib/limit-young-generation.ts';
-import { runDoctor } from '#lib/resource-metrics/doctor/doctor.ts';
-import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
-import { type CommandLine, parseOptions } from '#lib/resource-metrics/options.ts';
 import { KlogLogger } from '#lib/telemetry/klog-logger.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { versionInfo } from '#lib/version.ts';
+import type { Command, Program } from './program.ts';
 
-type Run = Extract<CommandLine, { readonly kind: 'run' }>;
-type Doctor = Extract<CommandLine, { readonly kind: 'doctor' }>;
+/** The programs, of which each is loaded only where it is asked for. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  'metrics-server': async () => (await import('./metrics-server-command.ts')).runMetricsServer,
+  autoscaler: async () => (await import('./autoscaler-command.ts')).runAutoscaler,
+};
 
-/** Runs until a signal comes; the process ends with the status that this returns. */
-async function main(argv: readonly string[]): Promise<number> {
-  const stopped = firstSignal();
-  const commandLine = parseOptions(argv);
-  if (commandLine.kind === 'help') process.stdout.write(commandLine.text);
-  else if (commandLine.kind === 'version') process.stdout.write(`${versionInfo(process).gitVersion}\n`);
-  else if (commandLine.kind === 'doctor') return (await examine(commandLine, stopped)) ? 0 : 1;
-  else await serve(commandLine, stopped);
-  return 0;
-}
+/** What manifests of metrics-server mean, whose arguments begin with flags. */
+const DEFAULT_COMMAND = 'metrics-server';
 
-async function serve(command: Run, stopped: Promise<NodeJS.Signals>): Promise<void> {
-  const { options } = command;
+/** Runs the command that the first word names until a signal comes; the process ends with the status that this returns. */
+async function main(name: string, argv: readonly string[]): Promise<number> {
   limitYoungGeneration();
-  const logger = startLog(command);
-  const version = versionInfo(process);
-  logger.info('Starting', { version: version.gitVersion, node: process.version });
-  const signal = abortingAt(stopped);
-  const access = await openAccess(options.kubeconfig, { logger, signal });
-  const openOther = async (kubeconfig: string | undefined) =>
-    kubeconfig === undefined ? undefined : await openAccess(kubeconfig, { logger, signal });
-  await using server = await startMetricsServer(options, {
-    access,
-    authenticationAccess: await openOther(options.authentication.kubeconfig),
-    authorizationAccess: await openOther(options.authorization.kubeconfig),
-    clock: systemClock,
-    logger,
-    version,
-  });
-  logger.info('Serving', { ...server.address });
-  logger.info('Shutting down', { signal: await stopped });
-}
-
-/** @returns whether nothing was found wrong */
-async function examine(command: Doctor, stopped: Promise<NodeJS.Signals>): Promise<boolean> {
-  const { options, doctor } = command;
-  const logger = startLog(command);
+  const stopped = firstSignal();
   process.stdout.on('error', () => {}); // who reads no further, as `head`, has seen enough
-  const signal = abortingAt(stopped);
-  return await runDoctor(options, doctor, {
-    access: await openAccess(options.kubeconfig, { logger, signal }),
-    clock: systemClock,
-    logger,
-    userAgent: `metrics-server-doctor/${versionInfo(process).gitVersion}`,
-    signal,
-    write: (text) => void process.stdout.write(text),
-  });
+  const command = await COMMANDS[name]?.();
+  return (await command?.(argv, programOf(stopped))) ?? 1;
 }
 
-function startLog({ options, ignored }: Omit<Run, 'kind'>): Logger {
+function programOf(stopped: Promise<NodeJS.Signals>): Program {
+  const interrupted = abortingAt(stopped);
+  return {
+    version: versionInfo(process),
+    nodeVersion: process.version,
+    stopped,
+    interrupted,
+    print: (text) => void process.stdout.write(text),
+    startLog,
+    openAccess: (kubeconfig, logger) =>
+      loadClusterAccess({
+        kubeconfig,
+        serviceHost: process.env.KUBERNETES_SERVICE_HOST,
+        servicePort: process.env.KUBERNETES_SERVICE_PORT,
+        clock: systemClock,
+        logger,
+        signal: interrupted,
+      }),
+  };
+}
+
+function startLog(options: LoggingOptions): Logger {
   const write = (line: string) => void process.stderr.write(line);
-  const logger = new KlogLogger({ ...options.logging, clock: systemClock, processId: process.pid, write });
+  const logger = new KlogLogger({ ...options, clock: systemClock, processId: process.pid, write });
   endAtFault(logger);
-  for (const { argument, reason } of ignored) logger.warning('Ignoring an argument', { argument, reason });
   return logger;
 }
 
@@ -78,23 +62,9 @@ function abortingAt(stopped: Promise<NodeJS.Signals>): AbortSignal {
   return interrupted.signal;
 }
 
-function openAccess(
-  kubeconfig: string | undefined,
-  { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
-): Promise<ClusterAccess> {
-  return loadClusterAccess({
-    kubeconfig,
-    serviceHost: process.env.KUBERNETES_SERVICE_HOST,
-    servicePort: process.env.KUBERNETES_SERVICE_PORT,
-    clock: systemClock,
-    logger,
-    signal,
-  });
-}
-
 /**
  * Ends the process at an exception that nobody caught or a promise whose failure nobody awaited: what it left undone is
- * unknown, and whoever restarts the process gets a sound one.
+ * unknown, and what restarts the process gets a sound one.
  */
 function endAtFault(logger: Logger): void {
   process.stderr.on('error', () => {}); // nobody reads the log any more, which is no reason to end
@@ -117,13 +87,16 @@ function firstSignal(): Promise<NodeJS.Signals> {
   });
 }
 
+const [word = '', ...behind] = process.argv.slice(2);
+const isNamed = Object.hasOwn(COMMANDS, word);
+const name = isNamed ? word : DEFAULT_COMMAND;
 try {
-  process.exitCode = await main(process.argv.slice(2));
+  process.exitCode = await main(name, isNamed ? behind : process.argv.slice(2));
 } catch (error) {
   const hint = error instanceof FlagError ? '; see --help' : '';
   const lines = describeError(error)
     .split('\n')
     .map((line) => line.trim());
-  process.stderr.write(`metrics-server: ${printable(lines.join(' '))}${hint}\n`);
+  process.stderr.write(`${name}: ${printable(lines.join(' '))}${hint}\n`);
   process.exitCode = 1;
 }

@@ -1,10 +1,12 @@
 // Brings the tables of docs/flags.md up to date with the flags of each command.
 import { readFile, writeFile } from 'node:fs/promises';
+import { formatAutoscalerFlagTables } from '#lib/autoscaler/options.ts';
 import { formatFlagTables } from '#lib/resource-metrics/options.ts';
 
 /** What stands between the marks of each command. */
 const TABLES: Readonly<Record<string, () => string>> = {
   'metrics-server': formatFlagTables,
+  autoscaler: formatAutoscalerFlagTables,
 };
 
 let page = await readFile('docs/flags.md', 'utf8');

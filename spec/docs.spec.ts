@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { formatAutoscalerFlagTables } from '#lib/autoscaler/options.ts';
 import { formatFlagTables } from '#lib/resource-metrics/options.ts';
 
 const PAGES = [
@@ -45,7 +46,9 @@ describe('the pages of the documentation', () => {
 
 describe('docs/flags.md', () => {
   it('has the flags as they are (make update writes them)', () => {
-    expect(readFileSync('docs/flags.md', 'utf8')).to.include(formatFlagTables());
+    const page = readFileSync('docs/flags.md', 'utf8');
+    expect(page).to.include(formatFlagTables());
+    expect(page).to.include(formatAutoscalerFlagTables());
   });
 });
 

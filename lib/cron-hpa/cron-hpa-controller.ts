@@ -1,4 +1,5 @@
 import type { Controller } from '#lib/control/controller.ts';
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
@@ -27,21 +28,13 @@ export interface CronHpaDependencies extends WatchedSources {
   readonly statuses: StatusClient;
   readonly scales: ScaleClient;
   readonly hpaClient: HpaClient;
-  readonly events: EventSink;
+  readonly events: Pick<EventRecorder, 'record'>;
   readonly series: CronHpaSeries;
   readonly clock: Clock;
   readonly schedules: Schedules;
   /** Where the times of jobs are meant that do not tell. */
   readonly timeZone: string;
   readonly newJobId: () => string;
-}
-
-/** Takes events without ever blocking. */
-export interface EventSink {
-  record(
-    about: ReturnType<typeof referenceTo>,
-    event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string },
-  ): void;
 }
 
 const FIRST_RETRY_MS = 1000;
@@ -84,7 +77,7 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
       const written = await statuses.write(object, status, signal);
       if (written) writes.record(key, object, written);
       for (const event of eventsOf(object, { status, outcome, missed: due.missed }))
-        events.record(referenceTo(object), event);
+        events.record({ regarding: referenceTo(object), action: 'Scale', ...event });
       for (const { count } of due.missed) series.missed(count);
       if (outcome) series.carriedOut(outcome.state, nowMs - outcome.atMs);
       const againMs = Math.min(retryAfter(key, outcome, failures), untilNext(status, clock));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import type { Controller } from '#lib/control/controller.ts';
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
@@ -9,7 +10,7 @@ import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { CRON_HPA, nameOf } from './cron-hpa.ts';
-import { cronHpaController, type EventSink } from './cron-hpa-controller.ts';
+import { cronHpaController } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './cron-hpa-series.ts';
 import { targetsOfCronHpa, targetsOfHpa } from './cron-hpa-watches.ts';
 import { readCronHpa } from './read-cron-hpa.ts';
@@ -22,7 +23,7 @@ import { TargetIndex } from './target-index.ts';
 export interface CronHpaEnvironment {
   readonly client: ApiClient;
   readonly scales: ScaleClient;
-  readonly events: EventSink;
+  readonly events: Pick<EventRecorder, 'record'>;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -89,7 +89,8 @@ export async function startCronHpaCluster(
         client,
         scales: new ScaleClient({ api: client, mapper: new RestMapper({ api: client, clock }), clock }),
         events: {
-          record: ({ name }, { reason, message }) => void events.push(`${name} ${reason} ${message}`),
+          record: ({ regarding: { name }, reason, message }) =>
+            void events.push(`${name} ${reason} ${message}`),
         },
         registry,
         clock,

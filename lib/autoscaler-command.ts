@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import type { Program } from './program.ts';
+
+/** The command `autoscaler`; gives the exit status. */
+export async function runAutoscaler(argv: readonly string[], program: Program): Promise<number> {
+  const commandLine = parseAutoscalerOptions(argv);
+  const { version, nodeVersion, stopped } = program;
+  if (commandLine.kind === 'help') program.print(commandLine.text);
+  else if (commandLine.kind === 'version') program.print(`${version.gitVersion}\n`);
+  if (commandLine.kind !== 'run') return 0;
+
+  const { options } = commandLine;
+  const logger = program.startLog(options.logging);
+  logger.info('Starting', { version: version.gitVersion, node: nodeVersion });
+  const access = await program.openAccess(options.kubeconfig, logger);
+  const openOther = async (kubeconfig: string | undefined) =>
+    kubeconfig === undefined ? undefined : await program.openAccess(kubeconfig, logger);
+  await using autoscaler = await startAutoscaler(options, {
+    access,
+    authenticationAccess: await openOther(options.authentication.kubeconfig),
+    authorizationAccess: await openOther(options.authorization.kubeconfig),
+    clock: systemClock,
+    logger,
+    version,
+    identity: `${hostname()}_${randomUUID()}`,
+  });
+  logger.info('Serving', { ...autoscaler.address });
+  logger.info('Shutting down', { signal: await stopped });
+  return 0;
+}

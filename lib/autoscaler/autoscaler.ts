@@ -1,0 +1,146 @@
+import { startApiServer } from '#lib/apiserver/api-server.ts';
+import { startDelegatedAccess } from '#lib/apiserver/delegated-access.ts';
+import { openServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
+import type { VersionInfo } from '#lib/apiserver/version-info.ts';
+import { EventRecorder } from '#lib/control/event-recorder.ts';
+import { LeaderElection } from '#lib/control/leader-election.ts';
+import { ScaleClient } from '#lib/control/scale-client.ts';
+import { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import { addProcessSeries } from '#lib/telemetry/process-series.ts';
+import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { TokenBucket } from '#lib/time/token-bucket.ts';
+import { cronHpaPart } from './cron-hpa-part.ts';
+import { debugControllers } from './debug-controllers.ts';
+import type { AutoscalerOptions } from './options.ts';
+import type { Subsystem } from './subsystem.ts';
+
+/** What the autoscaler needs from outside. */
+export interface AutoscalerEnvironment {
+  readonly access: ClusterAccess;
+  /** To the API server that is asked who callers are; by default `access`. */
+  readonly authenticationAccess?: ClusterAccess | undefined;
+  /** To the API server that is asked what callers may do; by default `access`. */
+  readonly authorizationAccess?: ClusterAccess | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly version: VersionInfo;
+  /** Tells this process from all others that may be elected. */
+  readonly identity: string;
+}
+
+/** A running autoscaler; disposing it stops acting, gives the lease back, and drains the server. */
+export interface Autoscaler extends AsyncDisposable {
+  readonly address: { readonly address: string; readonly port: number };
+  readonly isLeader: boolean;
+}
+
+/** How often a request is sent again that the API server puts off. */
+const MAX_RETRIES = 5;
+
+/**
+ * Composes what the flags chose: subsystems of which every replica follows the cluster and serves, and the leader acts.
+ *
+ * @throws when a given file cannot be used or the address cannot be listened at
+ */
+export async function startAutoscaler(
+  options: AutoscalerOptions,
+  environment: AutoscalerEnvironment,
+): Promise<Autoscaler> {
+  const { access, clock, logger, version, identity } = environment;
+  await using starting = new AsyncDisposableStack();
+  const registry = new SlicedRegistry();
+  addProcessSeries(registry);
+  const userAgent = `autoscaler/${version.gitVersion}`;
+  const clientOf = (purpose: string, more: Partial<ConstructorParameters<typeof ApiClient>[0]> = {}) =>
+    starting.use(new ApiClient({ access, clock, userAgent: `${userAgent} ${purpose}`, ...more }));
+
+  const election = electionOf(options, { ...environment, api: clientOf('leader-election') });
+  const client = clientOf('controllers', {
+    rateLimit: new TokenBucket({ clock, ...options.apiRate }),
+    maxRetries: MAX_RETRIES,
+    beforeWrite: () => election?.assertLeader(),
+  });
+  const mapper = new RestMapper({ api: client, clock });
+  const events = starting.use(
+    new EventRecorder({
+      api: clientOf('events'),
+      mapper,
+      clock,
+      logger,
+      source: { controller: 'autoscaler', instance: identity },
+    }),
+  );
+  const scales = new ScaleClient({ api: client, mapper, clock });
+  const workQueues = new WorkQueueSeries({ clock, registry });
+  const shared = { client, mapper, scales, events, registry, clock, logger, workQueues };
+  const subsystems: Subsystem[] = [];
+  if (options.controllers.has('cronhpa'))
+    subsystems.push(starting.use(cronHpaPart({ ...shared, ...options.cronHpa })));
+
+  const { authenticationAccess = access, authorizationAccess = access } = environment;
+  const certificates = starting.use(await openServingCertificates({ ...options.serving, clock, logger }));
+  const { authenticator, authorizer } = starting.use(
+    await startDelegatedAccess(options, {
+      ...{ authenticationAccess, authorizationAccess, clock, logger, userAgent, registry },
+    }),
+  );
+  const isLeader = () => election?.isLeader ?? true;
+  const debug = debugControllers(() => ({
+    identity,
+    isLeader: isLeader(),
+    leader: election ? election.holder : identity,
+    controllers: [...options.controllers],
+  }));
+  const server = starting.use(
+    await startApiServer({
+      ...{ registry, version, certificates, authenticator, authorizer, clock, logger },
+      ...options.serving,
+      groups: subsystems.flatMap(({ groups }) => groups),
+      healthChecks: subsystems.flatMap(({ healthChecks }) => healthChecks),
+      endpoints: new Map([
+        ['/debug/controllers', debug],
+        ...subsystems.flatMap(({ endpoints }) => [...endpoints]),
+      ]),
+    }),
+  );
+  for (const subsystem of subsystems) subsystem.start();
+  if (subsystems.length > 0) starting.use(startLeading(subsystems, election));
+  const started = starting.move();
+  return {
+    address: server.address,
+    get isLeader() {
+      return isLeader();
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+function electionOf(
+  { leaderElection }: AutoscalerOptions,
+  environment: AutoscalerEnvironment & { readonly api: ApiClient },
+): LeaderElection | undefined {
+  return leaderElection && new LeaderElection({ ...environment, ...leaderElection });
+}
+
+/** Has the subsystems act whenever this process leads, until it is disposed of. */
+function startLeading(
+  subsystems: readonly Subsystem[],
+  election: LeaderElection | undefined,
+): AsyncDisposable {
+  const ending = new AbortController();
+  const lead = async (signal: AbortSignal) => {
+    await Promise.all(subsystems.map((subsystem) => subsystem.lead(signal)));
+  };
+  const running = election ? election.run(lead, ending.signal) : lead(ending.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      ending.abort(new Error('the program ends'));
+      await running;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** The controllers that the autoscaler has, and whether `*` means them. */
+export const CONTROLLERS = { cronhpa: { isOnByDefault: true } } as const satisfies Readonly<
+  Record<string, { readonly isOnByDefault: boolean }>
+>;
+
+/** One of them. */
+export type ControllerName = keyof typeof CONTROLLERS;
+
+/**
+ * Reads which controllers run, as kube-controller-manager does: `*` is all that are on by default, `NAME` one of them, `-NAME` all
+ * but that one; what comes first counts.
+ *
+ * @returns why a list cannot be read, as in `"cron" must be one of …`, or the names
+ */
+export function selectControllers(list: readonly string[]): ReadonlySet<ControllerName> | string {
+  const names = Object.keys(CONTROLLERS) as ControllerName[];
+  const unknown = list.find(
+    (entry) => entry !== '*' && !names.some((name) => entry === name || entry === `-${name}`),
+  );
+  if (unknown !== undefined)
+    return `"${unknown}" must be * or one of ${names.join(', ')}, or one of these behind a -`;
+  return new Set(
+    names.filter((name) => {
+      const said = list.find((entry) => entry === name || entry === `-${name}`);
+      return said === undefined ? list.includes('*') && CONTROLLERS[name].isOnByDefault : said === name;
+    }),
+  );
+}

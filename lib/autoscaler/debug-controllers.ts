@@ -1,0 +1,21 @@
+import type { Endpoint } from '#lib/apiserver/chain/api-context.ts';
+import { methodNotAllowed } from '#lib/apiserver/failures.ts';
+import { writeBody } from '#lib/apiserver/write-document.ts';
+import { printableLines } from '#lib/telemetry/printable.ts';
+
+/** Who acts, and what runs. */
+export interface ControllersState {
+  readonly identity: string;
+  readonly isLeader: boolean;
+  /** Who has the lease, as far as is known. */
+  readonly leader: string | undefined;
+  readonly controllers: readonly string[];
+}
+
+/** `/debug/controllers`: which controllers run here, and whether this replica acts or which other does. */
+export function debugControllers(state: () => ControllersState): Endpoint {
+  return (context) => {
+    if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
+    writeBody(context, Buffer.from(`${printableLines(JSON.stringify(state(), undefined, 2))}\n`), 'json');
+  };
+}

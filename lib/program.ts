@@ -1,0 +1,27 @@
+import type { VersionInfo } from '#lib/apiserver/version-info.ts';
+import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+
+/** The process, as far as a command needs it. */
+export interface Program {
+  readonly version: VersionInfo;
+  /** Of Node. */
+  readonly nodeVersion: string;
+  /** Resolves with the first signal that asks the process to end. */
+  readonly stopped: Promise<NodeJS.Signals>;
+  /** Aborts with it. */
+  readonly interrupted: AbortSignal;
+
+  /** Writes what was asked for to the standard output. */
+  print(text: string): void;
+
+  /** Starts the log, on the standard error, which a fault of the program is told to from then on. */
+  startLog(options: LoggingOptions): Logger;
+
+  /** @param kubeconfig a file; `undefined` for the pod's service account */
+  openAccess(kubeconfig: string | undefined, logger: Logger): Promise<ClusterAccess>;
+}
+
+/** A command: takes the command line behind its name, and runs until it is done or the process is to end. */
+export type Command = (argv: readonly string[], program: Program) => Promise<number>;

@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { selectControllers } from '#lib/autoscaler/controller-names.ts';
+
+describe('selectControllers', () => {
+  for (const [list, names] of [
+    [['*'], ['cronhpa']],
+    [['cronhpa'], ['cronhpa']],
+    [['*', '-cronhpa'], []],
+    [['-cronhpa', '*'], []],
+    [['-cronhpa', 'cronhpa'], []],
+    [['cronhpa', '-cronhpa'], ['cronhpa']],
+    [[], []],
+  ] as const) {
+    it(`takes ${JSON.stringify(list)}`, () => {
+      expect([...(selectControllers(list) as ReadonlySet<string>)]).to.deep.equal(names);
+    });
+  }
+
+  it('refuses what is no controller', () => {
+    expect(selectControllers(['*', 'cron'])).to.match(/^"cron" must be \* or one of cronhpa/);
+  });
+});

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { build, type Metafile } from 'esbuild';
+
+describe('main.ts', function () {
+  this.timeout(60_000);
+  let outputs: Metafile['outputs'];
+
+  before(async () => {
+    const { metafile } = await build({
+      entryPoints: ['lib/main.ts'],
+      outdir: 'dist',
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      metafile: true,
+      write: false,
+      logLevel: 'silent',
+    });
+    ({ outputs } = metafile);
+  });
+
+  for (const [command, foreign] of [
+    [
+      'metrics-server',
+      /^lib\/(autoscaler|control|cron-hpa|hpa|scaled-objects|metrics-adapter|collection|sources)\//,
+    ],
+    ['autoscaler', /^lib\/resource-metrics\//],
+  ] as const) {
+    it(`has the bundle load of ${command} nothing that only the other command needs`, () => {
+      const entry = Object.keys(outputs).find((path) => path.startsWith(`dist/${command}-command-`)) ?? '';
+      const loaded = [...loadedWith('dist/main.js'), ...loadedWith(entry)];
+      expect(loaded).to.include(`lib/${command}-command.ts`);
+      expect(loaded.filter((path) => foreign.test(path))).to.deep.equal([]);
+    });
+  }
+
+  /** The sources in a chunk and in all that it loads at once. */
+  function loadedWith(path: string, seen = new Set<string>()): string[] {
+    if (seen.has(path)) return [];
+    seen.add(path);
+    const output = outputs[path];
+    if (!output) throw new Error(`There is no ${path}`);
+    const next = output.imports.filter(({ kind }) => kind === 'import-statement').map((one) => one.path);
+    return [
+      ...Object.keys(output.inputs),
+      ...next.filter((one) => one in outputs).flatMap((one) => loadedWith(one, seen)),
+    ];
+  }
+});
