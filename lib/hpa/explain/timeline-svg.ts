@@ -26,7 +26,7 @@ export function timelineSvg(
     `<rect class="page" width="${WIDTH}" height="${HEIGHT}"/>`,
     `<text class="title" x="${PLOT.left}" y="24">${escaped(title)}</text>`,
     ...ticks(most).map((value) => horizontal('grid', value, `${value}`, scale)),
-    ...ticks(lastMs).map(
+    ...multiples(TIME_STEPS, lastMs).map(
       (atMs) =>
         `<text x="${fixed(scale.x(atMs))}" y="${PLOT.bottom + 20}" text-anchor="middle">${formatDuration(Math.round(atMs / 1000) * 1000)}</text>`,
     ),
@@ -74,12 +74,20 @@ function highest(decisions: readonly PlayedDecision[], maxReplicas: number): num
 
 /** At most six round numbers up to the highest. */
 function ticks(most: number): number[] {
-  const rough = most / 5;
-  const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));
-  const step = Math.max(
-    1,
-    [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? rough,
-  );
+  const power = 10 ** Math.floor(Math.log10(Math.max(most / 5, 1)));
+  return multiples([power, 2 * power, 5 * power, 10 * power], most);
+}
+
+const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
+const TIME_STEPS = [
+  ...[1, 5, 15, 30].map((seconds) => seconds * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 6, 12, 24].map((hours) => hours * HOUR),
+];
+
+/** The multiples, up to the highest, of the first step that makes few of them. */
+function multiples(sizes: readonly number[], most: number): number[] {
+  const step = sizes.find((size) => size >= most / 5) ?? most / 5;
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, place) => place * step);
 }
 

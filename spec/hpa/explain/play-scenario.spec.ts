@@ -89,6 +89,12 @@ describe('timelineSvg', () => {
     expect(svg).to.include('prefers-color-scheme: dark');
   });
 
+  it('marks round times and round numbers', () => {
+    const svg = timelineSvg(play(SCENARIO), options);
+    const labels = [...svg.matchAll(/<text x="[^>]*>([^<]*)</g)].map(([, label]) => label);
+    expect(labels).to.deep.equal(['0', '2', '4', '6', '8', '0s', '5m0s', '10m0s', '15m0s']);
+  });
+
   it('leaves a gap where metrics were missing', () => {
     const svg = timelineSvg(play(SCENARIO.replace('{ at: 1m, cpu: 400m }', '{ at: 1m }')), options);
     const [, path = ''] = /class="asked" d="([^"]*)"/.exec(svg) ?? [];
