@@ -1,23 +1,23 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
-import { answer } from '#lib/apiserver/chain/answer.ts';
-import type { Endpoint, RequestState } from '#lib/apiserver/chain/api-context.ts';
-import { authenticate } from '#lib/apiserver/chain/authenticate.ts';
-import { authorize } from '#lib/apiserver/chain/authorize.ts';
-import { finishBody } from '#lib/apiserver/chain/finish-body.ts';
-import { limitDelivery } from '#lib/apiserver/chain/limit-delivery.ts';
-import { limitDuration } from '#lib/apiserver/chain/limit-duration.ts';
-import { limitHeaders } from '#lib/apiserver/chain/limit-headers.ts';
+import { allChecks } from '#lib/apiserver/health/all-checks.ts';
+import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
+import { healthEndpoints } from '#lib/apiserver/health/health-endpoints.ts';
+import { answer } from '#lib/apiserver/middleware/answer.ts';
+import type { Endpoint, RequestState } from '#lib/apiserver/middleware/api-context.ts';
+import { authenticate } from '#lib/apiserver/middleware/authenticate.ts';
+import { authorize } from '#lib/apiserver/middleware/authorize.ts';
+import { finishBody } from '#lib/apiserver/middleware/finish-body.ts';
+import { limitDelivery } from '#lib/apiserver/middleware/limit-delivery.ts';
+import { limitDuration } from '#lib/apiserver/middleware/limit-duration.ts';
+import { limitHeaders } from '#lib/apiserver/middleware/limit-headers.ts';
 import {
   DEFAULT_IN_FLIGHT_LIMITS,
   type InFlightLimits,
   limitInFlight,
-} from '#lib/apiserver/chain/limit-in-flight.ts';
-import { readRequest } from '#lib/apiserver/chain/read-request.ts';
-import { recogniseAddress } from '#lib/apiserver/chain/recognise-address.ts';
-import { allChecks } from '#lib/apiserver/health/all-checks.ts';
-import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
-import { healthEndpoints } from '#lib/apiserver/health/health-endpoints.ts';
+} from '#lib/apiserver/middleware/limit-in-flight.ts';
+import { readRequest } from '#lib/apiserver/middleware/read-request.ts';
+import { recogniseAddress } from '#lib/apiserver/middleware/recognise-address.ts';
 import { OpenApiDocuments } from '#lib/apiserver/openapi/openapi-documents.ts';
 import {
   OPENAPI_V3_ROOT,

@@ -1,7 +1,7 @@
-import type { ApiContext, Endpoint } from '#lib/apiserver/chain/api-context.ts';
 import { apiGroup, apiResourceList } from '#lib/apiserver/discovery/group-documents.ts';
 import { serveGroups } from '#lib/apiserver/discovery/serve-groups.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import type { ApiContext, Endpoint } from '#lib/apiserver/middleware/api-context.ts';
 import { DOCUMENT_TYPES, LIST_TYPES, MEDIA_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
 import { canConsume, canProduce } from '#lib/apiserver/negotiation/route-media-types.ts';
 import { matchRoute } from '#lib/apiserver/resources/route.ts';

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Endpoint } from '#lib/apiserver/chain/api-context.ts';
+import type { Endpoint } from '#lib/apiserver/middleware/api-context.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** Prometheus' text format, with the parameter by which newer servers say how they spell names. */

@@ -1,4 +1,4 @@
-import type { ApiContext } from './chain/api-context.ts';
+import type { ApiContext } from './middleware/api-context.ts';
 
 /** Bytes that stay the same for a while, for clients to keep. */
 export interface Content {

@@ -1,5 +1,5 @@
-import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
 import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import type { ApiContext } from '#lib/apiserver/middleware/api-context.ts';
 import {
   MEDIA_TYPES,
   NO_CONVERSION,
@@ -45,7 +45,7 @@ export function writeBody(context: ApiContext, body: Buffer, format: Encoding['f
   context.body = body;
 }
 
-/** Answers with parts that follow one another; they become a body at the end of the chain. */
+/** Answers with parts that follow one another; they become a body once all middleware has run. */
 export function writeParts(
   context: ApiContext,
   parts: readonly AnswerPart[],

@@ -1,5 +1,5 @@
-import type { Endpoint } from '#lib/apiserver/chain/api-context.ts';
 import { methodNotAllowed } from '#lib/apiserver/failures.ts';
+import type { Endpoint } from '#lib/apiserver/middleware/api-context.ts';
 import { writeBody } from '#lib/apiserver/write-document.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 

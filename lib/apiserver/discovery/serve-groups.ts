@@ -1,8 +1,8 @@
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
-import type { ApiContext, Endpoint } from '#lib/apiserver/chain/api-context.ts';
 import { contentHash } from '#lib/apiserver/content-hash.ts';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import type { ApiContext, Endpoint } from '#lib/apiserver/middleware/api-context.ts';
 import { negotiate } from '#lib/apiserver/negotiation/media-type.ts';
 import { negotiateAnswer, writeBody, writeDocument } from '#lib/apiserver/write-document.ts';
 import { AGGREGATED_DISCOVERY, AGGREGATED_ONLY, apiGroupDiscoveryList } from './aggregated-discovery.ts';

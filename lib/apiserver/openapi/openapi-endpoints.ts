@@ -1,4 +1,4 @@
-import type { ApiContext, Endpoint } from '#lib/apiserver/chain/api-context.ts';
+import type { ApiContext, Endpoint } from '#lib/apiserver/middleware/api-context.ts';
 import { parseAccept } from '#lib/apiserver/negotiation/accept-header.ts';
 import { serveContent } from '#lib/apiserver/serve-content.ts';
 import type { Clock } from '#lib/time/clock.ts';

@@ -1,6 +1,6 @@
 import type { DelegatedAuthenticationOptions } from '#lib/apiserver/authentication/delegated-authentication.ts';
 import { type PathRules, parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
-import type { InFlightLimits } from '#lib/apiserver/chain/limit-in-flight.ts';
+import type { InFlightLimits } from '#lib/apiserver/middleware/limit-in-flight.ts';
 import { DEFAULT_MAX_STREAMS } from '#lib/apiserver/serving/secure-server.ts';
 import type { NamedCertificateFiles } from '#lib/apiserver/serving/serving-certificates.ts';
 import { TLS_VERSIONS, type TlsSettings } from '#lib/apiserver/serving/tls-settings.ts';

@@ -1,6 +1,6 @@
 import type { DocumentResource, ObjectKey } from '#lib/apiserver/api-group.ts';
-import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
 import { notFound } from '#lib/apiserver/failures.ts';
+import type { ApiContext } from '#lib/apiserver/middleware/api-context.ts';
 import { writeDocument } from '#lib/apiserver/write-document.ts';
 import { awaitAnswer, readRequestOf } from './await-answer.ts';
 import type { ResourceIdentity } from './resource-identity.ts';

@@ -1,8 +1,8 @@
 import type { ObjectKey, ObjectResource } from '#lib/apiserver/api-group.ts';
-import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { badRequest, notAcceptable, notFound } from '#lib/apiserver/failures.ts';
+import type { ApiContext } from '#lib/apiserver/middleware/api-context.ts';
 import { isTrue } from '#lib/apiserver/query-values.ts';
 import { negotiateAnswer, writeBody } from '#lib/apiserver/write-document.ts';
 import { awaitAnswer, readRequestOf } from './await-answer.ts';

@@ -1,8 +1,8 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
-import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
 import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import type { ListMeta } from '#lib/apiserver/encoding/list-meta.ts';
 import { notAcceptable } from '#lib/apiserver/failures.ts';
+import type { ApiContext } from '#lib/apiserver/middleware/api-context.ts';
 import { NO_SELECTORS } from '#lib/apiserver/request-selectors.ts';
 import type { ServedObject } from '#lib/apiserver/served-object.ts';
 import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';

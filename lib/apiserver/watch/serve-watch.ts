@@ -1,5 +1,5 @@
-import type { ApiContext } from '#lib/apiserver/chain/api-context.ts';
 import { notAcceptable, notSupported } from '#lib/apiserver/failures.ts';
+import type { ApiContext } from '#lib/apiserver/middleware/api-context.ts';
 import { MEDIA_TYPES, negotiate, STREAM_FORMATS } from '#lib/apiserver/negotiation/media-type.ts';
 import { OBJECT_RESTRICTIONS, toMetaConversion } from '#lib/apiserver/resources/conversion.ts';
 import type { ListOptions } from '#lib/apiserver/resources/list-options.ts';

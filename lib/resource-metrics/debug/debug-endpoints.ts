@@ -1,5 +1,5 @@
-import type { ApiContext, Endpoint } from '#lib/apiserver/chain/api-context.ts';
 import { badRequest, methodNotAllowed } from '#lib/apiserver/failures.ts';
+import type { ApiContext, Endpoint } from '#lib/apiserver/middleware/api-context.ts';
 import { parseCount } from '#lib/apiserver/query-values.ts';
 import { writeBody } from '#lib/apiserver/write-document.ts';
 import { endsTurn, nextTurn } from '#lib/time/turn.ts';

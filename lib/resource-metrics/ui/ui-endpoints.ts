@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { ApiContext, Endpoint } from '#lib/apiserver/chain/api-context.ts';
 import { methodNotAllowed } from '#lib/apiserver/failures.ts';
+import type { ApiContext, Endpoint } from '#lib/apiserver/middleware/api-context.ts';
 
 /** What the page consists of, by path. The bundle has the folder beside it. */
 const FILES = {

@@ -1,6 +1,6 @@
 import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
 import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
-import { MAX_HEADERS, MAX_URL_BYTES } from '#lib/apiserver/chain/limit-headers.ts';
+import { MAX_HEADERS, MAX_URL_BYTES } from '#lib/apiserver/middleware/limit-headers.ts';
 import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
 import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
 import { NO_CONVERSION, negotiate } from '#lib/apiserver/negotiation/media-type.ts';

@@ -1,7 +1,7 @@
 import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
 import type { ServingTelemetry } from '#lib/apiserver/serving-telemetry.ts';
 import { StatusError } from '#lib/apiserver/status-error.ts';
-import type { ApiContext, Step } from './api-context.ts';
+import type { ApiContext, Middleware } from './api-context.ts';
 
 /** How long each header may be that is parsed for anybody; real ones have less than a thousand bytes. */
 const MAX_PARSED_BYTES = MAX_ACCEPT_BYTES;
@@ -26,7 +26,7 @@ const PARSED_HEADERS = [
 ];
 
 /** Answers 431 and 414 to requests with more to read than any client has need of, before anything of it is read. */
-export function limitHeaders(telemetry: ServingTelemetry): Step {
+export function limitHeaders(telemetry: ServingTelemetry): Middleware {
   return (context, next) => {
     const failure = failureOf(context);
     if (!failure) return next();

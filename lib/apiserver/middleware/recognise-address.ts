@@ -1,10 +1,12 @@
 import { ANONYMOUS } from '#lib/apiserver/authentication.ts';
 import { isProbe } from '#lib/apiserver/health/is-probe.ts';
 import type { KnownFor } from '#lib/apiserver/serving/known-addresses.ts';
-import type { Step } from './api-context.ts';
+import type { Middleware } from './api-context.ts';
 
 /** Tells where somebody asks from who has proved who they are, and where probes come from: these have places reserved. */
-export function recogniseAddress(note: (address: string | undefined, knownFor: KnownFor) => void): Step {
+export function recogniseAddress(
+  note: (address: string | undefined, knownFor: KnownFor) => void,
+): Middleware {
   return (context, next) => {
     const { info, user } = context.state;
     if (user.name !== ANONYMOUS.name) note(context.req.socket.remoteAddress, 'user');

@@ -1,7 +1,7 @@
 import { tooManyRequests } from '#lib/apiserver/failures.ts';
 import { isProbe } from '#lib/apiserver/health/is-probe.ts';
 import type { RequestKind, ServingTelemetry } from '#lib/apiserver/serving-telemetry.ts';
-import type { Step } from './api-context.ts';
+import type { Middleware } from './api-context.ts';
 
 /** How many requests may be under way at once. */
 export interface InFlightLimits {
@@ -21,7 +21,7 @@ const RETRY_AFTER_SECONDS = 1;
  * Answers 429 to requests beyond a limit. A request counts until its answer has left; watches do not count, nor
  * do probes and administrators, who must always get an answer.
  */
-export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetry): Step {
+export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetry): Middleware {
   const counts = { readOnly: 0, mutating: 0 };
   const change = (kind: RequestKind, by: 1 | -1) => {
     counts[kind] += by;

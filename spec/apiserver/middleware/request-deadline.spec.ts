@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RequestDeadline } from '#lib/apiserver/chain/request-deadline.ts';
+import { RequestDeadline } from '#lib/apiserver/middleware/request-deadline.ts';
 import { StatusError } from '#lib/apiserver/status-error.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -1,10 +1,10 @@
 import type { Attributes, Authorizer, Decision } from '#lib/apiserver/authorization.ts';
 import { forbidden } from '#lib/apiserver/failures.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
-import type { ApiContext, Step } from './api-context.ts';
+import type { ApiContext, Middleware } from './api-context.ts';
 
 /** Lets a request pass that its user may make, and answers 403 to the others. */
-export function authorize(authorizer: Authorizer): Step {
+export function authorize(authorizer: Authorizer): Middleware {
   return async (context, next) => {
     const { user, info } = context.state;
     const { isAllowed, reason } = await decide(context, authorizer);

@@ -3,14 +3,14 @@ import { internalError } from '#lib/apiserver/failures.ts';
 import { StatusError } from '#lib/apiserver/status-error.ts';
 import { writeStatus } from '#lib/apiserver/write-document.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
-import type { ApiContext, Step } from './api-context.ts';
+import type { ApiContext, Middleware } from './api-context.ts';
 import { RequestEnd } from './request-end.ts';
 
 /**
- * The outermost step: gives every answer the headers that all have, and turns whatever the others throw into a
+ * The outermost middleware: gives every answer the headers that all have, and turns whatever the others throw into a
  * Status. What is no StatusError is a fault of ours: it is logged, and its client is told no more than that.
  */
-export function answer(logger: Logger): Step {
+export function answer(logger: Logger): Middleware {
   return async (context, next) => {
     context.state.end = new RequestEnd(context.res);
     context.state.query = new URLSearchParams(); // until it is read

@@ -1,6 +1,6 @@
 import type { ServingTelemetry } from '#lib/apiserver/serving-telemetry.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { Step } from './api-context.ts';
+import type { Middleware } from './api-context.ts';
 
 /**
  * Cuts off who does not take an answer within the time that a request may last: it would count as under way for good.
@@ -9,7 +9,7 @@ import type { Step } from './api-context.ts';
 export function limitDelivery(
   { clock, telemetry }: { readonly clock: Clock; readonly telemetry: ServingTelemetry },
   maximumMs: number,
-): Step {
+): Middleware {
   return async ({ state, res }, next) => {
     try {
       return await next();

@@ -3,10 +3,10 @@ import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Authenticator } from '#lib/apiserver/authentication.ts';
 import { unauthorized } from '#lib/apiserver/failures.ts';
-import type { Step } from './api-context.ts';
+import type { Middleware } from './api-context.ts';
 
 /** Finds out who a request comes from, and answers 401 where its credentials are not good. */
-export function authenticate(authenticator: Authenticator): Step {
+export function authenticate(authenticator: Authenticator): Middleware {
   return async (context, next) => {
     const { headers, req, state } = context;
     const user = await authenticator({

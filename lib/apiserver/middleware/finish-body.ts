@@ -1,9 +1,9 @@
 import { type AnswerPart, bodyOf, gzipParts, lengthOf } from '#lib/apiserver/answer-part.ts';
 import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
-import type { Step } from './api-context.ts';
+import type { Middleware } from './api-context.ts';
 
 /** Makes one body of the parts of an answer, and compresses long ones for those who take that, off the event loop. */
-export const finishBody: Step = async (context, next) => {
+export const finishBody: Middleware = async (context, next) => {
   await next();
   const { state } = context;
   const { gzipFromBytes = Number.POSITIVE_INFINITY } = state;

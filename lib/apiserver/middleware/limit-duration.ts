@@ -2,7 +2,7 @@ import { badRequest } from '#lib/apiserver/failures.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import type { Step } from './api-context.ts';
+import type { Middleware } from './api-context.ts';
 import { RequestDeadline } from './request-deadline.ts';
 
 /**
@@ -10,7 +10,7 @@ import { RequestDeadline } from './request-deadline.ts';
  * when the client has gone: nobody waits for the answer any more. The `timeout` of a watch is not looked at, for a
  * watch lasts as long as its `timeoutSeconds` say.
  */
-export function limitDuration(clock: Clock, maximumMs: number): Step {
+export function limitDuration(clock: Clock, maximumMs: number): Middleware {
   return async (context, next) => {
     const { info, query } = context.state;
     const isWatch = info.isResourceRequest && info.verb === 'watch';

@@ -5,7 +5,7 @@ import type { RequestInfo } from '#lib/apiserver/request-info.ts';
 import type { RequestDeadline } from './request-deadline.ts';
 import type { RequestEnd } from './request-end.ts';
 
-/** What the steps of the chain know of a request; each adds its own part before it calls the next. */
+/** What middleware knows of a request; each adds its own part before it calls the next. */
 export interface RequestState {
   end: RequestEnd;
   query: URLSearchParams;
@@ -18,11 +18,11 @@ export interface RequestState {
   parts?: readonly AnswerPart[];
 }
 
-/** A request on its way through the chain. */
+/** A request on its way through the middleware. */
 export type ApiContext = ParameterizedContext<RequestState>;
 
-/** One step of the chain: does its part, then lets the rest of the chain do theirs. */
-export type Step = (context: ApiContext, next: () => Promise<unknown>) => Promise<unknown> | unknown;
+/** Does its part of handling a request, then lets the middleware behind it do theirs. */
+export type Middleware = (context: ApiContext, next: () => Promise<unknown>) => Promise<unknown> | unknown;
 
 /** What a path leads to: writes the answer into the context. */
 export type Endpoint = (context: ApiContext) => Promise<void> | void;
