@@ -45,7 +45,10 @@ const RULES = {
 export const KUBELET_READERS: readonly ForeignReader[] = [
   {
     name: 'summary',
-    files: ['lib/resource-metrics/scrape/summary-decoder.ts', 'lib/resource-metrics/scrape/bounded-json.ts'],
+    files: [
+      'lib/resource-metrics/scrape/summary/summary-decoder.ts',
+      'lib/resource-metrics/scrape/summary/bounded-json.ts',
+    ],
     bound: KUBELET,
     shapes: {
       pods: distinct(
@@ -64,7 +67,7 @@ export const KUBELET_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'exposition',
-    files: ['lib/resource-metrics/scrape/exposition-decoder.ts'],
+    files: ['lib/resource-metrics/scrape/exposition/exposition-decoder.ts'],
     bound: KUBELET,
     shapes: {
       series: distinct(
@@ -87,7 +90,7 @@ export const KUBELET_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'stamp',
-    files: ['lib/resource-metrics/scrape/rfc3339.ts'],
+    files: ['lib/resource-metrics/scrape/summary/rfc3339.ts'],
     bound: KUBELET,
     shapes: {
       digits: repeated('1', { before: '2026-01-01T00:00:00.', behind: 'Z' }),
