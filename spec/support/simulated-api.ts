@@ -19,7 +19,7 @@ export const WIDGETS: ApiResource = {
 
 /** A widget: how many of something there are to be, and are. */
 export interface Widget extends KubernetesObject {
-  readonly spec?: { readonly size?: number };
+  readonly spec?: Readonly<Record<string, unknown>>;
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
