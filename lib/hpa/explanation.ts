@@ -40,6 +40,9 @@ export type DecisionStep =
   | 'metrics-missing'
   | 'metrics';
 
+/** A proposal as an explanation holds it. */
+export type ExplainedProposal = Omit<Proposal, 'current'>;
+
 /** What one metric contributed. */
 export interface MetricExplanation {
   readonly type: string;
@@ -49,7 +52,7 @@ export interface MetricExplanation {
   readonly current: MetricValueStatus | undefined;
   /** When the oldest value was taken, where that is known. */
   readonly takenAtMs?: number;
-  /** Amounts in it are thousandths. */
-  readonly proposal?: Proposal;
+  /** Without its amount, which `current` is the text of, so that all of this can be JSON. */
+  readonly proposal?: ExplainedProposal;
   readonly failure?: MetricFailureOutcome;
 }

@@ -1,6 +1,7 @@
-import type { MetricExplanation } from './explanation.ts';
+import type { ExplainedProposal, MetricExplanation } from './explanation.ts';
 import { evaluateMetric, type MetricOutcome } from './metrics/evaluate-metric.ts';
 import type { MetricContext } from './metrics/metric-rule.ts';
+import type { Proposal } from './metrics/proposal.ts';
 import type { MetricSpec } from './objects/horizontal-pod-autoscaler.ts';
 import type { MetricStatus } from './objects/hpa-status.ts';
 import type { MetricReading } from './objects/metric-reading.ts';
@@ -74,9 +75,13 @@ function explanationOf(
     target: source?.target,
     current: currentOf(status),
     ...(takenAtMs === undefined ? {} : { takenAtMs }),
-    ...(proposal ? { proposal } : {}),
+    ...(proposal ? { proposal: explained(proposal) } : {}),
     ...(failure ? { failure } : {}),
   };
+}
+
+function explained({ current: _, ...proposal }: Proposal): ExplainedProposal {
+  return proposal;
 }
 
 function sourceOf(spec: MetricSpec): { readonly target: MetricExplanation['target'] } | undefined {

@@ -27,6 +27,11 @@ describe('decide', () => {
     expect(explanation.limit).to.include({ reason: 'DesiredWithinRange' });
   });
 
+  it('explains in what JSON can hold', () => {
+    const { explanation } = decide(builtInput({ readings: [{ values: ['60'] }] }));
+    expect(JSON.parse(JSON.stringify(explanation))).to.deep.equal(explanation);
+  });
+
   it('leaves the scale alone where nothing changes', () => {
     expect(decide(builtInput())).to.include({ scaleTo: undefined, error: undefined });
   });

@@ -1,6 +1,6 @@
 import { formatDuration } from '#lib/time/duration.ts';
-import type { MetricExplanation } from '../explanation.ts';
-import type { LeftOutPods, Proposal, ProposalReason } from '../metrics/proposal.ts';
+import type { ExplainedProposal, MetricExplanation } from '../explanation.ts';
+import type { LeftOutPods, ProposalReason } from '../metrics/proposal.ts';
 import { metricThresholds } from './metric-thresholds.ts';
 
 /** Tells what one metric contributed to a decision, one line and details below it. */
@@ -39,7 +39,7 @@ function targetText({ target }: MetricExplanation): string {
   return target?.value ?? '';
 }
 
-function podLines({ pods, readyPods }: Proposal): string[] {
+function podLines({ pods, readyPods }: ExplainedProposal): string[] {
   if (readyPods !== undefined) return [`  times ${readyPods} ready pods`];
   if (!pods) return [];
   const { counted, unknown, unready, missing, ignored, assumedRatio } = pods;
