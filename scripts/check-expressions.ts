@@ -1,5 +1,11 @@
 import { faultOf, readExpressions } from '#spec/support/regular-expressions.ts';
 
+/** Files in which expressions may be put together at run time, and why. */
+const AT_RUN_TIME: Readonly<Record<string, string>> = {
+  'lib/simulator/resources/built-in/crd-schema.ts': 'looks whether a pattern is one, and matches nothing',
+  'lib/simulator/schema/validate.ts': 'patterns of custom resources, which are those of our own manifests',
+};
+
 // Refuses regular expressions of lib/ for which a text exists that takes more than linear time.
 const judged = new Map<string, string | undefined>();
 for (const expression of readExpressions('lib')) {
@@ -7,6 +13,7 @@ for (const expression of readExpressions('lib')) {
   if (!judged.has(shown)) judged.set(shown, faultOf(expression));
   const fault = judged.get(shown);
   if (fault === undefined) continue;
-  process.stderr.write(`${expression.place}: ${shown} ${fault}\n`);
+  if (expression.pattern === undefined && Object.hasOwn(AT_RUN_TIME, expression.path)) continue;
+  process.stderr.write(`${expression.path}:${expression.line}: ${shown} ${fault}\n`);
   process.exitCode = 1;
 }

@@ -199,5 +199,7 @@ function keyOf({ regarding, type, reason, action, message }: EventFacts): string
 
 /** The object's name and something of the event's own, at most as long as a name may be. */
 function nameOf({ regarding: { name } }: EventFacts): string {
-  return `${name.slice(0, 236).replace(/[.-]+$/, '')}.${randomBytes(8).toString('hex')}`;
+  let end = Math.min(name.length, 236);
+  while (end > 0 && /[.-]/.test(name[end - 1] ?? '')) end--;
+  return `${name.slice(0, end)}.${randomBytes(8).toString('hex')}`;
 }

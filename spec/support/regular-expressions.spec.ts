@@ -4,7 +4,9 @@ import { faultOf, findExpressions } from './regular-expressions.ts';
 describe('findExpressions', () => {
   it('finds literals, and what looks like them nowhere else', () => {
     const code = ['const a = /b+/g;', "const c = '/d/'; // /e/", 'const f = g / h / i;'].join('\n');
-    expect(findExpressions('a.js', code)).to.deep.equal([{ place: 'a.js:1', pattern: 'b+', flags: 'g' }]);
+    expect(findExpressions('a.js', code)).to.deep.equal([
+      { path: 'a.js', line: 1, pattern: 'b+', flags: 'g' },
+    ]);
   });
 
   it('finds RegExp of texts and constants, and texts that are made expressions', () => {
@@ -16,20 +18,20 @@ describe('findExpressions', () => {
       'text.match("c");',
     ].join('\n');
     expect(findExpressions('a.js', code)).to.deep.equal([
-      { place: 'a.js:3', pattern: '^(a+)?$', flags: 'm' },
-      { place: 'a.js:4', pattern: 'a+', flags: '' },
-      { place: 'a.js:5', pattern: 'c', flags: '' },
+      { path: 'a.js', line: 3, pattern: '^(a+)?$', flags: 'm' },
+      { path: 'a.js', line: 4, pattern: 'a+', flags: '' },
+      { path: 'a.js', line: 5, pattern: 'c', flags: '' },
     ]);
   });
 
   it('tells those apart that only the running program can put together', () => {
     const [expression] = findExpressions('a.js', 'function f(word) { return new RegExp(word); }');
-    expect(expression).to.deep.equal({ place: 'a.js:1', pattern: undefined, flags: '' });
+    expect(expression).to.deep.equal({ path: 'a.js', line: 1, pattern: undefined, flags: '' });
   });
 });
 
 describe('faultOf', () => {
-  const fault = (pattern: string, flags = '') => faultOf({ place: 'a.js:1', pattern, flags });
+  const fault = (pattern: string, flags = '') => faultOf({ pattern, flags });
 
   for (const pattern of ['^(a|a)*$', '^(a+)+$', '^a: *.*? *$', '\\s+$', '\\s*\\n\\s*']) {
     it(`refuses ${pattern}`, () => {
@@ -45,6 +47,6 @@ describe('faultOf', () => {
 
   it('refuses what it cannot decide', () => {
     expect(fault(',(?![^(]*\\))')).to.match(/^cannot be judged: unsupported/);
-    expect(faultOf({ place: 'a.js:1', pattern: undefined, flags: '' })).to.match(/^is put together/);
+    expect(faultOf({ pattern: undefined, flags: '' })).to.match(/^is put together/);
   });
 });

@@ -4,8 +4,8 @@ import { type AnyNode, type Node, parse } from 'acorn';
 
 /** A regular expression of the sources. */
 export interface Expression {
-  /** `lib/time/duration.ts:12` */
-  readonly place: string;
+  readonly path: string;
+  readonly line: number;
   /** `undefined` where it is put together of what only the running program knows. */
   readonly pattern: string | undefined;
   readonly flags: string;
@@ -35,15 +35,15 @@ export function findExpressions(path: string, code: string): readonly Expression
     }
   }
   return nodes.flatMap((node): Expression[] => {
-    const place = `${path}:${node.loc?.start.line}`;
-    if (node.type === 'Literal' && node.regex) return [{ place, ...node.regex }];
+    const place = { path, line: node.loc?.start.line ?? 0 };
+    if (node.type === 'Literal' && node.regex) return [{ ...place, ...node.regex }];
     if (node.type !== 'NewExpression' && node.type !== 'CallExpression') return [];
     const [pattern, flags] = node.arguments;
     const { callee } = node;
     if (callee.type === 'Identifier' && callee.name === 'RegExp') {
       return [
         {
-          ...{ place, pattern: textOf(pattern, constants) },
+          ...{ ...place, pattern: textOf(pattern, constants) },
           flags: flags ? (textOf(flags, constants) ?? '') : '',
         },
       ];
@@ -53,7 +53,7 @@ export function findExpressions(path: string, code: string): readonly Expression
       callee.property.type === 'Identifier' &&
       /^(match|matchAll|search)$/.test(callee.property.name);
     const text = isMatching ? textOf(pattern, constants) : undefined;
-    return text === undefined ? [] : [{ place, pattern: text, flags: '' }];
+    return text === undefined ? [] : [{ ...place, pattern: text, flags: '' }];
   });
 }
 
@@ -62,7 +62,7 @@ export function findExpressions(path: string, code: string): readonly Expression
  *
  * @returns `undefined` where the steps that it takes grow no faster than the text; what cannot be decided is wrong
  */
-export function faultOf({ pattern, flags }: Expression): string | undefined {
+export function faultOf({ pattern, flags }: Pick<Expression, 'pattern' | 'flags'>): string | undefined {
   if (pattern === undefined) return 'is put together at run time, so nobody can tell what it costs';
   // Only the checker by automata decides; the other one tries, and may overlook something.
   const options = { checker: 'automaton', maxRepeatCount: 100, timeout: 120_000 } as const;

@@ -14,7 +14,7 @@ export const FOREIGN_READERS: readonly ForeignReader[] = [
 
 /** Files that export something called like a reader, and why it is none of foreign text, or whose spec has its shapes. */
 export const NO_READERS: Readonly<Record<string, string>> = {
-  'lib/apiserver/middleware/read-request.ts': 'hands path and query to the readers of the table',
-  'lib/apiserver/resources/await-answer.ts': 'takes what has been read from the state of a request',
-  'lib/apiserver/serving/own-files.ts': 'reads bytes, up to its own bound, and does not look into them',
+  'read-request.ts': 'hands path and query to the readers of the table',
+  'await-answer.ts': 'takes what has been read from the state of a request',
+  'own-files.ts': 'reads bytes, up to its own bound, and does not look into them',
 };

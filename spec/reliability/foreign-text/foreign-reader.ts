@@ -1,7 +1,7 @@
 /** Something of lib/ that reads what strangers write. */
 export interface ForeignReader {
   readonly name: string;
-  /** Where it is; every file of lib/ that exports a reader is named here, or exempt with a reason. */
+  /** Names of its files; every file of lib/ that exports a reader is named here, or exempt with a reason. */
   readonly files: readonly string[];
   /** The longest text that it is given, in characters, and what refuses longer ones. */
   readonly bound: { readonly length: number; readonly by: string };

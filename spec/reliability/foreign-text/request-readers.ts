@@ -29,7 +29,7 @@ const authenticate = byBearerToken(async () => undefined);
 export const REQUEST_READERS: readonly ForeignReader[] = [
   {
     name: 'Accept',
-    files: ['lib/apiserver/negotiation/accept-header.ts', 'lib/apiserver/negotiation/media-type.ts'],
+    files: ['accept-header.ts', 'media-type.ts'],
     bound: HEADER,
     shapes: {
       'wildcards, then types': (length) => repeated('*/*,')(length / 2) + repeated('a/b,')(length / 2),
@@ -43,7 +43,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'Accept and Content-Type of a route',
-    files: ['lib/apiserver/negotiation/route-media-types.ts'],
+    files: ['route-media-types.ts'],
     bound: HEADER,
     shapes: {
       clauses: repeated('a/b, '),
@@ -54,7 +54,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'Accept-Encoding',
-    files: ['lib/apiserver/negotiation/accept-encoding.ts'],
+    files: ['accept-encoding.ts'],
     bound: HEADER,
     shapes: {
       clauses: repeated('gzip;q=0,'),
@@ -66,7 +66,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'Authorization',
-    files: ['lib/apiserver/authentication/bearer-token.ts'],
+    files: ['bearer-token.ts'],
     bound: HEADERS,
     shapes: {
       spaces: repeated(' ', { before: 'Bearer', behind: 'x' }),
@@ -76,7 +76,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: "the front proxy's headers",
-    files: ['lib/apiserver/authentication/request-headers.ts'],
+    files: ['request-headers.ts'],
     bound: HEADERS,
     shapes: {
       groups: repeated('x-remote-group\ng\n'),
@@ -90,7 +90,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'path',
-    files: ['lib/apiserver/request-info.ts'],
+    files: ['request-info.ts'],
     bound: URL,
     shapes: {
       slashes: repeated('/', { before: '/a', behind: 'a' }),
@@ -102,7 +102,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'percent-encoding',
-    files: ['lib/apiserver/percent-encoding.ts'],
+    files: ['percent-encoding.ts'],
     bound: URL,
     shapes: {
       encoded: repeated('%41'),
@@ -113,7 +113,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'query',
-    files: ['lib/apiserver/query-values.ts', 'lib/apiserver/resources/table.ts'],
+    files: ['query-values.ts', 'table.ts'],
     bound: URL,
     shapes: {
       'one key': repeated('a=b&'),
@@ -132,7 +132,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'list options',
-    files: ['lib/apiserver/resources/list-options.ts'],
+    files: ['list-options.ts'],
     bound: URL,
     shapes: {
       'many parameters': distinct((index) => `labelSelector=a${index}&`),
@@ -142,7 +142,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'label selector',
-    files: ['lib/apiserver/request-selectors.ts', 'lib/kubernetes/selectors/label-selector.ts'],
+    files: ['request-selectors.ts', 'label-selector.ts'],
     bound: SELECTOR,
     shapes: {
       requirements: distinct((index) => `a${index}=b,`, { behind: 'z' }),
@@ -157,7 +157,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'field selector',
-    files: ['lib/kubernetes/selectors/field-selector.ts'],
+    files: ['field-selector.ts'],
     bound: SELECTOR,
     shapes: {
       requirements: repeated('metadata.name=a,', { behind: 'metadata.name=a' }),
@@ -169,7 +169,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'continue token',
-    files: ['lib/apiserver/resources/continue-token.ts'],
+    files: ['continue-token.ts'],
     bound: URL,
     shapes: {
       'no base64': repeated('!'),
@@ -181,7 +181,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'duration',
-    files: ['lib/time/duration.ts'],
+    files: ['duration.ts'],
     bound: URL,
     shapes: {
       parts: repeated('1h'),

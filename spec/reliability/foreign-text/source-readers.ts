@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { parseCaBundle } from '#lib/apiserver/authentication/ca-bundle.ts';
 import { clientAuthoritiesIn, dataOf, frontProxyIn } from '#lib/apiserver/authentication/config-map-data.ts';
 import { parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
+import { readLease } from '#lib/control/lease.ts';
+import { readCronHpa } from '#lib/cron-hpa/read-cron-hpa.ts';
+import { readHpa } from '#lib/cron-hpa/read-hpa.ts';
 import { parseSchedule } from '#lib/cron-hpa/schedule/parse-schedule.ts';
 import { parseNanos, parseThousandths } from '#lib/hpa/quantities/parse-quantity.ts';
 import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
@@ -41,14 +44,13 @@ const RULES = {
   verifyNodeName: true,
 };
 
+const OBJECT_HEAD = '{"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1",';
+
 /** What reads kubelets' responses. */
 export const KUBELET_READERS: readonly ForeignReader[] = [
   {
     name: 'summary',
-    files: [
-      'lib/resource-metrics/scrape/summary/summary-decoder.ts',
-      'lib/resource-metrics/scrape/summary/bounded-json.ts',
-    ],
+    files: ['summary-decoder.ts', 'bounded-json.ts'],
     bound: KUBELET,
     shapes: {
       pods: distinct(
@@ -67,7 +69,7 @@ export const KUBELET_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'exposition',
-    files: ['lib/resource-metrics/scrape/exposition/exposition-decoder.ts'],
+    files: ['exposition-decoder.ts'],
     bound: KUBELET,
     shapes: {
       series: distinct(
@@ -90,7 +92,7 @@ export const KUBELET_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'stamp',
-    files: ['lib/resource-metrics/scrape/summary/rfc3339.ts'],
+    files: ['rfc3339.ts'],
     bound: KUBELET,
     shapes: {
       digits: repeated('1', { before: '2026-01-01T00:00:00.', behind: 'Z' }),
@@ -125,7 +127,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'pod',
-    files: ['lib/resource-metrics/doctor/running-pod.ts', 'lib/kubernetes/kubernetes-object.ts'],
+    files: ['running-pod.ts', 'kubernetes-object.ts'],
     bound: OBJECT,
     shapes: {
       labels: distinct((index) => `"l${index}":"v",`, {
@@ -143,6 +145,25 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
     },
   },
   {
+    name: 'autoscalers and leases',
+    files: ['read-cron-hpa.ts', 'read-hpa.ts', 'lease.ts'],
+    bound: OBJECT,
+    shapes: {
+      annotations: distinct((index) => `"a${index}":"v",`, {
+        before: `${OBJECT_HEAD}"annotations":{`,
+        behind: '"z":""}},"spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"a","name":"b"},"jobs":[]}}',
+      }),
+      jobs: repeated('{"name":"a","schedule":"* * * * *","targetSize":1},', {
+        before: `${OBJECT_HEAD}"generation":1},"spec":{"scaleTargetRef":{"kind":"a","name":"b"},"jobs":[`,
+        behind: '{}]}}',
+      }),
+    },
+    read: (text) => {
+      const object: unknown = JSON.parse(text);
+      return [readCronHpa(object), readHpa(object), attempt(() => readLease(object))];
+    },
+  },
+  {
     name: 'watch lines',
     files: [],
     bound: WATCH_LINE,
@@ -157,7 +178,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'JSON of a response',
-    files: ['lib/kubernetes/client/read-response.ts'],
+    files: ['read-response.ts'],
     bound: WATCH_LINE,
     shapes: {
       nesting: nested('[', ']'),
@@ -178,7 +199,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'config map of whom to believe',
-    files: ['lib/apiserver/authentication/ca-bundle.ts'],
+    files: ['ca-bundle.ts'],
     bound: { length: MEBIBYTE, by: 'the API server' },
     shapes: {
       'beginnings of certificates': repeated('-----BEGIN CERTIFICATE-----'),
@@ -198,14 +219,14 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'apiVersion',
-    files: ['lib/kubernetes/client/api-resource.ts'],
+    files: ['api-resource.ts'],
     bound: OBJECT,
     shapes: { slashes: repeated('/') },
     read: parseApiVersion,
   },
   {
     name: 'quantity',
-    files: ['lib/hpa/quantities/parse-quantity.ts'],
+    files: ['parse-quantity.ts'],
     bound: OBJECT,
     shapes: {
       digits: repeated('1'),
@@ -216,7 +237,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'schedule',
-    files: ['lib/cron-hpa/schedule/parse-schedule.ts', 'lib/cron-hpa/schedule/schedule-field.ts'],
+    files: ['parse-schedule.ts', 'schedule-field.ts'],
     bound: { length: 256, by: 'LONGEST_TEXT' },
     shapes: {
       ranges: repeated('0-59,', { behind: '0 * * * *' }),
@@ -230,11 +251,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
 export const OPERATOR_READERS: readonly ForeignReader[] = [
   {
     name: 'flags',
-    files: [
-      'lib/flags/parse-flags.ts',
-      'lib/resource-metrics/options.ts',
-      'lib/apiserver/authorization/path-rules.ts',
-    ],
+    files: ['parse-flags.ts', 'options.ts', 'path-rules.ts'],
     bound: ARGUMENT,
     shapes: {
       switches: repeated('-v=1 '),
@@ -248,7 +265,7 @@ export const OPERATOR_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'hosts, resolv.conf',
-    files: ['lib/resource-metrics/scrape/dns/resolver-files.ts'],
+    files: ['resolver-files.ts'],
     bound: OWN_FILE,
     shapes: {
       'white space': repeated(' ', { before: '10.0.0.1', behind: 'x' }),
@@ -261,7 +278,7 @@ export const OPERATOR_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'kubeconfig',
-    files: ['lib/kubernetes/access/kubeconfig.ts'],
+    files: ['kubeconfig.ts'],
     bound: { length: MEBIBYTE / 16, by: 'the operator' },
     shapes: {
       users: distinct((index) => `- {name: u${index}, user: {}}\n`, { before: 'users:\n' }),
