@@ -5,7 +5,10 @@ import { groupVersion } from '../resources/resource-type.ts';
 import { isRecord } from '../schema/schema.ts';
 import { invalidValue, requiredValue } from '../schema/validate.ts';
 import { type ApiRequest, readBody } from './api-request.ts';
+import { messageOf } from './object-protobuf.ts';
 import type { ObjectWrite } from './object-write.ts';
+import { decodeMessage, UnknownFieldError } from './protobuf-message.ts';
+import { readEnvelope } from './review-protobuf.ts';
 import { ApiError, badRequest, invalidObject } from './status.ts';
 
 /** The media type of a body, without its parameters. */
@@ -20,14 +23,11 @@ export function mediaTypeOf({ raw }: ApiRequest): string {
  * @throws ApiError 400 for a body that is neither, 415 for a media type that is not known
  */
 export async function readStructured(request: ApiRequest): Promise<unknown> {
-  const body = (await readBody(request)).toString();
+  const bytes = await readBody(request);
   const type = mediaTypeOf(request);
-  if (type.includes('protobuf') || type.includes('cbor'))
-    throw new ApiError(
-      415,
-      'UnsupportedMediaType',
-      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
-    );
+  if (type === 'application/vnd.kubernetes.protobuf') return readProtobuf(bytes);
+  if (type.includes('cbor')) throw unsupportedMediaType();
+  const body = bytes.toString();
   try {
     // JSON is YAML, too, but much faster to read.
     return type.endsWith('yaml') && !/^\s*[{[]/.test(body)
@@ -38,6 +38,31 @@ export async function readStructured(request: ApiRequest): Promise<unknown> {
       `the object provided is unrecognized: ${error instanceof Error ? error.message : error}`,
     );
   }
+}
+
+/** Kinds that are not described, and fields, are refused rather than lost. */
+function readProtobuf(bytes: Uint8Array): unknown {
+  try {
+    const { apiVersion, kind, raw } = readEnvelope(bytes);
+    const schema = messageOf(apiVersion, kind);
+    if (!schema) throw unsupportedMediaType();
+    return { apiVersion, kind, ...decodeMessage(raw, schema, { skipsUnknown: false }) };
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    if (error instanceof UnknownFieldError) throw unsupportedMediaType();
+    throw badRequest(
+      `the object provided is unrecognized: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+function unsupportedMediaType(): ApiError {
+  return new ApiError(
+    415,
+    'UnsupportedMediaType',
+    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+    {},
+  );
 }
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

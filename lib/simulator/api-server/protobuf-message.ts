@@ -1,0 +1,100 @@
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+
+/** Fields of a message by number. */
+export type MessageSchema = Readonly<Record<number, MessageField>>;
+
+/** One field: what it is called in JSON, and how its value is written. */
+export interface MessageField {
+  readonly name: string;
+  /** `map` is of texts by text, `quantity` a message that holds a text, `ignored` what only the server decides. */
+  readonly type:
+    | 'string'
+    | 'bytes'
+    | 'integer'
+    | 'boolean'
+    | 'map'
+    | 'quantity'
+    | 'quantities'
+    | 'ignored'
+    | MessageSchema;
+  readonly isRepeated?: true;
+  /** Whether zero is told apart from nothing. */
+  readonly isOptional?: true;
+}
+
+/** A message with a field that nobody has described: to skip it would be to lose it. */
+export class UnknownFieldError extends Error {}
+
+/**
+ * Decodes a message as JSON has it. What is empty is left out, since Go writes empty texts and zeros, too.
+ *
+ * @throws UnknownFieldError for a field that is not described and not empty, where these may not be skipped
+ */
+export function decodeMessage(
+  bytes: Uint8Array,
+  schema: MessageSchema,
+  { skipsUnknown }: { readonly skipsUnknown: boolean },
+): Record<string, unknown> {
+  const message: Record<string, unknown> = {};
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag();
+    const field = schema[number];
+    if (!field) {
+      const skipped = reader.skip(wireType, number);
+      if (!skipsUnknown && !isEmpty(skipped, wireType))
+        throw new UnknownFieldError(`field ${number} is not known`);
+      continue;
+    }
+    const value = readValue(reader, field.type, skipsUnknown);
+    if (field.type === 'ignored') continue;
+    if (field.type === 'map' || field.type === 'quantities')
+      message[field.name] = { ...(message[field.name] as object), ...(value as object) };
+    else if (field.isRepeated) message[field.name] = [...((message[field.name] as unknown[]) ?? []), value];
+    else if (field.isOptional || (value !== '' && value !== 0 && value !== false))
+      message[field.name] = value;
+  }
+  return message;
+}
+
+/** Whether a skipped value is zero, or of no length, or a message whose fields are. */
+function isEmpty(skipped: Uint8Array, wireType: WireType): boolean {
+  const bytes = wireType === WireType.LengthDelimited ? new BinaryReader(skipped).bytes() : skipped;
+  return bytes.every((byte) => byte === 0);
+}
+
+function readValue(reader: BinaryReader, type: MessageField['type'], skipsUnknown: boolean): unknown {
+  switch (type) {
+    case 'string':
+      return reader.string();
+    case 'integer':
+      return Number(reader.int64());
+    case 'boolean':
+      return reader.bool();
+    case 'bytes':
+    case 'ignored':
+      return reader.bytes();
+    case 'quantity':
+      return decodeMessage(reader.bytes(), QUANTITY, { skipsUnknown }).text ?? '0';
+    case 'map': {
+      const { key = '', value = '' } = decodeMessage(reader.bytes(), TEXT_ENTRY, { skipsUnknown });
+      return { [String(key)]: value };
+    }
+    case 'quantities': {
+      const { key = '', value = '0' } = decodeMessage(reader.bytes(), QUANTITY_ENTRY, { skipsUnknown });
+      return { [String(key)]: value };
+    }
+    default:
+      return decodeMessage(reader.bytes(), type, { skipsUnknown });
+  }
+}
+
+const QUANTITY: MessageSchema = { 1: { name: 'text', type: 'string' } };
+const TEXT_ENTRY: MessageSchema = {
+  1: { name: 'key', type: 'string' },
+  2: { name: 'value', type: 'string' },
+};
+const QUANTITY_ENTRY: MessageSchema = {
+  1: { name: 'key', type: 'string' },
+  2: { name: 'value', type: 'quantity' },
+};
