@@ -8,7 +8,7 @@ import { systemClock } from '#lib/time/system-clock.ts';
 import { Authenticator, serviceAccount } from './access/authenticator.ts';
 import { AUTOSCALER_USER, defaultGrants, METRICS_SERVER_USER } from './access/default-grants.ts';
 import { Rbac } from './access/rbac.ts';
-import { Aggregator } from './api-server/aggregator.ts';
+import { Aggregator } from './api-server/aggregation/aggregator.ts';
 import { ApiServer } from './api-server/api-server.ts';
 import { type ClusterFiles, writeClusterFiles } from './cluster-files.ts';
 import type { ClusterOptions, MetricsServerAddress } from './cluster-options.ts';

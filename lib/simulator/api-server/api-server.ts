@@ -10,7 +10,7 @@ import type { Rbac } from '../access/rbac.ts';
 import { type ObjectStore, StoreConflict } from '../objects/object-store.ts';
 import type { ClusterPki } from '../pki/cluster-pki.ts';
 import type { ResourceRegistry } from '../resources/resource-registry.ts';
-import type { Aggregator } from './aggregator.ts';
+import type { Aggregator } from './aggregation/aggregator.ts';
 import { type ApiRequest, readRequest } from './api-request.ts';
 import { authorize } from './authorization.ts';
 import type { ApiFault } from './faults/api-fault.ts';

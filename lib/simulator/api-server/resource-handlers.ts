@@ -2,22 +2,22 @@ import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreConflict } from '../objects/object-store.ts';
 import type { ResourceType } from '../resources/resource-type.ts';
 import type { ApiRequest } from './api-request.ts';
-import { createObject } from './create-object.ts';
-import { deleteNamed, deleteSelected } from './delete-objects.ts';
 import { type ListPage, listPage } from './list.ts';
 import { listOptions } from './list-options.ts';
 import { negotiate } from './negotiation.ts';
-import type { ObjectWrite, ResourceContext } from './object-write.ts';
-import { patchObject } from './patch-object.ts';
-import { readStructured } from './read-object.ts';
 import type { ResourceTarget } from './request-target.ts';
 import { sendJson, sendPieces } from './respond.ts';
-import { serveScale } from './serve-scale.ts';
 import { ApiError, badRequest, conflict, methodNotAllowed, noSuchPath, notFound } from './status.ts';
-import { updateObject } from './update-object.ts';
 import { type IncludeObject, type ViewOptions, viewOfList, viewOfObject } from './view.ts';
 import { serveWatch } from './watch.ts';
-import { writeOptions } from './write-options.ts';
+import { createObject } from './writes/create-object.ts';
+import { deleteNamed, deleteSelected } from './writes/delete-objects.ts';
+import type { ObjectWrite, ResourceContext } from './writes/object-write.ts';
+import { patchObject } from './writes/patch-object.ts';
+import { readStructured } from './writes/read-object.ts';
+import { serveScale } from './writes/serve-scale.ts';
+import { updateObject } from './writes/update-object.ts';
+import { writeOptions } from './writes/write-options.ts';
 
 /** Answers a request for a stored resource, or one of its objects. */
 export async function serveResource(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Authenticator } from '../access/authenticator.ts';
 import type { Rbac } from '../access/rbac.ts';
-import type { Aggregator } from './aggregator.ts';
+import type { Aggregator } from './aggregation/aggregator.ts';
 import type { ApiRequest } from './api-request.ts';
 import {
   AGGREGATED_DISCOVERY,
@@ -13,14 +13,14 @@ import {
   groupDiscovery,
   ownGroups,
   wantsAggregatedDiscovery,
-} from './discovery.ts';
-import type { ResourceContext } from './object-write.ts';
-import { serveOpenApi } from './openapi.ts';
+} from './discovery/discovery.ts';
+import { serveOpenApi } from './discovery/openapi.ts';
+import { versionInfo } from './discovery/version.ts';
 import { serveResource } from './resource-handlers.ts';
 import { sendJson } from './respond.ts';
-import { serveReview } from './reviews.ts';
+import { serveReview } from './reviews/reviews.ts';
 import { methodNotAllowed, noSuchPath } from './status.ts';
-import { versionInfo } from './version.ts';
+import type { ResourceContext } from './writes/object-write.ts';
 
 /** What routes need besides the request. */
 export interface RouteContext extends ResourceContext {

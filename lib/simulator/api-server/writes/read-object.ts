@@ -1,15 +1,15 @@
 import { parse as parseYaml } from 'yaml';
-import { generatedName } from '../objects/generated-name.ts';
-import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
-import { groupVersion } from '../resources/resource-type.ts';
-import { isRecord } from '../schema/schema.ts';
-import { invalidValue, requiredValue } from '../schema/validate.ts';
-import { type ApiRequest, readBody } from './api-request.ts';
-import { messageOf } from './object-protobuf.ts';
+import { generatedName } from '../../objects/generated-name.ts';
+import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { groupVersion } from '../../resources/resource-type.ts';
+import { isRecord } from '../../schema/schema.ts';
+import { invalidValue, requiredValue } from '../../schema/validate.ts';
+import { type ApiRequest, readBody } from '../api-request.ts';
+import { messageOf } from '../protobuf/object-protobuf.ts';
+import { decodeMessage, UnknownFieldError } from '../protobuf/protobuf-message.ts';
+import { readEnvelope } from '../reviews/review-protobuf.ts';
+import { ApiError, badRequest, invalidObject } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
-import { decodeMessage, UnknownFieldError } from './protobuf-message.ts';
-import { readEnvelope } from './review-protobuf.ts';
-import { ApiError, badRequest, invalidObject } from './status.ts';
 
 /** The media type of a body, without its parameters. */
 export function mediaTypeOf({ raw }: ApiRequest): string {

@@ -3,12 +3,12 @@ import { pipeline } from 'node:stream/promises';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
-import type { ObjectStore } from '../objects/object-store.ts';
-import type { KeyedCertificate } from '../pki/certificate-authority.ts';
-import type { ApiRequest } from './api-request.ts';
+import type { ObjectStore } from '../../objects/object-store.ts';
+import type { KeyedCertificate } from '../../pki/certificate-authority.ts';
+import type { ApiRequest } from '../api-request.ts';
+import type { AggregatedGroup, AggregatedResource } from '../discovery/discovery.ts';
 import { type Availability, apiServiceObject, type Backend, withAvailability } from './api-service.ts';
 import { BackendConnection } from './backend-connection.ts';
-import type { AggregatedGroup, AggregatedResource } from './discovery.ts';
 import { forwardedHeaders, returnedHeaders } from './forwarded-headers.ts';
 
 interface Registration {

@@ -5,7 +5,7 @@ import {
   apiResourceList,
   groupDiscovery,
   wantsAggregatedDiscovery,
-} from '#lib/simulator/api-server/discovery.ts';
+} from '#lib/simulator/api-server/discovery/discovery.ts';
 import { builtInTypes } from '#lib/simulator/resources/built-in/built-in-types.ts';
 import { ResourceRegistry } from '#lib/simulator/resources/resource-registry.ts';
 import { startCluster } from '#lib/simulator/start-cluster.ts';

@@ -1,7 +1,7 @@
-import type { ResourceRegistry } from '../resources/resource-registry.ts';
-import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
-import { compareVersions } from '../resources/version-order.ts';
-import { clausesOf } from './negotiation.ts';
+import type { ResourceRegistry } from '../../resources/resource-registry.ts';
+import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
+import { compareVersions } from '../../resources/version-order.ts';
+import { clausesOf } from '../negotiation.ts';
 
 /** An API group that somebody else serves, and what it says it has. */
 export interface AggregatedGroup {

@@ -1,5 +1,5 @@
 import type { Clock } from '#lib/time/clock.ts';
-import { formatTimestamp, type KubernetesObject, type NewObject } from '../objects/kubernetes-object.ts';
+import { formatTimestamp, type KubernetesObject, type NewObject } from '../../objects/kubernetes-object.ts';
 
 /** A server that serves one version of an API group behind the API server. */
 export interface Backend {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { deleteObject, markedForDeletion, type PropagationPolicy } from '../objects/deletion.ts';
-import type { KubernetesObject } from '../objects/kubernetes-object.ts';
-import { unsupportedValue } from '../schema/validate.ts';
-import { readBody } from './api-request.ts';
-import { listPage } from './list.ts';
-import { listOptions } from './list-options.ts';
+import { deleteObject, markedForDeletion, type PropagationPolicy } from '../../objects/deletion.ts';
+import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { unsupportedValue } from '../../schema/validate.ts';
+import { readBody } from '../api-request.ts';
+import { listPage } from '../list.ts';
+import { listOptions } from '../list-options.ts';
+import { badRequest, conflict, invalidObject, notFound, type Status } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
-import { badRequest, conflict, invalidObject, notFound, type Status } from './status.ts';
 
 const optionsSchema = z.looseObject({
   propagationPolicy: z.string().nullish(),

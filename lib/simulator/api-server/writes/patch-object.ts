@@ -1,17 +1,17 @@
-import { type Ownership, readManagedFields } from '../apply/managed-fields.ts';
-import { type ApplyConflict, serverSideApply } from '../apply/server-side-apply.ts';
-import { compare, trackUpdate } from '../apply/track-update.ts';
-import type { KubernetesObject } from '../objects/kubernetes-object.ts';
-import { jsonPatch, PatchError } from '../patches/json-patch.ts';
-import { mergePatch } from '../patches/merge-patch.ts';
-import { strategicMergePatch } from '../patches/strategic-merge-patch.ts';
-import { groupVersion, presented } from '../resources/resource-type.ts';
-import { isRecord } from '../schema/schema.ts';
-import { requiredValue } from '../schema/validate.ts';
+import { type Ownership, readManagedFields } from '../../apply/managed-fields.ts';
+import { type ApplyConflict, serverSideApply } from '../../apply/server-side-apply.ts';
+import { compare, trackUpdate } from '../../apply/track-update.ts';
+import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { jsonPatch, PatchError } from '../../patches/json-patch.ts';
+import { mergePatch } from '../../patches/merge-patch.ts';
+import { strategicMergePatch } from '../../patches/strategic-merge-patch.ts';
+import { groupVersion, presented } from '../../resources/resource-type.ts';
+import { isRecord } from '../../schema/schema.ts';
+import { requiredValue } from '../../schema/validate.ts';
+import { ApiError, badRequest, invalidObject, notFound } from '../status.ts';
 import { createObject } from './create-object.ts';
 import { managerOf, type ObjectWrite } from './object-write.ts';
 import { asObject, mediaTypeOf, readStructured } from './read-object.ts';
-import { ApiError, badRequest, invalidObject, notFound } from './status.ts';
 import { updateObject } from './update-object.ts';
 
 /** What a patch has made. */

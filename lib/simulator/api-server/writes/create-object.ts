@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Manager, type Ownership, writeManagedFields } from '../apply/managed-fields.ts';
-import { compare, trackUpdate } from '../apply/track-update.ts';
-import { formatTimestamp, type KubernetesObject } from '../objects/kubernetes-object.ts';
-import { qualified, type ResourceType } from '../resources/resource-type.ts';
+import { type Manager, type Ownership, writeManagedFields } from '../../apply/managed-fields.ts';
+import { compare, trackUpdate } from '../../apply/track-update.ts';
+import { formatTimestamp, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { qualified, type ResourceType } from '../../resources/resource-type.ts';
+import { ApiError } from '../status.ts';
 import { conformObject } from './conform-object.ts';
 import { managerOf, type ObjectWrite } from './object-write.ts';
 import { asObject, requireNamespace } from './read-object.ts';
-import { ApiError } from './status.ts';
 
 /**
  * Creates an object from a body.

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { AGGREGATED_DISCOVERY } from '#lib/simulator/api-server/discovery.ts';
+import { AGGREGATED_DISCOVERY } from '#lib/simulator/api-server/discovery/discovery.ts';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
 import { ClusterClient, WatchReader } from '#spec/support/cluster-client.ts';

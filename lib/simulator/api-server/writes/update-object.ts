@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Ownership, readManagedFields, writeManagedFields } from '../apply/managed-fields.ts';
-import { compare, trackUpdate } from '../apply/track-update.ts';
-import { updateOrFinish } from '../objects/deletion.ts';
-import { formatTimestamp, type KubernetesObject } from '../objects/kubernetes-object.ts';
-import { presented, type ResourceType } from '../resources/resource-type.ts';
-import { isRecord } from '../schema/schema.ts';
-import { invalidValue } from '../schema/validate.ts';
+import { type Ownership, readManagedFields, writeManagedFields } from '../../apply/managed-fields.ts';
+import { compare, trackUpdate } from '../../apply/track-update.ts';
+import { updateOrFinish } from '../../objects/deletion.ts';
+import { formatTimestamp, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { presented, type ResourceType } from '../../resources/resource-type.ts';
+import { isRecord } from '../../schema/schema.ts';
+import { invalidValue } from '../../schema/validate.ts';
+import { conflict, invalidObject } from '../status.ts';
 import { conformObject, withoutNulls } from './conform-object.ts';
 import { managerOf, type ObjectWrite } from './object-write.ts';
 import { asObject } from './read-object.ts';
-import { conflict, invalidObject } from './status.ts';
 
 /**
  * Puts a new state in the place of an object's; what is the server's to decide stays as it was. A state that is no

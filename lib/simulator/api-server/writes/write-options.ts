@@ -1,7 +1,7 @@
-import { unsupportedValue } from '../schema/validate.ts';
-import type { ApiRequest } from './api-request.ts';
-import { isTrue } from './request-target.ts';
-import { badRequest, invalidObject } from './status.ts';
+import { unsupportedValue } from '../../schema/validate.ts';
+import type { ApiRequest } from '../api-request.ts';
+import { isTrue } from '../request-target.ts';
+import { badRequest, invalidObject } from '../status.ts';
 
 /** `CreateOptions`, `UpdateOptions` and `PatchOptions` of meta.k8s.io, read and checked. */
 export interface WriteOptions {

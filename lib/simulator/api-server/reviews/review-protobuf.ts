@@ -1,4 +1,4 @@
-import { decodeMessage, type MessageSchema } from './protobuf-message.ts';
+import { decodeMessage, type MessageSchema } from '../protobuf/protobuf-message.ts';
 
 /**
  * Decodes a review of any kind that is served from Kubernetes' protobuf, which Go clients send by themselves since

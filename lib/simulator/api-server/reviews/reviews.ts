@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Authenticator } from '../access/authenticator.ts';
-import type { AccessRequest, Decision, Rbac } from '../access/rbac.ts';
-import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
-import { type ApiRequest, readBody } from './api-request.ts';
+import type { Authenticator } from '../../access/authenticator.ts';
+import type { AccessRequest, Decision, Rbac } from '../../access/rbac.ts';
+import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
+import { type ApiRequest, readBody } from '../api-request.ts';
 
-import { sendJson } from './respond.ts';
+import { sendJson } from '../respond.ts';
+import { ApiError, badRequest, methodNotAllowed } from '../status.ts';
 import { decodeReview } from './review-protobuf.ts';
-import { ApiError, badRequest, methodNotAllowed } from './status.ts';
 
 /** Who knows the answers to reviews. */
 export interface ReviewContext {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Caller } from '../access/authenticator.ts';
-import type { ApiRequest } from './api-request.ts';
+import type { Caller } from '../../access/authenticator.ts';
+import type { ApiRequest } from '../api-request.ts';
 
 // What belongs to one connection, or to the API server alone, is not passed on.
 const NOT_FORWARDED =

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ResourceRegistry } from '../resources/resource-registry.ts';
-import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
+import type { ResourceRegistry } from '../../resources/resource-registry.ts';
+import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
 
 type Registry = Pick<ResourceRegistry, 'all'>;
 

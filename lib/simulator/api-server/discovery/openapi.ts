@@ -1,9 +1,9 @@
-import type { ResourceRegistry } from '../resources/resource-registry.ts';
-import type { Aggregator } from './aggregator.ts';
-import type { ApiRequest } from './api-request.ts';
+import type { ResourceRegistry } from '../../resources/resource-registry.ts';
+import type { Aggregator } from '../aggregation/aggregator.ts';
+import type { ApiRequest } from '../api-request.ts';
+import { sendJson } from '../respond.ts';
+import { noSuchPath } from '../status.ts';
 import { groupVersionAt, openApiDocument, openApiPaths } from './openapi-document.ts';
-import { sendJson } from './respond.ts';
-import { noSuchPath } from './status.ts';
 
 const INFO = { title: 'Kubernetes', version: 'v1.34.2' };
 

@@ -1,13 +1,13 @@
-import { readManagedFields } from '../apply/managed-fields.ts';
-import { trackUpdate } from '../apply/track-update.ts';
-import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
-import { presented, type ScaleFields } from '../resources/resource-type.ts';
-import { isRecord } from '../schema/schema.ts';
-import { invalidValue } from '../schema/validate.ts';
+import { readManagedFields } from '../../apply/managed-fields.ts';
+import { trackUpdate } from '../../apply/track-update.ts';
+import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { presented, type ScaleFields } from '../../resources/resource-type.ts';
+import { isRecord } from '../../schema/schema.ts';
+import { invalidValue } from '../../schema/validate.ts';
+import { ApiError, badRequest, invalidObject, methodNotAllowed, notFound } from '../status.ts';
 import { managerOf, type ObjectWrite } from './object-write.ts';
 import { patchedValue, requireKnownType } from './patch-object.ts';
 import { mediaTypeOf, readStructured } from './read-object.ts';
-import { ApiError, badRequest, invalidObject, methodNotAllowed, notFound } from './status.ts';
 import { updateObject } from './update-object.ts';
 
 const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
