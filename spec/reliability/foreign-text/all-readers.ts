@@ -14,6 +14,9 @@ export const FOREIGN_READERS: readonly ForeignReader[] = [
 
 /** Files that export something called like a reader, and why it is none of foreign text, or whose spec has its shapes. */
 export const NO_READERS: Readonly<Record<string, string>> = {
+  'load-curve.ts':
+    'reads a load that somebody explains a decision to themselves with, of bounded rows, in no server',
+  'scenario.ts': 'reads the scenario of the same, of bounded length',
   'read-request.ts': 'hands path and query to the readers of the table',
   'await-answer.ts': 'takes what has been read from the state of a request',
   'own-files.ts': 'reads bytes, up to its own bound, and does not look into them',
