@@ -10,10 +10,13 @@ on_our_node = PATH="$(CURDIR)/node_modules/.bin:$(CURDIR)/.cache/tools:$$PATH"
 
 help: ## Tell what the targets do
 	@echo 'make TARGET, where TARGET is one of'
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1:\2/p' Makefile | while IFS=: read -r target what; do printf '%-12s %s\n' "$$target" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1:\2/p' Makefile | while IFS=: read -r target what; do printf '%-16s %s\n' "$$target" "$$what"; done
 
 demo: $(installed) kubectl ## Show kubectl top on a simulated cluster until Ctrl-C; once and out with ONCE=1
 	@$(on_our_node) node scripts/demo.ts $(if $(ONCE),--once)
+
+demo-autoscaler: $(installed) kubectl ## Show a Deployment of a simulated cluster follow a schedule of seconds, in a minute
+	@$(on_our_node) node scripts/demo-autoscaler.ts
 
 test: $(installed) kubectl $(if $(CI),tools) ## Run every spec; with CI=1 get what some need besides, first
 	@$(on_our_node) npm run -s test
@@ -67,4 +70,4 @@ $(installed): package-lock.json
 kubectl: $(installed)
 	@$(on_our_node) node scripts/kubectl.ts >/dev/null
 
-.PHONY: help demo test acceptance verify update bench fuzz soak accuracy mutants build image tools kubectl
+.PHONY: help demo demo-autoscaler test acceptance verify update bench fuzz soak accuracy mutants build image tools kubectl

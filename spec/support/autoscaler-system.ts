@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
+import { SpawnedProgram } from '#spec/support/spawned-program.ts';
+
+/** Simulator and autoscaler, each in a process of its own as in a cluster, and the real kubectl. */
+export interface AutoscalerSystem extends AsyncDisposable {
+  readonly autoscaler: SpawnedProgram;
+  readonly kubectl: Kubectl;
+  /** kubectl in a process that goes on, as for `get -w`, with what it prints a line at a time. */
+  watch(args: readonly string[], onLine: (line: string) => void): SpawnedProgram;
+}
+
+/** What is started. */
+export interface AutoscalerSystemOptions {
+  /** Flags of the autoscaler beside those that join it to the cluster. */
+  readonly flags?: readonly string[];
+  /** Ends the simulator, and with it the start, when aborted. */
+  readonly signal?: AbortSignal;
+}
+
+const CRDS = 'manifests/crds';
+
+/** Starts a simulated cluster with our definitions, and an autoscaler that leads; they end when the result is disposed of. */
+export async function startAutoscalerSystem(
+  options: AutoscalerSystemOptions = {},
+): Promise<AutoscalerSystem> {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'autoscaler-system-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const kubeconfig = join(folder, 'admin.kubeconfig');
+  const binary = await findKubectl();
+  const kubectl = new Kubectl(binary, kubeconfig);
+  const anyPorts = ['--port', '0', '--kubelet-port', '0'];
+  const described = ['--files-dir', folder, '--nodes', '2', '--pods-per-node', '0'];
+  const simulator = stack.use(
+    new SpawnedProgram(process.execPath, ['lib/simulator/main.ts', ...anyPorts, ...described], {
+      name: 'the simulator',
+    }),
+  );
+  options.signal?.addEventListener('abort', () => simulator.kill('SIGTERM'));
+  await simulator.line(/ is ready at /, 60_000);
+  const applied = await kubectl.run(['apply', '-k', CRDS]);
+  if (applied.exitStatus !== 0) throw new Error(`Cannot apply ${CRDS}: ${applied.stderr.trim()}`);
+
+  const joined = [`--kubeconfig=${kubeconfig}`, '--bind-address=127.0.0.1', '--secure-port=0'];
+  const autoscaler = stack.use(
+    new SpawnedProgram(
+      process.execPath,
+      [
+        'lib/main.ts',
+        'autoscaler',
+        ...joined,
+        `--cert-dir=${join(folder, 'serving')}`,
+        ...(options.flags ?? []),
+      ],
+      { name: 'the autoscaler' },
+    ),
+  );
+  await autoscaler.line(/Elected leader/, 60_000);
+  const owned = stack.move();
+  return {
+    autoscaler,
+    kubectl,
+    watch: (args, onLine) =>
+      owned.use(
+        new SpawnedProgram(binary, ['--kubeconfig', kubeconfig, ...args], { name: 'kubectl', onLine }),
+      ),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
