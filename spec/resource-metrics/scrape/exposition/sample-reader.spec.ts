@@ -85,6 +85,15 @@ describe('SampleReader', () => {
     it(`refuses ${JSON.stringify(line)}`, () => expect(read(line)).to.equal(undefined));
   }
 
+  it('leaves an escape as it is that the format does not know', () => {
+    expect(read('x{a="\\t\\\\n"} 1 2')?.labels).to.deep.equal({ a: '\\t\\n' });
+  });
+
+  it('takes no label that is longer than any name, before it looks for escapes in it', () => {
+    expect(read(`x{a="${'b'.repeat(1024)}"} 1 2`)?.labels).to.deep.equal({ a: 'b'.repeat(1024) });
+    expect(read(`x{a="${'b'.repeat(1025)}"} 1 2`)).to.equal(undefined);
+  });
+
   it('reads every label value that is escaped as the format demands', () => {
     const escaped = (value: string) =>
       value.replace(/[\\"\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`));
