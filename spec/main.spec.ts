@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { build, type Metafile } from 'esbuild';
 
@@ -32,6 +34,18 @@ describe('main.ts', function () {
       const loaded = [...loadedWith('dist/main.js'), ...loadedWith(entry)];
       expect(loaded).to.include(`lib/${command}-command.ts`);
       expect(loaded.filter((path) => foreign.test(path))).to.deep.equal([]);
+    });
+  }
+
+  for (const command of ['metrics-server', 'autoscaler']) {
+    it(`has ${command} load no fetch and WebSocket of Node's own, as importing node:http does`, async () => {
+      const program = `
+        await import('#lib/${command}-command.ts');
+        console.log(process.moduleLoadList.includes('NativeModule internal/deps/undici/undici'));
+      `;
+      const args = ['--input-type=module', '-e', program];
+      const { stdout } = await promisify(execFile)(process.execPath, args);
+      expect(stdout).to.equal('false\n');
     });
   }
 

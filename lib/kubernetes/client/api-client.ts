@@ -11,6 +11,7 @@ import { ApiError, apiErrorOf } from './api-error.ts';
 import { MalformedResponse } from './malformed-response.ts';
 import { type ResponseBody, readBytes, readJson } from './read-response.ts';
 import { splitLines } from './split-lines.ts';
+import { requestBy } from './undici-parts.ts';
 
 /** What an API client needs from outside. */
 export interface ApiClientOptions {
@@ -170,7 +171,7 @@ export class ApiClient {
     const authorization = await raceAbort(access.authorization(), signal);
     const { method, path, body, contentType = 'application/json' } = call;
     if (method !== 'GET') beforeWrite?.();
-    const request = this.#connections.current.request({
+    const request = requestBy(this.#connections.current, {
       origin: access.server.origin,
       path: access.server.pathname.replace(/\/$/, '') + path,
       method,

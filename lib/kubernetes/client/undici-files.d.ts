@@ -10,7 +10,7 @@ declare module 'undici/lib/api/api-connect.js' {
 declare module 'undici/lib/api/api-request.js' {
   import { Dispatcher } from 'undici';
 
-  const request: Dispatcher['request'];
+  function request(this: Dispatcher, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData>;
   export = request;
 }
 
@@ -29,9 +29,9 @@ declare module 'undici/lib/dispatcher/client.js' {
   export = Client;
 }
 
-declare module 'undici/lib/dispatcher/dispatcher.js' {
-  import { Dispatcher } from 'undici';
-  export = Dispatcher;
+declare module 'undici/lib/dispatcher/pool.js' {
+  import { Pool } from 'undici';
+  export = Pool;
 }
 
 declare module 'undici/lib/dispatcher/proxy-agent.js' {

@@ -1,5 +1,5 @@
 import type net from 'node:net';
-import { Client } from '#lib/kubernetes/client/undici-parts.ts';
+import Client from 'undici/lib/dispatcher/client.js'; // its own entry would load all that it has: 12 MB
 import { onAbort } from '#lib/time/on-abort.ts';
 import { ConnectionClosed } from './http-error.ts';
 import { KubeletResponse } from './kubelet-response.ts';
