@@ -10,8 +10,8 @@ import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { metricsApiGroup } from './api/metrics-api-group.ts';
-import { debugEndpoints } from './debug/debug-endpoints.ts';
 import { PodLookup } from './debug/pod-lookup.ts';
+import { whyNotServed } from './debug/why-not-served.ts';
 import { healthChecks } from './health-checks.ts';
 import type { MetricsServerOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
@@ -83,7 +83,7 @@ export async function startMetricsServer(
     healthChecks: healthChecks(pipeline),
     registry,
     endpoints: new Map([
-      ...debugEndpoints({
+      ...whyNotServed({
         source: pipeline,
         trends: pipeline.trends,
         lookup: new PodLookup({ client, clock }),

@@ -1,11 +1,10 @@
 import type { ScrapeRecord } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import type { NodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
 import { isStale } from '#lib/resource-metrics/sink/staleness.ts';
-import type { DebugSource } from './debug-source.ts';
-import { describeUsage, isoTime, type UsageDescription } from './describe-usage.ts';
-import { explainNode } from './explain-node.ts';
+import { describeUsage, isoTime, type UsageDescription } from './debug-response.ts';
 import type { NodeTrend } from './node-trends.ts';
 import { type RemediedReason, withRemedy } from './reason.ts';
+import { type DebugSource, explainNode } from './why-node-not-served.ts';
 
 /** What `/debug/nodes` answers for one node. */
 export interface NodeDescription {

@@ -1,14 +1,22 @@
 import { endsTurn, nextTurn } from '#lib/time/turn.ts';
-import type { DebugAnswer } from './debug-answer.ts';
-import type { DebugSource } from './debug-source.ts';
-import { describeUsage, isoTime, type UsageDescription } from './describe-usage.ts';
-import { explainLookedUpPod } from './explain-looked-up-pod.ts';
-import { countFailingNodes } from './explain-node.ts';
-import { explainReportedPod, explainUnreportedPod, servedPodUsage } from './explain-pod.ts';
-import { type KnownPod, knownPods, type PodName, type PodsWanted } from './known-pods.ts';
+import { type DebugResponse, describeUsage, isoTime, type UsageDescription } from './debug-response.ts';
 import type { PodLookup } from './pod-lookup.ts';
-import { type PodReport, podReports } from './pod-reports.ts';
 import { type RemediedReason, withRemedy } from './reason.ts';
+import {
+  type KnownPod,
+  knownPods,
+  type PodName,
+  type PodReport,
+  type PodsWanted,
+  podReports,
+} from './reported-pods.ts';
+import { countFailingNodes, type DebugSource } from './why-node-not-served.ts';
+import {
+  explainLookedUpPod,
+  explainReportedPod,
+  explainUnreportedPod,
+  servedPodUsage,
+} from './why-pod-not-served.ts';
 
 /** What `/debug/pods` answers for one pod. */
 export interface PodDescription {
@@ -47,7 +55,7 @@ export interface ReportDescription {
 export async function describePods(
   source: DebugSource,
   wanted: PodsWanted,
-): Promise<DebugAnswer<PodDescription>> {
+): Promise<DebugResponse<PodDescription>> {
   const known = await knownPods(source, wanted);
   const failingNodes = countFailingNodes(source);
   const items: PodDescription[] = [];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { DebugAnswer } from '#lib/resource-metrics/debug/debug-answer.ts';
+import type { DebugResponse } from '#lib/resource-metrics/debug/debug-response.ts';
 import type { NodeDescription } from '#lib/resource-metrics/debug/describe-node.ts';
 import type { DetailedPodDescription } from '#lib/resource-metrics/debug/describe-pods.ts';
 import { REASONS, type RemediedReason } from '#lib/resource-metrics/debug/reason.ts';
@@ -8,7 +8,7 @@ import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { twoCycles } from '#spec/support/two-cycles.ts';
 import { until } from '#spec/support/until.ts';
 
-describe('debugEndpoints', () => {
+describe('whyNotServed', () => {
   describe('of a cluster with every kind of trouble', () => {
     let server: RunningServer;
 
@@ -161,7 +161,7 @@ describe('debugEndpoints', () => {
   });
 });
 
-async function ask<Item>(server: RunningServer, path: string): Promise<DebugAnswer<Item>> {
+async function ask<Item>(server: RunningServer, path: string): Promise<DebugResponse<Item>> {
   const { status, body } = await server.get(path);
   expect(status, body).to.equal(200);
   return JSON.parse(body);

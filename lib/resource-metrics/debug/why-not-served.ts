@@ -3,16 +3,16 @@ import type { ApiContext, Endpoint } from '#lib/apiserver/middleware/api-context
 import { parseCount } from '#lib/apiserver/query-values.ts';
 import { writeBody } from '#lib/apiserver/write-document.ts';
 import { endsTurn, nextTurn } from '#lib/time/turn.ts';
-import { type DebugAnswer, encodeDebugAnswer } from './debug-answer.ts';
-import type { DebugSource } from './debug-source.ts';
+import { type DebugResponse, encodeDebugResponse } from './debug-response.ts';
 import { describeNode, type NodeDescription } from './describe-node.ts';
 import { describePod, describePods, type PodDescription } from './describe-pods.ts';
-import type { PodsWanted } from './known-pods.ts';
 import type { NodeTrends } from './node-trends.ts';
 import type { PodLookup } from './pod-lookup.ts';
+import type { PodsWanted } from './reported-pods.ts';
+import type { DebugSource } from './why-node-not-served.ts';
 
-/** What the endpoints answer from. */
-export interface DebugEndpointsOptions {
+/** What the endpoints work with. */
+export interface WhyNotServedOptions {
   readonly source: DebugSource;
   readonly trends: Pick<NodeTrends, 'of'>;
   readonly lookup: Pick<PodLookup, 'find'>;
@@ -22,7 +22,7 @@ export interface DebugEndpointsOptions {
  * `/debug/nodes` and `/debug/pods`: what is known of nodes and pods, and why one is not served; all of it worked out
  * when it is asked for. What is not served comes first. Parameters: `name`, `namespace` (of pods) and `limit`.
  */
-export function debugEndpoints(options: DebugEndpointsOptions): ReadonlyMap<string, Endpoint> {
+export function whyNotServed(options: WhyNotServedOptions): ReadonlyMap<string, Endpoint> {
   const { source, trends, lookup } = options;
   return new Map<string, Endpoint>([
     [
@@ -77,12 +77,12 @@ function readWanted({ method, state }: ApiContext): Wanted {
 
 async function answer(
   context: ApiContext,
-  body: DebugAnswer<NodeDescription | PodDescription>,
+  body: DebugResponse<NodeDescription | PodDescription>,
 ): Promise<void> {
-  writeBody(context, await encodeDebugAnswer(body, context.state.deadline.signal), 'json');
+  writeBody(context, await encodeDebugResponse(body, context.state.deadline.signal), 'json');
 }
 
-function countServed(items: readonly { readonly served: boolean }[]): Omit<DebugAnswer<never>, 'items'> {
+function countServed(items: readonly { readonly served: boolean }[]): Omit<DebugResponse<never>, 'items'> {
   return { total: items.length, served: items.filter(({ served }) => served).length };
 }
 
