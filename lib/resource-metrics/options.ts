@@ -151,7 +151,7 @@ export interface DoctorOptions {
   readonly node: string | undefined;
   /** The service of the server, `NAMESPACE/NAME`. */
   readonly service: string;
-  /** Whose rights to look at; `undefined` for those of the credentials that are used. */
+  /** Whose permissions to look at; `undefined` for those of the credentials that are used. */
   readonly serverAccount: string | undefined;
 }
 

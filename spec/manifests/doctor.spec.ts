@@ -19,7 +19,7 @@ describe('manifests/doctor', () => {
     expect(command).to.include({ kind: 'doctor' }).and.to.have.deep.property('ignored', []);
   });
 
-  it('gives its account the rights that every check takes, and nothing else', async () => {
+  it('gives its account the permissions that every check takes, and nothing else', async () => {
     await using server = await startExaminedCluster();
     const { cluster } = server;
     const username = 'system:serviceaccount:kube-system:metrics-server-doctor';

@@ -19,7 +19,7 @@ export interface Examination {
   readonly diagnoses: readonly DiagnosisCode[];
 }
 
-/** A cluster whose metrics come from a server that has scraped twice, and that the doctor has all rights in. */
+/** A cluster whose metrics come from a server that has scraped twice, and that the doctor has all permissions in. */
 export async function startExaminedCluster(scenario: ScenarioInput = {}): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await runServer({ nodes: 2, podsPerNode: 3, ...scenario }));

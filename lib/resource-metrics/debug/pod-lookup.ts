@@ -56,7 +56,7 @@ export class PodLookup {
       };
     }
     try {
-      // A list of one: the server may list pods, and needs no right to get them.
+      // A list of one: the server may list pods, and needs no permission to get them.
       const selector = new URLSearchParams({ fieldSelector: `metadata.name=${name}` });
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods?${selector}`;
       const { items } = POD_LIST.parse(await this.#options.client.getJson(path, { timeoutMs: TIMEOUT_MS }));
@@ -74,7 +74,7 @@ export class PodLookup {
       const missing = error instanceof ApiError && error.statusCode === 403;
       return {
         kind: 'unknown',
-        because: missing ? 'the right to list pods is missing' : describeError(error),
+        because: missing ? 'the permission to list pods is missing' : describeError(error),
       };
     }
   }

@@ -13,7 +13,7 @@ export interface RemediedReason extends Reason {
 
 const DOCTOR = 'Have `metrics-server doctor --node=NAME` look at the node: it says what to do.';
 const FOLLOW =
-  'If that lasts, see in the log why the API server cannot be followed, and have `metrics-server doctor` look at the rights.';
+  'If that lasts, see in the log why the API server cannot be followed, and have `metrics-server doctor` look at the permissions.';
 const NEXT_ANSWER = "Wait for the node's next answer (--metric-resolution).";
 const DESCRIBE = 'See why with `kubectl describe pod`: pods that do not run have no metrics.';
 const RESTART_RUNTIME =
@@ -77,7 +77,7 @@ export const REASONS = {
   },
   LookupFailed: {
     meaning: 'Which node the pod is on could not be found out.',
-    remedy: 'Ask again in a moment; if a right is missing, apply `manifests/base/rbac.yaml` again.',
+    remedy: 'Ask again in a moment; if a permission is missing, apply `manifests/base/rbac.yaml` again.',
   },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly remedy: string }>>;
 

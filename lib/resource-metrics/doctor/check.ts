@@ -11,18 +11,7 @@ export interface Check {
   /**
    * Looks.
    *
-   * @throws {MissingRight} and whatever else keeps it from looking: the runner makes a finding of that
+   * @throws {MissingPermission} and any other error that keeps it from looking: the runner makes a finding of it
    */
   run(context: DoctorContext): Promise<readonly Finding[]>;
-}
-
-/** A right without which a check cannot look. */
-export class MissingRight extends Error {
-  /** As in `list nodes`. */
-  readonly right: string;
-
-  constructor(right: string, cause: unknown) {
-    super(`the right to ${right} is missing`, { cause });
-    this.right = right;
-  }
 }

@@ -19,7 +19,7 @@ export const DIAGNOSES = {
       'Delete the pod, so that it gets a new token, or make the file of --kubeconfig anew; `kubectl auth whoami` tells whether credentials are good.',
   },
   'permission-missing': {
-    title: 'A right is missing',
+    title: 'A permission is missing',
     remedy:
       'Apply `manifests/base/rbac.yaml` again, or grant this alone: `kubectl create clusterrole ROLE --verb=VERB --resource=RESOURCE` and `kubectl create clusterrolebinding ROLE --clusterrole=ROLE --user=ACCOUNT`.',
   },

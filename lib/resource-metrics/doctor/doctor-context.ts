@@ -1,14 +1,13 @@
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { listCollection } from '#lib/kubernetes/client/collection.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { MissingRight } from './check.ts';
 import type { KubeletProbe } from './kubelet-probe.ts';
+import { requiring } from './missing-permission.ts';
 import { type RunningPod, readRunningPod } from './running-pod.ts';
 
 /** What checks look at, with the flags and the credentials of the server. */
@@ -45,18 +44,18 @@ export class DoctorContext {
   /**
    * Reads from the API server.
    *
-   * @param right what it takes, as in `get configmaps`
-   * @throws {MissingRight} when that is refused
+   * @param permission what it takes, as in `get configmaps`
+   * @throws {MissingPermission} when that is refused
    */
-  async get(path: string, right: string): Promise<unknown> {
+  async get(path: string, permission: string): Promise<unknown> {
     const { client, signal } = this.#given;
-    return await needing(right, () => client.getJson(path, { signal }));
+    return await requiring(permission, () => client.getJson(path, { signal }));
   }
 
   /** Sends a review to the API server. */
-  async review(path: string, review: unknown, right: string): Promise<unknown> {
+  async review(path: string, review: unknown, permission: string): Promise<unknown> {
     const { client, signal } = this.#given;
-    return await needing(right, () => client.postJson(path, review, { signal }));
+    return await requiring(permission, () => client.postJson(path, review, { signal }));
   }
 
   /** What came of asking the kubelets, or that of `--node` alone; nothing where there is no such node. */
@@ -81,8 +80,8 @@ export class DoctorContext {
     const { client, signal } = this.#given;
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
-    const answer = await client.postJson(path, review, { signal }).catch(() => undefined); // only names a remedy
-    const name = propertyOf(propertyOf(propertyOf(answer, 'status'), 'userInfo'), 'username');
+    const response = await client.postJson(path, review, { signal }).catch(() => undefined); // only names a remedy
+    const name = propertyOf(propertyOf(propertyOf(response, 'status'), 'userInfo'), 'username');
     return typeof name === 'string' ? name : undefined;
   }
 
@@ -116,16 +115,7 @@ export class DoctorContext {
       const item = read(object);
       if (item !== undefined) items.push(item);
     };
-    await needing(`list ${resource}`, () => listCollection(client, collection, { visit, signal }));
+    await requiring(`list ${resource}`, () => listCollection(client, collection, { visit, signal }));
     return items;
-  }
-}
-
-async function needing<T>(right: string, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof ApiError && error.statusCode === 403) throw new MissingRight(right, error);
-    throw error;
   }
 }

@@ -27,7 +27,7 @@ export interface Unchecked {
   /** Why not. */
   readonly seen: string;
   /** As in `list nodes`, where that is why. */
-  readonly missingRight?: string;
+  readonly missingPermission?: string;
 }
 
 /** Makes the finding that something is as it should be. */

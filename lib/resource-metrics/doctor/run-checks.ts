@@ -1,7 +1,8 @@
 import { describeError } from '#lib/telemetry/logger.ts';
-import { type Check, MissingRight } from './check.ts';
+import type { Check } from './check.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import type { Finding } from './finding.ts';
+import { MissingPermission } from './missing-permission.ts';
 
 /** What came of one check. */
 export interface CheckResult {
@@ -40,8 +41,9 @@ async function look(check: Check, context: DoctorContext): Promise<readonly Find
   try {
     return await check.run(context);
   } catch (error) {
-    const missingRight = error instanceof MissingRight ? { missingRight: error.right } : {};
-    const seen = error instanceof MissingRight ? error.message : describeError(error);
-    return [{ status: 'unchecked', subject: check.title, seen, ...missingRight }];
+    const missingPermission =
+      error instanceof MissingPermission ? { missingPermission: error.permission } : {};
+    const seen = error instanceof MissingPermission ? error.message : describeError(error);
+    return [{ status: 'unchecked', subject: check.title, seen, ...missingPermission }];
   }
 }

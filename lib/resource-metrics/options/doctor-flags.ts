@@ -21,7 +21,7 @@ export const doctorFlags = {
   serverAccount: flag('server-account', text, {
     default: '',
     description:
-      'The user name of the server, system:serviceaccount:NAMESPACE:NAME, whose rights are looked at when the doctor runs ' +
-      'under an account of its own; by default its own rights are.',
+      'The user name of the server, system:serviceaccount:NAMESPACE:NAME, whose permissions are looked at when the doctor runs ' +
+      'under an account of its own; by default its own permissions are.',
   }),
 };

@@ -9,7 +9,7 @@ export type EndpointPolicy = 'summary' | 'resource' | 'auto';
 /** A node that refused the summary is asked for it again this much later: it may have been upgraded, or its RBAC. */
 export const RECHECK_MS = 3_600_000;
 
-/** No such endpoint, or no right to it, as where only the reference's RBAC is installed. */
+/** No such endpoint, or no permission for it, as where only the reference's RBAC is installed. */
 const REFUSALS_OF_AN_ENDPOINT: readonly number[] = [403, 404];
 
 /** Remembers by node which endpoint its kubelet answers. */

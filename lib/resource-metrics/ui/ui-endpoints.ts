@@ -13,7 +13,7 @@ const FILES = {
   ...script('sortable-table.js'),
 } as const;
 
-/** The paths of the page, which holds no data: nobody needs a right to get them. */
+/** The paths of the page, which holds no data: nobody needs a permission to get them. */
 export const UI_PATHS: readonly string[] = Object.keys(FILES);
 
 /** Nothing is fetched from elsewhere or run but what comes from here, and nobody can frame the page. */

@@ -32,12 +32,12 @@ describe('PodLookup', () => {
     expect(asked).to.deep.equal(['/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Dweb']);
   });
 
-  it('tells that there is none, and which right is missing', async () => {
+  it('tells that there is none, and which permission is missing', async () => {
     expect(await answering({ items: null }).lookup.find('default', 'web')).to.deep.equal({ kind: 'absent' });
     const refusal = new ApiError('no', { statusCode: 403, reason: 'Forbidden', retryAfterMs: undefined });
     expect(await answering(refusal).lookup.find('default', 'web')).to.deep.equal({
       kind: 'unknown',
-      because: 'the right to list pods is missing',
+      because: 'the permission to list pods is missing',
     });
   });
 

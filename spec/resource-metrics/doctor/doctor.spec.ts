@@ -34,7 +34,7 @@ describe('runDoctor', () => {
     });
   });
 
-  it('tells which right is missing where it cannot look, and fails nothing for that', async () => {
+  it('tells which permission is missing where it cannot look, and fails nothing for that', async () => {
     await using server = await startExaminedCluster();
     server.cluster.rbac.revoke('doctor');
     const { isSound, findings } = await examine(server);
@@ -44,14 +44,14 @@ describe('runDoctor', () => {
       {
         status: 'unchecked',
         subject: 'APIService',
-        seen: 'the right to get apiservices.apiregistration.k8s.io v1beta1.metrics.k8s.io is missing',
-        missingRight: 'get apiservices.apiregistration.k8s.io v1beta1.metrics.k8s.io',
+        seen: 'the permission to get apiservices.apiregistration.k8s.io v1beta1.metrics.k8s.io is missing',
+        missingPermission: 'get apiservices.apiregistration.k8s.io v1beta1.metrics.k8s.io',
       },
       {
         status: 'unchecked',
         subject: 'what metrics.k8s.io serves',
-        seen: 'the right to list pods.metrics.k8s.io is missing',
-        missingRight: 'list pods.metrics.k8s.io',
+        seen: 'the permission to list pods.metrics.k8s.io is missing',
+        missingPermission: 'list pods.metrics.k8s.io',
       },
     ]);
   });

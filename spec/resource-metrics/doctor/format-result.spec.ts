@@ -8,12 +8,12 @@ describe('formatResult', () => {
 
   it('writes a line a finding, with a mark, and every remedy once', () => {
     const fault = failed('node "a"', 'an hour ahead', { diagnosis: 'node-clock-skewed', NODE: 'a' });
-    const right = {
+    const unchecked = {
       status: 'unchecked',
       subject: 'pods',
-      seen: 'the right to list pods is missing',
+      seen: 'the permission to list pods is missing',
     } as const;
-    expect(result([fault, ok('node "b"', 'right'), note('node "c"', 'slow'), fault, right])).to.equal(
+    expect(result([fault, ok('node "b"', 'right'), note('node "c"', 'slow'), fault, unchecked])).to.equal(
       [
         'Node clocks',
         '  ✓ node "b": right',
@@ -21,7 +21,7 @@ describe('formatResult', () => {
         '      remedy: Set the clock of a: `timedatectl`, `chronyc makestep`; or that of the machine this runs on.',
         '  – node "c": slow',
         '  ✗ node "a": The node\'s clock is wrong: an hour ahead',
-        '  ? pods: could not check: the right to list pods is missing',
+        '  ? pods: could not check: the permission to list pods is missing',
         '',
       ].join('\n'),
     );

@@ -4,7 +4,7 @@ import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.
 import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
 
 /** Something that the server does. */
-interface Right {
+interface Permission {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
@@ -19,34 +19,34 @@ const REVIEWS = '/apis/authorization.k8s.io/v1';
 /** Whether the server may do, verb by verb, all that it does. */
 export const permissions: Check = {
   name: 'permissions',
-  title: 'Rights',
+  title: 'Permissions',
 
   async run(context) {
-    const rights = rightsOf(context);
-    const allowed = await Promise.all(rights.map((right) => isAllowed(context, right)));
+    const required = permissionsOf(context);
+    const allowed = await Promise.all(required.map((permission) => isAllowed(context, permission)));
     const account =
       context.doctor.serverAccount ?? (allowed.every(Boolean) ? undefined : await context.account());
     const isAllowedTo = (resource: string) =>
-      rights.some((right, index) => right.resource === resource && allowed[index]);
-    return rights.map((right, index) => {
-      const subject = `${right.verb} ${right.resource}${right.name === undefined ? '' : ` ${right.name}`}`;
+      required.some((permission, index) => permission.resource === resource && allowed[index]);
+    return required.map((permission, index) => {
+      const subject = `${permission.verb} ${permission.resource}${permission.name === undefined ? '' : ` ${permission.name}`}`;
       if (allowed[index]) return ok(subject, 'granted');
-      if (right.instead !== undefined && isAllowedTo('nodes/metrics')) {
-        return note(subject, `not granted; ${right.instead}`);
+      if (permission.instead !== undefined && isAllowedTo('nodes/metrics')) {
+        return note(subject, `not granted; ${permission.instead}`);
       }
-      return missing(right, { subject, account });
+      return missing(permission, { subject, account });
     });
   },
 };
 
-function rightsOf({ options }: DoctorContext): readonly Right[] {
-  const kubelet = (resource: string, instead?: string): Right => ({
+function permissionsOf({ options }: DoctorContext): readonly Permission[] {
+  const kubelet = (resource: string, instead?: string): Permission => ({
     verb: 'get',
     group: '',
     resource,
     ...(instead !== undefined && { instead }),
   });
-  const ofCluster = (resource: string, ...verbs: string[]): Right[] =>
+  const ofCluster = (resource: string, ...verbs: string[]): Permission[] =>
     verbs.map((verb) => ({ verb, group: '', resource }));
   const configMap = {
     group: '',
@@ -73,9 +73,9 @@ function rightsOf({ options }: DoctorContext): readonly Right[] {
   ];
 }
 
-async function isAllowed(context: DoctorContext, { resource, ...right }: Right): Promise<boolean> {
+async function isAllowed(context: DoctorContext, { resource, ...permission }: Permission): Promise<boolean> {
   const [plural, subresource] = resource.split('/');
-  const { verb, group, namespace, name } = right;
+  const { verb, group, namespace, name } = permission;
   const resourceAttributes = { verb, group, resource: plural, subresource, namespace, name };
   const account = context.doctor.serverAccount;
   const kind = account === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
@@ -98,7 +98,7 @@ function groupsOf(account: string): readonly string[] {
 }
 
 function missing(
-  { verb, group, resource, name }: Right,
+  { verb, group, resource, name }: Permission,
   { subject, account }: { readonly subject: string; readonly account: string | undefined },
 ): Finding {
   const qualified = group === '' ? resource : `${resource}.${group}`;

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { type Check, MissingRight } from '#lib/resource-metrics/doctor/check.ts';
+import type { Check } from '#lib/resource-metrics/doctor/check.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
+import { MissingPermission } from '#lib/resource-metrics/doctor/missing-permission.ts';
 import { isFresh, type RunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
@@ -42,11 +43,16 @@ async function servedPods(
     const { items } = LIST.parse(await context.get(PATH, 'list pods.metrics.k8s.io'));
     return { served: new Set((items ?? []).map(({ metadata }) => keyOf(metadata))), findings: [] };
   } catch (error) {
-    if (error instanceof MissingRight) {
-      const { right, message } = error;
+    if (error instanceof MissingPermission) {
+      const { permission, message } = error;
       return {
         findings: [
-          { status: 'unchecked', subject: 'what metrics.k8s.io serves', seen: message, missingRight: right },
+          {
+            status: 'unchecked',
+            subject: 'what metrics.k8s.io serves',
+            seen: message,
+            missingPermission: permission,
+          },
         ],
       };
     }

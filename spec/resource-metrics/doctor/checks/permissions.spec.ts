@@ -36,7 +36,7 @@ describe('permissions', () => {
     });
   });
 
-  it("looks at the rights of the server's account when the doctor has one of its own", async () => {
+  it("looks at the permissions of the server's account when the doctor has one of its own", async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const flag = '--server-account=system:serviceaccount:kube-system:somebody';
     const { diagnoses } = await examine(server, [flag]);
