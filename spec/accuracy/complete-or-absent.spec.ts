@@ -43,7 +43,7 @@ describe('what is served of a pod', () => {
         let record: NodeRecord | undefined;
         for (const [round, containers] of rounds.entries()) {
           const seconds = 20 * round;
-          const origin = { nodeName: 'a', askedAtMs: seconds * 1000, receivedAtMs: seconds * 1000 };
+          const origin = { nodeName: 'a', requestedAtMs: seconds * 1000, receivedAtMs: seconds * 1000 };
           record = nextNodeRecord(
             record,
             decodeSummary(Buffer.from(summaryAt(seconds, containers)), origin),

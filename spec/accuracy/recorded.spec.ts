@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
-import type { TimedAnswerOrigin } from '#lib/resource-metrics/scrape/answer-origin.ts';
+import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
+import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/response-origin.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
 
@@ -10,17 +10,17 @@ const SERIES = new URL('../fixtures/kubelet/series/', import.meta.url);
 const ROUNDS = ['t0', 't1', 't2'];
 const BURNERS = ['default/burner-7b8469d94f-v2dlv', 'default/burner-7b8469d94f-wrk7k'];
 
-const decodeText = (body: Buffer, origin: TimedAnswerOrigin) => decodeExposition(body.toString(), origin);
+const decodeText = (body: Buffer, origin: TimedResponseOrigin) => decodeExposition(body.toString(), origin);
 
 /** What is held after each of three rounds that were recorded 20 s apart. */
 async function recordsOf(
   file: string,
-  decode: (body: Buffer, origin: TimedAnswerOrigin) => NodeAnswer,
+  decode: (body: Buffer, origin: TimedResponseOrigin) => MetricsBatch,
 ): Promise<readonly NodeRecord[]> {
   const records: NodeRecord[] = [];
   for (const [index, round] of ROUNDS.entries()) {
     const body = await readFile(new URL(`${round}-${file}`, SERIES));
-    const times = { askedAtMs: index * 20_000, receivedAtMs: index * 20_000, receivedAtWallMs: 0 };
+    const times = { requestedAtMs: index * 20_000, receivedAtMs: index * 20_000, receivedAtWallMs: 0 };
     const answer = decode(body, { nodeName: 'lab-node', ...times });
     const options = { resolutionMs: 20_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
     records.push(nextNodeRecord(records.at(-1), answer, options));

@@ -12,7 +12,7 @@ describe('Collection', () => {
     await clock.advance(0);
     expect(collection.reading('default/web', 'rate')?.samples).to.deep.equal([{ value: 1, labels: {} }]);
     await clock.advance(100_000);
-    expect(intervals(source.askedAtMs('rate'))).to.deep.equal([
+    expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([
       5000, // a part of the interval, drawn at random
       ...Array.from({ length: 9 }, () => 10_000),
     ]);
@@ -27,7 +27,7 @@ describe('Collection', () => {
       collectors(Object.fromEntries(many.map((name) => [name, source.collector(name, 10_000)]))),
     );
     await clock.advance(10_000);
-    const seconds = many.map((name) => source.askedAtMs(name)[1]);
+    const seconds = many.map((name) => source.requestedAtMs(name)[1]);
     expect(new Set(seconds).size).to.equal(10);
     expect(seconds.every((atMs) => atMs !== undefined && atMs >= 5000 && atMs < 10_000)).to.equal(true);
   });
@@ -40,7 +40,7 @@ describe('Collection', () => {
       collection.replace('b', collectors({ other: source.collector('same', 5000) }));
       expect(collection.queryCount).to.equal(1);
       await clock.advance(60_000);
-      expect(intervals(source.askedAtMs('same'))).to.deep.equal([
+      expect(intervals(source.requestedAtMs('same'))).to.deep.equal([
         6000,
         ...Array.from({ length: 11 }, () => 5000),
       ]);
@@ -53,9 +53,9 @@ describe('Collection', () => {
       collection.replace('b', collectors({ other: source.collector('same', 5000) }));
       await clock.advance(20_000);
       collection.replace('b', new Map());
-      const before = source.askedAtMs('same').length;
+      const before = source.requestedAtMs('same').length;
       await clock.advance(65_000);
-      expect(intervals(source.askedAtMs('same').slice(before))).to.deep.equal([30_000, 30_000]);
+      expect(intervals(source.requestedAtMs('same').slice(before))).to.deep.equal([30_000, 30_000]);
       collection.replace('a', new Map());
       expect(collection.queryCount).to.equal(0);
       expect(clock.sleeperCount).to.equal(0);
@@ -70,8 +70,8 @@ describe('Collection', () => {
       await clock.advance(1000);
       collection.replace('a', collectors({ kept: { ...kept }, fresh: source.collector('fresh', 60_000) }));
       await clock.advance(1000);
-      expect(source.askedAtMs('kept')).to.have.length(1);
-      expect(source.askedAtMs('fresh')).to.have.length(1);
+      expect(source.requestedAtMs('kept')).to.have.length(1);
+      expect(source.requestedAtMs('fresh')).to.have.length(1);
       expect(collection.reading('a', 'kept')).to.not.equal(undefined);
       expect(collection.reading('a', 'gone')).to.equal(undefined);
       expect(collection.queryCount).to.equal(2);
@@ -121,7 +121,7 @@ describe('Collection', () => {
       source.fail('rate', 'connection refused');
       collection.replace('a', collectors({ rate: source.collector('rate', 15_000) }));
       await clock.advance(240_000);
-      expect(intervals(source.askedAtMs('rate'))).to.deep.equal([15_000, 30_000, 60_000, 60_000, 60_000]);
+      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([15_000, 30_000, 60_000, 60_000, 60_000]);
       const { failure } = [...collection.reports()][0] ?? {};
       expect(failure).to.deep.include({ count: 6, sinceMs: Date.UTC(2026, 0, 1) });
     });
@@ -131,7 +131,7 @@ describe('Collection', () => {
       source.fail('rate', 'connection refused');
       collection.replace('a', collectors({ rate: source.collector('rate', 10_000) }));
       await clock.advance(33_000);
-      expect(intervals(source.askedAtMs('rate'))).to.deep.equal([11_000, 22_000]);
+      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([11_000, 22_000]);
     });
 
     it('asks no sooner because somebody else wants to know, too', async () => {
@@ -141,9 +141,9 @@ describe('Collection', () => {
       await clock.advance(1000);
       collection.replace('b', collectors({ other: source.collector('same', 10_000) }));
       await clock.advance(48_000);
-      expect(source.askedAtMs('same')).to.have.length(1);
+      expect(source.requestedAtMs('same')).to.have.length(1);
       await clock.advance(1000);
-      expect(source.askedAtMs('same')).to.have.length(2);
+      expect(source.requestedAtMs('same')).to.have.length(2);
     });
 
     it('never asks before the interval is over, however long that is', async () => {
@@ -151,7 +151,7 @@ describe('Collection', () => {
       source.fail('rate', 'connection refused');
       collection.replace('a', collectors({ rate: source.collector('rate', 300_000) }));
       await clock.advance(900_000);
-      expect(intervals(source.askedAtMs('rate'))).to.deep.equal([300_000, 300_000, 300_000]);
+      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([300_000, 300_000, 300_000]);
     });
 
     it('logs that once, and once that it responds again', async () => {
@@ -181,7 +181,7 @@ describe('Collection', () => {
       expect(collection.failure('a', 'deaf')?.error.message).to.equal('what deaf is: no response within 5s');
       expect(collection.reading('a', 'well')).to.not.equal(undefined);
       await clock.advance(20_000);
-      expect(source.askedAtMs('deaf').length).to.be.above(1);
+      expect(source.requestedAtMs('deaf').length).to.be.above(1);
     });
   });
 
@@ -192,7 +192,7 @@ describe('Collection', () => {
     await clock.advance(20_000);
     collection.replace('b', collectors({ slow: source.collector('slow', 500) }));
     await clock.advance(4000);
-    expect(intervals(source.askedAtMs('slow'))).to.deep.equal(Array.from({ length: 6 }, () => 4000));
+    expect(intervals(source.requestedAtMs('slow'))).to.deep.equal(Array.from({ length: 6 }, () => 4000));
   });
 
   it('is told when the next request is due, and how long each took', async () => {
@@ -268,10 +268,10 @@ describe('Collection', () => {
               shortest.set(query, Math.min(s, shortest.get(query) ?? s));
           }
           expect(collection.queryCount).to.equal(shortest.size);
-          const before = ['p', 'q', 'r'].map((query) => source.askedAtMs(query).length);
+          const before = ['p', 'q', 'r'].map((query) => source.requestedAtMs(query).length);
           await clock.advance(60_000);
           const counts = ['p', 'q', 'r'].map(
-            (query, index) => source.askedAtMs(query).length - (before[index] ?? 0),
+            (query, index) => source.requestedAtMs(query).length - (before[index] ?? 0),
           );
           expect(counts).to.deep.equal(
             ['p', 'q', 'r'].map((query) => 60 / (shortest.get(query) ?? Number.POSITIVE_INFINITY)),
@@ -317,14 +317,14 @@ class ScriptedSource {
 
   collector(key: string, intervalMs: number): Collector {
     const ask = (signal: AbortSignal) => {
-      this.#asked.set(key, [...this.askedAtMs(key), this.#clock.monotonicMs()]);
+      this.#asked.set(key, [...this.requestedAtMs(key), this.#clock.monotonicMs()]);
       signal.addEventListener('abort', () => this.#aborted.set(key, this.abortedCount(key) + 1));
       return (this.#behaviours.get(key) ?? responding(1))(signal);
     };
     return { query: { key, description: `what ${key} is`, ask }, intervalMs };
   }
 
-  askedAtMs(key: string): readonly number[] {
+  requestedAtMs(key: string): readonly number[] {
     return this.#asked.get(key) ?? [];
   }
 

@@ -6,9 +6,9 @@ import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
 import { select } from '#lib/apiserver/resources/selection.ts';
 import type { ServedObject } from '#lib/apiserver/served-object.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
-import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
-import type { TimedAnswerOrigin } from '#lib/resource-metrics/scrape/answer-origin.ts';
+import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { kubeletEndpoints } from '#lib/resource-metrics/scrape/kubelet-endpoint.ts';
+import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/response-origin.ts';
 import { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { liveNode, livePod } from '#spec/support/metrics-source.ts';
@@ -191,10 +191,10 @@ async function resourcesAfter(lies: readonly (Lie | undefined)[]): Promise<reado
   );
   const livePodUid = (namespace: string, pod: string) => pods.get(`${namespace}/${pod}`)?.uid;
   const sink = new MetricsSink({ clock, livePodUid, resolutionMs: RESOLUTION_MS, stalenessMs: 25_000 });
-  const hear = (nodeName: string, read: (origin: TimedAnswerOrigin) => NodeAnswer) => {
+  const hear = (nodeName: string, read: (origin: TimedResponseOrigin) => MetricsBatch) => {
     const [nowMs, receivedAtWallMs] = [clock.monotonicMs(), clock.nowMs()];
     try {
-      sink.receive(read({ nodeName, askedAtMs: nowMs, receivedAtMs: nowMs, receivedAtWallMs }));
+      sink.receive(read({ nodeName, requestedAtMs: nowMs, receivedAtMs: nowMs, receivedAtWallMs }));
     } catch {
       sink.lose(nodeName);
     }

@@ -1,9 +1,9 @@
 import type {
   ContainerPoint,
-  NodeAnswer,
+  MetricsBatch,
   NodePoint,
   PodPoints,
-} from '#lib/resource-metrics/batch/node-answer.ts';
+} from '#lib/resource-metrics/batch/metrics-batch.ts';
 
 /** A moment by the kubelet's clock that specs count from, in whole seconds. */
 export const T0_MS = Date.UTC(2026, 10, 21, 9, 0, 0);
@@ -49,10 +49,10 @@ export function podPoints(changes: Partial<PodPoints> = {}): PodPoints {
 }
 
 /** The answer of node `node-1` with no pods, unless told otherwise. */
-export function nodeAnswer(changes: Partial<NodeAnswer> = {}): NodeAnswer {
+export function metricsBatch(changes: Partial<MetricsBatch> = {}): MetricsBatch {
   return {
     nodeName: 'node-1',
-    askedAtMs: changes.receivedAtMs ?? 0,
+    requestedAtMs: changes.receivedAtMs ?? 0,
     receivedAtMs: 0,
     stampResolution: 'second',
     node: nodePoint(),

@@ -2,7 +2,7 @@ import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { notFound } from '#lib/apiserver/failures.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
-import { LiveBatch, type LiveLookup } from './live-batch.ts';
+import { type LiveLookup, LiveMetrics } from './live-metrics.ts';
 import { originOf } from './metrics-origin.ts';
 import { METRICS_SCHEMA } from './metrics-schemas.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
@@ -12,32 +12,32 @@ import type { SnapshotVersions } from './snapshot-versions.ts';
 import { usageColumns } from './usage-columns.ts';
 import { watchableMetrics } from './watchable-metrics.ts';
 
-type NodeBatch = LiveBatch<NodeUsage, LiveNode, NodeMetrics>;
+type LiveNodeMetrics = LiveMetrics<NodeUsage, LiveNode, NodeMetrics>;
 
 /** `nodes` of `metrics.k8s.io`: what every live node uses. */
 export function nodeMetricsResource(
   source: MetricsSource,
   versions: SnapshotVersions | undefined,
 ): ObjectResource<NodeMetrics> {
-  const batches = new WeakMap<Snapshot, NodeBatch>();
+  const bySnapshot = new WeakMap<Snapshot, LiveNodeMetrics>();
   const order = new NameOrder();
   const lookup: LiveLookup<NodeUsage, LiveNode> = {
     revision: () => source.nodes.revision,
     liveOf: ({ name }) => source.nodes.get(name),
   };
 
-  function batchOf(snapshot: Snapshot): NodeBatch {
-    let batch = batches.get(snapshot);
-    if (!batch) {
+  function metricsOf(snapshot: Snapshot): LiveNodeMetrics {
+    let metrics = bySnapshot.get(snapshot);
+    if (!metrics) {
       const origin = originOf(snapshot, versions);
-      batch = new LiveBatch(snapshot.nodes, {
+      metrics = new LiveMetrics(snapshot.nodes, {
         ...lookup,
         order,
         make: (usage, live) => new NodeMetrics(usage, live, origin),
       });
-      batches.set(snapshot, batch);
+      bySnapshot.set(snapshot, metrics);
     }
-    return batch;
+    return metrics;
   }
 
   return {
@@ -60,8 +60,8 @@ export function nodeMetricsResource(
       return new NodeMetrics(usage, live, originOf(snapshot, versions));
     },
 
-    list: () => [batchOf(source.snapshot()).current()],
+    list: () => [metricsOf(source.snapshot()).current()],
 
-    ...(versions && { watch: watchableMetrics<NodeMetrics>(versions, (snapshot) => [batchOf(snapshot)]) }),
+    ...(versions && { watch: watchableMetrics<NodeMetrics>(versions, (snapshot) => [metricsOf(snapshot)]) }),
   };
 }

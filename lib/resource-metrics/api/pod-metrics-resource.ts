@@ -7,7 +7,7 @@ import { OBJECTS_A_TURN } from '#lib/time/turn.ts';
 import { originOf } from './metrics-origin.ts';
 import { METRICS_SCHEMA } from './metrics-schemas.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
-import { type NamespaceBatch, PodBatches } from './pod-batches.ts';
+import { NamespacedPodMetrics, type NamespaceMetrics } from './namespaced-pod-metrics.ts';
 import { PodMetrics } from './pod-metrics.ts';
 import { countTimestamps } from './served-timestamps.ts';
 import type { SnapshotVersions } from './snapshot-versions.ts';
@@ -25,7 +25,7 @@ export function podMetricsResource(
     revision: () => source.pods.revision,
     liveOf: (usage: PodUsage) => livePodOf(source, usage),
   };
-  const batches = new PodBatches(lookup, versions);
+  const namespaces = new NamespacedPodMetrics(lookup, versions);
   return {
     type: 'objects',
     name: 'pods',
@@ -47,15 +47,15 @@ export function podMetricsResource(
     },
 
     list: ({ namespace }) => {
-      const all = batches.of(source.snapshot(), namespace);
-      const pending = all.reduce((sum, batch) => sum + batch.pending, 0);
-      return pending > OBJECTS_A_TURN ? inTurns(all) : all.map((batch) => batch.current());
+      const all = namespaces.of(source.snapshot(), namespace);
+      const pending = all.reduce((sum, { pending }) => sum + pending, 0);
+      return pending > OBJECTS_A_TURN ? inTurns(all) : all.map((metrics) => metrics.current());
     },
 
     ...(versions && {
       watch: watchableMetrics<PodMetrics>(
         versions,
-        (snapshot, namespace) => batches.of(snapshot, namespace),
+        (snapshot, namespace) => namespaces.of(snapshot, namespace),
         isSamePodUsage,
       ),
     }),
@@ -63,10 +63,10 @@ export function podMetricsResource(
 }
 
 /** The metrics of many pods, between which others go on. */
-async function inTurns(batches: readonly NamespaceBatch[]): Promise<readonly ObjectBatch[]> {
+async function inTurns(namespaces: readonly NamespaceMetrics[]): Promise<readonly ObjectBatch[]> {
   const current: ObjectBatch[] = [];
-  for (const batch of batches) {
-    const metrics = await batch.currentInTurns();
+  for (const namespace of namespaces) {
+    const metrics = await namespace.currentInTurns();
     countTimestamps(metrics);
     current.push(metrics);
   }

@@ -9,10 +9,10 @@ interface MadeMetrics extends ServedObject {
   readonly live: object;
 }
 
-/** A batch of metrics as it is, and as it may have been told. */
-interface ToldBatch {
+/** Metrics as they are, and as they may have been sent before. */
+interface WatchedMetrics {
   current(): ObjectBatch;
-  told(): ObjectBatch;
+  possiblySent(): ObjectBatch;
 }
 
 /**
@@ -22,15 +22,15 @@ interface ToldBatch {
  */
 export function watchableMetrics<Metrics extends MadeMetrics>(
   versions: SnapshotVersions,
-  batchesOf: (snapshot: Snapshot, namespace: string | undefined) => readonly ToldBatch[],
+  metricsOf: (snapshot: Snapshot, namespace: string | undefined) => readonly WatchedMetrics[],
   isSameUsage: (a: Metrics['usage'], b: Metrics['usage']) => boolean = Object.is,
 ): Watchable<Metrics> {
   return {
     version: () => versions.current(),
-    current: (namespace) => batchesOf(versions.latest, namespace).map((batch) => batch.current()),
+    current: (namespace) => metricsOf(versions.latest, namespace).map((metrics) => metrics.current()),
     told: (version, namespace) => {
       const snapshot = versions.find(version);
-      return snapshot && batchesOf(snapshot, namespace).map((batch) => batch.told());
+      return snapshot && metricsOf(snapshot, namespace).map((metrics) => metrics.possiblySent());
     },
     changed: (version, signal) => versions.changed(version, signal),
     isUnchanged: (before, after) => before.live === after.live && isSameUsage(before.usage, after.usage),

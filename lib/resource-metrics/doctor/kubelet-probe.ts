@@ -1,4 +1,4 @@
-import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
+import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import {
   type AddressRules,
@@ -36,7 +36,7 @@ export interface KubeletAttempt {
 
 /** How far a question came. */
 export type AttemptOutcome =
-  | { readonly kind: 'answered'; readonly answer: NodeAnswer }
+  | { readonly kind: 'answered'; readonly answer: MetricsBatch }
   | { readonly kind: 'unreadable'; readonly because: string }
   /** The answer is longer, deeper or more than may be read. */
   | { readonly kind: 'excessive'; readonly because: string }
@@ -83,13 +83,13 @@ async function attemptAll(
   const attempts: KubeletAttempt[] = [];
   const choice = new EndpointChoice(policy, clock);
   const asked = choice.ask(node, async ({ path, decode }) => {
-    const askedAtMs = clock.monotonicMs();
+    const requestedAtMs = clock.monotonicMs();
     const note = (outcome: AttemptOutcome, endedAtMs = clock.nowMs()) =>
       attempts.push({ endpoint: path.split('?', 1)[0] ?? path, endedAtMs, outcome });
     const read = (body: Buffer) => {
       const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
       try {
-        const answer = decode(body, { nodeName: node.name, askedAtMs, ...received });
+        const answer = decode(body, { nodeName: node.name, requestedAtMs, ...received });
         note({ kind: 'answered', answer }, received.receivedAtWallMs);
       } catch (error) {
         note(unreadable(error, node.name, target));

@@ -1,4 +1,4 @@
-import type { ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
+import type { ExtraResources } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { type Interner, stringInterner } from '#lib/resource-metrics/interner.ts';
 
 /** How a kubelet's answer is decoded. */

@@ -1,15 +1,14 @@
-import type { ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
-import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
-import type { TimedAnswerOrigin } from './answer-origin.ts';
+import type { ExtraResources, MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { nameInterner } from './decode-options.ts';
 import { decodeExposition } from './exposition/exposition-decoder.ts';
+import type { TimedResponseOrigin } from './response-origin.ts';
 import { decodeSummary } from './summary/summary-decoder.ts';
 
 /** Something that a kubelet can be asked, and how its answer is read. */
 export interface KubeletEndpoint {
   readonly path: string;
   /** @param body UTF-8 text */
-  readonly decode: (body: Buffer, origin: TimedAnswerOrigin) => NodeAnswer;
+  readonly decode: (body: Buffer, origin: TimedResponseOrigin) => MetricsBatch;
 }
 
 /** The endpoints by which kubelets tell of resources. */

@@ -1,4 +1,4 @@
-import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
+import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import {
   formatAddress,
@@ -50,7 +50,7 @@ export interface ScrapeCycle {
   /** When the signal is going to, on our monotonic clock. */
   readonly endsAtMs: number;
   /** Takes in an answer, at once: until then it takes many times the memory. */
-  readonly receive: (answer: NodeAnswer) => void;
+  readonly receive: (answer: MetricsBatch) => void;
   /** Serves what was taken in. */
   readonly publish: () => void;
 }
@@ -87,7 +87,7 @@ export class Scraper {
     using publisher = new SnapshotPublisher({ clock, publish, patienceMs: jitterMs + PATIENCE_MS });
     const targets = new Set<string>();
     const spread = new Map<string, number>();
-    const deliver = (answer: NodeAnswer) => {
+    const deliver = (answer: MetricsBatch) => {
       receive(answer);
       this.#secondScrapes.noteAnswer(answer.nodeName, answer.receivedAtMs);
       publisher.markDirty();
@@ -130,7 +130,7 @@ export class Scraper {
   async #scrapeNode(
     node: LiveNode,
     target: ScrapeTarget,
-    { signal, deliver }: { readonly signal: AbortSignal; readonly deliver: (answer: NodeAnswer) => void },
+    { signal, deliver }: { readonly signal: AbortSignal; readonly deliver: (answer: MetricsBatch) => void },
   ): Promise<void> {
     const { clock, client, endpoints, onScraped } = this.#options;
     const { nodeName } = target;
@@ -146,10 +146,10 @@ export class Scraper {
       signal.throwIfAborted();
       await endpoints.ask(node, async ({ path, decode }) => {
         endpoint = path;
-        const askedAtMs = clock.monotonicMs();
+        const requestedAtMs = clock.monotonicMs();
         const read = (body: Buffer) => {
           const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
-          const answer = decode(body, { nodeName, askedAtMs, ...received });
+          const answer = decode(body, { nodeName, requestedAtMs, ...received });
           ignored = answer.ignored;
           deliver(answer);
         };

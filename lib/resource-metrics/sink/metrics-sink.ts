@@ -1,4 +1,4 @@
-import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
+import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type HeldSnapshot, nodeUsages, podUsages } from './held-snapshot.ts';
 import { holdsRate, type LivePodUid, type NodeRecord, nextNodeRecord } from './node-record.ts';
@@ -111,7 +111,7 @@ export class MetricsSink {
    *
    * @throws when it cannot be taken in; the node keeps what it has
    */
-  receive(answer: NodeAnswer): void {
+  receive(answer: MetricsBatch): void {
     const { nodeName } = answer;
     const cycle = { cycleStartedAtMs: this.#cycleStartedAtMs };
     try {

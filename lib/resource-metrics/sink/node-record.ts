@@ -1,10 +1,10 @@
 import type {
   ContainerPoint,
-  NodeAnswer,
+  MetricsBatch,
   NodePoint,
   PodPoints,
   StampResolution,
-} from '#lib/resource-metrics/batch/node-answer.ts';
+} from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { PackedHistories } from './packed-histories.ts';
 import { PodRecord } from './pod-record.ts';
 import type { NodeUsage } from './snapshot.ts';
@@ -31,7 +31,7 @@ export interface NodeRecordOptions {
 /** What is held of one node since its last answer. Immutable. */
 export interface NodeRecord {
   /** When the answer was asked for and when it had come in, on our monotonic clock. */
-  readonly askedAtMs: number;
+  readonly requestedAtMs: number;
   readonly receivedAtMs: number;
   readonly stampResolution: StampResolution;
   /** When the cycle began that brought the answer, on our monotonic clock. */
@@ -55,11 +55,11 @@ const NODE_SAMPLING_INTERVAL_MS = 10_000;
 /** The record of a node after one more answer: what the answer leaves out is gone. */
 export function nextNodeRecord(
   previous: NodeRecord | undefined,
-  answer: NodeAnswer,
+  answer: MetricsBatch,
   options: NodeRecordOptions,
 ): NodeRecord {
   const context: ReadingContext = {
-    askedAtMs: answer.askedAtMs,
+    requestedAtMs: answer.requestedAtMs,
     receivedAtMs: answer.receivedAtMs,
     sincePreviousScrapeMs: sincePreviousScrape(previous, answer, options),
     // Where a kubelet is asked at its other endpoint from now on, the coarser stamps of the earlier readings count.
@@ -67,7 +67,7 @@ export function nextNodeRecord(
   };
   const history = answer.node && nextHistory(previous?.history, answer.node, context);
   return {
-    askedAtMs: answer.askedAtMs,
+    requestedAtMs: answer.requestedAtMs,
     receivedAtMs: answer.receivedAtMs,
     stampResolution: answer.stampResolution,
     answeredInCycleMs: options.cycleStartedAtMs,
@@ -84,10 +84,10 @@ export function nextNodeRecord(
  */
 function sincePreviousScrape(
   previous: NodeRecord | undefined,
-  { receivedAtMs, pods }: NodeAnswer,
+  { receivedAtMs, pods }: MetricsBatch,
   { resolutionMs }: NodeRecordOptions,
 ): number {
-  if (previous) return receivedAtMs - previous.askedAtMs;
+  if (previous) return receivedAtMs - previous.requestedAtMs;
   const startsInFuture = ({ startedAtMs, takenAtMs }: ContainerPoint) =>
     startedAtMs !== undefined && startedAtMs > takenAtMs;
   return pods.some(({ containers }) => containers.some(startsInFuture)) ? 0 : resolutionMs;
@@ -102,7 +102,7 @@ export function holdsRate({ history, pods }: NodeRecord): boolean {
 function nextNodeUsage(
   previous: NodeRecord | undefined,
   history: UsageHistory | undefined,
-  answer: NodeAnswer,
+  answer: MetricsBatch,
 ): NodeUsage | undefined {
   if (!answer.node || !history || isStuck(history, answer)) return undefined;
   if (history.readings === previous?.history?.readings) return previous.usage;
@@ -125,7 +125,7 @@ function sampledByKubelet(point: NodePoint): MeasuredUsage | undefined {
 /** What is held of pods after an answer, which tells of some that are known and some that are not. */
 function nextPods(
   previous: NodeRecord | undefined,
-  answer: NodeAnswer,
+  answer: MetricsBatch,
   { context, livePodUid }: { readonly context: ReadingContext; readonly livePodUid: LivePodUid },
 ): Pick<NodeRecord, 'pods' | 'histories'> {
   const inOrder = previous?.pods.values();

@@ -1,4 +1,4 @@
-import type { ExtraBytes } from '#lib/resource-metrics/batch/extra-resources.ts';
+import type { ExtraBytes } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { CounterReading } from './rate.ts';
 import type { MeasuredUsage, UsageHistory } from './usage-history.ts';
 
@@ -58,7 +58,7 @@ export class PackedHistories {
       readings,
       startedAtMs: Number.isNaN(startedAtMs) ? undefined : startedAtMs,
       context: {
-        askedAtMs: this.#number(start + ASKED_AT),
+        requestedAtMs: this.#number(start + ASKED_AT),
         receivedAtMs: this.#number(start + RECEIVED_AT),
       },
       usage: this.usageAt(row),
@@ -106,7 +106,7 @@ export class PackedHistories {
   #write({ readings, startedAtMs, context, usage }: UsageHistory, start: number): void {
     const numbers = this.#numbers;
     numbers[start + STARTED_AT] = startedAtMs ?? Number.NaN;
-    numbers[start + ASKED_AT] = context.askedAtMs;
+    numbers[start + ASKED_AT] = context.requestedAtMs;
     numbers[start + RECEIVED_AT] = context.receivedAtMs;
     numbers[start + WINDOW] = usage?.windowMs ?? Number.NaN;
     numbers[start + CPU] = usage?.cpuNanocores ?? Number.NaN;

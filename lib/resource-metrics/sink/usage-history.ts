@@ -1,5 +1,4 @@
-import type { ExtraBytes } from '#lib/resource-metrics/batch/extra-resources.ts';
-import type { MetricsPoint, StampResolution } from '#lib/resource-metrics/batch/node-answer.ts';
+import type { ExtraBytes, MetricsPoint, StampResolution } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import {
   type CounterReading,
   cpuBetween,
@@ -29,7 +28,7 @@ export interface UsageHistory {
   /** When the life began, by the newest reading. */
   readonly startedAtMs: number | undefined;
   /** The circumstances of the newest reading, when it was read first. */
-  readonly context: Pick<ReadingContext, 'askedAtMs' | 'receivedAtMs'>;
+  readonly context: Pick<ReadingContext, 'requestedAtMs' | 'receivedAtMs'>;
   /** `undefined` until the readings suffice. */
   readonly usage: MeasuredUsage | undefined;
 }
@@ -37,7 +36,7 @@ export interface UsageHistory {
 /** The circumstances of a reading, which all of an answer share. */
 export interface ReadingContext {
   /** When the answer was asked for and when it had come in, on our monotonic clock. */
-  readonly askedAtMs: number;
+  readonly requestedAtMs: number;
   readonly receivedAtMs: number;
   /**
    * Time since the node was asked before, and may have answered without what started then; the resolution, if it was not,
@@ -149,8 +148,8 @@ function clockWasStepped(history: UsageHistory, point: MetricsPoint, context: Re
   const newest = history.readings.at(-1);
   if (!newest) return false;
   const byTheirClockMs = point.takenAtMs - newest.takenAtMs;
-  const leastMs = context.askedAtMs - OLDEST_SAMPLE_MS - history.context.receivedAtMs;
-  const mostMs = context.receivedAtMs - (history.context.askedAtMs - OLDEST_SAMPLE_MS);
+  const leastMs = context.requestedAtMs - OLDEST_SAMPLE_MS - history.context.receivedAtMs;
+  const mostMs = context.receivedAtMs - (history.context.requestedAtMs - OLDEST_SAMPLE_MS);
   return byTheirClockMs < Math.max(0, leastMs) || byTheirClockMs > mostMs;
 }
 

@@ -36,7 +36,7 @@ const OWN_FILE = { length: MEBIBYTE / 4, by: 'the operator' };
 /** Of one argument, by Linux. */
 const ARGUMENT = { length: 128 * 1024, by: 'the kernel' };
 
-const ORIGIN = { nodeName: 'a', askedAtMs: 0, receivedAtMs: 1, receivedAtWallMs: 1_795_251_662_000 };
+const ORIGIN = { nodeName: 'a', requestedAtMs: 0, receivedAtMs: 1, receivedAtWallMs: 1_795_251_662_000 };
 const RULES = {
   preferredAddressTypes: ['InternalIP', 'Hostname'],
   port: 10250,

@@ -21,7 +21,12 @@ import { HEADER_TARGETS } from './header-targets.ts';
 
 const KUBELET = 'spec/fixtures/kubelet/series';
 const recorded = (name: string) => readFileSync(`${KUBELET}/${name}`, 'utf8');
-const ORIGIN = { nodeName: 'lab-node', askedAtMs: 0, receivedAtMs: 1, receivedAtWallMs: 1_795_251_662_000 };
+const ORIGIN = {
+  nodeName: 'lab-node',
+  requestedAtMs: 0,
+  receivedAtMs: 1,
+  receivedAtWallMs: 1_795_251_662_000,
+};
 
 /** Our own errors are plain; the language's are faults of the program. */
 const isPlainError = (error: unknown) => error instanceof Error && error.constructor === Error;

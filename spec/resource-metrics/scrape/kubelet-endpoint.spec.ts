@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { kubeletEndpoints } from '#lib/resource-metrics/scrape/kubelet-endpoint.ts';
 
 const FIXTURES = new URL('../../fixtures/kubelet/series/', import.meta.url);
-const ORIGIN = { nodeName: 'lab-node', askedAtMs: 5, receivedAtMs: 7, receivedAtWallMs: 9 };
+const ORIGIN = { nodeName: 'lab-node', requestedAtMs: 5, receivedAtMs: 7, receivedAtWallMs: 9 };
 
 describe('kubeletEndpoints', () => {
   it('asks for the full summary only for the sake of storage', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { PodPoints } from '#lib/resource-metrics/batch/node-answer.ts';
+import type { PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { LONGEST_GAP_MS, MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { at, containerPoint, nodeAnswer, nodePoint, podPoints } from '#spec/support/points.ts';
+import { at, containerPoint, metricsBatch, nodePoint, podPoints } from '#spec/support/points.ts';
 
 const RESOLUTION_MS = 60_000;
 const STALENESS_MS = 70_000;
@@ -28,7 +28,7 @@ function setup({
     const seconds = clock.monotonicMs() / 1000;
     sink.beginCycle();
     for (const { name, pods } of nodes) {
-      const answer = nodeAnswer({
+      const answer = metricsBatch({
         nodeName: name,
         receivedAtMs: clock.monotonicMs(),
         node: nodePoint({ takenAtMs: at(seconds), cpuCoreNanoseconds: 5e12 + seconds * 1e9 }),
@@ -71,7 +71,7 @@ describe('MetricsSink', () => {
   it('says of which node an answer cannot be taken in, and keeps what is held of it', () => {
     const system = setup();
     system.answer({ name: 'a' });
-    const broken = nodeAnswer({ nodeName: 'a', pods: undefined as unknown as [] });
+    const broken = metricsBatch({ nodeName: 'a', pods: undefined as unknown as [] });
     expect(() => system.sink.receive(broken)).to.throw('Cannot take in the answer of node "a"');
     system.sink.publish();
     expect(nodesOf(system)).to.deep.equal(['a']);
@@ -81,7 +81,7 @@ describe('MetricsSink', () => {
     const system = setup();
     system.answer({ name: 'a' });
     await system.clock.advance(12_000);
-    system.sink.receive(nodeAnswer({ nodeName: 'b', receivedAtMs: 12_000 }));
+    system.sink.receive(metricsBatch({ nodeName: 'b', receivedAtMs: 12_000 }));
     expect(nodesOf(system)).to.deep.equal(['a']);
     system.sink.publish();
     expect(nodesOf(system)).to.deep.equal(['a', 'b']);
@@ -104,9 +104,9 @@ describe('MetricsSink', () => {
     await system.clock.advance(12_000);
     system.sink.beginCycle();
     system.sink.receive(
-      nodeAnswer({ nodeName: 'a', receivedAtMs: 12_000, node: nodePoint({ takenAtMs: at(12) }) }),
+      metricsBatch({ nodeName: 'a', receivedAtMs: 12_000, node: nodePoint({ takenAtMs: at(12) }) }),
     );
-    system.sink.receive(nodeAnswer({ nodeName: 'c', receivedAtMs: 12_000 }));
+    system.sink.receive(metricsBatch({ nodeName: 'c', receivedAtMs: 12_000 }));
     system.sink.lose('b');
     expect(nodesOf(system)).to.deep.equal(['a']);
     expect(system.sink.snapshot.nodes.get('a')?.timestampMs).to.equal(at(0));
@@ -279,7 +279,7 @@ describe('MetricsSink', () => {
 
     it('is not ready while answers have come in and are not published', async () => {
       const { sink } = await standStill();
-      sink.receive(nodeAnswer({ nodeName: 'a', receivedAtMs: 162_000 }));
+      sink.receive(metricsBatch({ nodeName: 'a', receivedAtMs: 162_000 }));
       expect(sink.isReady).to.equal(false);
       sink.publish();
       expect(sink.isReady).to.equal(true);

@@ -5,7 +5,7 @@ import {
   type NodeRecordOptions,
   nextNodeRecord,
 } from '#lib/resource-metrics/sink/node-record.ts';
-import { at, containerPoint, nodeAnswer, nodePoint, podPoints } from '#spec/support/points.ts';
+import { at, containerPoint, metricsBatch, nodePoint, podPoints } from '#spec/support/points.ts';
 
 const OPTIONS: NodeRecordOptions = { resolutionMs: 60_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
 const KEY = 'default/web-1';
@@ -19,7 +19,7 @@ function answerAt(
   const points = Object.entries(containers).map(([name, cpuCoreNanoseconds]) =>
     containerPoint({ name, cpuCoreNanoseconds, takenAtMs: at(seconds) }),
   );
-  return nodeAnswer({
+  return metricsBatch({
     receivedAtMs: seconds * 1000,
     node: nodePoint({ takenAtMs: at(seconds), cpuCoreNanoseconds: 5e12 + seconds * 1e9 }),
     pods: [podPoints({ containers: points, ...pod })],
@@ -94,7 +94,7 @@ describe('nextNodeRecord', () => {
 
   it('goes on without a container that vanished though no sample of the others is new', () => {
     const second = answerAt(60, { app: 7e9, gone: 2e9 });
-    const third = { ...answerAt(60, { app: 7e9 }), askedAtMs: 75_000, receivedAtMs: 75_000 };
+    const third = { ...answerAt(60, { app: 7e9 }), requestedAtMs: 75_000, receivedAtMs: 75_000 };
     const { pods } = recordOf(answerAt(0, { app: 1e9, gone: 1e9 }), second, third);
     expect(pods.get(KEY)?.usage?.containers.map(({ name }) => name)).to.deep.equal(['app']);
   });
@@ -117,7 +117,7 @@ describe('nextNodeRecord', () => {
         const container = containerPoint({ startedAtMs: at(seconds) });
         return podPoints({ name: `pod-${index}`, containers: [container] });
       });
-      return nextNodeRecord(undefined, nodeAnswer({ pods }), OPTIONS).pods.get('default/pod-0')?.usage;
+      return nextNodeRecord(undefined, metricsBatch({ pods }), OPTIONS).pods.get('default/pod-0')?.usage;
     };
 
     it('serves a pod that is younger than the resolution', () => {
@@ -132,14 +132,14 @@ describe('nextNodeRecord', () => {
         containerPoint({ name: `c${index}`, startedAtMs: at(seconds) }),
       );
       const young = podPoints({ name: 'young', containers: [containerPoint({ startedAtMs: at(-30) })] });
-      const answer = nodeAnswer({ pods: [young, podPoints({ containers })] });
+      const answer = metricsBatch({ pods: [young, podPoints({ containers })] });
       const record = nextNodeRecord(undefined, answer, OPTIONS);
       expect(record.pods.get('default/young')?.usage).to.equal(undefined);
     });
   });
 
   it('serves a pod that started while the answer before this one was under way', () => {
-    const slow = { ...answerAt(10, {}), askedAtMs: 0, receivedAtMs: 10_000, pods: [] };
+    const slow = { ...answerAt(10, {}), requestedAtMs: 0, receivedAtMs: 10_000, pods: [] };
     const container = containerPoint({ startedAtMs: at(8), takenAtMs: at(60) });
     const next = { ...answerAt(60, {}), pods: [podPoints({ containers: [container] })] };
     expect(recordOf(slow, next).pods.get(KEY)?.usage).to.deep.include({ windowMs: 52_000 });
@@ -188,7 +188,7 @@ describe('nextNodeRecord', () => {
   it('drops a node that its kubelet has long ceased to sample, though it goes on to answer', () => {
     const same = (receivedAtMs: number) => ({
       ...answerAt(60, { app: 7e9 }),
-      askedAtMs: receivedAtMs,
+      requestedAtMs: receivedAtMs,
       receivedAtMs,
     });
     const record = recordOf(answerAt(0, { app: 1e9 }), same(60_000), same(120_000), same(360_000));

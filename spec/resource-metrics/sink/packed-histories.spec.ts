@@ -18,7 +18,7 @@ const history: fc.Arbitrary<UsageHistory> = fc
       maxLength: 6,
     }),
     startedAtMs: fc.option(whole, { nil: undefined }),
-    context: fc.record({ askedAtMs: whole, receivedAtMs: whole }),
+    context: fc.record({ requestedAtMs: whole, receivedAtMs: whole }),
     measured: fc.option(fc.record({ windowMs: whole, cpuNanocores: whole, memoryBytes: whole, extraBytes }), {
       nil: undefined,
     }),
@@ -40,7 +40,7 @@ const simple = (name: string): UsageHistory => ({
   name,
   readings: [{ takenAtMs: at(0), cpuCoreNanoseconds: 1e9 }],
   startedAtMs: undefined,
-  context: { askedAtMs: 0, receivedAtMs: 1 },
+  context: { requestedAtMs: 0, receivedAtMs: 1 },
   usage: undefined,
 });
 

@@ -2,15 +2,15 @@ import { expect } from 'chai';
 import { nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
 import type { PodRecord } from '#lib/resource-metrics/sink/pod-record.ts';
 import { isSamePodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import { at, containerPoint, nodeAnswer, podPoints } from '#spec/support/points.ts';
+import { at, containerPoint, metricsBatch, podPoints } from '#spec/support/points.ts';
 
 const OPTIONS = { resolutionMs: 60_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
 
-type Answer = ReturnType<typeof nodeAnswer>;
+type Answer = ReturnType<typeof metricsBatch>;
 
 /** A pod's containers by name, each with what it has used by a second. */
 const answerAt = (seconds: number, containers: readonly [name: string, cpuCoreNanoseconds: number][]) =>
-  nodeAnswer({
+  metricsBatch({
     receivedAtMs: seconds * 1000,
     pods: [
       podPoints({
@@ -76,7 +76,7 @@ describe('PodRecord', () => {
       ['side', 5e9],
       ['app', 7e9],
     ]);
-    const again = { askedAtMs: 75_000, receivedAtMs: 75_000 };
+    const again = { requestedAtMs: 75_000, receivedAtMs: 75_000 };
     const [, before, same, other] = recordsOf(
       first,
       second,

@@ -15,7 +15,7 @@ function historyOf(...steps: Step[]): UsageHistory {
   for (const { context, ...changes } of steps) {
     const point = containerPoint(changes);
     history = nextHistory(history, point, {
-      askedAtMs: context?.receivedAtMs ?? point.takenAtMs - at(0),
+      requestedAtMs: context?.receivedAtMs ?? point.takenAtMs - at(0),
       receivedAtMs: point.takenAtMs - at(0),
       sincePreviousScrapeMs: 60_000,
       stampResolution: 'second',
@@ -75,7 +75,12 @@ describe('nextHistory', () => {
     const again = nextHistory(
       history,
       containerPoint({ takenAtMs: at(60), cpuCoreNanoseconds: 2e9, memoryBytes: 5 }),
-      { askedAtMs: 75_000, receivedAtMs: 75_000, sincePreviousScrapeMs: 15_000, stampResolution: 'second' },
+      {
+        requestedAtMs: 75_000,
+        receivedAtMs: 75_000,
+        sincePreviousScrapeMs: 15_000,
+        stampResolution: 'second',
+      },
     );
     expect(again).to.equal(history);
   });
@@ -183,11 +188,11 @@ describe('nextHistory', () => {
     it('puts up with answers that take long, in which samples were taken at any time', () => {
       const slow = (takenAtSeconds: number) =>
         historyOf(
-          { takenAtMs: at(0), context: { askedAtMs: 0, receivedAtMs: 50_000 } },
+          { takenAtMs: at(0), context: { requestedAtMs: 0, receivedAtMs: 50_000 } },
           {
             takenAtMs: at(takenAtSeconds),
             cpuCoreNanoseconds: 2e9,
-            context: { askedAtMs: 60_000, receivedAtMs: 110_000 },
+            context: { requestedAtMs: 60_000, receivedAtMs: 110_000 },
           },
         ).readings;
       expect(slow(15)).to.have.length(2);
@@ -243,7 +248,7 @@ describe('nextHistory', () => {
             takenAtMs += afterSeconds * 1000;
             receivedAtMs += receivedAfterMs;
             const context = {
-              askedAtMs: receivedAtMs - receivedAfterMs / 2,
+              requestedAtMs: receivedAtMs - receivedAfterMs / 2,
               receivedAtMs,
               sincePreviousScrapeMs: receivedAfterMs,
               stampResolution: resolution,

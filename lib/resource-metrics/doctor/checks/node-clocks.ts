@@ -1,4 +1,4 @@
-import type { NodeAnswer } from '#lib/resource-metrics/batch/node-answer.ts';
+import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { Check } from '#lib/resource-metrics/doctor/check.ts';
 import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
@@ -36,7 +36,7 @@ function describe({ node, attempts }: KubeletProbe): readonly Finding[] {
   return [failed(subject, seen, { diagnosis: 'node-clock-skewed', NODE: node.name })];
 }
 
-function freshestStamp({ node, pods }: NodeAnswer): number | undefined {
+function freshestStamp({ node, pods }: MetricsBatch): number | undefined {
   const stamps = pods.flatMap(({ containers }) => containers.map(({ takenAtMs }) => takenAtMs));
   if (node) stamps.push(node.takenAtMs);
   return stamps.length === 0 ? undefined : stamps.reduce((latest, stamp) => Math.max(latest, stamp));

@@ -1,4 +1,4 @@
-import type { PodPoints } from '#lib/resource-metrics/batch/node-answer.ts';
+import type { PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { type Interner, ownCopy } from '#lib/resource-metrics/interner.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import { ContainerCount } from '#lib/resource-metrics/scrape/container-count.ts';

@@ -1,9 +1,9 @@
-import type { NodeAnswer, NodePoint } from '#lib/resource-metrics/batch/node-answer.ts';
-import type { TimedAnswerOrigin } from '#lib/resource-metrics/scrape/answer-origin.ts';
+import type { MetricsBatch, NodePoint } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { ContainerReport } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { IgnoredParts } from '#lib/resource-metrics/scrape/ignored-parts.ts';
 import { knownAmount, knownAmountOrZero, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
+import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/response-origin.ts';
 import { ExpositionContainers, emptyReport, type ReportDraft } from './exposition-containers.ts';
 import { SampleReader } from './sample-reader.ts';
 
@@ -47,9 +47,9 @@ const SERIES_WITH_SWAP: ReadonlyMap<string, Series> = new Map([
  */
 export function decodeExposition(
   text: string,
-  { receivedAtWallMs, nodeName, askedAtMs, receivedAtMs }: TimedAnswerOrigin,
+  { receivedAtWallMs, nodeName, requestedAtMs, receivedAtMs }: TimedResponseOrigin,
   { extras = new Set(), names = nameInterner() }: DecodeOptions = {},
-): NodeAnswer {
+): MetricsBatch {
   const reader = new SampleReader(text);
   const draft: ExpositionDraft = {
     known: extras.has('swap') ? SERIES_WITH_SWAP : SERIES,
@@ -67,7 +67,7 @@ export function decodeExposition(
   const pods = draft.containers.pods();
   if (!node && pods.length === 0) throw new Error(describeAbsence(draft, ignored));
   const points = { node, pods, ignored: ignored.held };
-  return { nodeName, askedAtMs, receivedAtMs, stampResolution: 'millisecond', ...points };
+  return { nodeName, requestedAtMs, receivedAtMs, stampResolution: 'millisecond', ...points };
 }
 
 /** What has been read of an answer so far. */

@@ -1,13 +1,18 @@
-import type { ExtraBytes, ExtraResources } from '#lib/resource-metrics/batch/extra-resources.ts';
-import type { NodeAnswer, NodePoint, PodPoints } from '#lib/resource-metrics/batch/node-answer.ts';
+import type {
+  ExtraBytes,
+  ExtraResources,
+  MetricsBatch,
+  NodePoint,
+  PodPoints,
+} from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { Interner } from '#lib/resource-metrics/interner.ts';
-import type { AnswerOrigin } from '#lib/resource-metrics/scrape/answer-origin.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import { ContainerCount } from '#lib/resource-metrics/scrape/container-count.ts';
 import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { IgnoredParts } from '#lib/resource-metrics/scrape/ignored-parts.ts';
 import { knownAmount, knownAmountOrZero, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
 import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
+import type { ResponseOrigin } from '#lib/resource-metrics/scrape/response-origin.ts';
 import { parseBoundedJson } from './bounded-json.ts';
 import { parseRfc3339 } from './rfc3339.ts';
 
@@ -32,9 +37,9 @@ interface Reading {
  */
 export function decodeSummary(
   body: Buffer,
-  { nodeName, askedAtMs, receivedAtMs }: AnswerOrigin,
+  { nodeName, requestedAtMs, receivedAtMs }: ResponseOrigin,
   { extras = new Set(), names = nameInterner() }: DecodeOptions = {},
-): NodeAnswer {
+): MetricsBatch {
   const summary = parseBoundedJson(body);
   if (!isObject(summary)) throw new Error('the answer is not a JSON object');
   if (!isObject(summary.node) && !Array.isArray(summary.pods))
@@ -55,7 +60,15 @@ export function decodeSummary(
   if (!node && pods.length === 0 && firstIgnored !== undefined) {
     throw new Error(`the answer has no metrics, but ${firstIgnored}`);
   }
-  return { nodeName, askedAtMs, receivedAtMs, stampResolution: 'second', node, pods, ignored: ignored.held };
+  return {
+    nodeName,
+    requestedAtMs,
+    receivedAtMs,
+    stampResolution: 'second',
+    node,
+    pods,
+    ignored: ignored.held,
+  };
 }
 
 function readNode(stats: Json, name: string, extras: ExtraResources): NodePoint | undefined {

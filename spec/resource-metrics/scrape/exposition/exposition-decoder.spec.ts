@@ -5,7 +5,12 @@ import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.t
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 
-const ORIGIN = { nodeName: 'lab-node', askedAtMs: 5, receivedAtMs: 7, receivedAtWallMs: 1_795_251_661_500 };
+const ORIGIN = {
+  nodeName: 'lab-node',
+  requestedAtMs: 5,
+  receivedAtMs: 7,
+  receivedAtWallMs: 1_795_251_661_500,
+};
 const FIXTURES = new URL('../../../fixtures/kubelet/series/', import.meta.url);
 const recorded = (file: string) => readFile(new URL(file, FIXTURES), 'utf8');
 
@@ -23,7 +28,7 @@ describe('decodeExposition', () => {
   it("reads a node's and a container's samples", () => {
     expect(decode(...NODE, CPU, MEMORY, START)).to.deep.equal({
       nodeName: 'lab-node',
-      askedAtMs: 5,
+      requestedAtMs: 5,
       receivedAtMs: 7,
       stampResolution: 'millisecond',
       node: {

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { ExtraResource } from '#lib/resource-metrics/batch/extra-resources.ts';
+import type { ExtraResource } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { Interner } from '#lib/resource-metrics/interner.ts';
 import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
 import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 
-const ORIGIN = { nodeName: 'lab-node', askedAtMs: 5, receivedAtMs: 7 };
+const ORIGIN = { nodeName: 'lab-node', requestedAtMs: 5, receivedAtMs: 7 };
 const FIXTURES = new URL('../../../fixtures/kubelet/series/', import.meta.url);
 
 const decodeText = (text: string) => decodeSummary(Buffer.from(text), ORIGIN);
@@ -34,7 +34,7 @@ describe('decodeSummary', () => {
     const answer = decodeSummary(await readFile(new URL('t0-summary-cpu-memory.json', FIXTURES)), ORIGIN);
     expect(answer).to.deep.include({
       nodeName: 'lab-node',
-      askedAtMs: 5,
+      requestedAtMs: 5,
       receivedAtMs: 7,
       stampResolution: 'second',
     });

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { LiveBatch } from '#lib/resource-metrics/api/live-batch.ts';
+import { LiveMetrics } from '#lib/resource-metrics/api/live-metrics.ts';
 import { NameOrder } from '#lib/resource-metrics/api/name-order.ts';
 import { nextTurn } from '#lib/time/turn.ts';
 
-describe('LiveBatch', () => {
+describe('LiveMetrics', () => {
   const live = new Map<string, object>();
   let revision = Number.NaN;
   let looks = 0;
-  const batchOf = (...names: readonly string[]) =>
-    new LiveBatch(new Map(names.map((name) => [name, { name }])), {
+  const metricsOf = (...names: readonly string[]) =>
+    new LiveMetrics(new Map(names.map((name) => [name, { name }])), {
       order: new NameOrder(),
       revision: () => revision,
       liveOf: ({ name }) => {
@@ -27,7 +27,7 @@ describe('LiveBatch', () => {
 
   it('has the metrics of what lives, by name', () => {
     live.delete('b');
-    expect(batchOf('c', 'b', 'a').current()).to.deep.equal([
+    expect(metricsOf('c', 'b', 'a').current()).to.deep.equal([
       { name: 'a', alive: live.get('a') },
       { name: 'c', alive: live.get('c') },
     ]);
@@ -35,30 +35,30 @@ describe('LiveBatch', () => {
 
   it('tells how much is to be looked up before it is current', () => {
     revision = 1;
-    const batch = batchOf('a', 'b');
-    expect(batch.pending).to.equal(2);
-    batch.current();
-    expect(batch.pending).to.equal(0);
+    const metrics = metricsOf('a', 'b');
+    expect(metrics.pending).to.equal(2);
+    metrics.current();
+    expect(metrics.pending).to.equal(0);
     revision = 2;
-    expect(batch.pending).to.equal(2);
+    expect(metrics.pending).to.equal(2);
   });
 
   it('stays the same array for as long as what lives stays the same', () => {
-    const batch = batchOf('a', 'b');
-    const first = batch.current();
+    const metrics = metricsOf('a', 'b');
+    const first = metrics.current();
     live.set('c', {}); // has no usage
-    expect(batch.current()).to.equal(first);
+    expect(metrics.current()).to.equal(first);
   });
 
   it('is made anew when something that lives has changed, has gone or has come', () => {
-    const batch = batchOf('a', 'b');
+    const metrics = metricsOf('a', 'b');
     live.delete('b');
-    const names = () => batch.current().map(({ name }) => name);
-    const first = batch.current();
+    const names = () => metrics.current().map(({ name }) => name);
+    const first = metrics.current();
     const changed = {};
     live.set('a', changed);
-    expect(batch.current()).not.to.equal(first);
-    expect(batch.current()).to.deep.equal([{ name: 'a', alive: changed }]);
+    expect(metrics.current()).not.to.equal(first);
+    expect(metrics.current()).to.deep.equal([{ name: 'a', alive: changed }]);
     live.set('b', {});
     expect(names()).to.deep.equal(['a', 'b']);
     live.delete('a');
@@ -67,13 +67,13 @@ describe('LiveBatch', () => {
 
   it('looks only when something has changed since', () => {
     revision = 1;
-    const batch = batchOf('a', 'b');
-    batch.current();
-    batch.current();
+    const metrics = metricsOf('a', 'b');
+    metrics.current();
+    metrics.current();
     expect(looks).to.equal(2);
     revision = 2;
-    batch.current();
-    batch.current();
+    metrics.current();
+    metrics.current();
     expect(looks).to.equal(4);
   });
 
@@ -85,48 +85,52 @@ describe('LiveBatch', () => {
     });
 
     it('is what would be current, made once for all who ask meanwhile, while others go on', async () => {
-      const batch = batchOf(...names);
+      const metrics = metricsOf(...names);
       let isDone = false;
-      const asked = [1, 2].map(() => batch.currentInTurns());
-      const done = Promise.all(asked).then((batches) => {
+      const asked = [1, 2].map(() => metrics.currentInTurns());
+      const done = Promise.all(asked).then((results) => {
         isDone = true;
-        return batches;
+        return results;
       });
       await nextTurn();
       expect(isDone).to.equal(false);
       const [first, second] = await done;
       expect(looks).to.equal(5_000);
-      expect([second, batch.current(), await batch.currentInTurns()]).to.deep.equal([first, first, first]);
-      expect(first).to.deep.equal(batchOf(...names).current());
+      expect([second, metrics.current(), await metrics.currentInTurns()]).to.deep.equal([
+        first,
+        first,
+        first,
+      ]);
+      expect(first).to.deep.equal(metricsOf(...names).current());
     });
 
     it('stays the same array for as long as what lives stays the same', async () => {
-      const batch = batchOf(...names);
-      const first = batch.current();
+      const metrics = metricsOf(...names);
+      const first = metrics.current();
       revision = 2;
-      expect(await batch.currentInTurns()).to.equal(first);
-      expect(batch.pending).to.equal(0);
+      expect(await metrics.currentInTurns()).to.equal(first);
+      expect(metrics.pending).to.equal(0);
     });
 
     it('gives way to what somebody has made who could not wait', async () => {
-      const batch = batchOf(...names);
-      const slow = batch.currentInTurns();
+      const metrics = metricsOf(...names);
+      const slow = metrics.currentInTurns();
       await nextTurn();
       live.delete('pod-0');
       revision = 2;
-      const current = batch.current();
+      const current = metrics.current();
       expect(await slow).to.equal(current);
       expect(current).to.have.lengthOf(4_999);
     });
 
     it('looks again the next time when something has changed meanwhile', async () => {
-      const batch = batchOf(...names);
-      const slow = batch.currentInTurns();
+      const metrics = metricsOf(...names);
+      const slow = metrics.currentInTurns();
       await nextTurn();
       live.delete('pod-0');
       revision = 2;
       await slow;
-      expect(await batch.currentInTurns()).to.have.lengthOf(4_999);
+      expect(await metrics.currentInTurns()).to.have.lengthOf(4_999);
     });
   });
 });

@@ -1,30 +1,30 @@
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import type { PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
-import { LiveBatch, type LiveLookup } from './live-batch.ts';
+import { type LiveLookup, LiveMetrics } from './live-metrics.ts';
 import { type MetricsOrigin, originOf } from './metrics-origin.ts';
 import { NameOrder } from './name-order.ts';
 import { PodMetrics } from './pod-metrics.ts';
 import type { SnapshotVersions } from './snapshot-versions.ts';
 
 /** The metrics of the pods of one namespace. */
-export type NamespaceBatch = LiveBatch<PodUsage, LivePod, PodMetrics>;
+export type NamespaceMetrics = LiveMetrics<PodUsage, LivePod, PodMetrics>;
 
-/** The pods of one snapshot, a batch for each namespace, made when it is first asked for. */
-interface SnapshotBatches {
+/** The metrics of the pods of one snapshot; those of a namespace are made when they are first requested. */
+interface SnapshotMetrics {
   readonly snapshot: Snapshot;
   readonly origin: MetricsOrigin;
   /** Sorted. */
   readonly namespaces: readonly string[];
-  readonly byNamespace: Map<string, NamespaceBatch>;
+  readonly byNamespace: Map<string, NamespaceMetrics>;
 }
 
 const NONE: ReadonlyMap<string, PodUsage> = new Map();
 
 /** The metrics of the live pods of snapshots, namespace by namespace, for as long as a snapshot is held. */
-export class PodBatches {
+export class NamespacedPodMetrics {
   readonly #lookup: LiveLookup<PodUsage, LivePod>;
   readonly #versions: SnapshotVersions | undefined;
-  readonly #held = new WeakMap<Snapshot, SnapshotBatches>();
+  readonly #held = new WeakMap<Snapshot, SnapshotMetrics>();
   /** By namespace. */
   #orders = new Map<string, NameOrder>();
 
@@ -34,34 +34,37 @@ export class PodBatches {
   }
 
   /** @param namespace `undefined` for all, in their order */
-  of(snapshot: Snapshot, namespace: string | undefined): readonly NamespaceBatch[] {
-    const batches = this.#batchesOf(snapshot);
-    const namespaces = namespace === undefined ? batches.namespaces : [namespace];
-    return namespaces.map((one) => this.#batchOf(batches, one));
+  of(snapshot: Snapshot, namespace: string | undefined): readonly NamespaceMetrics[] {
+    const all = this.#metricsOf(snapshot);
+    const namespaces = namespace === undefined ? all.namespaces : [namespace];
+    return namespaces.map((one) => this.#metricsOfNamespace(all, one));
   }
 
-  #batchesOf(snapshot: Snapshot): SnapshotBatches {
-    let batches = this.#held.get(snapshot);
-    if (!batches) {
+  #metricsOf(snapshot: Snapshot): SnapshotMetrics {
+    let all = this.#held.get(snapshot);
+    if (!all) {
       const namespaces = [...snapshot.pods.keys()].sort();
       this.#orders = new Map(namespaces.map((namespace) => [namespace, this.#orderOf(namespace)]));
-      batches = { snapshot, origin: originOf(snapshot, this.#versions), namespaces, byNamespace: new Map() };
-      this.#held.set(snapshot, batches);
+      all = { snapshot, origin: originOf(snapshot, this.#versions), namespaces, byNamespace: new Map() };
+      this.#held.set(snapshot, all);
     }
-    return batches;
+    return all;
   }
 
-  #batchOf({ snapshot, origin, byNamespace }: SnapshotBatches, namespace: string): NamespaceBatch {
+  #metricsOfNamespace(
+    { snapshot, origin, byNamespace }: SnapshotMetrics,
+    namespace: string,
+  ): NamespaceMetrics {
     const held = byNamespace.get(namespace);
     if (held) return held;
     const usages = snapshot.pods.get(namespace);
-    const batch = new LiveBatch(usages ?? NONE, {
+    const metrics = new LiveMetrics(usages ?? NONE, {
       ...this.#lookup,
       order: this.#orderOf(namespace),
       make: (usage, live) => new PodMetrics(usage, live, origin),
     });
-    if (usages) byNamespace.set(namespace, batch); // whoever asks for what is not there leaves nothing behind
-    return batch;
+    if (usages) byNamespace.set(namespace, metrics); // a request for what is not there leaves nothing behind
+    return metrics;
   }
 
   #orderOf(namespace: string): NameOrder {

@@ -10,7 +10,7 @@ export interface LiveLookup<Usage, Live> {
 }
 
 /** What is made of usages of one moment. */
-export interface LiveBatchOptions<Usage, Live, Metrics> extends LiveLookup<Usage, Live> {
+export interface LiveMetricsOptions<Usage, Live, Metrics> extends LiveLookup<Usage, Live> {
   readonly order: NameOrder;
   readonly make: (usage: Usage, live: Live) => Metrics;
 }
@@ -19,34 +19,34 @@ export interface LiveBatchOptions<Usage, Live, Metrics> extends LiveLookup<Usage
  * The metrics of usages of one moment, sorted by name, for as many of them as are live: one and the same array for
  * as long as all that is live of them stays the same.
  */
-export class LiveBatch<Usage, Live, Metrics> {
+export class LiveMetrics<Usage, Live, Metrics> {
   readonly #byName: ReadonlyMap<string, Usage>;
-  readonly #options: LiveBatchOptions<Usage, Live, Metrics>;
+  readonly #options: LiveMetricsOptions<Usage, Live, Metrics>;
   #sorted: readonly Usage[] | undefined;
   /** When we last looked what is live. */
   #revision = Number.NaN;
-  /** What was live of each usage when the batch was made. */
+  /** What was live of each usage when they were made. */
   #lives: readonly (Live | undefined)[] = [];
-  #batch: readonly Metrics[] | undefined;
+  #current: readonly Metrics[] | undefined;
   #making: Promise<readonly Metrics[]> | undefined;
   /** Of each usage what somebody may have been told first. */
-  readonly #told: (Metrics | undefined)[] = [];
+  readonly #firstSent: (Metrics | undefined)[] = [];
 
   /** @param usages by name */
-  constructor(usages: ReadonlyMap<string, Usage>, options: LiveBatchOptions<Usage, Live, Metrics>) {
+  constructor(usages: ReadonlyMap<string, Usage>, options: LiveMetricsOptions<Usage, Live, Metrics>) {
     this.#byName = usages;
     this.#options = options;
   }
 
   /** How many usages {@link current} has to look up. */
   get pending(): number {
-    return this.#batch && this.#options.revision() === this.#revision ? 0 : this.#byName.size;
+    return this.#current && this.#options.revision() === this.#revision ? 0 : this.#byName.size;
   }
 
   current(): readonly Metrics[] {
     const { revision, liveOf } = this.#options;
     const now = revision();
-    if (this.#batch && now === this.#revision) return this.#batch;
+    if (this.#current && now === this.#revision) return this.#current;
     const lives = this.#usages.map((usage) => liveOf(usage));
     return this.#unchanged(now, lives) ?? this.#replace(now, lives, this.#makeAll(lives));
   }
@@ -63,9 +63,9 @@ export class LiveBatch<Usage, Live, Metrics> {
    * Everything that anybody may have been told so far, though some of it may be gone or changed by now: what a
    * watcher who begins here is told next makes up for that.
    */
-  told(): readonly Metrics[] {
-    if (!this.#batch) this.current();
-    return this.#told.filter((metrics) => metrics !== undefined);
+  possiblySent(): readonly Metrics[] {
+    if (!this.#current) this.current();
+    return this.#firstSent.filter((metrics) => metrics !== undefined);
   }
 
   get #usages(): readonly Usage[] {
@@ -76,7 +76,7 @@ export class LiveBatch<Usage, Live, Metrics> {
   async #makeInTurns(): Promise<readonly Metrics[]> {
     if (this.pending === 0) return this.current();
     const { revision, liveOf } = this.#options;
-    const [before, lookedAt, now] = [this.#batch, this.#revision, revision()];
+    const [before, lookedAt, now] = [this.#current, this.#revision, revision()];
     const lives: (Live | undefined)[] = [];
     for (const usage of this.#usages) {
       lives.push(liveOf(usage));
@@ -89,20 +89,20 @@ export class LiveBatch<Usage, Live, Metrics> {
         if (endsTurn()) await nextTurn();
       }
     }
-    const isOvertaken = this.#batch !== before || !Object.is(this.#revision, lookedAt);
+    const isOvertaken = this.#current !== before || !Object.is(this.#revision, lookedAt);
     if (isOvertaken) return this.current(); // by somebody who could not wait
     return this.#unchanged(now, lives) ?? this.#replace(now, lives, made);
   }
 
-  /** The batch there is, if it is of these. */
+  /** The current metrics, if they are of these. */
   #unchanged(revision: number, lives: readonly (Live | undefined)[]): readonly Metrics[] | undefined {
     if (!this.#isOf(lives)) return undefined;
     this.#revision = revision;
-    return this.#batch;
+    return this.#current;
   }
 
   #isOf(lives: readonly (Live | undefined)[]): boolean {
-    return this.#batch !== undefined && lives.every((live, index) => live === this.#lives[index]);
+    return this.#current !== undefined && lives.every((live, index) => live === this.#lives[index]);
   }
 
   #makeAll(lives: readonly (Live | undefined)[]): readonly (Metrics | undefined)[] {
@@ -120,11 +120,11 @@ export class LiveBatch<Usage, Live, Metrics> {
     made: readonly (Metrics | undefined)[],
   ): readonly Metrics[] {
     made.forEach((metrics, index) => {
-      this.#told[index] ??= metrics;
+      this.#firstSent[index] ??= metrics;
     });
     this.#revision = revision;
     this.#lives = lives;
-    this.#batch = made.filter((metrics) => metrics !== undefined);
-    return this.#batch;
+    this.#current = made.filter((metrics) => metrics !== undefined);
+    return this.#current;
   }
 }
