@@ -26,7 +26,7 @@ import type { TargetIndex } from './target-index.ts';
 export interface CronHpaDependencies extends WatchedSources {
   readonly hpasByTarget: TargetIndex<Hpa>;
   readonly statuses: StatusClient;
-  readonly scales: ScaleClient;
+  readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly hpaClient: HpaClient;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly series: CronHpaSeries;

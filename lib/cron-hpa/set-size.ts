@@ -25,7 +25,7 @@ interface RequestOptions {
 
 /** What sizes are set with. */
 export interface SetSizeOptions {
-  readonly scales: ScaleClient;
+  readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly hpaClient: HpaClient;
   /** The HPA that scales the same target. */
   readonly hpa: Hpa | undefined;

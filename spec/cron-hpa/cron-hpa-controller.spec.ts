@@ -124,18 +124,12 @@ describe('cronHpaController', () => {
   it('does not touch an HPA that a ScaledObject owns, and names the ScaledObject', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
     await cluster.deployment('web', 2);
-    const owner = {
-      apiVersion: 'keda.sh/v1alpha1',
-      kind: 'ScaledObject',
-      name: 'web-scaler',
-      uid: 'u',
-      controller: true,
-    };
+    const owner = await createScaledObject(cluster, 'web-scaler'); // an HPA whose owner is not there goes, too
     await createHpa(cluster, { ownerReferences: [owner] });
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
-    await cluster.clock.advance(HOUR_MS);
     await holds(cluster, async () => (await readyOf(cluster, 'web')).reason === 'OwnedByScaledObject');
+    await cluster.clock.advance(HOUR_MS);
     expect((await readyOf(cluster, 'web')).message).to.contain('ScaledObject "web-scaler"');
     expect((await hpaOf(cluster)).spec).to.deep.include({ minReplicas: 2, maxReplicas: 5 });
   });
@@ -173,6 +167,21 @@ describe('cronHpaController', () => {
     await cluster.clock.advance(HOUR_MS);
     expect(await cluster.replicas('web')).to.equal(4);
     expect(cluster.events.filter((event) => event.includes(' Scaled '))).to.have.length(1);
+  });
+
+  it('loses no daily job where the clock skips its time', async () => {
+    await using cluster = await startCronHpaCluster('2026-03-29T01:50:00+01:00');
+    await cluster.deployment('web', 1);
+    await cluster.cronHpa('web', [{ ...UP, schedule: '0 30 2 * * *', timeZone: 'Europe/Berlin' }]);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    expect((await cluster.status('web')).nextScheduleTime).to.equal('2026-03-29T01:00:00Z'); // 03:00, where 02:00 would be
+    await cluster.clock.advance(10 * 60_000);
+    await holds(cluster, async () => (await cluster.replicas('web')) === 9);
+    await holds(
+      cluster,
+      async () => (await cluster.status('web')).nextScheduleTime === '2026-03-30T00:30:00Z',
+    );
   });
 
   it('counts what it does', async () => {
@@ -224,6 +233,32 @@ async function createHpa(cluster: CronHpaCluster, metadata: object): Promise<voi
     spec: { scaleTargetRef, minReplicas: 2, maxReplicas: 5 },
   });
   expect(status).to.equal(201);
+}
+
+/** @returns a reference to it, as its HPA has one */
+async function createScaledObject(cluster: CronHpaCluster, name: string) {
+  const names = {
+    kind: 'ScaledObject',
+    listKind: 'ScaledObjectList',
+    plural: 'scaledobjects',
+    singular: 'scaledobject',
+  };
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  await cluster.api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'scaledobjects.keda.sh' },
+    spec: {
+      group: 'keda.sh',
+      scope: 'Namespaced',
+      names,
+      versions: [{ name: 'v1alpha1', served: true, storage: true, schema }],
+    },
+  });
+  const identity = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject' };
+  const path = '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects';
+  const { body } = await cluster.api.post(path, { ...identity, metadata: { name } });
+  return { ...identity, name, uid: body.metadata.uid, controller: true };
 }
 
 async function hpaOf(cluster: CronHpaCluster) {

@@ -10,6 +10,9 @@ import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
 
+/** Sockets need real time, in which a manual clock may pass any deadline. */
+const NEVER_MS = 1e12;
+
 const CRD_FILE = 'manifests/crds/cron-horizontal-pod-autoscaler.yaml';
 
 /** Cron-HPA beside an API server, on one manual clock. */
@@ -84,7 +87,13 @@ export async function startCronHpaCluster(
     },
     async lead(options = {}) {
       const registry = new Registry();
-      const client = new ApiClient({ access, clock, userAgent: 'spec/1', ...clientOptions });
+      const client = new ApiClient({
+        access,
+        clock,
+        userAgent: 'spec/1',
+        requestTimeoutMs: NEVER_MS,
+        ...clientOptions,
+      });
       const subsystem = cronHpaSubsystem({
         client,
         scales: new ScaleClient({ api: client, mapper: new RestMapper({ api: client, clock }), clock }),
@@ -99,7 +108,7 @@ export async function startCronHpaCluster(
       });
       subsystem.start();
       const ending = new AbortController();
-      const run = { clock, logger, signal: ending.signal, workers: 4, ...options };
+      const run = { clock, logger, signal: ending.signal, workers: 4, deadlineMs: NEVER_MS, ...options };
       const done = runController(subsystem.controller(), run);
       const close = async () => {
         await subsystem[Symbol.asyncDispose]();

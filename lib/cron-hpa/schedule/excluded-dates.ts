@@ -11,8 +11,8 @@ const DAY_MS = 86_400_000;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const LONGEST_TEXT = 256;
 const SHOWN_TEXT = 80;
-/** A schedule all of whose activations are excluded is given up after as many days as five years have. */
-const MOST_DAYS = 5 * 366;
+/** A schedule all of whose activations are excluded for five years is given up. */
+const MOST_MS = 5 * 366 * DAY_MS;
 
 /**
  * Takes the activations on some calendar days out of a schedule.
@@ -24,27 +24,36 @@ const MOST_DAYS = 5 * 366;
 export function withoutDates(schedule: Schedule, dates: readonly string[], zone: TimeZone): Schedule {
   if (dates.length === 0) return schedule;
   const tests = dates.map(parseDate);
-  const isExcluded = (dayMs: number) => tests.some((test) => test(new Date(dayMs)));
-  const dayOf = (atMs: number) => Math.floor(zone.civilMs(atMs) / DAY_MS) * DAY_MS;
-  /** @param step of a day, forward or back */
-  const search = (
-    atMs: number | undefined,
-    step: 1 | -1,
-    from: (boundaryMs: number) => number | undefined,
-  ) => {
-    let foundMs = atMs;
-    for (let days = 0; foundMs !== undefined && days < MOST_DAYS; days++) {
-      let dayMs = dayOf(foundMs);
-      if (!isExcluded(dayMs)) return foundMs;
-      while (isExcluded(dayMs) && days++ < MOST_DAYS) dayMs += step * DAY_MS;
-      foundMs = from(step > 0 ? startOf(dayMs, zone) - 1000 : startOf(dayMs + DAY_MS, zone));
-    }
-    return undefined;
+  const isExcluded = (dayMs: number) => {
+    const day = new Date(dayMs);
+    return tests.some((test) => test(day));
   };
+  const dayOf = (atMs: number) => Math.floor(zone.civilMs(atMs) / DAY_MS) * DAY_MS;
   return {
-    next: (afterMs) => search(schedule.next(afterMs), 1, (boundaryMs) => schedule.next(boundaryMs)),
-    previous: (beforeMs) =>
-      search(schedule.previous(beforeMs), -1, (boundaryMs) => schedule.previous(boundaryMs)),
+    next(afterMs) {
+      const lastMs = afterMs + MOST_MS;
+      let atMs = schedule.next(afterMs);
+      while (atMs !== undefined && atMs <= lastMs) {
+        let dayMs = dayOf(atMs);
+        if (!isExcluded(dayMs)) return atMs;
+        do dayMs += DAY_MS;
+        while (isExcluded(dayMs) && dayMs <= lastMs);
+        atMs = schedule.next(startOf(dayMs, zone) - 1000);
+      }
+      return undefined;
+    },
+    previous(beforeMs) {
+      const firstMs = beforeMs - MOST_MS;
+      let atMs = schedule.previous(beforeMs);
+      while (atMs !== undefined && atMs >= firstMs) {
+        let dayMs = dayOf(atMs);
+        if (!isExcluded(dayMs)) return atMs;
+        do dayMs -= DAY_MS;
+        while (isExcluded(dayMs) && dayMs >= firstMs);
+        atMs = schedule.previous(startOf(dayMs + DAY_MS, zone));
+      }
+      return undefined;
+    },
     delayMs: (atMs) => schedule.delayMs(atMs),
   };
 }

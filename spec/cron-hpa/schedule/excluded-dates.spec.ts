@@ -34,6 +34,27 @@ describe('withoutDates', () => {
     expect(without('* * * * * *', ['* * *']).next(0)).to.equal(undefined);
     expect(without('* * * * * *', ['* * *']).previous(1e12)).to.equal(undefined);
     expect(without('0 0 0 */2 * *', ['*/2 * *']).next(1.7e12)).to.equal(undefined);
+    expect(without('@yearly', ['1 1 *']).next(1.7e12)).to.equal(undefined);
+  });
+
+  it('gives up after five years, not after as many activations as these have days', () => {
+    const calls = { next: 0, previous: 0 };
+    const yearly = parseSchedule('@yearly', { timeZone: 'UTC', anchorMs: 0 });
+    const counted = {
+      next: (afterMs: number) => {
+        calls.next++;
+        return yearly.next(afterMs);
+      },
+      previous: (beforeMs: number) => {
+        calls.previous++;
+        return yearly.previous(beforeMs);
+      },
+      delayMs: () => 0,
+    };
+    const never = withoutDates(counted, ['1 1 *'], TimeZone.named('UTC'));
+    expect([never.next(1.7e12), never.previous(1.7e12)]).to.deep.equal([undefined, undefined]);
+    expect(calls.next).to.be.below(10);
+    expect(calls.previous).to.be.below(10);
   });
 
   for (const [date, reason] of [
