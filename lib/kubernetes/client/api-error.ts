@@ -6,6 +6,8 @@ export class ApiError extends Error {
   readonly statusCode: number;
   /** Kubernetes' own word, like `Forbidden`, `Expired` or `NotFound`; `undefined` where it gave no Status. */
   readonly reason: string | undefined;
+  /** What the server's Status says, and nothing else; `undefined` where it gave none. */
+  readonly serverMessage: string | undefined;
   /** How long the server asks to be left alone. */
   readonly retryAfterMs: number | undefined;
 
@@ -14,12 +16,14 @@ export class ApiError extends Error {
     facts: {
       readonly statusCode: number;
       readonly reason: string | undefined;
+      readonly serverMessage?: string | undefined;
       readonly retryAfterMs: number | undefined;
     },
   ) {
     super(message);
     this.statusCode = facts.statusCode;
     this.reason = facts.reason;
+    this.serverMessage = facts.serverMessage;
     this.retryAfterMs = facts.retryAfterMs;
   }
 }
@@ -71,6 +75,7 @@ export function apiErrorOf(
   return new ApiError(`${what}: ${text === '' ? 'no reason given' : text} (status ${statusCode})`, {
     statusCode,
     reason: status?.reason,
+    serverMessage: status?.message,
     retryAfterMs: secondsToMs(retryAfter) ?? secondsToMs(status?.details?.retryAfterSeconds),
   });
 }

@@ -1,0 +1,56 @@
+import type { ScaledPod } from '../objects/scaled-pod.ts';
+import { rivalsOf, type SelectingHpa } from '../rivals.ts';
+import { equalityOf } from './equality.ts';
+
+interface Registered extends SelectingHpa {
+  readonly word: string;
+}
+
+/** Under which selectors without a label of one value are found. */
+const ANY = '';
+
+/** Knows which pods HPAs select, by the scales that were read: so two that scale the same pods are found. */
+export class SelectorRegistry {
+  readonly #byKey = new Map<string, Registered>();
+  /** Keys of HPAs by namespace and a label that all their pods have. */
+  readonly #byWord = new Map<string, Set<string>>();
+
+  /** @param key `namespace/name` of the HPA */
+  set(key: string, hpa: SelectingHpa): void {
+    const known = this.#byKey.get(key);
+    if (known?.selector.toString() === hpa.selector.toString()) return;
+    this.delete(key);
+    const equality = equalityOf(hpa.selector);
+    const word = wordOf(hpa.namespace, equality ? `${equality.key}=${equality.value}` : ANY);
+    this.#byKey.set(key, { ...hpa, word });
+    const keys = this.#byWord.get(word) ?? new Set();
+    this.#byWord.set(word, keys.add(key));
+  }
+
+  delete(key: string): void {
+    const known = this.#byKey.get(key);
+    if (!known) return;
+    this.#byKey.delete(key);
+    const keys = this.#byWord.get(known.word);
+    if (keys?.delete(key) && keys.size === 0) this.#byWord.delete(known.word);
+  }
+
+  /** The other HPAs that select one of these pods, as `namespace/name`. */
+  rivalsOf(key: string, namespace: string, pods: readonly ScaledPod[]): readonly string[] {
+    const words = new Set([wordOf(namespace, ANY)]);
+    for (const { labels } of pods)
+      for (const name in labels) words.add(wordOf(namespace, `${name}=${labels[name]}`));
+    const others: SelectingHpa[] = [];
+    for (const word of words) {
+      for (const other of this.#byWord.get(word) ?? []) {
+        const hpa = other === key ? undefined : this.#byKey.get(other);
+        if (hpa) others.push(hpa);
+      }
+    }
+    return rivalsOf(pods, others);
+  }
+}
+
+function wordOf(namespace: string, label: string): string {
+  return `${namespace}\n${label}`;
+}

@@ -1,0 +1,154 @@
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import type { MetricSpec, NamedMetricSpec, ObjectMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import type { MetricReading } from '../objects/metric-reading.ts';
+import type { ScaledPod } from '../objects/scaled-pod.ts';
+import { type CustomMetricsApi, NO_CUSTOM_METRICS } from './custom-metrics-api.ts';
+import { externalMetricPath, objectMetricPath, podsMetricPath } from './metric-paths.ts';
+import { metricSelector } from './metric-selector.ts';
+import { metricValues, oldestOf } from './metric-values.ts';
+import type { NamespaceUsage } from './namespace-usage.ts';
+import { serverWords } from './server-words.ts';
+
+/** What metrics are read with. */
+export interface MetricReaderOptions {
+  readonly client: ApiClient;
+  readonly mapper: RestMapper;
+  readonly usage: NamespaceUsage;
+  readonly customMetrics: CustomMetricsApi;
+}
+
+/** For which HPA a metric is read. */
+export interface ReadingContext {
+  readonly namespace: string;
+  readonly selector: LabelSelector;
+  readonly pods: readonly ScaledPod[];
+  /** How old a list of what pods use may be. */
+  readonly maxAgeMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Reads one metric of an HPA as Kubernetes' controller does; what fails is a reading, too. */
+export async function readMetric(
+  spec: MetricSpec,
+  context: ReadingContext,
+  options: MetricReaderOptions,
+): Promise<MetricReading> {
+  try {
+    switch (spec.type) {
+      case 'Resource':
+      case 'ContainerResource':
+        return await readUsage(context, options);
+      case 'Pods':
+        return await readPodsMetric(spec.pods, context, options);
+      case 'Object':
+        return await readObjectMetric(spec.object, context, options);
+      case 'External':
+        return await readExternalMetric(spec.external, context, options);
+      default:
+        return { error: 'a metric of this type cannot be read' };
+    }
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (error instanceof SelectorError) return { error: error.message };
+    throw error;
+  }
+}
+
+async function readUsage(
+  { namespace, selector, pods, maxAgeMs, signal }: ReadingContext,
+  { usage }: MetricReaderOptions,
+): Promise<MetricReading> {
+  try {
+    const list = await usage.of(namespace, { maxAgeMs, signal });
+    return { podUsage: list.select(selector, new Set(pods.map(({ name }) => name))) };
+  } catch (error) {
+    return failed(error, { signal, resource: 'pods', group: 'metrics.k8s.io' });
+  }
+}
+
+async function readPodsMetric(
+  { metric }: NamedMetricSpec,
+  { namespace, selector, signal }: ReadingContext,
+  { client, customMetrics }: MetricReaderOptions,
+): Promise<MetricReading> {
+  const metricSelectorText = metricSelector(metric.selector);
+  const asked = { signal, resource: 'pods', group: 'custom.metrics.k8s.io' };
+  try {
+    const version = await customMetrics.version(signal);
+    if (version === undefined) return { error: NO_CUSTOM_METRICS };
+    const path = podsMetricPath(version, {
+      ...{ namespace, name: metric.name, labelSelector: selector.toString() },
+      metricSelector: metricSelectorText,
+    });
+    const podValues = metricValues(await client.getJson(path, { signal }));
+    return { podValues, ...oldestOf(podValues) };
+  } catch (error) {
+    return failed(error, asked);
+  }
+}
+
+async function readObjectMetric(
+  { metric, describedObject }: ObjectMetricSpec,
+  { namespace, signal }: ReadingContext,
+  { client, mapper, customMetrics }: MetricReaderOptions,
+): Promise<MetricReading> {
+  const { apiVersion = 'v1', kind, name } = describedObject;
+  const metricSelectorText = metricSelector(metric.selector);
+  let resource = kind;
+  try {
+    const found = await mapper.find({ apiVersion, kind }, signal);
+    const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+    if (!found) {
+      const named = group === '' ? kind : `${kind}.${group}`;
+      return {
+        error: `unable to map kind ${named} to resource: no matches for kind "${kind}" in group "${group}"`,
+      };
+    }
+    resource = found.group === '' ? found.plural : `${found.plural}.${found.group}`;
+    const version = await customMetrics.version(signal);
+    if (version === undefined) return { error: NO_CUSTOM_METRICS };
+    const asked = { namespace, name: metric.name, metricSelector: metricSelectorText };
+    const values = metricValues(
+      await client.getJson(objectMetricPath(version, asked, { resource, name }), { signal }),
+    );
+    const [only] = values;
+    if (values.length !== 1 || !only) {
+      return {
+        error: `the custom metrics API server returned ${values.length} results when we asked for exactly one`,
+      };
+    }
+    return { value: only.value, ...oldestOf(values) };
+  } catch (error) {
+    return failed(error, { signal, resource, group: 'custom.metrics.k8s.io' });
+  }
+}
+
+async function readExternalMetric(
+  { metric }: NamedMetricSpec,
+  { namespace, signal }: ReadingContext,
+  { client }: MetricReaderOptions,
+): Promise<MetricReading> {
+  const path = externalMetricPath({
+    ...{ namespace, name: metric.name },
+    metricSelector: metricSelector(metric.selector),
+  });
+  try {
+    const values = metricValues(await client.getJson(path, { signal }));
+    return { values: values.map(({ value }) => value), ...oldestOf(values) };
+  } catch (error) {
+    const resource = metric.name.toLowerCase();
+    return failed(error, { signal, resource, group: 'external.metrics.k8s.io' });
+  }
+}
+
+/** @throws when nobody waits for the reading any more */
+function failed(
+  error: unknown,
+  { signal, ...asked }: { readonly signal: AbortSignal; readonly resource: string; readonly group: string },
+): MetricReading {
+  signal.throwIfAborted();
+  return { error: serverWords(error, asked) };
+}

@@ -1,0 +1,46 @@
+import * as z from 'zod/mini';
+import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
+import { parseDurationMs } from '#lib/time/duration.ts';
+import type { PodUsage } from '../objects/metric-reading.ts';
+
+/** A pod's sample with the labels that its server gave it; old servers give none. */
+export interface LabelledUsage extends PodUsage {
+  readonly labels: Readonly<Record<string, string>> | undefined;
+}
+
+const LIST = z.object({ items: z.nullish(z.array(z.unknown())) });
+const POD_METRICS = z.object({
+  metadata: z.object({ name: z.string(), labels: z.optional(z.record(z.string(), z.string())) }),
+  timestamp: z.string(),
+  window: z.string(),
+  containers: z.nullish(
+    z.array(z.object({ name: z.string(), usage: z.nullish(z.record(z.string(), z.string())) })),
+  ),
+});
+
+/**
+ * Reads a PodMetricsList. An item that cannot be read is left out: its pod counts as one without a sample.
+ *
+ * @throws {MalformedResponse} for what is no list
+ */
+export function podMetricsList(response: unknown): readonly LabelledUsage[] {
+  const list = LIST.safeParse(response);
+  if (!list.success) throw new MalformedResponse('the response is no list of pods', { cause: list.error });
+  return (list.data.items ?? []).flatMap((item) => usageOf(item) ?? []);
+}
+
+function usageOf(item: unknown): LabelledUsage | undefined {
+  const read = POD_METRICS.safeParse(item);
+  if (!read.success) return undefined;
+  const { metadata, timestamp, window, containers } = read.data;
+  const takenAtMs = Date.parse(timestamp);
+  const windowMs = parseDurationMs(window);
+  if (Number.isNaN(takenAtMs) || windowMs === undefined) return undefined;
+  return {
+    pod: metadata.name,
+    labels: metadata.labels,
+    takenAtMs,
+    windowMs,
+    containers: (containers ?? []).map(({ name, usage }) => ({ name, usage: usage ?? {} })),
+  };
+}

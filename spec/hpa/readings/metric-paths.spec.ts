@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { externalMetricPath, objectMetricPath, podsMetricPath } from '#lib/hpa/readings/metric-paths.ts';
+import { metricSelector } from '#lib/hpa/readings/metric-selector.ts';
+
+// The paths are those that Kubernetes 1.34's controller was recorded to ask for.
+describe('podsMetricPath', () => {
+  const pods = { namespace: 'shop', labelSelector: 'app=web,tier in (edge,front)', metricSelector: '' };
+
+  it('asks for all pods of a selector', () => {
+    expect(podsMetricPath('v1beta2', { ...pods, name: 'http_requests' })).to.equal(
+      '/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/%2A/http_requests?labelSelector=app%3Dweb%2Ctier+in+%28edge%2Cfront%29',
+    );
+    expect(podsMetricPath('v1beta1', { ...pods, name: 'latency:p99' })).to.equal(
+      '/apis/custom.metrics.k8s.io/v1beta1/namespaces/shop/pods/%2A/latency:p99?labelSelector=app%3Dweb%2Ctier+in+%28edge%2Cfront%29',
+    );
+  });
+
+  it('asks for the labels of the metric behind those of the pods', () => {
+    const selector = metricSelector({
+      matchLabels: { verb: 'GET' },
+      matchExpressions: [
+        { key: 'code', operator: 'NotIn', values: ['503', '500'] },
+        { key: 'host', operator: 'DoesNotExist' },
+      ],
+    });
+    expect(podsMetricPath('v1beta2', { ...pods, name: 'http_requests', metricSelector: selector })).to.equal(
+      '/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/%2A/http_requests?labelSelector=app%3Dweb%2Ctier+in+%28edge%2Cfront%29&metricLabelSelector=code+notin+%28500%2C503%29%2C%21host%2Cverb%3DGET',
+    );
+  });
+
+  it('leads nowhere else, whatever a metric is called', () => {
+    expect(podsMetricPath('v1beta2', { ...pods, name: 'a/../b?c' })).to.contain('/%2A/a%2F..%2Fb%3Fc?');
+    expect(() => podsMetricPath('v1beta2', { ...pods, name: '..' })).to.throw('it is no name in a path');
+  });
+});
+
+describe('objectMetricPath', () => {
+  const metric = { namespace: 'shop', name: 'requests_per_second', metricSelector: '' };
+
+  it('names resources with their groups', () => {
+    const paths = ['services', 'ingresses.networking.k8s.io', 'nodes'].map((resource) =>
+      objectMetricPath('v1beta2', metric, { resource, name: 'web' }),
+    );
+    expect(paths).to.deep.equal([
+      '/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/services/web/requests_per_second',
+      '/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/ingresses.networking.k8s.io/web/requests_per_second',
+      '/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/nodes/web/requests_per_second',
+    ]);
+  });
+
+  it('asks for those of a namespace at a place of their own', () => {
+    const asked = { ...metric, name: 'total_orders', metricSelector: 'currency=EUR' };
+    expect(objectMetricPath('v1beta2', asked, { resource: 'namespaces', name: 'shop' })).to.equal(
+      '/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/metrics/total_orders?metricLabelSelector=currency%3DEUR',
+    );
+  });
+});
+
+describe('externalMetricPath', () => {
+  it('asks in lower case, and only with a selector for labels', () => {
+    const selector = metricSelector({
+      matchExpressions: [
+        { key: 'queue', operator: 'In', values: ['b', 'a'] },
+        { key: 'queue', operator: 'Exists' },
+        { key: 'queue', operator: 'NotIn', values: ['z'] },
+        { key: 'priority', operator: 'DoesNotExist' },
+      ],
+    });
+    expect(externalMetricPath({ namespace: 'shop', name: 'My-Queue.Depth', metricSelector: '' })).to.equal(
+      '/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/my-queue.depth',
+    );
+    expect(externalMetricPath({ namespace: 'shop', name: 'queue_depth', metricSelector: selector })).to.equal(
+      '/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue_depth?labelSelector=%21priority%2Cqueue+in+%28a%2Cb%29%2Cqueue%2Cqueue+notin+%28z%29',
+    );
+  });
+});
+
+describe('metricSelector', () => {
+  it('refuses operators that no selector has', () => {
+    expect(() => metricSelector({ matchExpressions: [{ key: 'a', operator: 'Near' }] })).to.throw(
+      '"Near" is not a valid label selector operator',
+    );
+  });
+});

@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
+import { CustomMetricsApi } from '#lib/hpa/readings/custom-metrics-api.ts';
+import { readMetric } from '#lib/hpa/readings/metric-reader.ts';
+import { NamespaceUsage } from '#lib/hpa/readings/namespace-usage.ts';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
+import { builtPod } from '../built-world.ts';
+
+const CUSTOM = '/apis/custom.metrics.k8s.io';
+const METRICS = '/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods';
+const QUEUE = '/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue';
+const TARGET = { type: 'AverageValue', averageValue: '1' };
+
+describe('readMetric', () => {
+  let api: JsonApi;
+  let responses: Record<string, JsonResponse>;
+  let customMetrics: CustomMetricsApi;
+
+  beforeEach(async () => {
+    responses = {
+      [CUSTOM]: { versions: [{ version: 'v1beta1' }, { version: 'v1beta2' }] },
+      '/api': { kind: 'APIVersions', versions: ['v1'] },
+      '/apis': { kind: 'APIGroupList', groups: [] },
+      '/api/v1': {
+        kind: 'APIResourceList',
+        groupVersion: 'v1',
+        resources: [{ name: 'services', kind: 'Service', namespaced: true, verbs: ['get'] }],
+      },
+    };
+    api = await startJsonApi(({ url }) => responses[url.pathname] ?? refusal(404, 'NotFound'));
+    customMetrics = new CustomMetricsApi({ client: api.api, clock: api.clock });
+  });
+  afterEach(() => api[Symbol.asyncDispose]());
+
+  it('takes samples of pods that the selector selects, and of those without labels by their names', async () => {
+    const sample = (name: string, labels?: object, more: object = {}) => ({
+      metadata: { name, ...(labels && { labels }) },
+      timestamp: '2026-01-01T00:00:00Z',
+      window: '30.5s',
+      containers: [{ name: 'app', usage: { cpu: '5m' } }],
+      ...more,
+    });
+    responses[METRICS] = {
+      items: [
+        sample('web-0', { app: 'web' }),
+        sample('gone', { app: 'web' }, { containers: null }),
+        sample('db-0', { app: 'db' }),
+        sample('web-1'),
+        sample('other'),
+        sample('odd', { app: 'web' }, { window: 'long' }),
+        'nonsense',
+      ],
+    };
+    const reading = await read({ type: 'Resource', resource: { name: 'cpu', target: TARGET } });
+    if (!('podUsage' in reading)) throw new Error(JSON.stringify(reading));
+    expect(reading.podUsage.map(({ pod }) => pod)).to.deep.equal(['web-0', 'gone', 'web-1']);
+    expect(reading.podUsage[0]).to.deep.include({
+      takenAtMs: Date.UTC(2026, 0, 1),
+      windowMs: 30_500,
+      containers: [{ name: 'app', usage: { cpu: '5m' } }],
+    });
+  });
+
+  it('reads metrics of pods in the latest version that is served and understood', async () => {
+    responses[`${CUSTOM}/v1beta2/namespaces/shop/pods/%2A/qps`] = {
+      items: [
+        { describedObject: { name: 'web-0' }, timestamp: '2026-01-01T00:00:20Z', value: '12' },
+        { describedObject: { name: 'web-1' }, timestamp: '2026-01-01T00:00:10Z', value: '500m' },
+        { describedObject: { name: 'web-2' } },
+      ],
+    };
+    const reading = await read({ type: 'Pods', pods: { metric: { name: 'qps' }, target: TARGET } });
+    expect(reading).to.deep.include({ takenAtMs: Date.UTC(2026, 0, 1, 0, 0, 10) });
+    if (!('podValues' in reading)) throw new Error('it has values of pods');
+    expect(reading.podValues.map(({ pod, value }) => [pod, value])).to.deep.equal([
+      ['web-0', '12'],
+      ['web-1', '500m'],
+    ]);
+  });
+
+  it('reads the one value of an object', async () => {
+    const path = `${CUSTOM}/v1beta2/namespaces/shop/services/web/hits`;
+    responses[path] = { items: [{ describedObject: { name: 'web' }, value: '42' }] };
+    expect(await read(object('Service'))).to.deep.equal({ value: '42' });
+    responses[path] = { items: [] };
+    expect(await read(object('Service'))).to.deep.equal({
+      error: 'the custom metrics API server returned 0 results when we asked for exactly one',
+    });
+    expect(await read(object('Gadget'))).to.deep.equal({
+      error: 'unable to map kind Gadget to resource: no matches for kind "Gadget" in group ""',
+    });
+  });
+
+  it('reads the values of an external metric', async () => {
+    responses[QUEUE] = { items: [{ metricName: 'queue', value: '3' }, { value: 4 }] };
+    expect(await read(external())).to.deep.equal({ values: ['3', '4'] });
+  });
+
+  it('says in the server’s words why there is no value', async () => {
+    const errors = [];
+    for (const spec of [external(), resource(), pods()]) {
+      const reading = await read(spec);
+      errors.push('error' in reading ? reading.error : reading);
+    }
+    expect(errors).to.deep.equal(['it is NotFound', 'it is NotFound', 'it is NotFound']);
+    responses[QUEUE] = refusal(503, 'ServiceUnavailable');
+    expect(await read(external())).to.deep.equal({ error: 'it is ServiceUnavailable' });
+    responses[QUEUE] = { items: 7 };
+    expect(await read(external()))
+      .to.have.property('error')
+      .that.contains('no list of metrics');
+  });
+
+  it('says that nobody serves custom metrics, and soon asks again', async () => {
+    delete responses[CUSTOM];
+    expect(await read(pods())).to.deep.equal({
+      error: 'no custom metrics API (custom.metrics.k8s.io) registered',
+    });
+    responses[CUSTOM] = { versions: [{ version: 'v1beta1' }] };
+    responses[`${CUSTOM}/v1beta1/namespaces/shop/pods/%2A/qps`] = { items: [] };
+    await api.clock.advance(15_000);
+    await read(pods());
+    expect(api.asked.at(-1)).to.equal(
+      `GET ${CUSTOM}/v1beta1/namespaces/shop/pods/%2A/qps?labelSelector=app%3Dweb`,
+    );
+  });
+
+  it('throws when nobody waits any more', async () => {
+    const ended = new AbortController();
+    ended.abort(new Error('not the leader'));
+    let thrown: unknown;
+    await readWith(external(), ended.signal).catch((error: unknown) => {
+      thrown = error;
+    });
+    expect(thrown).to.equal(ended.signal.reason);
+  });
+
+  const resource = (): MetricSpec => ({ type: 'Resource', resource: { name: 'cpu', target: TARGET } });
+  const pods = (): MetricSpec => ({ type: 'Pods', pods: { metric: { name: 'qps' }, target: TARGET } });
+  const external = (): MetricSpec => ({
+    type: 'External',
+    external: { metric: { name: 'Queue' }, target: TARGET },
+  });
+  const object = (kind: string): MetricSpec => ({
+    type: 'Object',
+    object: {
+      describedObject: { apiVersion: 'v1', kind, name: 'web' },
+      metric: { name: 'hits' },
+      target: TARGET,
+    },
+  });
+
+  function read(spec: MetricSpec) {
+    return readWith(spec, new AbortController().signal);
+  }
+
+  function readWith(spec: MetricSpec, signal: AbortSignal) {
+    const { api: client, clock } = api;
+    return readMetric(
+      spec,
+      {
+        ...{ namespace: 'shop', maxAgeMs: 1000, signal },
+        selector: parseLabelSelector('app=web'),
+        pods: [builtPod('web-0'), builtPod('web-1')],
+      },
+      {
+        client,
+        customMetrics,
+        mapper: new RestMapper({ api: client, clock }),
+        usage: new NamespaceUsage({ client, clock }),
+      },
+    );
+  }
+});

@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import { NamespaceUsage, UsageList } from '#lib/hpa/readings/namespace-usage.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { refusal, startJsonApi } from '#spec/support/json-api.ts';
+
+const SIGNAL = new AbortController().signal;
+
+describe('NamespaceUsage', () => {
+  it('asks once for all who ask within the age that they bear', async () => {
+    await using api = await startJsonApi(() => ({ items: [] }));
+    const usage = new NamespaceUsage({ client: api.api, clock: api.clock });
+    const ask = (namespace: string, maxAgeMs: number) => usage.of(namespace, { maxAgeMs, signal: SIGNAL });
+    await Promise.all([ask('a', 1000), ask('a', 1000), ask('b', 1000)]);
+    await api.clock.advance(999);
+    await ask('a', 1000);
+    expect(api.asked).to.have.lengthOf(2);
+    await ask('a', 500);
+    expect(api.asked).to.have.lengthOf(3);
+    await api.clock.advance(1000);
+    await ask('a', 1000);
+    expect(api.asked).to.have.lengthOf(4);
+  });
+
+  it('keeps no failure', async () => {
+    let isUp = false;
+    await using api = await startJsonApi(() => (isUp ? { items: [] } : refusal(503, 'Unavailable')));
+    const usage = new NamespaceUsage({ client: api.api, clock: api.clock });
+    const ask = () => usage.of('a', { maxAgeMs: 1000, signal: SIGNAL }).catch(String);
+    expect(await ask()).to.contain('Unavailable');
+    isUp = true;
+    expect(await ask()).to.be.instanceOf(UsageList);
+  });
+});
+
+describe('UsageList', () => {
+  const sample = (pod: string, labels?: Readonly<Record<string, string>>) => ({
+    ...{ pod, labels, takenAtMs: 0, windowMs: 1, containers: [] },
+  });
+
+  it('finds the same by one label as by looking at all', () => {
+    const all = [
+      sample('a', { app: 'web', tier: 'x' }),
+      sample('b', { app: 'web' }),
+      sample('c', { app: 'db', tier: 'x' }),
+      sample('d'),
+    ];
+    const names = (selector: string, pods: readonly string[] = []) =>
+      new UsageList(all).select(parseLabelSelector(selector), new Set(pods)).map(({ pod }) => pod);
+    expect(names('app=web')).to.deep.equal(['a', 'b']);
+    expect(names('app=web,tier in (x)')).to.deep.equal(['a']);
+    expect(names('app in (web,db),tier')).to.deep.equal(['a', 'c']);
+    expect(names('app!=web')).to.deep.equal(['c']);
+    expect(names('app=web', ['d'])).to.deep.equal(['a', 'b', 'd']);
+    expect(names('app=constructor')).to.deep.equal([]);
+  });
+});
