@@ -41,10 +41,11 @@ const STAGE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'manager.ts': ['batch'],
   'health-checks.ts': [],
   'stage-guard.ts': [],
+  'pipeline-observers.ts': ['scrape', 'manager.ts', 'stage-guard.ts'],
   'telemetry.ts': ['scrape', 'sink', 'manager.ts', 'stage-guard.ts'],
   'pipeline.ts': [
     ...['nodes', 'pods', 'batch', 'scrape', 'sink', 'debug'],
-    ...['options.ts', 'manager.ts', 'telemetry.ts', 'stage-guard.ts'],
+    ...['options.ts', 'manager.ts', 'telemetry.ts', 'stage-guard.ts', 'pipeline-observers.ts'],
   ],
   'metrics-server.ts': ['api', 'debug', 'ui', 'options.ts', 'pipeline.ts', 'health-checks.ts'],
 };

@@ -9,12 +9,14 @@ import { Manager, SECOND_CYCLE_AFTER_MS } from './manager.ts';
 import { scrapeTargetOf } from './nodes/node-address.ts';
 import { NodeCache } from './nodes/node-cache.ts';
 import type { MetricsServerOptions } from './options.ts';
+import { PipelineObservers } from './pipeline-observers.ts';
 import { PodCache } from './pods/pod-cache.ts';
 import { EndpointChoice } from './scrape/endpoint-choice.ts';
 import { kubeletEndpoints } from './scrape/kubelet-endpoint.ts';
 import { ScrapeFailureLog } from './scrape/scrape-failure-log.ts';
 import { ScrapeRecords } from './scrape/scrape-records.ts';
 import { Scraper } from './scrape/scraper.ts';
+import { SnapshotPublisher } from './scrape/snapshot-publisher.ts';
 import { MetricsSink } from './sink/metrics-sink.ts';
 import { StageGuard } from './stage-guard.ts';
 import { ResourceMetricsTelemetry } from './telemetry.ts';
@@ -80,7 +82,37 @@ export async function createPipeline(
     clock,
     kubeletEndpoints(new Set(options.extraResources)),
   );
+  const observers = new PipelineObservers(guard, [
+    {
+      stage: 'telemetry',
+      onScrape: (outcome) => telemetry.recordScrape(outcome),
+      onCycle: (outcome) => telemetry.recordCycle(outcome),
+      retain: (isLive) => telemetry.retain(isLive),
+    },
+    {
+      stage: 'sink',
+      onScrape: ({ nodeName, error }) => error && sink.lose(nodeName),
+      retain: (isLive) => sink.retain(isLive),
+    },
+    {
+      stage: 'log',
+      onScrape: (outcome) => failureLog.record(outcome),
+      retain: (isLive) => failureLog.retain(isLive),
+    },
+    { stage: 'endpoints', retain: (isLive) => endpoints.retain(isLive) },
+    {
+      stage: 'debug',
+      onScrape: (outcome) => scrapes.record(outcome),
+      retain: (isLive) => scrapes.retain(isLive),
+    },
+    {
+      stage: 'debug',
+      onCycle: () => trends.record(sink.snapshot),
+      retain: (isLive) => trends.retain(isLive),
+    },
+  ]);
   const running = new AbortController();
+  const publish = () => guard.contain('sink', () => sink.publish());
   const scraper = new Scraper({
     clock,
     client: kubelets,
@@ -88,12 +120,10 @@ export async function createPipeline(
     random: Math.random,
     secondScrapeAfterMs: SECOND_CYCLE_AFTER_MS,
     targetOf: (node) => scrapeTargetOf(node, options.kubelet),
+    receive: (batch) => guard.contain('sink', () => sink.receive(batch)),
+    publisher: (patienceMs) => new SnapshotPublisher({ clock, patienceMs, publish }), // it decides when the sink publishes
     onScraped: (outcome) => {
-      if (running.signal.aborted) return; // nobody failed: it is we who left
-      guard.contain('telemetry', () => telemetry.recordScrape(outcome));
-      guard.contain('log', () => failureLog.record(outcome));
-      guard.contain('debug', () => scrapes.record(outcome));
-      if (outcome.error) guard.contain('sink', () => sink.lose(outcome.nodeName));
+      if (!running.signal.aborted) observers.scraped(outcome); // else nobody failed: it is we who left
     },
   });
   const manager = new Manager({
@@ -103,26 +133,9 @@ export async function createPipeline(
     collect: async (signal, endsAtMs) => {
       guard.contain('sink', () => sink.beginCycle());
       const known = guard.contain('nodes', () => [...nodes.values()]);
-      if (!known) return;
-      await scraper.scrape({
-        nodes: known,
-        signal,
-        endsAtMs,
-        receive: (answer) => guard.contain('sink', () => sink.receive(answer)),
-        publish: () => guard.contain('sink', () => sink.publish()),
-      });
+      if (known) await scraper.scrape({ nodes: known, signal, endsAtMs });
     },
-    onCycle: (outcome) => {
-      const isLive = (name: string) => nodes.get(name) !== undefined;
-      guard.contain('telemetry', () => telemetry.recordCycle(outcome));
-      guard.contain('telemetry', () => telemetry.retain(isLive));
-      guard.contain('sink', () => sink.retain(isLive));
-      guard.contain('log', () => failureLog.retain(isLive));
-      guard.contain('endpoints', () => endpoints.retain(isLive));
-      guard.contain('debug', () => trends.record(sink.snapshot));
-      guard.contain('debug', () => scrapes.retain(isLive));
-      guard.contain('debug', () => trends.retain(isLive));
-    },
+    onCycle: (outcome) => observers.cycleEnded(outcome, (name) => nodes.get(name) !== undefined),
   });
 
   let stopped: Promise<void> | undefined;

@@ -2,6 +2,7 @@ import { Manager, SECOND_CYCLE_AFTER_MS } from '#lib/resource-metrics/manager.ts
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { type ScrapeOutcome, Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
+import { SnapshotPublisher } from '#lib/resource-metrics/scrape/snapshot-publisher.ts';
 import { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { MeasuredUsage } from '#lib/resource-metrics/sink/usage-history.ts';
@@ -52,6 +53,9 @@ export class Pipeline implements AsyncDisposable {
         },
         retain: async () => {},
       },
+      receive: (batch) => this.sink.receive(batch),
+      publisher: (patienceMs) =>
+        new SnapshotPublisher({ clock, patienceMs, publish: () => this.sink.publish() }),
       onScraped: (outcome) => {
         if (outcome.error) this.sink.lose(outcome.nodeName);
         onScraped?.(outcome);
@@ -67,8 +71,6 @@ export class Pipeline implements AsyncDisposable {
           endsAtMs,
           nodes: liveNodes.values(),
           signal,
-          receive: (answer) => this.sink.receive(answer),
-          publish: () => this.sink.publish(),
         });
       },
       onCycle: () => {

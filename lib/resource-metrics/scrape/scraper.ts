@@ -11,7 +11,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { EndpointChoice } from './endpoint-choice.ts';
 import { ScrapeError } from './scrape-error.ts';
 import { SecondScrapes } from './second-scrapes.ts';
-import { SnapshotPublisher } from './snapshot-publisher.ts';
+import type { SnapshotPublisher } from './snapshot-publisher.ts';
 
 /** One attempt to scrape one node. */
 export interface ScrapeOutcome {
@@ -37,6 +37,10 @@ export interface ScraperOptions {
   readonly targetOf: (node: LiveNode) => ScrapeTarget | NoScrapeTarget;
   /** A number in [0, 1), asked once a node: spreads the starts of a cycle. */
   readonly random: () => number;
+  /** Takes in a batch, at once: until then it takes many times the memory. */
+  readonly receive: (batch: MetricsBatch) => void;
+  /** Opens what publishes the batches of one cycle. */
+  readonly publisher: (patienceMs: number) => SnapshotPublisher;
   readonly onScraped: (outcome: ScrapeOutcome) => void;
   /** How long behind a node's first answer its second scrape begins at the earliest. */
   readonly secondScrapeAfterMs: number;
@@ -49,10 +53,6 @@ export interface ScrapeCycle {
   readonly signal: AbortSignal;
   /** When the signal is going to, on our monotonic clock. */
   readonly endsAtMs: number;
-  /** Takes in an answer, at once: until then it takes many times the memory. */
-  readonly receive: (answer: MetricsBatch) => void;
-  /** Serves what was taken in. */
-  readonly publish: () => void;
 }
 
 const JITTER_PER_NODE_MS = 8;
@@ -79,17 +79,17 @@ export class Scraper {
   }
 
   /** Resolves when every node has answered or failed. */
-  async scrape({ nodes, signal, endsAtMs, receive, publish }: ScrapeCycle): Promise<void> {
+  async scrape({ nodes, signal, endsAtMs }: ScrapeCycle): Promise<void> {
     const all = [...nodes];
     const mostJitterMs = this.#cycles++ < STARTING_CYCLES ? MOST_STARTING_JITTER_MS : MOST_JITTER_MS;
     const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, mostJitterMs);
-    const { clock, client, random } = this.#options;
-    using publisher = new SnapshotPublisher({ clock, publish, patienceMs: jitterMs + PATIENCE_MS });
+    const { clock, client, random, receive } = this.#options;
+    using publisher = this.#options.publisher(jitterMs + PATIENCE_MS);
     const targets = new Set<string>();
     const spread = new Map<string, number>();
-    const deliver = (answer: MetricsBatch) => {
-      receive(answer);
-      this.#secondScrapes.noteAnswer(answer.nodeName, answer.receivedAtMs);
+    const deliver = (batch: MetricsBatch) => {
+      receive(batch);
+      this.#secondScrapes.noteAnswer(batch.nodeName, batch.receivedAtMs);
       publisher.markDirty();
     };
     const scrapeNode = async (node: LiveNode) => {
@@ -130,7 +130,7 @@ export class Scraper {
   async #scrapeNode(
     node: LiveNode,
     target: ScrapeTarget,
-    { signal, deliver }: { readonly signal: AbortSignal; readonly deliver: (answer: MetricsBatch) => void },
+    { signal, deliver }: { readonly signal: AbortSignal; readonly deliver: (batch: MetricsBatch) => void },
   ): Promise<void> {
     const { clock, client, endpoints, onScraped } = this.#options;
     const { nodeName } = target;
@@ -149,9 +149,9 @@ export class Scraper {
         const requestedAtMs = clock.monotonicMs();
         const read = (body: Buffer) => {
           const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
-          const answer = decode(body, { nodeName, requestedAtMs, ...received });
-          ignored = answer.ignored;
-          deliver(answer);
+          const batch = decode(body, { nodeName, requestedAtMs, ...received });
+          ignored = batch.ignored;
+          deliver(batch);
         };
         await client.get(target, path, { signal, read });
       });

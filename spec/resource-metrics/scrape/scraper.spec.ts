@@ -3,6 +3,7 @@ import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import { EndpointChoice } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { NeverAsked } from '#lib/resource-metrics/scrape/kubelet/never-asked.ts';
 import { type ScrapeOutcome, Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
+import { SnapshotPublisher } from '#lib/resource-metrics/scrape/snapshot-publisher.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 /** How a kubelet answers: after so long, or never. */
@@ -31,11 +32,14 @@ function setup(
   const published: { readonly atMs: number; readonly nodes: readonly string[] }[] = [];
   const asked: { readonly host: string; readonly path: string; readonly atMs: number }[] = [];
   const retained: string[][] = [];
+  const publish = () => published.push({ atMs: clock.monotonicMs(), nodes: received.splice(0) });
   const scraper = new Scraper({
     clock,
     random,
     secondScrapeAfterMs: 12_000,
     endpoints: new EndpointChoice('auto', clock),
+    receive: ({ nodeName }) => received.push(nodeName),
+    publisher: (patienceMs) => new SnapshotPublisher({ clock, patienceMs, publish }),
     onScraped: (outcome) => outcomes.push(outcome),
     targetOf: ({ name }) =>
       name === 'no-address'
@@ -61,8 +65,6 @@ function setup(
       endsAtMs,
       nodes: Object.keys(kubelets).map(node),
       signal: cycle.signal,
-      receive: ({ nodeName }) => received.push(nodeName),
-      publish: () => published.push({ atMs: clock.monotonicMs(), nodes: received.splice(0) }),
     });
   return { asked, published, clock, cycle, done: scrape(), outcomes, retained, scrape };
 }

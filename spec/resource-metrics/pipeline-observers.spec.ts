@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { PipelineObservers } from '#lib/resource-metrics/pipeline-observers.ts';
+import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
+import { type Stage, StageGuard } from '#lib/resource-metrics/stage-guard.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+const SCRAPE: ScrapeOutcome = {
+  nodeName: 'a',
+  startedAtMs: 0,
+  durationMs: 5,
+  error: undefined,
+  ignored: [],
+};
+const CYCLE = { durationMs: 7, skippedCycles: 0 };
+
+function setup() {
+  const seen: unknown[] = [];
+  const failures: Stage[] = [];
+  const guard = new StageGuard({
+    clock: new ManualClock(),
+    logger: new RecordingLogger(),
+    onFailure: (stage) => failures.push(stage),
+  });
+  const broken = () => {
+    throw new Error('broken');
+  };
+  const observers = new PipelineObservers(guard, [
+    { stage: 'telemetry', onScrape: broken, onCycle: broken, retain: broken },
+    { stage: 'sink', onScrape: ({ nodeName }) => seen.push(nodeName) },
+    { stage: 'log', onCycle: ({ durationMs }) => seen.push(durationMs) },
+    { stage: 'debug', retain: (isLive) => seen.push(['a', 'b'].filter(isLive)) },
+  ]);
+  return { failures, observers, seen };
+}
+
+describe('PipelineObservers', () => {
+  it('tells those that want to know of scrapes, whichever of the others throw', () => {
+    const { failures, observers, seen } = setup();
+    observers.scraped(SCRAPE);
+    expect(seen).to.deep.equal(['a']);
+    expect(failures).to.deep.equal(['telemetry']);
+  });
+
+  it('tells the end of a cycle, and has each drop what it keeps of nodes that are gone', () => {
+    const { failures, observers, seen } = setup();
+    observers.cycleEnded(CYCLE, (name) => name === 'b');
+    expect(seen).to.deep.equal([7, ['b']]);
+    expect(failures).to.deep.equal(['telemetry', 'telemetry']);
+  });
+});
