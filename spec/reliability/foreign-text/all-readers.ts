@@ -1,7 +1,12 @@
 import { CERTIFICATE_READER } from './certificate-reader.ts';
 import type { ForeignReader } from './foreign-reader.ts';
 import { REQUEST_READERS } from './request-readers.ts';
-import { CLUSTER_READERS, KUBELET_READERS, OPERATOR_READERS } from './source-readers.ts';
+import {
+  CLUSTER_READERS,
+  KUBELET_READERS,
+  METRIC_SOURCE_READERS,
+  OPERATOR_READERS,
+} from './source-readers.ts';
 
 /** Everything that reads foreign text. */
 export const FOREIGN_READERS: readonly ForeignReader[] = [
@@ -9,6 +14,7 @@ export const FOREIGN_READERS: readonly ForeignReader[] = [
   CERTIFICATE_READER,
   ...KUBELET_READERS,
   ...CLUSTER_READERS,
+  ...METRIC_SOURCE_READERS,
   ...OPERATOR_READERS,
 ];
 

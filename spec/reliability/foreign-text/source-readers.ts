@@ -24,6 +24,10 @@ import { readHosts, readSearch } from '#lib/resource-metrics/scrape/dns/resolver
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
 import { parseRfc3339 } from '#lib/resource-metrics/scrape/summary/rfc3339.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { parseAddressRange } from '#lib/sources/http/ip-address.ts';
+import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import { readQueryError, readQueryResponse } from '#lib/sources/prometheus/read-query-response.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 
@@ -244,6 +248,48 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
       spaces: repeated(' ', { before: '*', behind: '* * * *' }),
     },
     read: (text) => parseSchedule(text, { timeZone: 'UTC', anchorMs: 0 }),
+  },
+];
+
+/** What reads what sources respond, and where they are said to be. */
+export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
+  {
+    name: 'response of Prometheus',
+    files: ['read-query-response.ts', 'read-body.ts'],
+    bound: { length: 4 * MEBIBYTE, by: 'MAX_BYTES' },
+    shapes: {
+      samples: repeated('{"metric":{"a":"b"},"value":[1,"2"]},', {
+        before: '{"status":"success","data":{"resultType":"vector","result":[',
+        behind: '{"metric":{},"value":[1,"2"]}]}}',
+      }),
+      labels: distinct((index) => `"l${index}":"",`, {
+        before: '{"status":"success","data":{"resultType":"vector","result":[{"metric":{',
+        behind: '"z":""},"value":[1,"2"]}]}}',
+      }),
+      nesting: nested('[', ']'),
+      'a long error': repeated('a', { before: '{"status":"error","error":"', behind: '"}' }),
+    },
+    read: (text) => {
+      const body = Buffer.from(text);
+      return [attempt(() => readQueryResponse(body)), readQueryError(body)];
+    },
+  },
+  {
+    name: 'where a source is',
+    files: ['source-url.ts', 'ip-address.ts'],
+    bound: ARGUMENT,
+    shapes: {
+      dots: repeated('.', { before: 'http://a' }),
+      groups: repeated('1:', { before: 'http://[' }),
+      zeros: repeated('0', { before: '10.0.0.0/' }),
+      labels: repeated('a.', { before: '*.', behind: '!' }),
+    },
+    read: (text) => [
+      parseSourceUrl(text),
+      parseAddressRange(text),
+      attempt(() => new AllowedHosts([text])),
+      new AllowedHosts(['*.example']).allows(text, '10.0.0.1'),
+    ],
   },
 ];
 

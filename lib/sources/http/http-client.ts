@@ -1,0 +1,143 @@
+import type { Dispatcher } from 'undici';
+import type { Clock } from '#lib/time/clock.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
+import { formatDuration } from '#lib/time/duration.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
+import type { AllowedHosts } from './allowed-hosts.ts';
+import { type ConnectionOptions, connectionPool } from './http-connections.ts';
+import { type CredentialSource, type HttpCredentials, NO_CREDENTIALS } from './http-credentials.ts';
+import { readBody } from './read-body.ts';
+
+/** What an HTTP client works with. */
+export interface HttpClientOptions {
+  readonly clock: Clock;
+  readonly allowedHosts: AllowedHosts;
+  readonly userAgent: string;
+  /** By default none. */
+  readonly credentials?: CredentialSource;
+  /** By default 10 s. */
+  readonly connectTimeoutMs?: number;
+  /** Finds the addresses of a name; by default, as the system does. */
+  readonly lookup?: ConnectionOptions['lookup'];
+}
+
+/** What is asked. */
+export interface HttpRequest {
+  readonly url: URL;
+  /** By default GET. */
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** A longer response is an error; by default 4 MiB. */
+  readonly maxBytes?: number;
+  /** By default only the signal bounds the request. */
+  readonly timeoutMs?: number;
+}
+
+/** A response with its whole body. */
+export interface HttpResponse {
+  readonly statusCode: number;
+  readonly body: Buffer;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Asks servers over HTTP and HTTPS, with bounded responses and without following redirects: where these lead, nobody
+ * has allowed.
+ */
+export class HttpClient implements AsyncDisposable {
+  readonly #options: HttpClientOptions;
+  readonly #pools = new Set<Dispatcher>();
+  #current: { readonly credentials: HttpCredentials; readonly pool: Dispatcher } | undefined;
+  #isClosed = false;
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+  }
+
+  /** Tells the credentials of this client from those of others; holds no secret. */
+  get credentialName(): string {
+    return this.#options.credentials?.name ?? '';
+  }
+
+  /**
+   * Sends a request and reads its response, whatever its status.
+   *
+   * @throws an Error that names the host, with the cause, when there is no response in time or it is too long; the
+   * signal's reason when that aborts
+   */
+  async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
+    const { url, timeoutMs, maxBytes = MAX_BYTES } = request;
+    const expired = () => new Error(`no response within ${formatDuration(timeoutMs ?? 0)}`);
+    using deadline = timeoutMs
+      ? startDeadline(this.#options.clock, timeoutMs, { signal, expired })
+      : undefined;
+    const bound = deadline?.signal ?? signal;
+    try {
+      const response = await raceAbort(this.#send(request, bound), bound);
+      return { statusCode: response.statusCode, body: await raceAbort(readBody(response, maxBytes), bound) };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const cause = error instanceof AggregateError ? error.errors[0] : error; // one for each address tried
+      throw new Error(`Cannot ask ${url.host}`, { cause });
+    }
+  }
+
+  /**
+   * The body of a response with status 200.
+   *
+   * @throws as {@link exchange}, and for any other status
+   */
+  async read(request: HttpRequest, signal: AbortSignal): Promise<Buffer> {
+    const { statusCode, body } = await this.exchange(request, signal);
+    if (statusCode !== 200) throw unexpectedStatus(request.url, statusCode);
+    return body;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#pools].map((pool) => pool.destroy()));
+  }
+
+  #send(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { url, method = 'GET', headers = {}, body = null } = request;
+    const { userAgent, credentials = NO_CREDENTIALS } = this.#options;
+    const { current } = credentials;
+    return this.#poolFor(current).request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers: {
+        accept: 'application/json',
+        'user-agent': userAgent,
+        ...(current.authorization === undefined ? {} : { authorization: current.authorization }),
+        ...headers,
+      },
+      body,
+      signal,
+    });
+  }
+
+  /** One pool for each version of the credentials: the previous one ends with its last request. */
+  #poolFor(credentials: HttpCredentials): Dispatcher {
+    if (this.#isClosed) throw new Error('the client is closed');
+    if (this.#current?.credentials === credentials) return this.#current.pool;
+    const previous = this.#current?.pool;
+    previous?.close().then(
+      () => this.#pools.delete(previous),
+      () => {}, // destroyed meanwhile
+    );
+    const { connectTimeoutMs = CONNECT_TIMEOUT_MS, ...options } = this.#options;
+    const pool = connectionPool(credentials, { ...options, connectTimeoutMs });
+    this.#pools.add(pool);
+    this.#current = { credentials, pool };
+    return pool;
+  }
+}
+
+/** The error of a response that has another status than 200. */
+export function unexpectedStatus(url: URL, statusCode: number, why?: string): Error {
+  return new Error(`Cannot ask ${url.host}: it responds with status ${statusCode}${why ? `: ${why}` : ''}`);
+}

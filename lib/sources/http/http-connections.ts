@@ -1,0 +1,63 @@
+import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
+import net, { type LookupFunction } from 'node:net';
+import type { buildConnector as ConnectorOf, Dispatcher } from 'undici';
+import { Agent, buildConnector } from '#lib/kubernetes/client/undici-parts.ts';
+import type { AllowedHosts } from './allowed-hosts.ts';
+import type { HttpCredentials } from './http-credentials.ts';
+
+/** How connections to sources are made. */
+export interface ConnectionOptions {
+  readonly allowedHosts: AllowedHosts;
+  readonly connectTimeoutMs: number;
+  /** Finds the addresses of a name; by default, as the system does. */
+  readonly lookup?: typeof dns.lookup | undefined;
+}
+
+const KEEP_ALIVE_MS = 60_000;
+/** Of one server; further requests wait. */
+const MAX_CONNECTIONS = 32;
+
+/** A pool of kept-alive connections that are only ever made to addresses that may be asked. */
+export function connectionPool(credentials: HttpCredentials, options: ConnectionOptions): Dispatcher {
+  const { allowedHosts, connectTimeoutMs, lookup = dns.lookup } = options;
+  const { ca, cert, key } = credentials;
+  const dial = buildConnector({
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert, key }),
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    lookup: allowedLookup(allowedHosts, lookup),
+  }) as (...call: Parameters<ConnectorOf.connector>) => void;
+  return new Agent({
+    allowH2: false,
+    connections: MAX_CONNECTIONS,
+    headersTimeout: 0, // the deadline of the request bounds both, on its own clock
+    bodyTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    connect: (target, callback) => {
+      const host = target.hostname.replace(/^\[|\]$/g, '');
+      // An address is dialled as it is, without asking for it.
+      if (net.isIP(host) !== 0 && !allowedHosts.allows(host, host)) callback(notAllowed(host), null);
+      else dial(target, callback);
+    },
+  });
+}
+
+/** A lookup that gives only those addresses that may be dialled for the name. */
+function allowedLookup(allowedHosts: AllowedHosts, lookup: typeof dns.lookup): LookupFunction {
+  return (host, options: LookupOptions, callback) => {
+    lookup(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      if (error) return callback(error, '', 0);
+      const allowed = addresses.filter(({ address }) => allowedHosts.allows(host, address));
+      const [first] = allowed;
+      if (!first) return callback(notAllowed(host), '', 0);
+      if (options.all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+function notAllowed(host: string): Error {
+  return new Error(`${host} must not be asked: its address is not among the allowed hosts`);
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/** What proves to a server who asks, as of one moment. */
+export interface HttpCredentials {
+  /** The value of the Authorization header. */
+  readonly authorization?: string | undefined;
+  /** PEM; by default the system's authorities are trusted. */
+  readonly ca?: string | undefined;
+  /** PEM of a client certificate and its key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+/** Credentials that may change under a running program. */
+export interface CredentialSource {
+  /** The same object for as long as none of it changes. */
+  readonly current: HttpCredentials;
+  /** Tells these credentials from others in keys; holds no secret. */
+  readonly name: string;
+}
+
+/** In which files credentials are. */
+export interface CredentialFiles {
+  readonly tokenFile?: string | undefined;
+  readonly caFile?: string | undefined;
+  readonly certFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+}
+
+/** A token goes into a header, where nothing may follow it. */
+const TOKEN = /^[\x21-\x7e]+$/;
+
+/** Nothing is shown to the server. */
+export const NO_CREDENTIALS: CredentialSource = { name: '', current: {} };
+
+/** Credentials that never change. */
+export function fixedCredentials(current: HttpCredentials): CredentialSource {
+  const text = JSON.stringify([current.authorization, current.ca, current.cert, current.key]);
+  return { current, name: `sha256:${createHash('sha256').update(text).digest('hex').slice(0, 16)}` };
+}
+
+/**
+ * Credentials out of files that are read again as they rotate.
+ *
+ * @throws when a file cannot be read, or holds what cannot be used, naming it
+ */
+export async function openCredentials(
+  files: CredentialFiles,
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+): Promise<CredentialSource & AsyncDisposable> {
+  const { tokenFile, caFile, certFile, keyFile } = files;
+  if (Boolean(certFile) !== Boolean(keyFile))
+    throw new Error('A client certificate and its key need each other');
+  const named = Object.entries({ token: tokenFile, ca: caFile, cert: certFile, key: keyFile }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
+  );
+  const paths = named.map(([, path]) => path);
+  const read = (texts: readonly string[]) =>
+    credentialsOf(Object.fromEntries(named.map(([what], index) => [what, texts[index] ?? ''])));
+  const followed = await ReloadingFiles.open({ what: 'the credentials', paths, read, clock, logger });
+  return {
+    name: JSON.stringify(named),
+    get current() {
+      return followed.current;
+    },
+    [Symbol.asyncDispose]: () => followed[Symbol.asyncDispose](),
+  };
+}
+
+function credentialsOf({ token, ca, cert, key }: Readonly<Record<string, string>>): HttpCredentials {
+  if (token === undefined) return { ca, cert, key };
+  const trimmed = token.trim();
+  if (!TOKEN.test(trimmed)) throw new Error('the token must be one word of printable ASCII');
+  return { authorization: `Bearer ${trimmed}`, ca, cert, key };
+}

@@ -1,0 +1,17 @@
+import type { Dispatcher } from 'undici';
+
+/**
+ * Reads a whole body.
+ *
+ * @throws when it is longer than allowed; the rest is left unread, which breaks the connection
+ */
+export async function readBody({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`the response is longer than ${maxBytes} bytes`);
+  }
+  return Buffer.concat(chunks, bytes);
+}

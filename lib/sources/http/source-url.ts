@@ -1,0 +1,36 @@
+import { type CredentialSource, fixedCredentials } from './http-credentials.ts';
+
+/** Where a source is, and the credentials that its URL held. */
+export interface SourceUrl {
+  /** Without credentials and fragment. */
+  readonly url: URL;
+  readonly credentials: CredentialSource | undefined;
+}
+
+const MAX_LENGTH = 2048;
+
+/**
+ * Reads the URL of a source; what it says of user and password becomes credentials, and is told to nobody.
+ *
+ * @returns the rule that is broken, as in `must be a URL that begins with http:// or https://`, never the URL
+ */
+export function parseSourceUrl(text: string): SourceUrl | string {
+  if (text.length > MAX_LENGTH) return `must be no longer than ${MAX_LENGTH} characters`;
+  if (!URL.canParse(text)) return RULE;
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return RULE;
+  const { username, password } = url;
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  if (username === '' && password === '') return { url, credentials: undefined };
+  try {
+    const userPass = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    const authorization = `Basic ${Buffer.from(userPass).toString('base64')}`;
+    return { url, credentials: fixedCredentials({ authorization }) };
+  } catch {
+    return 'must have its user and password percent-encoded';
+  }
+}
+
+const RULE = 'must be a URL that begins with http:// or https://';

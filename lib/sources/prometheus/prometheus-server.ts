@@ -1,0 +1,73 @@
+import {
+  type HttpClient,
+  type HttpRequest,
+  type HttpResponse,
+  unexpectedStatus,
+} from '../http/http-client.ts';
+import type { Query, Sample } from '../query.ts';
+import { readQueryError, readQueryResponse } from './read-query-response.ts';
+
+/** What a server is asked with. */
+export interface PrometheusServerOptions {
+  readonly http: HttpClient;
+  /** Of the server, with the path that its API is below. */
+  readonly url: URL;
+}
+
+/** By these a server or a proxy before it says that it takes no POST. */
+const POST_REFUSED = [405, 501];
+/** Of queries in logs, events and pages. */
+const MAX_SHOWN_LENGTH = 200;
+
+/** A server that speaks the HTTP API of Prometheus. */
+export class PrometheusServer {
+  readonly #options: PrometheusServerOptions;
+  readonly #endpoint: URL;
+  #takesPost = true;
+
+  constructor(options: PrometheusServerOptions) {
+    this.#options = options;
+    this.#endpoint = new URL(options.url);
+    this.#endpoint.pathname = `${options.url.pathname.replace(/\/$/, '')}/api/v1/query`;
+  }
+
+  /** An instant query of the server, evaluated when it is asked. */
+  query(text: string): Query {
+    const { http } = this.#options;
+    const shown = text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
+    return {
+      key: JSON.stringify(['prometheus', this.#endpoint.href, http.credentialName, text]),
+      description: `${shown} of Prometheus at ${this.#endpoint.host}`,
+      ask: (signal) => this.#ask(text, signal),
+    };
+  }
+
+  async #ask(text: string, signal: AbortSignal): Promise<readonly Sample[]> {
+    const { statusCode, body } = await this.#exchange(text, signal);
+    if (statusCode !== 200) throw unexpectedStatus(this.#endpoint, statusCode, readQueryError(body));
+    try {
+      return readQueryResponse(body);
+    } catch (cause) {
+      throw new Error(`Cannot use what Prometheus at ${this.#endpoint.host} responds`, { cause });
+    }
+  }
+
+  async #exchange(text: string, signal: AbortSignal): Promise<HttpResponse> {
+    const { http } = this.#options;
+    if (this.#takesPost) {
+      const response = await http.exchange(this.#post(text), signal);
+      if (!POST_REFUSED.includes(response.statusCode)) return response;
+    }
+    const url = new URL(this.#endpoint);
+    url.searchParams.set('query', text);
+    const response = await http.exchange({ url }, signal);
+    if (response.statusCode === 200) this.#takesPost = false;
+    return response;
+  }
+
+  #post(text: string): HttpRequest {
+    const body = new URLSearchParams({ query: text }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    return { url: this.#endpoint, method: 'POST', headers, body };
+  }
+}

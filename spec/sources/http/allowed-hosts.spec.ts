@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+
+/** Addresses that lead to this machine, its link, several machines, or a cloud's metadata, in all forms. */
+const FORBIDDEN = [
+  ...[
+    '127.0.0.1',
+    '127.1.2.3',
+    '0.0.0.0',
+    '169.254.169.254',
+    '224.0.0.1',
+    '255.255.255.255',
+    '100.100.100.200',
+  ],
+  ...['168.63.129.16', '::', '::1', 'fe80::1', 'fe80::1%eth0', 'ff02::1', 'fd00:ec2::254', 'fd20:ce::254'],
+  ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:169.254.169.254', '::127.0.0.1', '::ffff:0:127.0.0.1'],
+  ...['64:ff9b::a9fe:a9fe', '64:ff9b::127.0.0.1', '64:ff9b:1::169.254.169.254', '64:ff9b:1:a9fe:a9:fe00::'],
+  ...['2002:7f00:1::', '2002:a9fe:a9fe::1'],
+];
+
+const PLAIN = [
+  '10.96.0.1',
+  '192.168.1.1',
+  '8.8.8.8',
+  '2001:db8::1',
+  'fd12:3456::1',
+  '::ffff:10.0.0.1',
+  '64:ff9b::8.8.8.8',
+];
+
+describe('AllowedHosts', () => {
+  it('lets ask any but forbidden addresses by default, in every form of them', () => {
+    const hosts = new AllowedHosts([]);
+    for (const address of FORBIDDEN)
+      expect(hosts.allows('metrics.example', address), address).to.equal(false);
+    for (const address of PLAIN) expect(hosts.allows('metrics.example', address), address).to.equal(true);
+  });
+
+  it('never lets a name lead to a forbidden address, even one that is named', () => {
+    const hosts = new AllowedHosts(['metrics.example', '*.example', '*']);
+    for (const address of FORBIDDEN)
+      expect(hosts.allows('metrics.example', address), address).to.equal(false);
+  });
+
+  it('lets ask a forbidden address that an address or a range names', () => {
+    const hosts = new AllowedHosts(['127.0.0.0/8', '169.254.169.254', '::1']);
+    for (const address of ['127.0.0.1', '127.9.9.9', '169.254.169.254', '::1', '::ffff:127.0.0.1'])
+      expect(hosts.allows('a.example', address), address).to.equal(true);
+    expect(hosts.allows('a.example', '169.254.169.253')).to.equal(false);
+  });
+
+  it('lets ask only what entries name, where there are some', () => {
+    const hosts = new AllowedHosts(['Prometheus.Monitoring.svc', '*.metrics.example', '10.0.0.0/8']);
+    expect(hosts.allows('prometheus.monitoring.svc.', '192.168.0.1')).to.equal(true);
+    expect(hosts.allows('a.b.metrics.example', '192.168.0.1')).to.equal(true);
+    expect(hosts.allows('metrics.example', '192.168.0.1')).to.equal(false);
+    expect(hosts.allows('evilmetrics.example', '192.168.0.1')).to.equal(false);
+    expect(hosts.allows('other.example', '10.1.2.3')).to.equal(true);
+    expect(hosts.allows('other.example', '192.168.0.1')).to.equal(false);
+  });
+
+  it('does not mistake an address that is written oddly for a name', () => {
+    for (const entry of [
+      '127.1',
+      '0x7f000001',
+      '2130706433',
+      '*.1',
+      'a b',
+      'a/8',
+      '',
+      '*.',
+      'a..b',
+      'http://a',
+    ])
+      expect(() => new AllowedHosts([entry]), entry).to.throw(`"${entry}" is no host name`);
+  });
+
+  it('forbids what is embedded wherever that is forbidden', () => {
+    const hosts = new AllowedHosts([]);
+    fc.assert(
+      fc.property(fc.ipV4(), (address) => {
+        expect(hosts.allows('a', `::ffff:${address}`)).to.equal(hosts.allows('a', address));
+        expect(hosts.allows('a', `64:ff9b::${address}`)).to.equal(hosts.allows('a', address));
+      }),
+    );
+  });
+});

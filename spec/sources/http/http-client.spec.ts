@@ -1,0 +1,184 @@
+import type dns from 'node:dns';
+import { writeFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient, type HttpClientOptions } from '#lib/sources/http/http-client.ts';
+import { openCredentials } from '#lib/sources/http/http-credentials.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { TestAuthority } from '#spec/support/issued-certificates.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
+const LOOPBACK = new AllowedHosts(['127.0.0.0/8']);
+const FOREVER = new AbortController().signal;
+
+describe('HttpClient', () => {
+  it('reads the body of a response with status 200', async () => {
+    await using server = await LoopbackServer.start((_, response) => void response.end('42'));
+    await using client = clientOf();
+    expect(String(await client.read({ url: new URL('/a?b=c', server.url) }, FOREVER))).to.equal('42');
+    expect(server.requests[0]?.url.search).to.equal('?b=c');
+    expect(server.requests[0]?.headers['user-agent']).to.equal('spec');
+  });
+
+  it('refuses every other status, and follows no redirect', async () => {
+    await using server = await LoopbackServer.start(({ url }, response) => {
+      response.writeHead(url.pathname === '/moved' ? 302 : 204, { location: '/' }).end();
+    });
+    await using client = clientOf();
+    expect(await errorOf(client.read({ url: new URL('/moved', server.url) }, FOREVER))).to.equal(
+      `Cannot ask 127.0.0.1:${server.port}: it responds with status 302`,
+    );
+    expect(await errorOf(client.read({ url: server.url }, FOREVER))).to.match(/status 204$/);
+    expect(server.requests.map(({ url }) => url.pathname)).to.deep.equal(['/moved', '/']);
+  });
+
+  it('reads no more than it is let', async () => {
+    await using server = await LoopbackServer.start((_, response) => void response.end('x'.repeat(1001)));
+    await using client = clientOf();
+    expect(await errorOf(client.read({ url: server.url, maxBytes: 1000 }, FOREVER))).to.match(
+      /^Cannot ask 127\.0\.0\.1:\d+: the response is longer than 1000 bytes$/,
+    );
+    expect((await client.read({ url: server.url, maxBytes: 1001 }, FOREVER)).length).to.equal(1001);
+  });
+
+  it('waits for a response no longer than it is let, by its clock', async () => {
+    const asked = Promise.withResolvers<void>();
+    await using server = await LoopbackServer.start(() => asked.resolve());
+    const clock = new ManualClock();
+    await using client = clientOf({ clock });
+    const error = errorOf(client.read({ url: server.url, timeoutMs: 5000 }, FOREVER));
+    await asked.promise;
+    await clock.advance(5000);
+    expect(await error).to.match(/^Cannot ask 127\.0\.0\.1:\d+: no response within 5s$/);
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  it('throws the reason of a signal that aborts', async () => {
+    const asked = Promise.withResolvers<void>();
+    await using server = await LoopbackServer.start(() => asked.resolve());
+    await using client = clientOf();
+    const leaving = new AbortController();
+    const error = errorOf(client.read({ url: server.url }, leaving.signal));
+    await asked.promise;
+    leaving.abort(new Error('gone'));
+    expect(await error).to.equal('gone');
+  });
+
+  it('dials no address that is not allowed, however it is named', async () => {
+    await using server = await LoopbackServer.start((_, response) => void response.end('secret'));
+    await using client = clientOf({ allowedHosts: new AllowedHosts([]) });
+    for (const host of ['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '0.0.0.0']) {
+      const url = new URL(`http://${host}:${server.port}/`);
+      expect(await errorOf(client.read({ url }, FOREVER)), host).to.match(/must not be asked/);
+    }
+    expect(server.requests).to.deep.equal([]);
+  });
+
+  it('judges a name by the address that it dials, at each connection', async () => {
+    await using server = await LoopbackServer.start((_, response) => {
+      response.setHeader('connection', 'close').end('x');
+    });
+    let addresses = [{ address: '127.0.0.1', family: 4 }];
+    const lookup = ((_host: string, _options: object, callback: (...result: unknown[]) => void) =>
+      callback(null, addresses)) as unknown as typeof dns.lookup;
+    const allowedHosts = new AllowedHosts(['127.0.0.1']);
+    await using client = clientOf({ allowedHosts, lookup });
+    const url = new URL(`http://metrics.example:${server.port}/?token=hidden`);
+    expect(String(await client.read({ url }, FOREVER))).to.equal('x');
+    addresses = [{ address: '127.0.0.2', family: 4 }];
+    expect(await errorOf(client.read({ url }, FOREVER))).to.equal(
+      `Cannot ask metrics.example:${server.port}: metrics.example must not be asked: its address is not among the allowed hosts`,
+    );
+    addresses = [...addresses, { address: '127.0.0.1', family: 4 }];
+    expect(String(await client.read({ url }, FOREVER))).to.equal('x');
+  });
+
+  it('shows a token that rotates, and tells nobody', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const tokenFile = await directory.write('token', 'first\n');
+    const clock = new ManualClock();
+    const logger = new RecordingLogger();
+    await using credentials = await openCredentials({ tokenFile }, { clock, logger });
+    await using server = await LoopbackServer.start((_, response) => void response.writeHead(401).end());
+    await using client = clientOf({ clock, credentials });
+    const error = await errorOf(client.read({ url: server.url }, FOREVER));
+    await writeFile(tokenFile, 'second');
+    await clock.advance(5000);
+    await until(() => credentials.current.authorization === 'Bearer second');
+    await errorOf(client.read({ url: server.url }, FOREVER));
+    expect(server.requests.map(({ headers }) => headers.authorization)).to.deep.equal([
+      'Bearer first',
+      'Bearer second',
+    ]);
+    expect(`${error} ${JSON.stringify(logger.lines)} ${client.credentialName}`).not.to.match(/first|second/);
+  });
+
+  it('trusts the authority it is given, and shows its certificate', async () => {
+    const [authority, other] = [new TestAuthority('authority'), new TestAuthority('other')];
+    await using directory = await TemporaryDirectory.create();
+    const client = authority.leaf({ subject: { commonName: 'collector' } });
+    const files = {
+      caFile: await directory.write('ca.crt', authority.pem),
+      certFile: await directory.write('tls.crt', client.cert),
+      keyFile: await directory.write('tls.key', client.key),
+    };
+    const host = {
+      subject: { commonName: 'server' },
+      usages: ['serverAuth'],
+      names: ['localhost'],
+    } as const;
+    const serving = authority.leaf(host);
+    await using server = await LoopbackServer.start((_, response) => void response.end('x'), {
+      ...serving,
+      ca: authority.pem,
+      requestCert: true,
+    });
+    const environment = { clock: new ManualClock(), logger: new RecordingLogger() };
+    const url = new URL(`https://localhost:${server.port}`);
+    await using trusted = await openCredentials(files, environment);
+    await using asking = clientOf({ credentials: trusted });
+    expect(String(await asking.read({ url }, FOREVER))).to.equal('x');
+    expect(server.requests[0]?.peerName).to.equal('collector');
+    await using stranger = await openCredentials(
+      { caFile: await directory.write('o', other.pem) },
+      environment,
+    );
+    await using distrusting = clientOf({ credentials: stranger });
+    expect(await errorOf(distrusting.read({ url }, FOREVER))).to.match(/certificate/);
+  });
+});
+
+describe('openCredentials', () => {
+  const environment = { clock: new ManualClock(), logger: new RecordingLogger() };
+
+  it('refuses a token of several lines, naming its file alone', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const tokenFile = await directory.write('token', 'a\nb: c');
+    const error = await errorOf(openCredentials({ tokenFile }, environment));
+    expect(error).to.equal(
+      `Cannot use the credentials in ${tokenFile}: the token must be one word of printable ASCII`,
+    );
+  });
+
+  it('refuses a certificate without its key', async () => {
+    expect(await errorOf(openCredentials({ certFile: 'a' }, environment))).to.match(/need each other/);
+  });
+});
+
+function clientOf(options: Partial<HttpClientOptions> = {}): HttpClient {
+  return new HttpClient({ clock: new ManualClock(), allowedHosts: LOOPBACK, userAgent: 'spec', ...options });
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<string> {
+  return await promise.then(
+    () => 'no error',
+    (error: unknown) => describeError(error),
+  );
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}

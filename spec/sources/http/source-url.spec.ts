@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+
+describe('parseSourceUrl', () => {
+  it('takes credentials out of the URL, and tells them in no name', () => {
+    const read = parseSourceUrl('http://ann:s%3Aecret@prometheus.example:9090/base?a=b#c');
+    if (typeof read === 'string') throw new Error(read);
+    expect(read.url.href).to.equal('http://prometheus.example:9090/base?a=b');
+    const expected = `Basic ${Buffer.from('ann:s:ecret').toString('base64')}`;
+    expect(read.credentials?.current.authorization).to.equal(expected);
+    expect(read.credentials?.name).to.match(/^sha256:[0-9a-f]{16}$/);
+  });
+
+  it('has no credentials where the URL has none', () => {
+    expect(parseSourceUrl('https://a.example')).to.deep.equal({
+      url: new URL('https://a.example/'),
+      credentials: undefined,
+    });
+  });
+
+  it('refuses everything but HTTP', () => {
+    for (const text of ['', 'prometheus:9090', 'file:///etc/passwd', 'ftp://a', '//a', 'http://'])
+      expect(parseSourceUrl(text), text).to.match(/^must be a URL/);
+    expect(parseSourceUrl(`http://a/${'b'.repeat(2048)}`)).to.match(/no longer than 2048/);
+    expect(parseSourceUrl('http://a:%ff@b')).to.match(/percent-encoded/);
+  });
+});

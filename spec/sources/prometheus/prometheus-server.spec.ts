@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const signal = new AbortController().signal;
+
+describe('PrometheusServer', () => {
+  it('posts an instant query, and gives the samples with their labels and times', async () => {
+    await using system = await setUp(
+      vector([{ metric: { __name__: 'up', job: 'web' }, value: [1767225600.123, '1.5'] }]),
+    );
+    const samples = await system.server.query('up{job="web"}').ask(signal);
+    expect(samples).to.deep.equal([
+      { value: 1.5, labels: { __name__: 'up', job: 'web' }, takenAtMs: 1767225600123 },
+    ]);
+    const [request] = system.loopback.requests;
+    expect(request).to.include({ method: 'POST', body: 'query=up%7Bjob%3D%22web%22%7D' });
+    expect(request?.url.pathname).to.equal('/prometheus/api/v1/query');
+  });
+
+  it('gives all samples of a vector, and the one of a scalar', async () => {
+    const two = ['1', '-2e3'].map((value) => ({ metric: {}, value: [1, value] }));
+    await using several = await setUp(vector(two));
+    expect((await several.server.query('a').ask(signal)).map(({ value }) => value)).to.deep.equal([1, -2000]);
+    await using single = await setUp(success({ resultType: 'scalar', result: [2, '7'] }));
+    expect(await single.server.query('a').ask(signal)).to.deep.equal([
+      { value: 7, labels: {}, takenAtMs: 2000 },
+    ]);
+  });
+
+  const refused: readonly (readonly [string, object, RegExp])[] = [
+    ['an empty vector', vector([]), /the query has no result$/],
+    ['NaN', vector([{ metric: {}, value: [1, 'NaN'] }]), /"NaN", which is no result$/],
+    ['infinity', success({ resultType: 'scalar', result: [1, '+Inf'] }), /"\+Inf", which is no result$/],
+    ['less than infinity', vector([{ metric: {}, value: [1, '-Inf'] }]), /"-Inf", which is no result$/],
+    ['no number', vector([{ metric: {}, value: [1, ''] }]), /"", which is no result$/],
+    ['a matrix', success({ resultType: 'matrix', result: [] }), /gives a matrix, not a vector or scalar$/],
+    [
+      'a string',
+      success({ resultType: 'string', result: [1, 'a'] }),
+      /gives a string, not a vector or scalar$/,
+    ],
+    ['a histogram', vector([{ metric: {}, histogram: [1, {}] }]), /gives a histogram, not a number$/],
+    ['something else', { a: 1 }, /the response is not one of the Prometheus HTTP API$/],
+  ];
+  for (const [what, body, error] of refused) {
+    it(`has no result for ${what}`, async () => {
+      await using system = await setUp(body);
+      expect(await errorOf(system.server)).to.match(error);
+    });
+  }
+
+  it('says what Prometheus says is wrong with a query', async () => {
+    const error = { status: 'error', errorType: 'bad_data', error: 'parse error: unexpected end' };
+    await using system = await setUp(error, () => 400);
+    expect(await errorOf(system.server)).to.equal(
+      `Cannot ask 127.0.0.1:${system.loopback.port}: it responds with status 400: parse error: unexpected end`,
+    );
+  });
+
+  it('gets where a post is refused, and goes on doing so', async () => {
+    const body = vector([{ metric: {}, value: [1, '1'] }]);
+    await using system = await setUp(body, (method) => (method === 'POST' ? 405 : 200));
+    const query = system.server.query('a b');
+    await query.ask(signal);
+    await query.ask(signal);
+    expect(system.loopback.requests.map(({ method }) => method)).to.deep.equal(['POST', 'GET', 'GET']);
+    expect(system.loopback.requests[2]?.url.search).to.equal('?query=a+b');
+  });
+
+  it('has the same key for equal queries alone', async () => {
+    await using one = await setUp({});
+    const { server } = one;
+    expect(server.query('a').key).to.equal(server.query('a').key);
+    expect(server.query('a').key).not.to.equal(server.query('b').key);
+    expect(server.query('x'.repeat(5000)).description.length).to.be.below(300);
+  });
+});
+
+async function setUp(body: object, statusOf: (method: string) => number = () => 200) {
+  const stack = new AsyncDisposableStack();
+  const loopback = stack.use(
+    await LoopbackServer.start(({ method }, response) => {
+      response.writeHead(statusOf(method)).end(JSON.stringify(body));
+    }),
+  );
+  const http = stack.use(
+    new HttpClient({
+      clock: new ManualClock(),
+      allowedHosts: new AllowedHosts(['127.0.0.1']),
+      userAgent: 'spec',
+    }),
+  );
+  const server = new PrometheusServer({ http, url: new URL('/prometheus/', loopback.url) });
+  return { loopback, server, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+async function errorOf(server: PrometheusServer): Promise<string> {
+  return await server
+    .query('a')
+    .ask(signal)
+    .then(
+      () => 'no error',
+      (error: unknown) => describeError(error),
+    );
+}
+
+function success(data: object): object {
+  return { status: 'success', data };
+}
+
+function vector(result: readonly object[]): object {
+  return success({ resultType: 'vector', result });
+}
