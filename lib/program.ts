@@ -1,4 +1,4 @@
-import type { VersionInfo } from '#lib/apiserver/version-info.ts';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';

@@ -1,4 +1,4 @@
-import type { VersionInfo } from '#lib/apiserver/version-info.ts';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import packageJson from '../package.json' with { type: 'json' };
 
 /** The Kubernetes API level that the reference answers with, and so the one that clients adapt to. */

@@ -50,6 +50,34 @@ const STAGE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'metrics-server.ts': ['api', 'debug', 'ui', 'options.ts', 'pipeline.ts', 'health-checks.ts'],
 };
 
+// Inside the API server: what each room may know of the others. The files right in it put the rooms together.
+const CONTENT = ['encoding', 'negotiation', 'objects', 'http'];
+const APISERVER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  encoding: [],
+  negotiation: ['encoding'],
+  objects: ['encoding'],
+  http: ['encoding', 'negotiation', 'objects'],
+  'api-group.ts': ['encoding', 'objects', 'http'],
+  certificates: [],
+  reviews: [],
+  authentication: ['certificates', 'http', 'reviews'],
+  authorization: ['http', 'reviews'],
+  serving: ['encoding', 'http'],
+  health: ['http'],
+  middleware: ['authentication', 'authorization', 'health', 'http', 'negotiation', 'serving'],
+  discovery: [...CONTENT, 'api-group.ts'],
+  openapi: [...CONTENT, 'api-group.ts'],
+  resources: [...CONTENT, 'api-group.ts'],
+  watch: [...CONTENT, 'api-group.ts', 'resources'],
+  flags: ['authentication', 'authorization', 'middleware', 'serving'],
+  'delegated-access.ts': ['authentication', 'authorization', 'reviews'],
+  'dispatch.ts': [...CONTENT, 'api-group.ts', 'discovery', 'resources', 'watch'],
+  'api-server.ts': [
+    ...['authentication', 'authorization', 'discovery', 'health', 'http', 'middleware', 'openapi', 'serving'],
+    ...['watch', 'api-group.ts', 'dispatch.ts'],
+  ],
+};
+
 describe('the folders of lib/', () => {
   const sources = readSourceFiles('lib');
 
@@ -58,6 +86,25 @@ describe('the folders of lib/', () => {
     expect(folders.filter((folder) => !(folder in FOLDER_MAY_IMPORT))).to.deep.equal([]);
     const stages = sources.map(({ path }) => stageOf(path)).filter((stage) => stage !== undefined);
     expect(stages.filter((stage) => !(stage in STAGE_MAY_IMPORT))).to.deep.equal([]);
+    const rooms = sources
+      .map(({ path }) => partOf(path, 'lib/apiserver'))
+      .filter((room) => room !== undefined);
+    expect([...new Set(rooms)].sort()).to.deep.equal(Object.keys(APISERVER_MAY_IMPORT).sort());
+  });
+
+  it('keep what is inside apiserver in its order', () => {
+    const offences = offencesOf(sources, ({ path }, target) => {
+      const [from, to] = [partOf(path, 'lib/apiserver'), partOf(target, 'lib/apiserver')];
+      const isInside = from !== undefined && to !== undefined && from !== to;
+      return !isInside || (APISERVER_MAY_IMPORT[from] ?? []).includes(to);
+    });
+    expect(offences).to.deep.equal([]);
+  });
+
+  it('import no folder that imports them, however deep they are and however long the way back', () => {
+    const folders = new Set(sources.flatMap(({ path }) => foldersAbove(path)));
+    const cycles = [...folders].flatMap((folder) => cyclesIn(folder, sources));
+    expect(cycles).to.deep.equal([]);
   });
 
   it('import only what the table lets them', () => {
@@ -140,6 +187,29 @@ describe('the folders of lib/', () => {
   });
 });
 
+describe('cyclesIn', () => {
+  const source = (path: string, text: string) => parseSourceFile(path, text);
+
+  it('finds the way from a folder back to itself, through others and files beside them', () => {
+    const sources = [
+      source('lib/a/b/x.ts', "import '#lib/a/c.ts';"),
+      source('lib/a/c.ts', "import './d/y.ts';"),
+      source('lib/a/d/y.ts', "import '#lib/a/b/z.ts';"),
+      source('lib/a/e.ts', "import './b/x.ts';"),
+    ];
+    expect(cyclesIn('lib/a', sources)).to.deep.equal(['lib/a: b', 'lib/a: d']);
+  });
+
+  it('passes over imports inside of one folder, and those that lead one way', () => {
+    const sources = [
+      source('lib/a/b/x.ts', "import './y.ts'; import '#lib/a/c.ts'; import '#lib/f/g.ts';"),
+      source('lib/a/b/y.ts', "import './x.ts';"),
+      source('lib/f/g.ts', "import '#lib/a/b/x.ts';"),
+    ];
+    expect(cyclesIn('lib/a', sources)).to.deep.equal([]);
+  });
+});
+
 describe('parseSourceFile', () => {
   it('finds imports of values, of types, for their effect, dynamic ones and re-exports', () => {
     const { specifiers } = parseSourceFile(
@@ -211,6 +281,38 @@ function folderOf(path: string): string {
   const [root, folder, file] = path.split('/');
   if (root !== 'lib' || folder === undefined) return path;
   return file === undefined ? '.' : folder;
+}
+
+/** Which of a folder's own folders can be reached from themselves, through files beside them, too. */
+function cyclesIn(folder: string, sources: readonly SourceFile[]): string[] {
+  const imports = new Map<string, Set<string>>();
+  for (const { path, specifiers } of sources) {
+    const from = partOf(path, folder);
+    for (const specifier of from === undefined ? [] : specifiers) {
+      const target = resolve(path, specifier);
+      const to = target && partOf(target, folder);
+      if (from !== undefined && to !== undefined && to !== from)
+        imports.set(from, (imports.get(from) ?? new Set()).add(to));
+    }
+  }
+  const reachesItself = (part: string) => {
+    const reached = new Set(imports.get(part));
+    for (const one of reached) for (const next of imports.get(one) ?? []) reached.add(next);
+    return reached.has(part);
+  };
+  const folders = [...imports.keys()].filter((part) => !part.endsWith('.ts'));
+  return folders.filter(reachesItself).map((part) => `${folder}: ${part}`);
+}
+
+/** `lib` and `lib/a` for `lib/a/b.ts`. */
+function foldersAbove(path: string): readonly string[] {
+  const segments = path.split('/').slice(0, -1);
+  return segments.map((_, index) => segments.slice(0, index + 1).join('/'));
+}
+
+/** `b` for `lib/a/b/c.ts` and `b.ts` for `lib/a/b.ts`, of the folder `lib/a`; `undefined` elsewhere. */
+function partOf(path: string, folder: string): string | undefined {
+  return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1).split('/', 1)[0] : undefined;
 }
 
 /** `scrape` for `lib/resource-metrics/scrape/x.ts`, `manager.ts` for a file beside it; `undefined` elsewhere. */

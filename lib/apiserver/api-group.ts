@@ -1,12 +1,11 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
-import type { Schemas } from '#lib/apiserver/openapi/schema.ts';
-import type { SelectedBatch } from '#lib/apiserver/resources/selection.ts';
-import type { TableColumn } from '#lib/apiserver/resources/table.ts';
-import type { Watchable } from '#lib/apiserver/watch/watchable.ts';
+import type { User } from '#lib/apiserver/http/user.ts';
+import type { Schemas } from '#lib/apiserver/objects/schema.ts';
+import type { SelectedBatch } from '#lib/apiserver/objects/selection.ts';
+import type { ObjectBatch, ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import type { User } from './authentication.ts';
-import type { ObjectBatch, ServedObject } from './served-object.ts';
 
 /** An API group that this server serves behind the aggregator. */
 export interface ApiGroup {
@@ -61,6 +60,19 @@ export interface ObjectResource<Object extends ServedObject = ServedObject> exte
   onServed?(selection: readonly SelectedBatch<Object>[]): void;
   /** How changes are followed; without it the resource is not watched. */
   readonly watch?: Watchable<Object>;
+}
+
+/** A column in which `kubectl get` prints objects: `metav1.TableColumnDefinition`. */
+export interface TableColumn<Object extends ServedObject = ServedObject> {
+  readonly name: string;
+  /** One of OpenAPI's types. */
+  readonly type: string;
+  /** One of OpenAPI's formats; `name` marks the column that identifies the object. */
+  readonly format: string;
+  readonly description: string;
+  /** Columns above 0 are only printed by `-o wide`. */
+  readonly priority: number;
+  cell(object: Object): string | number | boolean | null;
 }
 
 /** A resource that answers with whole documents of its own making, such as the values of a custom metric. */

@@ -1,10 +1,14 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
+import { type Authenticator, everyoneIsAnonymous } from '#lib/apiserver/authentication/authenticator.ts';
+import { type Authorizer, everythingIsAllowed } from '#lib/apiserver/authorization/authorizer.ts';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { allChecks } from '#lib/apiserver/health/all-checks.ts';
 import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
 import { healthEndpoints } from '#lib/apiserver/health/health-endpoints.ts';
+import { metricsEndpoint } from '#lib/apiserver/health/metrics-endpoint.ts';
+import type { Endpoint, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { answer } from '#lib/apiserver/middleware/answer.ts';
-import type { Endpoint, RequestState } from '#lib/apiserver/middleware/api-context.ts';
 import { authenticate } from '#lib/apiserver/middleware/authenticate.ts';
 import { authorize } from '#lib/apiserver/middleware/authorize.ts';
 import { finishBody } from '#lib/apiserver/middleware/finish-body.ts';
@@ -30,17 +34,13 @@ import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-serv
 import type { ListenAddress } from '#lib/apiserver/serving/listen.ts';
 import { SecureServer } from '#lib/apiserver/serving/secure-server.ts';
 import type { ServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
+import { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 import type { TlsSettings } from '#lib/apiserver/serving/tls-settings.ts';
 import { DEFAULT_MAX_WATCHERS, WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiGroup } from './api-group.ts';
-import { type Authenticator, everyoneIsAnonymous } from './authentication.ts';
-import { type Authorizer, everythingIsAllowed } from './authorization.ts';
 import { dispatch } from './dispatch.ts';
-import { metricsEndpoint } from './metrics-endpoint.ts';
-import { ServingTelemetry } from './serving-telemetry.ts';
-import type { VersionInfo } from './version-info.ts';
 
 /** What an API server serves, and with what. */
 export interface ApiServerOptions extends ListenAddress {

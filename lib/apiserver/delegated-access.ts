@@ -1,18 +1,18 @@
 import type { Registry } from 'prom-client';
+import type { Authenticator } from '#lib/apiserver/authentication/authenticator.ts';
+import type { Authorizer } from '#lib/apiserver/authorization/authorizer.ts';
+import { AccessTelemetry, type ReviewKind } from '#lib/apiserver/reviews/access-telemetry.ts';
+import { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { AccessTelemetry, type ReviewKind } from './access-telemetry.ts';
 import {
   type DelegatedAuthenticationOptions,
   startDelegatedAuthentication,
 } from './authentication/delegated-authentication.ts';
-import type { Authenticator } from './authentication.ts';
 import { delegatedAuthorizer } from './authorization/delegated-authorizer.ts';
 import type { PathRules } from './authorization/path-rules.ts';
-import type { Authorizer } from './authorization.ts';
-import { ReviewClient } from './review-client.ts';
 
 /** Who may come in, and what they may do, as far as flags say and not the cluster. */
 export interface DelegatedAccessOptions {

@@ -1,19 +1,25 @@
 import { apiGroup, apiResourceList } from '#lib/apiserver/discovery/group-documents.ts';
 import { serveGroups } from '#lib/apiserver/discovery/serve-groups.ts';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
-import type { ApiContext, Endpoint } from '#lib/apiserver/middleware/api-context.ts';
+import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
+import {
+  methodNotAllowed,
+  noSuchResource,
+  notProducible,
+  unsupportedMediaType,
+} from '#lib/apiserver/http/failures.ts';
+import { splitPath } from '#lib/apiserver/http/request-info.ts';
+import { writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
 import { DOCUMENT_TYPES, LIST_TYPES, MEDIA_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
 import { canConsume, canProduce } from '#lib/apiserver/negotiation/route-media-types.ts';
 import { matchRoute } from '#lib/apiserver/resources/route.ts';
 import { serveDocument } from '#lib/apiserver/resources/serve-document.ts';
 import { serveGet } from '#lib/apiserver/resources/serve-get.ts';
-import { serveList } from '#lib/apiserver/resources/serve-list.ts';
+import { type ListTarget, listOptionsOf, serveList } from '#lib/apiserver/resources/serve-list.ts';
+import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import type { ApiGroup, ApiVersion } from './api-group.ts';
-import { methodNotAllowed, noSuchResource, notProducible, unsupportedMediaType } from './failures.ts';
-import { splitPath } from './request-info.ts';
-import type { VersionInfo } from './version-info.ts';
-import { writeBody, writeDocument } from './write-document.ts';
 
 /** What is served. */
 export interface Served {
@@ -73,11 +79,18 @@ function dispatchResource(
   if (!route) throw noSuchResource();
   requireGet(context, { produces: route.type === 'list' ? LIST_TYPES : DOCUMENT_TYPES, consumes: ['*/*'] });
   const identity = { group: target.group.name, version: target.version.version };
-  if (route.type === 'list') return serveList(context, { ...identity, ...route, watches: target.watches });
+  if (route.type === 'list') return serveCollection(context, { ...identity, ...route }, target.watches);
   const key = { namespace: route.namespace, name: route.name };
   return route.type === 'get'
     ? serveGet(context, { ...identity, resource: route.resource, key })
     : serveDocument(context, { ...identity, resource: route.resource, key });
+}
+
+/** A collection is listed or, where its query says so, watched. */
+async function serveCollection(context: ApiContext, target: ListTarget, watches: WatchServer): Promise<void> {
+  const options = listOptionsOf(context.state, target.resource);
+  if (options.isWatch) serveWatch(context, { target, options, watches });
+  else await serveList(context, { target, options });
 }
 
 function answerVersion(context: ApiContext, version: VersionInfo): void {

@@ -1,7 +1,7 @@
 import { startApiServer } from '#lib/apiserver/api-server.ts';
 import { startDelegatedAccess } from '#lib/apiserver/delegated-access.ts';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { openServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
-import type { VersionInfo } from '#lib/apiserver/version-info.ts';
 import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { LeaderElection } from '#lib/control/leader-election.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';

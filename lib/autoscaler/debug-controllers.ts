@@ -1,6 +1,6 @@
-import { methodNotAllowed } from '#lib/apiserver/failures.ts';
-import type { Endpoint } from '#lib/apiserver/middleware/api-context.ts';
-import { writeBody } from '#lib/apiserver/write-document.ts';
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { methodNotAllowed } from '#lib/apiserver/http/failures.ts';
+import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 
 /** Who acts, and what runs. */

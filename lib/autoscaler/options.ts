@@ -1,6 +1,6 @@
-import { authenticationFlags } from '#lib/apiserver/options/authentication-flags.ts';
-import { authorizationFlags } from '#lib/apiserver/options/authorization-flags.ts';
-import { servingFlags } from '#lib/apiserver/options/serving-flags.ts';
+import { authenticationFlags } from '#lib/apiserver/flags/authentication-flags.ts';
+import { authorizationFlags } from '#lib/apiserver/flags/authorization-flags.ts';
+import { servingFlags } from '#lib/apiserver/flags/serving-flags.ts';
 import {
   type AuthenticationOptions,
   type AuthorizationOptions,
@@ -8,7 +8,7 @@ import {
   authorizationOptionsOf,
   type ServingOptions,
   servingOptionsOf,
-} from '#lib/apiserver/options/serving-options.ts';
+} from '#lib/apiserver/flags/serving-options.ts';
 import type { FlagSection, FlagValues } from '#lib/flags/flag.ts';
 import { FlagError } from '#lib/flags/flag-error.ts';
 import { formatHelp } from '#lib/flags/format-help.ts';

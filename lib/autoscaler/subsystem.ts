@@ -1,6 +1,6 @@
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
 import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
-import type { Endpoint } from '#lib/apiserver/middleware/api-context.ts';
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 
 /** A part of the autoscaler: what it serves, and what it does. */
 export interface Subsystem extends AsyncDisposable {

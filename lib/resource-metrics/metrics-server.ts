@@ -1,8 +1,8 @@
 import { startApiServer } from '#lib/apiserver/api-server.ts';
 import { openPaths } from '#lib/apiserver/authorization/open-paths.ts';
 import { startDelegatedAccess } from '#lib/apiserver/delegated-access.ts';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { openServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
-import type { VersionInfo } from '#lib/apiserver/version-info.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';

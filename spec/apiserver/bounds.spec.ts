@@ -7,7 +7,7 @@ import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ApiServerOptions } from '#lib/apiserver/api-server.ts';
-import type { Endpoint } from '#lib/apiserver/middleware/api-context.ts';
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-server.ts';
 import { MAX_BODY_BYTES } from '#lib/apiserver/serving/limit-body.ts';
 import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';

@@ -1,9 +1,9 @@
 import { connect, type OutgoingHttpHeaders } from 'node:http2';
 import { Agent, request } from 'node:https';
 import { expect } from 'chai';
-import type { User } from '#lib/apiserver/authentication.ts';
-import type { Authorizer } from '#lib/apiserver/authorization.ts';
+import type { Authorizer } from '#lib/apiserver/authorization/authorizer.ts';
 import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
+import type { User } from '#lib/apiserver/http/user.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { delayAnswers } from '#lib/simulator/api-server/faults/delay-answers.ts';
 import { FRONT_PROXY_NAME } from '#lib/simulator/pki/cluster-pki.ts';

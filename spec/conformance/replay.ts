@@ -1,4 +1,4 @@
-import type { VersionInfo } from '#lib/apiserver/version-info.ts';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { type Checked, healthChecks } from '#lib/resource-metrics/health-checks.ts';
 import { systemClock } from '#lib/time/system-clock.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { AnswerPart } from '#lib/apiserver/answer-part.ts';
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
+import type { AnswerPart } from '#lib/apiserver/http/response-part.ts';
+import { select } from '#lib/apiserver/objects/selection.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
-import { select } from '#lib/apiserver/resources/selection.ts';
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { kubeletEndpoints } from '#lib/resource-metrics/scrape/kubelet-endpoint.ts';

@@ -1,4 +1,4 @@
-import { ReviewClient } from '#lib/apiserver/review-client.ts';
+import { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';

@@ -1,7 +1,7 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import type { ObjectBatch, ServedObject } from '#lib/apiserver/served-object.ts';
+import type { ObjectBatch, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 
 /** An object of an invented kind that has a size, sent as field 2. */
 export class Thing implements ServedObject {

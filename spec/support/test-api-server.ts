@@ -1,11 +1,11 @@
 import { Registry } from 'prom-client';
 import { type ApiServer, type ApiServerOptions, startApiServer } from '#lib/apiserver/api-server.ts';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import {
   type KeyAndCertificate,
   makeSelfSignedCertificate,
 } from '#lib/apiserver/serving/self-signed-certificate.ts';
 import { fixedCertificate } from '#lib/apiserver/serving/serving-certificates.ts';
-import type { VersionInfo } from '#lib/apiserver/version-info.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 

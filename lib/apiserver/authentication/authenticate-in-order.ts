@@ -1,6 +1,7 @@
-import { ANONYMOUS, type Authenticator, type User } from '#lib/apiserver/authentication.ts';
-import { StatusError } from '#lib/apiserver/status-error.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 import { AUTHENTICATED_GROUP, type AuthenticationMethod } from './authentication-method.ts';
+import type { Authenticator } from './authenticator.ts';
 
 const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
 

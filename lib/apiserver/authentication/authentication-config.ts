@@ -1,4 +1,4 @@
-import type { CaBundle } from './ca-bundle.ts';
+import type { CaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 
 /** Whom to believe, as of one moment; replaced as a whole when it changes. */
 export interface AuthenticationConfig {

@@ -1,4 +1,5 @@
-import type { Credentials, User } from '#lib/apiserver/authentication.ts';
+import type { User } from '#lib/apiserver/http/user.ts';
+import type { Credentials } from './authenticator.ts';
 
 /**
  * One way to prove who one is.

@@ -1,4 +1,4 @@
-import type { User } from '#lib/apiserver/authentication.ts';
+import type { User } from '#lib/apiserver/http/user.ts';
 import type { AuthenticationMethod } from './authentication-method.ts';
 
 /**

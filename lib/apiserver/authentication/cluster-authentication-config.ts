@@ -1,10 +1,10 @@
+import type { CaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { FrontProxyConfig } from './authentication-config.ts';
-import type { CaBundle } from './ca-bundle.ts';
 import { type ConfigMapData, clientAuthoritiesIn, dataOf, frontProxyIn } from './config-map-data.ts';
 
 /** What following the cluster's configuration needs from outside. */

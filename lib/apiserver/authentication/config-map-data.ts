@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
+import { type CaBundle, parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { FrontProxyConfig } from './authentication-config.ts';
-import { type CaBundle, parseCaBundle } from './ca-bundle.ts';
 
 /** The texts of the config map by key; the same ones for as long as none of them changes. */
 export type ConfigMapData = Readonly<Record<string, string>>;

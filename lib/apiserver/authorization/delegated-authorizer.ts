@@ -1,12 +1,12 @@
-import type { Attributes, Authorizer, Decision } from '#lib/apiserver/authorization.ts';
-import { ExpiringCache } from '#lib/apiserver/expiring-cache.ts';
-import type { ResourceRequestInfo } from '#lib/apiserver/request-info.ts';
-import { NO_SELECTORS } from '#lib/apiserver/request-selectors.ts';
-import type { ReviewClient } from '#lib/apiserver/review-client.ts';
-import { StatusError } from '#lib/apiserver/status-error.ts';
+import type { ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
+import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { ExpiringCache } from '#lib/apiserver/reviews/expiring-cache.ts';
+import type { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { accessReviewSpec } from './access-review.ts';
+import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 import { isAlwaysAllowed, type PathRules } from './path-rules.ts';
 
 /** What delegated authorization needs from outside. */

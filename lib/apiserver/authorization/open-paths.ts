@@ -1,4 +1,4 @@
-import type { Authorizer } from '#lib/apiserver/authorization.ts';
+import type { Authorizer } from './authorizer.ts';
 import { isAlwaysAllowed, parsePathRules } from './path-rules.ts';
 
 /** Lets everybody get some paths, which hold nothing that is anybody's, and asks an authorizer about everything else. */

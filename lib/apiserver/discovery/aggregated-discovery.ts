@@ -1,9 +1,9 @@
 import type { ApiGroup, ServedResource } from '#lib/apiserver/api-group.ts';
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import { writeListMeta } from '#lib/apiserver/encoding/list-meta.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import type { Conversion, Restrictions } from '#lib/apiserver/negotiation/media-type.ts';
+import { writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import { verbsOf } from './group-documents.ts';
 
 /** What a client must ask for to get the discovery of all groups at once, and what it is told that it got. */

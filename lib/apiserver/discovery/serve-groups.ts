@@ -1,10 +1,10 @@
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
-import { contentHash } from '#lib/apiserver/content-hash.ts';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
-import type { ApiContext, Endpoint } from '#lib/apiserver/middleware/api-context.ts';
+import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { contentHash } from '#lib/apiserver/http/content-hash.ts';
+import { negotiateAnswer, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
 import { negotiate } from '#lib/apiserver/negotiation/media-type.ts';
-import { negotiateAnswer, writeBody, writeDocument } from '#lib/apiserver/write-document.ts';
 import { AGGREGATED_DISCOVERY, AGGREGATED_ONLY, apiGroupDiscoveryList } from './aggregated-discovery.ts';
 import { apiGroupList } from './group-documents.ts';
 

@@ -1,4 +1,4 @@
-import type { ApiContext, Endpoint } from '#lib/apiserver/middleware/api-context.ts';
+import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { HEALTH_ENDPOINTS, type HealthCheck, type HealthEndpoint } from './health-check.ts';

@@ -1,4 +1,4 @@
-import type { RequestInfo } from '#lib/apiserver/request-info.ts';
+import type { RequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { HEALTH_ENDPOINTS } from './health-check.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { internalError } from '#lib/apiserver/failures.ts';
-import { StatusError } from '#lib/apiserver/status-error.ts';
-import { writeStatus } from '#lib/apiserver/write-document.ts';
+import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
+import { internalError } from '#lib/apiserver/http/failures.ts';
+import { RequestEnd } from '#lib/apiserver/http/request-end.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { writeStatus } from '#lib/apiserver/http/write-response.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
-import type { ApiContext, Middleware } from './api-context.ts';
-import { RequestEnd } from './request-end.ts';
 
 /**
  * The outermost middleware: gives every answer the headers that all have, and turns whatever the others throw into a

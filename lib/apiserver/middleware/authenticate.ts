@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import type { Authenticator } from '#lib/apiserver/authentication.ts';
-import { unauthorized } from '#lib/apiserver/failures.ts';
-import type { Middleware } from './api-context.ts';
+import type { Authenticator } from '#lib/apiserver/authentication/authenticator.ts';
+import type { Middleware } from '#lib/apiserver/http/api-context.ts';
+import { unauthorized } from '#lib/apiserver/http/failures.ts';
 
 /** Finds out who a request comes from, and answers 401 where its credentials are not good. */
 export function authenticate(authenticator: Authenticator): Middleware {

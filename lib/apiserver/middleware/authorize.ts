@@ -1,7 +1,7 @@
-import type { Attributes, Authorizer, Decision } from '#lib/apiserver/authorization.ts';
-import { forbidden } from '#lib/apiserver/failures.ts';
+import type { Attributes, Authorizer, Decision } from '#lib/apiserver/authorization/authorizer.ts';
+import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
+import { forbidden } from '#lib/apiserver/http/failures.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
-import type { ApiContext, Middleware } from './api-context.ts';
 
 /** Lets a request pass that its user may make, and answers 403 to the others. */
 export function authorize(authorizer: Authorizer): Middleware {

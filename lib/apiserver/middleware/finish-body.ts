@@ -1,6 +1,6 @@
-import { type AnswerPart, bodyOf, gzipParts, lengthOf } from '#lib/apiserver/answer-part.ts';
+import type { Middleware } from '#lib/apiserver/http/api-context.ts';
+import { type AnswerPart, bodyOf, gzipParts, lengthOf } from '#lib/apiserver/http/response-part.ts';
 import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
-import type { Middleware } from './api-context.ts';
 
 /** Makes one body of the parts of an answer, and compresses long ones for those who take that, off the event loop. */
 export const finishBody: Middleware = async (context, next) => {

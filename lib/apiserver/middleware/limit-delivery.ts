@@ -1,6 +1,6 @@
-import type { ServingTelemetry } from '#lib/apiserver/serving-telemetry.ts';
+import type { Middleware } from '#lib/apiserver/http/api-context.ts';
+import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { Middleware } from './api-context.ts';
 
 /**
  * Cuts off who does not take an answer within the time that a request may last: it would count as under way for good.

@@ -1,9 +1,9 @@
-import { badRequest } from '#lib/apiserver/failures.ts';
+import type { Middleware } from '#lib/apiserver/http/api-context.ts';
+import { badRequest } from '#lib/apiserver/http/failures.ts';
+import { RequestDeadline } from '#lib/apiserver/http/request-deadline.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import type { Middleware } from './api-context.ts';
-import { RequestDeadline } from './request-deadline.ts';
 
 /**
  * Gives every request a deadline: that of its `timeout` parameter, unless that is longer than the server's. It is over, too,

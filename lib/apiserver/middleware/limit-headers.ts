@@ -1,16 +1,11 @@
+import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
+import { MAX_HEADERS, MAX_URL_BYTES } from '#lib/apiserver/http/request-bounds.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
-import type { ServingTelemetry } from '#lib/apiserver/serving-telemetry.ts';
-import { StatusError } from '#lib/apiserver/status-error.ts';
-import type { ApiContext, Middleware } from './api-context.ts';
+import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 
 /** How long each header may be that is parsed for anybody; real ones have less than a thousand bytes. */
 const MAX_PARSED_BYTES = MAX_ACCEPT_BYTES;
-
-/** How many headers a request may have: a user's groups and extra values come one in each. */
-export const MAX_HEADERS = 10_000;
-
-/** How long a request's path with its query may be; selectors at their bound fit in, each byte of them encoded. */
-export const MAX_URL_BYTES = 128 * 1024;
 
 /** What is looked into of every request, beside what tells whose it is. */
 const PARSED_HEADERS = [

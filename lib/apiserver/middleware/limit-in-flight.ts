@@ -1,7 +1,7 @@
-import { tooManyRequests } from '#lib/apiserver/failures.ts';
 import { isProbe } from '#lib/apiserver/health/is-probe.ts';
-import type { RequestKind, ServingTelemetry } from '#lib/apiserver/serving-telemetry.ts';
-import type { Middleware } from './api-context.ts';
+import type { Middleware } from '#lib/apiserver/http/api-context.ts';
+import { tooManyRequests } from '#lib/apiserver/http/failures.ts';
+import type { RequestKind, ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 
 /** How many requests may be under way at once. */
 export interface InFlightLimits {

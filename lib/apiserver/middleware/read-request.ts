@@ -1,8 +1,8 @@
-import { badRequest } from '#lib/apiserver/failures.ts';
-import { percentDecode } from '#lib/apiserver/percent-encoding.ts';
-import { parseQuery } from '#lib/apiserver/query-values.ts';
-import { parseRequestInfo } from '#lib/apiserver/request-info.ts';
-import type { Middleware } from './api-context.ts';
+import type { Middleware } from '#lib/apiserver/http/api-context.ts';
+import { badRequest } from '#lib/apiserver/http/failures.ts';
+import { percentDecode } from '#lib/apiserver/http/percent-encoding.ts';
+import { parseQuery } from '#lib/apiserver/http/query-values.ts';
+import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
 
 /** Reads from path and query what the request is about. */
 export const readRequest: Middleware = (context, next) => {

@@ -1,7 +1,7 @@
-import { ANONYMOUS } from '#lib/apiserver/authentication.ts';
 import { isProbe } from '#lib/apiserver/health/is-probe.ts';
+import type { Middleware } from '#lib/apiserver/http/api-context.ts';
+import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 import type { KnownFor } from '#lib/apiserver/serving/known-addresses.ts';
-import type { Middleware } from './api-context.ts';
 
 /** Tells where somebody asks from who has proved who they are, and where probes come from: these have places reserved. */
 export function recogniseAddress(

@@ -1,4 +1,5 @@
 import type { ApiGroup, ApiVersion } from '#lib/apiserver/api-group.ts';
+import type { Schemas } from '#lib/apiserver/objects/schema.ts';
 import { DISCOVERY_SCHEMAS } from './discovery-schemas.ts';
 import { META_SCHEMAS } from './meta-schemas.ts';
 import {
@@ -8,7 +9,6 @@ import {
   versionOperation,
   versionOperations,
 } from './operations.ts';
-import type { Schemas } from './schema.ts';
 
 /** What one OpenAPI 3 document is about: everything directly at one path of discovery. */
 export interface ApiDocument {

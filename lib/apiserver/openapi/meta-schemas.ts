@@ -8,7 +8,7 @@ import {
   type Schemas,
   text,
   wholeNumber,
-} from './schema.ts';
+} from '#lib/apiserver/objects/schema.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const ATOMIC = { 'x-kubernetes-list-type': 'atomic' };

@@ -1,8 +1,8 @@
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import { SCHEMAS_PATH } from '#lib/apiserver/objects/schema.ts';
 import type { ApiDocument } from './api-documents.ts';
 import type { Operation } from './operations.ts';
 import { referredSchemas } from './referred-schemas.ts';
-import { SCHEMAS_PATH } from './schema.ts';
 
 /** What documents say of the server itself. */
 export interface ApiInfo {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '#lib/apiserver/encoding/json-value.ts';
-import { SCHEMAS_PATH, type Schemas } from './schema.ts';
+import { SCHEMAS_PATH, type Schemas } from '#lib/apiserver/objects/schema.ts';
 
 /**
  * The schemas of the given names, and those that they refer to, and so on; sorted by name.

@@ -1,5 +1,5 @@
 import type { ReadRequest } from '#lib/apiserver/api-group.ts';
-import type { ApiContext } from '#lib/apiserver/middleware/api-context.ts';
+import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 
 /** Waits for a resource's answer, for as long as the request's deadline and its client's patience last. */
 export function awaitAnswer<T>(context: ApiContext, answer: Promise<T>): Promise<T> {

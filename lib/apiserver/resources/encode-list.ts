@@ -1,20 +1,15 @@
-import { type AnswerPart, lengthOf } from '#lib/apiserver/answer-part.ts';
 import type { Encoding } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
-import {
-  ITEMS_FIELD,
-  type ListMeta,
-  listMetaJson,
-  writeListMeta,
-} from '#lib/apiserver/encoding/list-meta.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
+import { type AnswerPart, lengthOf } from '#lib/apiserver/http/response-part.ts';
+import { ITEMS_FIELD, type ListMeta, listMetaJson, writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
+import { isWhole, type Run, type Selection, selectedObjects } from '#lib/apiserver/objects/selection.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { objectFields, type TypeMeta, writeObject } from './encode-object.ts';
 import { type BatchFormat, type EncodedBatch, encodeBatch } from './encoded-batch.ts';
 import { jointParts, separated } from './joint-batches.ts';
-import { isWhole, type Run, type Selection, selectedObjects } from './selection.ts';
 
 /** Objects as they are answered to a list. */
 export interface ObjectList extends TypeMeta {

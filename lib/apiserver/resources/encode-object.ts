@@ -1,9 +1,9 @@
 import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import { objectMetaJson, objectMetaText, writeObjectMeta } from '#lib/apiserver/encoding/object-meta.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
+import { objectMetaJson, objectMetaText, writeObjectMeta } from '#lib/apiserver/objects/object-meta.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 
 /** A kind in its API version, as answers begin with it. */
 export interface TypeMeta {

@@ -1,12 +1,12 @@
 import { attempt } from '#lib/apiserver/encoding/attempt.ts';
-import { ITEMS_FIELD } from '#lib/apiserver/encoding/list-meta.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { returnScratch, takeScratch } from '#lib/apiserver/encoding/scratch.ts';
 import { TextWriter } from '#lib/apiserver/encoding/text-writer.ts';
-import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
+import { ITEMS_FIELD } from '#lib/apiserver/objects/list-meta.ts';
+import type { Run } from '#lib/apiserver/objects/selection.ts';
+import type { ObjectBatch } from '#lib/apiserver/objects/served-object.ts';
 import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import { objectJsonText, writeObject } from './encode-object.ts';
-import type { Run } from './selection.ts';
 
 /** The formats in which a list is put together from what its batches are kept in. */
 export type BatchFormat = 'json' | 'protobuf';

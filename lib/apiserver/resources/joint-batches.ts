@@ -1,5 +1,5 @@
-import type { AnswerPart } from '#lib/apiserver/answer-part.ts';
 import { type Deflated, deflate } from '#lib/apiserver/encoding/deflated.ts';
+import type { AnswerPart } from '#lib/apiserver/http/response-part.ts';
 import type { EncodedBatch } from './encoded-batch.ts';
 
 /** What is at least as long is compressed by itself: of less, compressing takes longer and saves less. */

@@ -1,6 +1,10 @@
-import { badRequest } from '#lib/apiserver/failures.ts';
-import { isTrue, parseCount } from '#lib/apiserver/query-values.ts';
-import { type RequestSelectors, readSelectors, type SentSelector } from '#lib/apiserver/request-selectors.ts';
+import { badRequest } from '#lib/apiserver/http/failures.ts';
+import { isTrue, parseCount } from '#lib/apiserver/http/query-values.ts';
+import {
+  type RequestSelectors,
+  readSelectors,
+  type SentSelector,
+} from '#lib/apiserver/http/request-selectors.ts';
 import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';

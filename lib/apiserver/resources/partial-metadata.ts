@@ -1,14 +1,9 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
-import {
-  ITEMS_FIELD,
-  type ListMeta,
-  listMetaJson,
-  writeListMeta,
-} from '#lib/apiserver/encoding/list-meta.ts';
-import { objectMetaJson, writeObjectMeta } from '#lib/apiserver/encoding/object-meta.ts';
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
+import { ITEMS_FIELD, type ListMeta, listMetaJson, writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
+import { objectMetaJson, writeObjectMeta } from '#lib/apiserver/objects/object-meta.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 
 /** An object's metadata as an answer of its own. */
 export function partialObjectMetadata(object: ServedObject, apiVersion: string): Document {

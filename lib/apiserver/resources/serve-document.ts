@@ -1,7 +1,7 @@
 import type { DocumentResource, ObjectKey } from '#lib/apiserver/api-group.ts';
-import { notFound } from '#lib/apiserver/failures.ts';
-import type { ApiContext } from '#lib/apiserver/middleware/api-context.ts';
-import { writeDocument } from '#lib/apiserver/write-document.ts';
+import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
+import { notFound } from '#lib/apiserver/http/failures.ts';
+import { writeDocument } from '#lib/apiserver/http/write-response.ts';
 import { awaitAnswer, readRequestOf } from './await-answer.ts';
 import type { ResourceIdentity } from './resource-identity.ts';
 

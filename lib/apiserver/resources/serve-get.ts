@@ -1,10 +1,10 @@
 import type { ObjectKey, ObjectResource } from '#lib/apiserver/api-group.ts';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
-import { badRequest, notAcceptable, notFound } from '#lib/apiserver/failures.ts';
-import type { ApiContext } from '#lib/apiserver/middleware/api-context.ts';
-import { isTrue } from '#lib/apiserver/query-values.ts';
-import { negotiateAnswer, writeBody } from '#lib/apiserver/write-document.ts';
+import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
+import { badRequest, notAcceptable, notFound } from '#lib/apiserver/http/failures.ts';
+import { isTrue } from '#lib/apiserver/http/query-values.ts';
+import { negotiateAnswer, writeBody } from '#lib/apiserver/http/write-response.ts';
 import { awaitAnswer, readRequestOf } from './await-answer.ts';
 import { OBJECT_RESTRICTIONS, toMetaConversion } from './conversion.ts';
 import { encodeObject } from './encode-object.ts';

@@ -1,21 +1,19 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
-import type { ListMeta } from '#lib/apiserver/encoding/list-meta.ts';
-import { notAcceptable } from '#lib/apiserver/failures.ts';
-import type { ApiContext } from '#lib/apiserver/middleware/api-context.ts';
-import { NO_SELECTORS } from '#lib/apiserver/request-selectors.ts';
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
-import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';
-import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
-import { negotiateAnswer, writeBody, writeParts } from '#lib/apiserver/write-document.ts';
+import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
+import { notAcceptable } from '#lib/apiserver/http/failures.ts';
+import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
+import { negotiateAnswer, writeBody, writeParts } from '#lib/apiserver/http/write-response.ts';
+import type { ListMeta } from '#lib/apiserver/objects/list-meta.ts';
+import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { awaitAnswer, readRequestOf } from './await-answer.ts';
 import { type MetaConversion, OBJECT_RESTRICTIONS, toMetaConversion } from './conversion.ts';
 import { encodeList } from './encode-list.ts';
-import { parseListOptions } from './list-options.ts';
+import { type ListOptions, parseListOptions } from './list-options.ts';
 import { cutPage } from './page.ts';
 import { partialObjectMetadataList } from './partial-metadata.ts';
 import { goTypeName, type ResourceIdentity } from './resource-identity.ts';
-import { select, selectedObjects } from './selection.ts';
 import { parseIncludeObject, tableDocument } from './table.ts';
 import { validateListOptions } from './validate-list-options.ts';
 import { wantedBy } from './wanted-objects.ts';
@@ -25,18 +23,29 @@ export interface ListTarget extends ResourceIdentity {
   readonly resource: ObjectResource;
   /** `undefined` for all. */
   readonly namespace: string | undefined;
-  /** Takes over those who want to be told of changes, too. */
-  readonly watches: WatchServer;
+}
+
+/**
+ * What a request says about the list or watch that it wants.
+ *
+ * @throws {StatusError} 400 for options that cannot be read, 422 for those that do not go together
+ */
+export function listOptionsOf(
+  { query, info }: Pick<RequestState, 'query' | 'info'>,
+  resource: ObjectResource,
+): ListOptions {
+  const options = parseListOptions(query, info.isResourceRequest ? info.selectors : NO_SELECTORS);
+  validateListOptions(options, { isWatchListEnabled: resource.watch !== undefined });
+  return options;
 }
 
 /** Answers with the objects that the selectors match, or with what the client wants made of them. */
-export async function serveList(context: ApiContext, target: ListTarget): Promise<void> {
+export async function serveList(
+  context: ApiContext,
+  { target, options }: { readonly target: ListTarget; readonly options: ListOptions },
+): Promise<void> {
   const { resource, namespace, group, version } = target;
-  const { query, info } = context.state;
-  const options = parseListOptions(query, info.isResourceRequest ? info.selectors : NO_SELECTORS);
-  validateListOptions(options, { isWatchListEnabled: resource.watch !== undefined });
   const representation = negotiateAnswer(context, OBJECT_RESTRICTIONS);
-  if (options.isWatch) return serveWatch(context, { target, options });
   const { labelSelector, fieldSelector } = options;
   const resourceVersion = resource.watch?.version();
   const answer = resource.list({ namespace, labelSelector, fieldSelector }, readRequestOf(context));

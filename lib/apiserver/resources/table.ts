@@ -1,24 +1,12 @@
+import type { TableColumn } from '#lib/apiserver/api-group.ts';
 import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
-import { type ListMeta, listMetaJson } from '#lib/apiserver/encoding/list-meta.ts';
-import { badRequest } from '#lib/apiserver/failures.ts';
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
+import { badRequest } from '#lib/apiserver/http/failures.ts';
+import { type ListMeta, listMetaJson } from '#lib/apiserver/objects/list-meta.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import { objectFields, type TypeMeta } from './encode-object.ts';
 import { partialObjectMetadataJson } from './partial-metadata.ts';
-
-/** A column in which `kubectl get` prints objects: `metav1.TableColumnDefinition`. */
-export interface TableColumn<Object extends ServedObject = ServedObject> {
-  readonly name: string;
-  /** One of OpenAPI's types. */
-  readonly type: string;
-  /** One of OpenAPI's formats; `name` marks the column that identifies the object. */
-  readonly format: string;
-  readonly description: string;
-  /** Columns above 0 are only printed by `-o wide`. */
-  readonly priority: number;
-  cell(object: Object): string | number | boolean | null;
-}
 
 /** What each row carries of its object. */
 export type IncludedObject = '' | 'None' | 'Metadata' | 'Object';

@@ -1,5 +1,5 @@
-import { invalidOptions } from '#lib/apiserver/failures.ts';
-import type { StatusCause } from '#lib/apiserver/status-error.ts';
+import { invalidOptions } from '#lib/apiserver/http/failures.ts';
+import type { StatusCause } from '#lib/apiserver/http/status-error.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import type { ListOptions } from './list-options.ts';
 

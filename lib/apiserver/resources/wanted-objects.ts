@@ -1,4 +1,4 @@
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { isBehind, parseContinueToken } from './continue-token.ts';
 import type { ListOptions } from './list-options.ts';
 

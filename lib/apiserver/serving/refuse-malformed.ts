@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
-import { badRequest, methodNotAllowed } from '#lib/apiserver/failures.ts';
-import type { RefusalReason } from '#lib/apiserver/serving-telemetry.ts';
-import { StatusError, statusDocument } from '#lib/apiserver/status-error.ts';
+import { badRequest, methodNotAllowed } from '#lib/apiserver/http/failures.ts';
+import { StatusError, statusDocument } from '#lib/apiserver/http/status-error.ts';
+import type { RefusalReason } from './serving-telemetry.ts';
 
 /**
  * Answers what Node's HTTP/1.1 parser makes no request of. A method that it does not know is one that nothing

@@ -1,11 +1,11 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { MetaConversion } from '#lib/apiserver/resources/conversion.ts';
 import { objectDocument, type TypeMeta } from '#lib/apiserver/resources/encode-object.ts';
 import { partialObjectMetadata } from '#lib/apiserver/resources/partial-metadata.ts';
 import { type IncludedObject, tableDocument } from '#lib/apiserver/resources/table.ts';
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
 import { bookmarkDocument, encodeEvent, type StreamFormat } from './encode-event.ts';
 import type { WatchEvent } from './watch-event.ts';
 

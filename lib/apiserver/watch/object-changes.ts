@@ -1,5 +1,5 @@
-import type { ObjectBatch, ServedObject } from '#lib/apiserver/served-object.ts';
-import type { Watchable } from './watchable.ts';
+import type { ObjectBatch, ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 
 /** What became of an object: at least one of the two is there. */
 export interface ObjectChange {

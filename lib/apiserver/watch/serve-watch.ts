@@ -1,5 +1,6 @@
-import { notAcceptable, notSupported } from '#lib/apiserver/failures.ts';
-import type { ApiContext } from '#lib/apiserver/middleware/api-context.ts';
+import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
+import { notAcceptable, notSupported } from '#lib/apiserver/http/failures.ts';
+import { negotiateAnswer } from '#lib/apiserver/http/write-response.ts';
 import { MEDIA_TYPES, negotiate, STREAM_FORMATS } from '#lib/apiserver/negotiation/media-type.ts';
 import { OBJECT_RESTRICTIONS, toMetaConversion } from '#lib/apiserver/resources/conversion.ts';
 import type { ListOptions } from '#lib/apiserver/resources/list-options.ts';
@@ -7,14 +8,20 @@ import type { ListTarget } from '#lib/apiserver/resources/serve-list.ts';
 import { parseIncludeObject } from '#lib/apiserver/resources/table.ts';
 import { wantedBy } from '#lib/apiserver/resources/wanted-objects.ts';
 import { EventEncoder } from './event-encoder.ts';
+import type { WatchServer } from './watch-server.ts';
 import { startOfWatch } from './watch-start.ts';
 
 /** Answers with a stream of what changes, if the resource can be watched. */
 export function serveWatch(
   context: ApiContext,
-  { target, options }: { readonly target: ListTarget; readonly options: ListOptions },
+  {
+    target,
+    options,
+    watches,
+  }: { readonly target: ListTarget; readonly options: ListOptions; readonly watches: WatchServer },
 ): void {
-  const { group, version, resource, namespace, watches } = target;
+  const { group, version, resource, namespace } = target;
+  negotiateAnswer(context, OBJECT_RESTRICTIONS); // the list that there is behind every watch must be acceptable, too
   const { watch: watchable } = resource;
   if (!watchable) throw notSupported({ group, resource: resource.name }, 'watch');
   const representation = negotiate(context.get('Accept'), OBJECT_RESTRICTIONS, STREAM_FORMATS);

@@ -1,8 +1,8 @@
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import { objectChanges } from './object-changes.ts';
 import { eventOf, type WatchEvent } from './watch-event.ts';
 import type { WatchStart } from './watch-start.ts';
-import type { Watchable } from './watchable.ts';
 
 /** What a watch is about. */
 export interface WatchSubject {

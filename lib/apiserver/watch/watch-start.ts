@@ -1,8 +1,8 @@
-import { badRequest, expired } from '#lib/apiserver/failures.ts';
+import { badRequest, expired } from '#lib/apiserver/http/failures.ts';
+import type { ObjectBatch } from '#lib/apiserver/objects/served-object.ts';
+import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import type { ListOptions } from '#lib/apiserver/resources/list-options.ts';
-import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
-import type { Watchable } from './watchable.ts';
 
 /** Where a watch begins. */
 export interface WatchStart {

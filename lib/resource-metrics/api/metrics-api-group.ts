@@ -1,5 +1,5 @@
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
-import type { SelectedBatch } from '#lib/apiserver/resources/selection.ts';
+import type { SelectedBatch } from '#lib/apiserver/objects/selection.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { METRICS_SCHEMAS } from './metrics-schemas.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';

@@ -1,4 +1,3 @@
-import { META_SCHEMA } from '#lib/apiserver/openapi/meta-schemas.ts';
 import {
   kindExtension,
   listOf,
@@ -9,7 +8,8 @@ import {
   type Schemas,
   TYPE_META,
   text,
-} from '#lib/apiserver/openapi/schema.ts';
+} from '#lib/apiserver/objects/schema.ts';
+import { META_SCHEMA } from '#lib/apiserver/openapi/meta-schemas.ts';
 import { METRICS_GROUP } from './metrics-source.ts';
 
 const PACKAGE = 'io.k8s.metrics.pkg.apis.metrics.v1beta1';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import type { NodeUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { MetricsOrigin } from './metrics-origin.ts';

@@ -1,6 +1,6 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
-import { notFound } from '#lib/apiserver/failures.ts';
-import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
+import { notFound } from '#lib/apiserver/http/failures.ts';
+import type { ObjectBatch } from '#lib/apiserver/objects/served-object.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import { type ContainerUsage, isSamePodUsage, type PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import { OBJECTS_A_TURN } from '#lib/time/turn.ts';

@@ -1,7 +1,7 @@
 import { goJsonText } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import type { PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { MetricsOrigin } from './metrics-origin.ts';

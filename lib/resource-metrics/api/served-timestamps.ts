@@ -1,5 +1,5 @@
-import { isWhole, type SelectedBatch } from '#lib/apiserver/resources/selection.ts';
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
+import { isWhole, type SelectedBatch } from '#lib/apiserver/objects/selection.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { UsageSpan } from './usage-fields.ts';
 
 /** An object that tells of when its usage is. */

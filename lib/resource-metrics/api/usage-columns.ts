@@ -1,5 +1,5 @@
-import type { TableColumn } from '#lib/apiserver/resources/table.ts';
-import type { ServedObject } from '#lib/apiserver/served-object.ts';
+import type { TableColumn } from '#lib/apiserver/api-group.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { Usage, UsageSpan } from './usage-fields.ts';

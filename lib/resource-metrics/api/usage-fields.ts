@@ -1,7 +1,7 @@
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import { formatTime, writeTime } from '#lib/apiserver/encoding/meta-time.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { formatTime, writeTime } from '#lib/apiserver/objects/meta-time.ts';
 import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 

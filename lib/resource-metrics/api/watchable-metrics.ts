@@ -1,5 +1,5 @@
-import type { ObjectBatch, ServedObject } from '#lib/apiserver/served-object.ts';
-import type { Watchable } from '#lib/apiserver/watch/watchable.ts';
+import type { ObjectBatch, ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import type { Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { SnapshotVersions } from './snapshot-versions.ts';
 

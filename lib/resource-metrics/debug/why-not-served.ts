@@ -1,7 +1,7 @@
-import { badRequest, methodNotAllowed } from '#lib/apiserver/failures.ts';
-import type { ApiContext, Endpoint } from '#lib/apiserver/middleware/api-context.ts';
-import { parseCount } from '#lib/apiserver/query-values.ts';
-import { writeBody } from '#lib/apiserver/write-document.ts';
+import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { badRequest, methodNotAllowed } from '#lib/apiserver/http/failures.ts';
+import { parseCount } from '#lib/apiserver/http/query-values.ts';
+import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import { type DebugResponse, encodeDebugResponse } from './debug-response.ts';
 import { describeNode, type NodeDescription } from './describe-node.ts';

@@ -1,4 +1,4 @@
-import { servingFlags } from '#lib/apiserver/options/serving-flags.ts';
+import { servingFlags } from '#lib/apiserver/flags/serving-flags.ts';
 import type { FlagValues } from '#lib/flags/flag.ts';
 import { FlagError } from '#lib/flags/flag-error.ts';
 import { formatDuration } from '#lib/time/duration.ts';

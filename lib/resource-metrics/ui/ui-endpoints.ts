@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { methodNotAllowed } from '#lib/apiserver/failures.ts';
-import type { ApiContext, Endpoint } from '#lib/apiserver/middleware/api-context.ts';
+import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { methodNotAllowed } from '#lib/apiserver/http/failures.ts';
 
 /** What the page consists of, by path. The bundle has the folder beside it. */
 const FILES = {

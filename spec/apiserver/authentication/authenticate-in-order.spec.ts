@@ -2,8 +2,8 @@ import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { authenticateInOrder } from '#lib/apiserver/authentication/authenticate-in-order.ts';
 import type { AuthenticationMethod } from '#lib/apiserver/authentication/authentication-method.ts';
-import { ANONYMOUS, type User } from '#lib/apiserver/authentication.ts';
-import { timedOut } from '#lib/apiserver/failures.ts';
+import { timedOut } from '#lib/apiserver/http/failures.ts';
+import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 
 const credentials = { headers: {}, rawHeaders: [], socket: {} as TLSSocket };
 const userOf = (name: string, ...groups: readonly string[]): User => ({ name, uid: '', groups, extra: {} });

@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import type { Identification } from '#lib/apiserver/authentication/authentication-method.ts';
 import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
-import type { User } from '#lib/apiserver/authentication.ts';
+import type { User } from '#lib/apiserver/http/user.ts';
 
 const ALICE: User = { name: 'alice', uid: '', groups: [], extra: {} };
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { accessReviewSpec } from '#lib/apiserver/authorization/access-review.ts';
-import { parseRequestInfo } from '#lib/apiserver/request-info.ts';
+import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
 
 describe('accessReviewSpec', () => {
   it('tells everything of a request for a resource, and nothing that is empty', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ANONYMOUS } from '#lib/apiserver/authentication.ts';
 import { openPaths } from '#lib/apiserver/authorization/open-paths.ts';
+import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 
 describe('openPaths', () => {
   const asked: string[] = [];

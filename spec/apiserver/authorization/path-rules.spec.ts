@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { isAlwaysAllowed, parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
-import { parseRequestInfo } from '#lib/apiserver/request-info.ts';
+import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
 
 describe('isAlwaysAllowed', () => {
   const isAllowed = (path: string, rules: readonly string[]) =>

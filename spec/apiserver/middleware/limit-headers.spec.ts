@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
-import { ANONYMOUS, type User } from '#lib/apiserver/authentication.ts';
+import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 import { type ApiRequest, askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 

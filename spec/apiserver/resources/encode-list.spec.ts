@@ -1,12 +1,12 @@
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type AnswerPart, gzipParts } from '#lib/apiserver/answer-part.ts';
 import { documentJson } from '#lib/apiserver/encoding/document.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { type AnswerPart, gzipParts } from '#lib/apiserver/http/response-part.ts';
+import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
 import { objectFields, writeObject } from '#lib/apiserver/resources/encode-object.ts';
-import { select, selectedObjects } from '#lib/apiserver/resources/selection.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';
 import { Thing } from '#spec/support/served-things.ts';
 

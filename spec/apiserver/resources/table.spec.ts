@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { documentJson } from '#lib/apiserver/encoding/document.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
-import { parseQuery } from '#lib/apiserver/query-values.ts';
+import { parseQuery } from '#lib/apiserver/http/query-values.ts';
 import { type IncludedObject, parseIncludeObject, tableDocument } from '#lib/apiserver/resources/table.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 

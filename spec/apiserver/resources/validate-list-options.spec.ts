@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { parseQuery } from '#lib/apiserver/query-values.ts';
+import { parseQuery } from '#lib/apiserver/http/query-values.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { validateListOptions } from '#lib/apiserver/resources/validate-list-options.ts';
-import { StatusError } from '#lib/apiserver/status-error.ts';
 
 describe('validateListOptions', () => {
   const valid = [

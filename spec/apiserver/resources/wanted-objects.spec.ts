@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseQuery } from '#lib/apiserver/query-values.ts';
+import { parseQuery } from '#lib/apiserver/http/query-values.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { wantedBy } from '#lib/apiserver/resources/wanted-objects.ts';
 import { Thing } from '#spec/support/served-things.ts';

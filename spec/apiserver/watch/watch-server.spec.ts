@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { ANONYMOUS } from '#lib/apiserver/authentication.ts';
-import type { ObjectBatch } from '#lib/apiserver/served-object.ts';
-import type { Watchable } from '#lib/apiserver/watch/watchable.ts';
+import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
+import type { ObjectBatch } from '#lib/apiserver/objects/served-object.ts';
+import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import { askHttp1, askHttp2 } from '#spec/support/api-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';

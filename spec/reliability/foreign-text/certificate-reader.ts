@@ -1,5 +1,5 @@
-import { MAX_CERTIFICATE_BYTES } from '#lib/apiserver/authentication/certificate-bounds.ts';
-import { constraintsOf } from '#lib/apiserver/authentication/certificate-constraints.ts';
+import { MAX_CERTIFICATE_BYTES } from '#lib/apiserver/certificates/certificate-bounds.ts';
+import { constraintsOf } from '#lib/apiserver/certificates/certificate-constraints.ts';
 import {
   BASIC_CONSTRAINTS,
   certificateWith,

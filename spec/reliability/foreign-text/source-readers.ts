@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseCaBundle } from '#lib/apiserver/authentication/ca-bundle.ts';
 import { clientAuthoritiesIn, dataOf, frontProxyIn } from '#lib/apiserver/authentication/config-map-data.ts';
 import { parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
+import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 import { readLease } from '#lib/control/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/read-cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/read-hpa.ts';

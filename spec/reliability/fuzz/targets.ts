@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { parseQuery } from '#lib/apiserver/query-values.ts';
-import { parseRequestInfo } from '#lib/apiserver/request-info.ts';
+import { parseQuery } from '#lib/apiserver/http/query-values.ts';
+import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
-import { StatusError } from '#lib/apiserver/status-error.ts';
 import { FlagError } from '#lib/flags/flag-error.ts';
 import { parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';

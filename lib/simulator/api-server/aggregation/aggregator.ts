@@ -6,7 +6,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { KeyedCertificate } from '../../pki/certificate-authority.ts';
 import type { ApiRequest } from '../api-request.ts';
-import type { AggregatedGroup, AggregatedResource } from '../discovery/discovery.ts';
+import type { AggregatedGroup, AggregatedResource } from './aggregated-group.ts';
 import { type Availability, apiServiceObject, type Backend, withAvailability } from './api-service.ts';
 import { BackendConnection } from './backend-connection.ts';
 import { forwardedHeaders, returnedHeaders } from './forwarded-headers.ts';

@@ -1,0 +1,24 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
+
+/** What a request says, and proves, about who sent it. */
+export interface Credentials {
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values by turns, as they were sent. */
+  readonly rawHeaders: readonly string[];
+  /** The connection, for the certificate that the client showed; the same object for all its requests. */
+  readonly socket: TLSSocket;
+  /** Aborts when nobody waits for the answer any more; asked for only where there is something to wait for. */
+  readonly signal?: () => AbortSignal;
+}
+
+/**
+ * Tells who a request comes from.
+ *
+ * @returns `undefined` when the credentials are not good: the request is answered with 401
+ */
+export type Authenticator = (credentials: Credentials) => Promise<User | undefined>;
+
+/** Takes everybody for nobody in particular. */
+export const everyoneIsAnonymous: Authenticator = () => Promise.resolve(ANONYMOUS);

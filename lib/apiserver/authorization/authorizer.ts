@@ -1,0 +1,26 @@
+import type { RequestInfo } from '#lib/apiserver/http/request-info.ts';
+import type { User } from '#lib/apiserver/http/user.ts';
+
+/** Who wants to do what. */
+export interface Attributes {
+  readonly user: User;
+  readonly info: RequestInfo;
+  /** Aborts when nobody waits for the answer any more; asked for only where there is something to wait for. */
+  readonly signal?: () => AbortSignal;
+}
+
+/** Whether it may be done, and what the authorizer has to say about that. */
+export interface Decision {
+  readonly isAllowed: boolean;
+  readonly reason?: string;
+}
+
+/**
+ * Decides whether a user may do something.
+ *
+ * @throws when no decision could be reached: the request is answered with 500
+ */
+export type Authorizer = (attributes: Attributes) => Promise<Decision>;
+
+/** Lets everybody do everything. */
+export const everythingIsAllowed: Authorizer = () => Promise.resolve({ isAllowed: true });

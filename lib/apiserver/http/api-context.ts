@@ -1,0 +1,28 @@
+import type { ParameterizedContext } from 'koa';
+import type { RequestDeadline } from './request-deadline.ts';
+import type { RequestEnd } from './request-end.ts';
+import type { RequestInfo } from './request-info.ts';
+import type { AnswerPart } from './response-part.ts';
+import type { User } from './user.ts';
+
+/** What middleware knows of a request; each adds its own part before it calls the next. */
+export interface RequestState {
+  end: RequestEnd;
+  query: URLSearchParams;
+  info: RequestInfo;
+  user: User;
+  deadline: RequestDeadline;
+  /** How long an answer must be to be compressed; none is where this is not set. */
+  gzipFromBytes?: number;
+  /** What the body is to be made of. */
+  parts?: readonly AnswerPart[];
+}
+
+/** A request on its way through the middleware. */
+export type ApiContext = ParameterizedContext<RequestState>;
+
+/** Does its part of handling a request, then lets the middleware behind it do theirs. */
+export type Middleware = (context: ApiContext, next: () => Promise<unknown>) => Promise<unknown> | unknown;
+
+/** What a path leads to: writes the answer into the context. */
+export type Endpoint = (context: ApiContext) => Promise<void> | void;

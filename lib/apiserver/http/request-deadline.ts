@@ -1,0 +1,53 @@
+import type { Clock } from '#lib/time/clock.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
+import { timedOut } from './failures.ts';
+
+/** Nobody hears it; made once, for an error takes as long to make as much of a request does. */
+const OVER = timedOut();
+
+/**
+ * How long a request may take. Most are answered at once and never start the timer: it runs from when the signal
+ * is first asked for.
+ */
+export class RequestDeadline implements Disposable {
+  readonly #clock: Clock;
+  readonly #durationMs: number;
+  #running: { readonly expiry: AbortController; readonly timer: Disposable | undefined } | undefined;
+  #isOver = false;
+
+  constructor(clock: Clock, durationMs: number) {
+    this.#clock = clock;
+    this.#durationMs = durationMs;
+  }
+
+  /** Aborts when the time is up or the request is over. */
+  get signal(): AbortSignal {
+    this.#running ??= this.#start();
+    return this.#running.expiry.signal;
+  }
+
+  /**
+   * Waits for an answer.
+   *
+   * @throws {StatusError} 504 when the time is up first
+   */
+  async wait<T>(answer: Promise<T>): Promise<T> {
+    return await raceAbort(answer, this.signal);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#running?.timer?.[Symbol.dispose]();
+    this.#running?.expiry.abort(OVER);
+  }
+
+  #start(): { readonly expiry: AbortController; readonly timer: Disposable | undefined } {
+    const expiry = new AbortController();
+    if (this.#isOver) {
+      expiry.abort(OVER);
+      return { expiry, timer: undefined };
+    }
+    return { expiry, timer: this.#clock.startTimer(this.#durationMs, () => expiry.abort(timedOut())) };
+  }
+}

@@ -1,0 +1,73 @@
+import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import {
+  MEDIA_TYPES,
+  NO_CONVERSION,
+  negotiate,
+  type Representation,
+  type Restrictions,
+} from '#lib/apiserver/negotiation/media-type.ts';
+import { wantsPretty } from '#lib/apiserver/negotiation/pretty.ts';
+import type { ApiContext } from './api-context.ts';
+import { notAcceptable } from './failures.ts';
+import type { AnswerPart } from './response-part.ts';
+import { type StatusError, statusDocument } from './status-error.ts';
+
+/**
+ * Agrees with the client on a representation.
+ *
+ * @throws {StatusError} 406 when there is none
+ */
+export function negotiateAnswer(
+  context: ApiContext,
+  restrictions: Restrictions = NO_CONVERSION,
+): Representation {
+  const representation = negotiate(context.get('Accept'), restrictions);
+  if (!representation) {
+    const accepted = Object.values(MEDIA_TYPES).join(', ');
+    throw notAcceptable(`only the following media types are accepted: ${accepted}`);
+  }
+  return { ...representation, isPretty: representation.isPretty || isForHumans(context) };
+}
+
+/** Answers with a document in the format that the client prefers. */
+export function writeDocument(context: ApiContext, document: Document): void {
+  const encoding = negotiateAnswer(context);
+  writeBody(context, encodeDocument(document, encoding), encoding.format);
+}
+
+/** What is smaller crosses a cluster's network faster than it is compressed; Kubernetes' servers do the same. */
+const GZIP_FROM_BYTES = 128 * 1024;
+
+/** Answers with bytes that are encoded already. */
+export function writeBody(context: ApiContext, body: Buffer, format: Encoding['format']): void {
+  context.state.gzipFromBytes = GZIP_FROM_BYTES;
+  context.set('Content-Type', MEDIA_TYPES[format]);
+  context.body = body;
+}
+
+/** Answers with parts that follow one another; they become a body once all middleware has run. */
+export function writeParts(
+  context: ApiContext,
+  parts: readonly AnswerPart[],
+  format: Encoding['format'],
+): void {
+  context.state.gzipFromBytes = GZIP_FROM_BYTES;
+  context.state.parts = parts;
+  context.set('Content-Type', MEDIA_TYPES[format]);
+}
+
+/** Answers with a failure; where the client takes no format of ours it gets indented JSON, as in Kubernetes. */
+export function writeStatus(context: ApiContext, failure: StatusError): void {
+  const agreed = negotiate(context.get('Accept'), NO_CONVERSION);
+  const encoding: Encoding = agreed
+    ? { format: agreed.format, isPretty: agreed.isPretty || isForHumans(context) }
+    : { format: 'json', isPretty: true };
+  const { retryAfterSeconds } = failure.details ?? {};
+  if (retryAfterSeconds) context.set('Retry-After', String(retryAfterSeconds));
+  context.status = failure.code;
+  writeBody(context, encodeDocument(statusDocument(failure), encoding), encoding.format);
+}
+
+function isForHumans(context: ApiContext): boolean {
+  return wantsPretty(context.state.query, context.get('User-Agent'));
+}

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
+import { type PeerChain, peerChainOf } from '#lib/apiserver/certificates/peer-chain.ts';
+import { TestAuthority } from '#spec/support/issued-certificates.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('peerChainOf', () => {
+  const users = new TestAuthority('users');
+  const intermediate = new TestAuthority('intermediate', users);
+  const frontProxy = new TestAuthority('front-proxy');
+  const [ofUsers, ofFrontProxy] = [parseCaBundle(users.pem), parseCaBundle(frontProxy.pem)];
+
+  it('has each set of authorities vouch for itself, though TLS was told of both', async () => {
+    await using connection = await shake(users.leaf());
+    const chain = chainOf(connection.socket);
+    expect(chain.faultBy(ofUsers, Date.now())).to.equal(undefined);
+    expect(chain.faultBy(ofFrontProxy, Date.now())?.message).to.contain('signed by unknown authority');
+    expect(chain.faultBy(ofUsers, Date.now())).to.equal(undefined); // the one before changed nothing
+  });
+
+  it('goes by the intermediates that the client sent, at every request', async () => {
+    await using connection = await shake(intermediate.leaf({}, [intermediate]));
+    expect(chainOf(connection.socket).faultBy(ofUsers, Date.now())).to.equal(undefined);
+    expect(peerChainOf(connection.socket)).to.equal(peerChainOf(connection.socket));
+    expect(chainOf(connection.socket).faultBy(parseCaBundle(users.pem), Date.now())).to.equal(undefined);
+  });
+
+  it('looks at the time of every certificate anew', async () => {
+    const validity = { notBefore: new Date(), notAfter: new Date(Date.now() + HOUR_MS) };
+    await using connection = await shake(users.leaf({ validity }));
+    const chain = chainOf(connection.socket);
+    expect(chain.faultBy(ofUsers, Date.now() + 1_000)).to.equal(undefined);
+    expect(chain.faultBy(ofUsers, Date.now() + 2 * HOUR_MS)?.message).to.contain('has expired');
+    expect(chain.faultBy(ofUsers, Date.now() - HOUR_MS)?.message).to.contain('not yet valid');
+    expect(chain.faultBy(ofUsers, Date.now() + 1_000)).to.equal(undefined);
+  });
+
+  it('does not look at a chain again for ten seconds that was not good', async () => {
+    const [nowMs, notBefore] = [Date.now(), new Date(Date.now() + 5_000)];
+    await using connection = await shake(
+      users.leaf({ validity: { notBefore, notAfter: new Date(nowMs + HOUR_MS) } }),
+    );
+    const chain = chainOf(connection.socket);
+    for (const laterMs of [0, 9_000]) {
+      expect(chain.faultBy(ofUsers, nowMs + laterMs)?.message).to.contain('not yet valid');
+    }
+    expect(chain.faultBy(ofUsers, nowMs + 11_000)).to.equal(undefined);
+  });
+
+  it('is none where the client shows nothing', async () => {
+    await using connection = await shake({});
+    expect(peerChainOf(connection.socket)).to.equal(undefined);
+  });
+
+  function chainOf(socket: TLSSocket): PeerChain {
+    const chain = peerChainOf(socket);
+    if (!chain) throw new Error('the client shows no certificate');
+    return chain;
+  }
+
+  /** The server's end of a connection on which a client shows what it has. */
+  async function shake(shown: {
+    readonly cert?: string;
+    readonly key?: string;
+  }): Promise<AsyncDisposable & { readonly socket: TLSSocket }> {
+    const own = users.leaf({ usages: ['serverAuth'] });
+    const server = createServer({ ...own, requestCert: true, rejectUnauthorized: false });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo; // a port's, for no pipe was asked for
+    const client = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...shown });
+    const [socket] = await once(server, 'secureConnection');
+    return {
+      socket,
+      [Symbol.asyncDispose]: async () => {
+        client.destroy();
+        socket.destroy();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
+});

@@ -1,0 +1,176 @@
+import { X509Certificate } from 'node:crypto';
+import { KeyUsageFlags } from '@peculiar/asn1-x509';
+import { expect } from 'chai';
+import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
+import {
+  type ChainValidity,
+  CLIENT_AUTHENTICATION,
+  verifyChain,
+} from '#lib/apiserver/certificates/verify-chain.ts';
+import { TestAuthority } from '#spec/support/issued-certificates.ts';
+import {
+  ecKeys,
+  issueOddCertificate,
+  type OddCertificate,
+  rsaKeyOfBits,
+} from '#spec/support/odd-certificates.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('verifyChain', () => {
+  const root = new TestAuthority('root');
+  const middle = new TestAuthority('middle', root);
+  const low = new TestAuthority('low', middle);
+
+  it('accepts what an authority has signed', () => {
+    expect(() => verify(root.leaf().cert, root)).not.to.throw();
+  });
+
+  it('goes by intermediates, whatever their order', () => {
+    expect(() => verify(low.leaf({}, [low, middle]).cert, root)).not.to.throw();
+    expect(() => verify(low.leaf({}, [middle, low]).cert, root)).not.to.throw();
+    expect(() => verify(low.leaf({}, [low]).cert, middle)).not.to.throw();
+  });
+
+  it('refuses a chain with a gap', () => {
+    expect(() => verify(low.leaf({}, [low]).cert, root)).to.throw('signed by unknown authority');
+    expect(() => verify(middle.leaf().cert, root)).to.throw('signed by unknown authority');
+  });
+
+  it('refuses what another authority of the same name has signed', () => {
+    expect(() => verify(new TestAuthority('root').leaf().cert, root)).to.throw('signed by unknown authority');
+  });
+
+  it('accepts any of several authorities', () => {
+    const other = new TestAuthority('other');
+    expect(() => verify(root.leaf().cert, other, root)).not.to.throw();
+  });
+
+  it('accepts a certificate that is itself among the authorities', () => {
+    const { cert } = root.leaf();
+    const bundle = { certificates: [new X509Certificate(cert)] };
+    expect(() => verifyChain([new X509Certificate(cert)], optionsFor(bundle))).not.to.throw();
+  });
+
+  describe('of certificates that no proper authority would issue', () => {
+    const [rootKeys, keys, others] = [ecKeys(), ecKeys(), ecKeys()];
+    const odd = (certificate: Partial<OddCertificate> & Pick<OddCertificate, 'subject'>) =>
+      issueOddCertificate({
+        issuer: 'root',
+        publicKey: keys.publicKey,
+        signingKey: rootKeys.privateKey,
+        ...certificate,
+      });
+    const root = (basicConstraints: OddCertificate['basicConstraints'] = { cA: true }) =>
+      parseCaBundle(odd({ subject: 'root', publicKey: rootKeys.publicKey, basicConstraints }));
+    const middle = (certificate: Partial<OddCertificate>) => odd({ subject: 'middle', ...certificate });
+    const leaf = odd({
+      subject: 'alice',
+      issuer: 'middle',
+      publicKey: others.publicKey,
+      signingKey: keys.privateKey,
+    });
+    const verifyBy = (bundle: ReturnType<typeof parseCaBundle>, pem: string) => () =>
+      verifyChain(chainOf(pem), optionsFor(bundle));
+
+    it('takes what is proper of them', () => {
+      expect(verifyBy(root(), leaf + middle({ basicConstraints: { cA: true } }))).not.to.throw();
+    });
+
+    it('refuses what a certificate that is no authority has signed, whatever its key may be used for', () => {
+      for (const basicConstraints of [{ cA: false }, undefined]) {
+        for (const keyUsage of [undefined, KeyUsageFlags.digitalSignature, KeyUsageFlags.keyCertSign]) {
+          const pem =
+            leaf + middle({ ...(basicConstraints && { basicConstraints }), ...(keyUsage && { keyUsage }) });
+          expect(verifyBy(root(), pem), JSON.stringify({ basicConstraints, keyUsage })).to.throw(
+            /signed by one that is no authority|signed by unknown authority/,
+          );
+        }
+      }
+    });
+
+    it('lets an authority sign for chains as long as it may, and no longer', () => {
+      const below = (pathLenConstraint: number) =>
+        middle({ basicConstraints: { cA: true, pathLenConstraint } });
+      const [none, one] = [
+        root({ cA: true, pathLenConstraint: 0 }),
+        root({ cA: true, pathLenConstraint: 1 }),
+      ];
+      expect(verifyBy(none, odd({ subject: 'alice' }))).not.to.throw();
+      expect(verifyBy(none, leaf + below(0))).to.throw('too many intermediates');
+      expect(verifyBy(one, leaf + below(0))).not.to.throw();
+    });
+
+    it('refuses signatures by SHA-1, but for the one by which an authority signed itself', () => {
+      expect(verifyBy(root(), odd({ subject: 'alice', hash: 'sha1' }))).to.throw('insecure algorithm');
+      expect(verifyBy(root(), leaf + middle({ basicConstraints: { cA: true }, hash: 'sha1' }))).to.throw(
+        'insecure algorithm',
+      );
+      const itself = { subject: 'root', publicKey: rootKeys.publicKey, basicConstraints: { cA: true } };
+      const old = parseCaBundle(odd({ ...itself, hash: 'sha1' }));
+      expect(verifyBy(old, odd({ subject: 'alice' }))).not.to.throw();
+    });
+
+    it('gives up on a peer after 50 signatures', () => {
+      const decoy = () =>
+        odd({ subject: 'root', publicKey: ecKeys().publicKey, basicConstraints: { cA: true } });
+      const behind = (decoys: number) => ({
+        certificates: [
+          ...parseCaBundle(Array.from({ length: decoys }, decoy).join('')).certificates,
+          ...root().certificates,
+        ],
+      });
+      expect(verifyBy(behind(49), odd({ subject: 'alice' }))).not.to.throw();
+      expect(verifyBy(behind(50), odd({ subject: 'alice' }))).to.throw('signed by unknown authority');
+    });
+
+    it('refuses RSA keys of more than 8,192 bits, wherever in what is sent', () => {
+      const of = (bits: number) => odd({ subject: 'alice', publicKey: rsaKeyOfBits(bits) });
+      expect(verifyBy(root(), of(8_192))).not.to.throw();
+      const refusal = 'certificate has an RSA key of more than 8192 bits';
+      expect(verifyBy(root(), of(8_193))).to.throw(refusal);
+      expect(verifyBy(root(), of(16_384))).to.throw(refusal);
+      expect(verifyBy(root(), odd({ subject: 'alice' }) + of(16_384))).to.throw(refusal);
+    });
+  });
+
+  it('refuses what is not made for the purpose, and takes what is made for every one', () => {
+    expect(() => verify(root.leaf({ usages: ['serverAuth'] }).cert, root)).to.throw('incompatible key usage');
+    expect(() => verify(root.leaf({ usages: [] }).cert, root)).not.to.throw();
+    expect(() => verify(root.leaf({ usages: ['serverAuth', 'clientAuth'] }).cert, root)).not.to.throw();
+  });
+
+  it('goes by the time of every certificate in the chain', () => {
+    const nowMs = Date.now();
+    const brief = { notBefore: new Date(nowMs - HOUR_MS), notAfter: new Date(nowMs + HOUR_MS) };
+    const { cert } = root.leaf({ validity: brief });
+    expect(verify(cert, root)).to.deep.equal({
+      fromMs: floorToSecond(nowMs - HOUR_MS),
+      toMs: floorToSecond(nowMs + HOUR_MS),
+    });
+    const at = (ms: number) => () => verifyChain(chainOf(cert), optionsFor(bundleOf(root), nowMs + ms));
+    expect(at(-2 * HOUR_MS)).to.throw('not yet valid');
+    expect(at(2 * HOUR_MS)).to.throw('has expired');
+    expect(at(48 * HOUR_MS)).to.throw('has expired');
+  });
+});
+
+function verify(pem: string, ...authorities: readonly TestAuthority[]): ChainValidity {
+  return verifyChain(chainOf(pem), optionsFor(bundleOf(...authorities)));
+}
+
+function chainOf(pem: string): readonly X509Certificate[] {
+  return parseCaBundle(pem).certificates;
+}
+
+function bundleOf(...authorities: readonly TestAuthority[]) {
+  return parseCaBundle(authorities.map(({ pem }) => pem).join('\n'));
+}
+
+function optionsFor(authorities: ReturnType<typeof parseCaBundle>, nowMs = Date.now()) {
+  return { authorities, usage: CLIENT_AUTHENTICATION, nowMs };
+}
+
+function floorToSecond(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
+}

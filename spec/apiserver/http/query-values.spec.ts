@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { isTrue, parseCount, parseQuery } from '#lib/apiserver/http/query-values.ts';
+
+describe('parseQuery', () => {
+  const queries: readonly [string, readonly (readonly [string, string])[]][] = [
+    ['', []],
+    [
+      'a=1&b=2',
+      [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+    ],
+    [
+      'a&b=',
+      [
+        ['a', ''],
+        ['b', ''],
+      ],
+    ],
+    ['a=b=c', [['a', 'b=c']]],
+    ['labelSelector=a+in+(b%2Cc)', [['labelSelector', 'a in (b,c)']]],
+    ['a=1;b=2&c=3', [['c', '3']]],
+    ['a=%zz&b=%41', [['b', 'A']]],
+    ['a=%ff%41', [['a', '\ufffdA']]],
+    [
+      '&&a=1&a=2',
+      [
+        ['a', '1'],
+        ['a', '2'],
+      ],
+    ],
+  ];
+  for (const [text, pairs] of queries) {
+    it(`reads ${text || 'nothing'}`, () => expect([...parseQuery(text)]).to.deep.equal(pairs));
+  }
+});
+
+describe('isTrue', () => {
+  it('is false only for what is absent, false or 0', () => {
+    for (const value of [null, 'false', 'False', 'FALSE', '0']) expect(isTrue(value)).to.equal(false);
+    for (const value of ['', '1', 'true', 'no', 'x']) expect(isTrue(value)).to.equal(true);
+  });
+});
+
+describe('parseCount', () => {
+  it('reads whole numbers, and nothing as 0', () => {
+    expect([null, '0', '500', '-1', '+7'].map(parseCount)).to.deep.equal([0, 0, 500, -1, 7]);
+  });
+
+  const faults: readonly [string, string][] = [
+    ['x', 'strconv.ParseInt: parsing "x": invalid syntax'],
+    ['', 'strconv.ParseInt: parsing "": invalid syntax'],
+    ['1.5', 'strconv.ParseInt: parsing "1.5": invalid syntax'],
+    ['9223372036854775808', 'strconv.ParseInt: parsing "9223372036854775808": value out of range'],
+  ];
+  for (const [text, message] of faults) {
+    it(`refuses "${text}" in Go's words`, () => {
+      expect(() => parseCount(text))
+        .to.throw(message)
+        .that.includes({ code: 400, reason: 'BadRequest' });
+    });
+  }
+});

@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import { RequestDeadline } from '#lib/apiserver/http/request-deadline.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('RequestDeadline', () => {
+  it('aborts with a 504 when the time is up, from when its signal is asked for', async () => {
+    const clock = new ManualClock();
+    using deadline = new RequestDeadline(clock, 1_000);
+    await clock.advance(900);
+    const { signal } = deadline;
+    await clock.advance(999);
+    expect(signal.aborted).to.equal(false);
+    await clock.advance(1);
+    expect(signal.reason).to.be.instanceOf(StatusError).with.property('code', 504);
+  });
+
+  it('has aborted once the request is over, whether its signal was asked for before or not', () => {
+    const early = new RequestDeadline(new ManualClock(), 1_000);
+    const { signal } = early;
+    early[Symbol.dispose]();
+    const late = new RequestDeadline(new ManualClock(), 1_000);
+    late[Symbol.dispose]();
+    expect([signal.aborted, late.signal.aborted]).to.deep.equal([true, true]);
+  });
+
+  it('leaves no timer behind when the request is over', () => {
+    const clock = new ManualClock();
+    const early = new RequestDeadline(clock, 1_000);
+    expect(early.signal.aborted).to.equal(false);
+    expect(clock.sleeperCount).to.equal(1);
+    early[Symbol.dispose]();
+    const late = new RequestDeadline(clock, 1_000);
+    late[Symbol.dispose]();
+    expect(late.signal.aborted).to.equal(true);
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  it('gives what is waited for, unless the time is up first', async () => {
+    const clock = new ManualClock();
+    using deadline = new RequestDeadline(clock, 1_000);
+    expect(await deadline.wait(Promise.resolve('answer'))).to.equal('answer');
+    const outcome = deadline.wait(new Promise(() => {})).catch((error: unknown) => error);
+    await clock.advance(1_000);
+    expect(await outcome).to.have.property('code', 504);
+  });
+});

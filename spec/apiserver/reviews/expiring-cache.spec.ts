@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { ExpiringCache } from '#lib/apiserver/reviews/expiring-cache.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('ExpiringCache', () => {
+  it('computes once within a lifetime, and anew after it', async () => {
+    const { clock, compute, cache } = setUp();
+    expect(await cache.getOrCompute('a', compute)).to.equal(1);
+    await clock.advance(999);
+    expect(await cache.getOrCompute('a', compute)).to.equal(1);
+    await clock.advance(1);
+    expect(await cache.getOrCompute('a', compute)).to.equal(2);
+  });
+
+  it('remembers nothing for no time', async () => {
+    const { compute, cache } = setUp();
+    const brief = { ...compute, lifetimeMs: () => 0 };
+    expect(await cache.getOrCompute('a', brief)).to.equal(1);
+    expect(await cache.getOrCompute('a', brief)).to.equal(2);
+  });
+
+  it('lets all who ask at once wait for one answer', async () => {
+    const { compute, cache } = setUp();
+    const answers = await Promise.all([1, 2, 3].map(() => cache.getOrCompute('a', compute)));
+    expect(answers).to.deep.equal([1, 1, 1]);
+  });
+
+  it('gives a failure to all who wait, and does not remember it', async () => {
+    const { compute, cache } = setUp();
+    const failing = { ...compute, compute: () => Promise.reject(new Error('no')) };
+    const answers = await Promise.allSettled([1, 2].map(() => cache.getOrCompute('a', failing)));
+    expect(answers.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+    expect(await cache.getOrCompute('a', compute)).to.equal(1);
+  });
+
+  it('ends a computation when the last who wait for it leave, and computes anew for who comes then', async () => {
+    const { compute, cache } = setUp();
+    const signals: AbortSignal[] = [];
+    const hanging = {
+      ...compute,
+      compute: (signal: AbortSignal) => {
+        signals.push(signal);
+        return raceAbort(new Promise<never>(() => {}), signal);
+      },
+    };
+    const [one, other] = [new AbortController(), new AbortController()];
+    const waiting = [one, other].map(({ signal }) =>
+      cache.getOrCompute('a', { ...hanging, signal: () => signal }).catch((error: Error) => error.message),
+    );
+    one.abort(new Error('the first left'));
+    expect(await waiting[0]).to.equal('the first left');
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false]);
+    other.abort(new Error('the second left'));
+    expect(await waiting[1]).to.equal('the second left');
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true]);
+    expect(await cache.getOrCompute('a', compute)).to.equal(1);
+  });
+
+  it('asks for no signal where the answer is known', async () => {
+    const { compute, cache } = setUp();
+    await cache.getOrCompute('a', compute);
+    const signal = () => expect.fail('it was asked for');
+    expect(await cache.getOrCompute('a', { ...compute, signal })).to.equal(1);
+  });
+
+  it('holds no more than it may, and lets the longest unused go', async () => {
+    const { compute, cache } = setUp();
+    await cache.getOrCompute('a', compute);
+    await cache.getOrCompute('b', compute);
+    cache.get('a');
+    await cache.getOrCompute('c', compute);
+    expect(cache.size).to.equal(2);
+    expect(['a', 'b', 'c'].map((key) => cache.get(key))).to.deep.equal([1, undefined, 3]);
+  });
+});
+
+/** A cache of two, and a computation that counts its calls. */
+function setUp() {
+  const clock = new ManualClock();
+  let count = 0;
+  const compute = { compute: async () => ++count, lifetimeMs: () => 1000 };
+  return { clock, compute, cache: new ExpiringCache<number>({ clock, maxEntries: 2 }) };
+}
