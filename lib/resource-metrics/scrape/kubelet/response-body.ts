@@ -7,6 +7,12 @@ export const USUAL_RESPONSE_BYTES = 256 * 1024;
 
 const FIRST_CAPACITY_BYTES = 16 * 1024;
 
+/**
+ * What is longer lies in pages of its own, which go back to the system at once. From malloc, it would not only leave a
+ * gap: glibc takes what was freed once for a size to be expected, and keeps twice as much from then on.
+ */
+const LARGEST_ALLOCATION_BYTES = 1024 * 1024;
+
 /** How a body is held while it comes in. */
 export interface ResponseBodyOptions {
   /** A longer one is refused. */
@@ -70,7 +76,8 @@ export class ResponseBody implements Disposable {
 
   [Symbol.dispose](): void {
     this.#share?.[Symbol.dispose]();
-    this.#buffer?.transfer(0);
+    if (this.#buffer?.resizable) this.#buffer.resize(0);
+    this.#buffer?.transferToFixedLength(0);
     this.#buffer = undefined;
     this.#bytes = 0;
     this.#waiting = [];
@@ -90,8 +97,22 @@ export class ResponseBody implements Disposable {
       });
       if (!this.#share.hold(capacityBytes)) return false;
     }
-    this.#buffer = this.#buffer ? this.#buffer.transfer(capacityBytes) : new ArrayBuffer(capacityBytes);
+    this.#buffer = this.#grown(this.#buffer, capacityBytes);
     return true;
+  }
+
+  #grown(buffer: ArrayBuffer | undefined, bytes: number): ArrayBuffer {
+    if (bytes <= LARGEST_ALLOCATION_BYTES) return buffer ? buffer.transfer(bytes) : new ArrayBuffer(bytes);
+    if (buffer?.resizable) {
+      buffer.resize(bytes);
+      return buffer;
+    }
+    const paged = new ArrayBuffer(bytes, { maxByteLength: this.#options.maxBytes });
+    if (buffer) {
+      new Uint8Array(paged).set(new Uint8Array(buffer));
+      buffer.transfer(0);
+    }
+    return paged;
   }
 
   #resume(): void {

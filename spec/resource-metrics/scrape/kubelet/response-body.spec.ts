@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ResponseBody } from '#lib/resource-metrics/scrape/kubelet/response-body.ts';
@@ -94,5 +96,40 @@ describe('ResponseBody', () => {
       expect(body.contents()).to.have.length(64 * MEBIBYTE);
     }
     expect((process.memoryUsage().arrayBuffers - before) / MEBIBYTE).to.be.below(65); // the chunk itself
+  });
+
+  it('leaves nothing of long ones in the memory of the process, however many there were', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const program = `
+      import { readFileSync } from 'node:fs';
+      import { ResponseBody } from '#lib/resource-metrics/scrape/kubelet/response-body.ts';
+      import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
+      import { systemClock } from '#lib/time/system-clock.ts';
+
+      const MEBIBYTE = 2 ** 20;
+      const residentMebibytes = () => {
+        const [, kibibytes] = /VmRSS:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'));
+        return kibibytes / 1024;
+      };
+      const listener = { onHeld() {}, onEvicted() {} };
+      const memory = new ResponseMemory(systemClock);
+      const chunk = Buffer.alloc(MEBIBYTE, 'x');
+      const small = [];
+      const readLongOnes = () => {
+        const bodies = Array.from({ length: 3 }, () => new ResponseBody({ maxBytes: 16 * MEBIBYTE, memory }, listener));
+        for (let part = 0; part < 10; part++) {
+          for (const body of bodies) body.append(chunk);
+          for (let count = 0; count < 100; count++) small.push(new ArrayBuffer(1024)); // of others, on top of them
+        }
+        for (const body of bodies) body[Symbol.dispose]();
+      };
+      readLongOnes();
+      const beforeMebibytes = residentMebibytes();
+      for (let round = 0; round < 5; round++) readLongOnes();
+      console.log(residentMebibytes() - beforeMebibytes, residentMebibytes());
+    `;
+    const args = ['--input-type=module', '-e', program];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    expect(Number(stdout.split(' ')[0])).to.be.below(16, 'MiB after five rounds of 48 MiB');
   });
 });
