@@ -2,8 +2,10 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Answer, decode, encode } from 'dns-packet';
 
-/** What a name server says of a name: addresses, or silence. A name that is not listed does not exist. */
-export type Zone = Readonly<Record<string, readonly Answer[] | 'silence'>>;
+/** What a name server says of a name: addresses, that it has failed, or nothing. A name that is not listed does not exist. */
+export type Zone = Readonly<Record<string, readonly Answer[] | 'SERVFAIL' | 'silence'>>;
+
+const [NOERROR, SERVFAIL, NXDOMAIN] = [0, 2, 3];
 
 /** A name server on loopback that speaks real DNS. */
 export class DnsServer {
@@ -20,8 +22,8 @@ export class DnsServer {
       this.questions.push(`${question.type} ${question.name}`);
       const found = zone[question.name];
       if (found === 'silence') return;
-      const answers = (found ?? []).filter(({ type }) => type === question.type);
-      const flags = found ? 0 : 3; // NOERROR or NXDOMAIN
+      const flags = found === 'SERVFAIL' ? SERVFAIL : found ? NOERROR : NXDOMAIN;
+      const answers = found && found !== 'SERVFAIL' ? found.filter(({ type }) => type === question.type) : [];
       socket.send(
         encode({ type: 'response', id: id ?? 0, flags, questions, answers }),
         peer.port,

@@ -7,9 +7,9 @@ import { raceAbort } from '#lib/time/race-abort.ts';
 import { candidateNames, readHosts, readSearch } from './resolver-files.ts';
 
 /** How long a found address is reused. */
-export const FOUND_TTL_MS = 30_000;
+const FOUND_TTL_MS = 30_000;
 /** How long a failure is reused: shorter, for what was just created may appear at any moment. */
-export const FAILED_TTL_MS = 10_000;
+const FAILED_TTL_MS = 10_000;
 
 /** A lost packet is asked for again, after twice as long each time. */
 const FIRST_TRY_MS = 500;

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
-import { FAILED_TTL_MS, FOUND_TTL_MS, NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
+import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import { DnsServer, ipv4, ipv6, type Zone } from '#spec/support/dns-server.ts';
+import { memoryInUse } from '#spec/support/held-resources.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';
+
+const RESOLV_CONF = { resolvConf: 'search a.test\noptions ndots:5' };
 
 const never = new AbortController().signal;
 
@@ -58,6 +61,31 @@ describe('NameResolver', () => {
     expect(await system.message('gone.test')).to.equal('no such host: "gone.test"');
   });
 
+  it('tells a name server that fails from a host that does not exist', async () => {
+    using system = await setup({ 'node.a.test': 'SERVFAIL', node: [ipv4('node', '10.0.0.7')] }, RESOLV_CONF);
+    expect(await system.message('node')).to.equal('cannot look up "node.a.test": ESERVFAIL');
+  });
+
+  it('has no address of a name that exists without one', async () => {
+    using system = await setup({ 'empty.test': [] });
+    expect(await system.message('empty.test')).to.equal('no such host: "empty.test"');
+  });
+
+  it('holds nothing of names whose time is over', async () => {
+    const before = await memoryInUse();
+    const clock = new ManualClock();
+    let listed = '';
+    const hosts = async () => `10.0.0.9 ${listed}`;
+    const resolver = new NameResolver({ clock, timeoutMs: 3000, hosts, resolvConf: async () => '' });
+    for (let count = 0; count < 1_000; count++) {
+      listed = `${count}`.padEnd(20_000, 'x');
+      expect(await resolver.resolve(listed, never)).to.equal('10.0.0.9');
+      await clock.advance(30_000);
+    }
+    expect(((await memoryInUse()) - before) / 2 ** 20).to.be.below(5); // all of them are 19 MiB
+    expect(await resolver.resolve(listed, never)).to.equal('10.0.0.9');
+  });
+
   it('reuses what it found, and what it did not find for a shorter time', async () => {
     using system = await setup({ 'a.test': [ipv4('a.test', '10.0.0.7')] });
     const askedFor = (name: string) => system.server.questions.filter((each) => each === `A ${name}`).length;
@@ -65,10 +93,10 @@ describe('NameResolver', () => {
     await resolveBoth();
     await resolveBoth();
     expect([askedFor('a.test'), askedFor('gone.test')]).to.deep.equal([1, 1]);
-    await system.clock.advance(FAILED_TTL_MS);
+    await system.clock.advance(10_000);
     await resolveBoth();
     expect([askedFor('a.test'), askedFor('gone.test')]).to.deep.equal([1, 2]);
-    await system.clock.advance(FOUND_TTL_MS);
+    await system.clock.advance(30_000);
     await resolveBoth();
     expect([askedFor('a.test'), askedFor('gone.test')]).to.deep.equal([2, 3]);
   });

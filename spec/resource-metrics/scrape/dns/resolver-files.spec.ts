@@ -8,6 +8,7 @@ describe('readHosts', () => {
 fd00::7   Node-7
 10.0.0.7	node-7 alias
 10.0.0.8  node-7
+10.0.0.9  NODE-9.Example
 not-an-ip nonsense
 `;
 
@@ -17,6 +18,7 @@ not-an-ip nonsense
     expect(hosts.get('ip6-localhost')).to.equal('::1');
     expect(hosts.get('node-7')).to.equal('10.0.0.7');
     expect(hosts.get('alias')).to.equal('10.0.0.7');
+    expect(hosts.get('node-9.example')).to.equal('10.0.0.9');
     expect(hosts.has('nonsense')).to.equal(false);
     expect(hosts.has('trailing')).to.equal(false);
   });
@@ -30,6 +32,18 @@ describe('readSearch', () => {
       domains: ['ns.svc.cluster.local', 'svc.cluster.local', 'cluster.local'],
       ndots: 5,
     });
+  });
+
+  it('takes a domain for a search list, and passes over what lies beside the words', () => {
+    expect(readSearch('  domain \t example.test   # ours\n').domains).to.deep.equal(['example.test']);
+    expect(readSearch('search . a.test\nnameserver b.test').domains).to.deep.equal(['a.test']);
+  });
+
+  it('takes ndots of several digits, up to 15, from the options alone', () => {
+    const ndotsOf = (line: string) => readSearch(line).ndots;
+    expect(['options ndots:12', 'options ndots:99'].map(ndotsOf)).to.deep.equal([12, 15]);
+    const others = ['options xndots:3', 'options ndots:3x', 'search ndots:3', 'ndots:3'];
+    expect(others.map(ndotsOf)).to.deep.equal([1, 1, 1, 1]);
   });
 
   it('has no domains and one dot where the file is empty', () => {
