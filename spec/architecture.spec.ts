@@ -47,7 +47,8 @@ const STAGE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['nodes', 'pods', 'batch', 'scrape', 'sink', 'debug'],
     ...['options.ts', 'manager.ts', 'telemetry.ts', 'stage-guard.ts', 'pipeline-observers.ts'],
   ],
-  'metrics-server.ts': ['api', 'debug', 'ui', 'options.ts', 'pipeline.ts', 'health-checks.ts'],
+  'resource-metrics-subsystem.ts': ['api', 'debug', 'ui', 'options.ts', 'pipeline.ts', 'health-checks.ts'],
+  'metrics-server.ts': ['options.ts', 'resource-metrics-subsystem.ts'],
 };
 
 // Inside the API server: what each room may know of the others. The files right in it put the rooms together.
@@ -75,6 +76,11 @@ const APISERVER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'api-server.ts': [
     ...['authentication', 'authorization', 'discovery', 'health', 'http', 'middleware', 'openapi', 'serving'],
     ...['watch', 'api-group.ts', 'dispatch.ts'],
+  ],
+  'subsystem.ts': ['api-group.ts', 'health', 'http'],
+  'serve-subsystems.ts': [
+    ...['authorization', 'discovery', 'flags', 'serving'],
+    ...['subsystem.ts', 'delegated-access.ts', 'api-server.ts'],
   ],
 };
 

@@ -1,18 +1,14 @@
-import { startApiServer } from '#lib/apiserver/api-server.ts';
-import { startDelegatedAccess } from '#lib/apiserver/delegated-access.ts';
-import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
-import { openServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { type SubsystemServerEnvironment, serveSubsystems } from '#lib/apiserver/serve-subsystems.ts';
+import type { Subsystem as ServedSubsystem } from '#lib/apiserver/subsystem.ts';
 import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { LeaderElection } from '#lib/control/leader-election.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
-import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import type { Logger } from '#lib/telemetry/logger.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
-import type { Clock } from '#lib/time/clock.ts';
 import { TokenBucket } from '#lib/time/token-bucket.ts';
 import { cronHpaPart } from './cron-hpa-part.ts';
 import { debugControllers } from './debug-controllers.ts';
@@ -20,15 +16,7 @@ import type { AutoscalerOptions } from './options.ts';
 import type { Subsystem } from './subsystem.ts';
 
 /** What the autoscaler needs from outside. */
-export interface AutoscalerEnvironment {
-  readonly access: ClusterAccess;
-  /** To the API server that is asked who callers are; by default `access`. */
-  readonly authenticationAccess?: ClusterAccess | undefined;
-  /** To the API server that is asked what callers may do; by default `access`. */
-  readonly authorizationAccess?: ClusterAccess | undefined;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly version: VersionInfo;
+export interface AutoscalerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
   /** Tells this process from all others that may be elected. */
   readonly identity: string;
 }
@@ -82,13 +70,6 @@ export async function startAutoscaler(
   if (options.controllers.has('cronhpa'))
     subsystems.push(starting.use(cronHpaPart({ ...shared, ...options.cronHpa })));
 
-  const { authenticationAccess = access, authorizationAccess = access } = environment;
-  const certificates = starting.use(await openServingCertificates({ ...options.serving, clock, logger }));
-  const { authenticator, authorizer } = starting.use(
-    await startDelegatedAccess(options, {
-      ...{ authenticationAccess, authorizationAccess, clock, logger, userAgent, registry },
-    }),
-  );
   const isLeader = () => election?.isLeader ?? true;
   const debug = debugControllers(() => ({
     identity,
@@ -97,18 +78,12 @@ export async function startAutoscaler(
     controllers: [...options.controllers],
   }));
   const server = starting.use(
-    await startApiServer({
-      ...{ registry, version, certificates, authenticator, authorizer, clock, logger },
-      ...options.serving,
-      groups: subsystems.flatMap(({ groups }) => groups),
-      healthChecks: subsystems.flatMap(({ healthChecks }) => healthChecks),
-      endpoints: new Map([
-        ['/debug/controllers', debug],
-        ...subsystems.flatMap(({ endpoints }) => [...endpoints]),
-      ]),
+    await serveSubsystems([...subsystems, debugging(debug)], options, {
+      ...environment,
+      registry,
+      userAgent,
     }),
   );
-  for (const subsystem of subsystems) subsystem.start();
   if (subsystems.length > 0) starting.use(startLeading(subsystems, election));
   const started = starting.move();
   return {
@@ -117,6 +92,17 @@ export async function startAutoscaler(
       return isLeader();
     },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+/** What the program tells of itself. */
+function debugging(controllers: Endpoint): ServedSubsystem {
+  return {
+    groups: [],
+    healthChecks: [],
+    endpoints: new Map([['/debug/controllers', controllers]]),
+    start: () => {},
+    [Symbol.asyncDispose]: async () => {},
   };
 }
 

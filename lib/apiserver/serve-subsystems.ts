@@ -1,0 +1,69 @@
+import type { Registry } from 'prom-client';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { type ApiServer, startApiServer } from './api-server.ts';
+import { openPaths } from './authorization/open-paths.ts';
+import { type DelegatedAccessOptions, startDelegatedAccess } from './delegated-access.ts';
+import type { VersionInfo } from './discovery/version-info.ts';
+import type { ServingOptions } from './flags/serving-options.ts';
+import { openServingCertificates } from './serving/serving-certificates.ts';
+import type { Subsystem } from './subsystem.ts';
+
+/** Where and how subsystems are served, and to whom, as flags say. */
+export interface SubsystemServerOptions extends DelegatedAccessOptions {
+  readonly serving: ServingOptions;
+}
+
+/** What serving subsystems needs from outside. */
+export interface SubsystemServerEnvironment {
+  readonly access: ClusterAccess;
+  /** To the API server that is asked who callers are; by default `access`. */
+  readonly authenticationAccess?: ClusterAccess | undefined;
+  /** To the API server that is asked what callers may do; by default `access`. */
+  readonly authorizationAccess?: ClusterAccess | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly version: VersionInfo;
+  readonly registry: Registry;
+  /** What we call ourselves to these API servers. */
+  readonly userAgent: string;
+}
+
+/**
+ * Makes one API server of subsystems and starts them. It listens first: a subsystem may take the last file descriptor, and
+ * the API server of the cluster needs discovery, ready or not.
+ *
+ * @throws when a given file cannot be used or the address cannot be listened at
+ */
+export async function serveSubsystems(
+  subsystems: readonly Subsystem[],
+  options: SubsystemServerOptions,
+  environment: SubsystemServerEnvironment,
+): Promise<ApiServer> {
+  const { access, clock, logger, registry, userAgent, version } = environment;
+  await using starting = new AsyncDisposableStack();
+  const certificates = starting.use(await openServingCertificates({ ...options.serving, clock, logger }));
+  const { authenticationAccess = access, authorizationAccess = access } = environment;
+  const { authenticator, authorizer } = starting.use(
+    await startDelegatedAccess(options, {
+      ...{ authenticationAccess, authorizationAccess, clock, logger, userAgent, registry },
+    }),
+  );
+  const server = starting.use(
+    await startApiServer({
+      ...{ registry, version, certificates, authenticator, clock, logger },
+      ...options.serving,
+      groups: subsystems.flatMap(({ groups }) => groups),
+      healthChecks: subsystems.flatMap(({ healthChecks }) => healthChecks),
+      endpoints: new Map(subsystems.flatMap(({ endpoints }) => [...endpoints])),
+      authorizer: openPaths(
+        subsystems.flatMap(({ openPaths = [] }) => openPaths),
+        authorizer,
+      ),
+    }),
+  );
+  for (const subsystem of subsystems) subsystem.start();
+  const started = starting.move();
+  return { address: server.address, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}

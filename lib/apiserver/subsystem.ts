@@ -1,0 +1,16 @@
+import type { ApiGroup } from './api-group.ts';
+import type { HealthCheck } from './health/health-check.ts';
+import type { Endpoint } from './http/api-context.ts';
+
+/** A part of a program: what it serves, and what it does meanwhile. */
+export interface Subsystem extends AsyncDisposable {
+  readonly groups: readonly ApiGroup[];
+  readonly healthChecks: readonly HealthCheck[];
+  /** What it serves beside the groups, by paths. */
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** Which of these everybody may get; by default none. */
+  readonly openPaths?: readonly string[];
+
+  /** Begins its work, once the server listens; comes back at once. */
+  start(): void;
+}
