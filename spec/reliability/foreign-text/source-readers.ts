@@ -15,6 +15,10 @@ import { parseApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { readJson } from '#lib/kubernetes/client/read-response.ts';
 import { splitLines } from '#lib/kubernetes/client/split-lines.ts';
 import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-key.ts';
+import { readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
+import { LIST_KEY } from '#lib/metrics-adapter/objects/config-key.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { readRunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
 import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
@@ -273,6 +277,44 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
       const body = Buffer.from(text);
       return [attempt(() => readQueryResponse(body)), readQueryError(body)];
     },
+  },
+  {
+    name: 'HPAs and their metrics',
+    files: ['read-scaled-hpa.ts'],
+    bound: OBJECT,
+    shapes: {
+      metrics: repeated('{"type":"External","external":{"metric":{"name":"a"}}},', {
+        before: `${OBJECT_HEAD}"annotations":{}},"spec":{"scaleTargetRef":{"kind":"a","name":"b"},"metrics":[`,
+        behind: '{"type":"Resource"}]}}',
+      }),
+      annotations: distinct((index) => `"metric-config.pods.m${index}.b/c":"",`, {
+        before: `${OBJECT_HEAD}"annotations":{`,
+        behind:
+          '"z":""}},"spec":{"scaleTargetRef":{"kind":"a","name":"b"},"metrics":[{"type":"Pods","pods":{"metric":{"name":"a"}}}]}}',
+      }),
+    },
+    read: (text) => {
+      const hpa = readScaledHpa(JSON.parse(text));
+      if (!hpa) throw new Error('the shape is no HPA');
+      return readAnnotations(hpa.annotations);
+    },
+  },
+  {
+    name: 'annotations of HPAs',
+    files: ['annotation-key.ts', 'read-annotations.ts'],
+    bound: { length: 256 * 1024, by: 'the API server, of all annotations of an object' },
+    shapes: {
+      dots: repeated('.', { before: 'metric-config.' }),
+      slashes: repeated('/', { before: 'metric-config.a.b.c' }),
+      entries: repeated('- {type: Pods, metric: a, collector: b, interval: 1s}\n'),
+      nesting: nested('[', ']'),
+      'a long interval': repeated('1', {
+        before: '- {type: Pods, metric: a, collector: b, interval: "',
+        behind: '"}',
+      }),
+      quotes: repeated("'"),
+    },
+    read: (text) => [parseAnnotationKey(text), readAnnotations({ [LIST_KEY]: text })],
   },
   {
     name: 'where a source is',

@@ -1,0 +1,92 @@
+import { parse } from 'yaml';
+import * as z from 'zod/mini';
+import { LIST_KEY } from '../objects/config-key.ts';
+import type { HpaMetric } from '../objects/scaled-hpa.ts';
+import { parseAnnotationKey } from './annotation-key.ts';
+import { type CollectorConfig, collectorConfig, type Setting } from './collector-config.ts';
+
+/** A configuration, or why there is none. */
+export type ReadConfig =
+  | { readonly config: CollectorConfig }
+  | {
+      readonly type: HpaMetric['type'] | undefined;
+      readonly metric: string | undefined;
+      readonly error: Error;
+    };
+
+const ENTRY = z.catchall(
+  z.object({
+    type: z.enum(['Pods', 'Object', 'External']),
+    metric: z.string().check(z.minLength(1)),
+    collector: z.string().check(z.minLength(1)),
+  }),
+  z.union([z.string(), z.number(), z.boolean()]),
+);
+
+const MAX_LIST_LENGTH = 256 * 1024;
+
+/**
+ * What an HPA's annotations say of its collectors, one for each collector of a metric that they name. One that cannot
+ * be read costs its metric alone.
+ */
+export function readAnnotations(annotations: Readonly<Record<string, string>>): readonly ReadConfig[] {
+  const grouped = new Map<
+    string,
+    { of: Omit<CollectorConfig, 'settings' | 'perReplica'>; settings: Map<string, Setting> }
+  >();
+  for (const [key, value] of Object.entries(annotations)) {
+    const parsed = parseAnnotationKey(key);
+    if (!parsed) continue;
+    const { setting, ...of } = parsed;
+    const name = JSON.stringify(of);
+    const group = grouped.get(name) ?? { of, settings: new Map<string, Setting>() };
+    group.settings.set(setting, { value, place: `Annotation ${key}` });
+    grouped.set(name, group);
+  }
+  const configs = [...grouped.values()].map(({ of, settings }) => attempt(of, settings));
+  const list = annotations[LIST_KEY];
+  return list === undefined ? configs : [...configs, ...readList(list)];
+}
+
+function readList(text: string): readonly ReadConfig[] {
+  const refuse = (why: string) => [
+    { type: undefined, metric: undefined, error: new Error(`Annotation ${LIST_KEY} ${why}`) },
+  ];
+  if (text.length > MAX_LIST_LENGTH) return refuse(`must be no longer than ${MAX_LIST_LENGTH} characters`);
+  let list: unknown;
+  try {
+    list = parse(text, { maxAliasCount: 0, logLevel: 'error' });
+  } catch {
+    return refuse('must be YAML without aliases');
+  }
+  if (!Array.isArray(list)) return refuse('must be a list of collectors');
+  return list.flatMap((entry: unknown, index): readonly ReadConfig[] => {
+    const read = ENTRY.safeParse(entry);
+    const place = `Annotation ${LIST_KEY}, entry ${index + 1}`;
+    if (!read.success) {
+      const [issue] = read.error.issues;
+      const field = issue?.path.length ? ` ${issue.path.join('.')}` : '';
+      return refuse(`has an entry ${index + 1} whose${field || ' form'} cannot be used: ${issue?.message}`);
+    }
+    const { type, metric, collector, ...rest } = read.data;
+    const settings = Object.entries(rest).map(
+      ([name, value]) => [name, { value: String(value), place: `${place}, ${name}` }] as const,
+    );
+    return [attempt({ type, metric, collector }, new Map(settings))];
+  });
+}
+
+function attempt(
+  of: Pick<CollectorConfig, 'type' | 'metric' | 'collector'>,
+  settings: ReadonlyMap<string, Setting>,
+): ReadConfig {
+  try {
+    return { config: collectorConfig(of, settings) };
+  } catch (error) {
+    return {
+      type: of.type,
+      metric: of.metric,
+      error: error instanceof Error ? error : new Error(String(error)),
+    };
+  }
+}

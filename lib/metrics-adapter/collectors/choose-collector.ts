@@ -1,0 +1,41 @@
+import { nameOfMetric } from '../objects/scaled-hpa.ts';
+import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
+
+/** Who collects a metric, `undefined` where it is none of ours, or why it cannot be told. */
+export type ChosenCollector = MetricCollector | undefined | Error;
+
+/**
+ * Chooses the collector of a metric: for an External metric by the label `type`, else by annotation, else by a known
+ * name of the metric; for others by annotation. What none of these claims is another provider's.
+ */
+export function chooseCollector(
+  collectors: readonly MetricCollector[],
+  { metric, config }: CollectorRequest,
+): ChosenCollector {
+  const ofType = collectors.filter(({ types }) => types.includes(metric.type));
+  const byName = (name: string) => ofType.find((collector) => collector.name === name);
+  if (metric.type === 'External') {
+    const labelled = byName(metric.matchLabels.type ?? '');
+    if (labelled) return labelled;
+    if (config && metric.matchLabels.type !== undefined)
+      return unknown(`Label type of the metric's selector`, metric.matchLabels.type, ofType, metric);
+  }
+  if (config) {
+    const place = `The collector of annotations of ${nameOfMetric(metric)}`;
+    return byName(config.collector) ?? unknown(place, config.collector, ofType, metric);
+  }
+  if (metric.type !== 'External') return undefined;
+  return ofType.find(({ legacyMetrics }) => legacyMetrics.includes(metric.name));
+}
+
+function unknown(
+  place: string,
+  name: string,
+  known: readonly MetricCollector[],
+  { type }: CollectorRequest['metric'],
+): Error {
+  const names = known.map((collector) => collector.name).join(', ');
+  return new Error(
+    `${place} must be one for metrics of type ${type} (${names}), not ${JSON.stringify(name)}`,
+  );
+}

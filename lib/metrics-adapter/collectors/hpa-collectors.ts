@@ -1,0 +1,113 @@
+import type { Collection, Collector } from '#lib/collection/collection.ts';
+import type { Controller, Watched } from '#lib/control/controller.ts';
+import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
+import type { KindReference } from '#lib/kubernetes/client/rest-mapper.ts';
+import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
+import type { MetricCollector } from './metric-collector.ts';
+import { type PlannedCollector, type PlanProblem, planCollectors } from './plan-collectors.ts';
+
+/** A metric of an HPA that is collected, and of what. */
+export interface CollectedMetric extends PlannedCollector {
+  /** Of metrics of type Object: what serves the object. */
+  readonly resource?: ApiResource;
+}
+
+/** What is known of an HPA's metrics. */
+export interface CollectedHpa {
+  readonly hpa: ScaledHpa;
+  readonly metrics: readonly CollectedMetric[];
+  readonly problems: readonly PlanProblem[];
+}
+
+/** What keeping collectors in step needs. */
+export interface HpaCollectorsOptions {
+  readonly hpas: Watched & { find(key: string): ScaledHpa | undefined };
+  readonly collection: Collection;
+  readonly collectors: readonly MetricCollector[];
+  readonly mapper: { find(kind: KindReference, signal: AbortSignal): Promise<ApiResource | undefined> };
+  readonly defaultIntervalMs: number;
+  /** No value counts for longer. */
+  readonly metricsTtlMs: number;
+  /** Told when something of an HPA cannot be collected, once when that begins. */
+  readonly onProblem: (hpa: ScaledHpa, problem: PlanProblem) => void;
+  /** Told whenever what is known of an HPA has changed. */
+  readonly onChange: () => void;
+}
+
+/** A value counts for so many intervals. */
+const VALID_INTERVALS = 3;
+/** A kind that nothing serves may be defined later. */
+const LOOK_AGAIN_MS = 60_000;
+
+/** Keeps collectors in step with the HPAs that ask for their metrics: of one that changes, those that changed restart. */
+export class HpaCollectors {
+  readonly #options: HpaCollectorsOptions;
+  readonly #known = new Map<string, CollectedHpa>();
+
+  constructor(options: HpaCollectorsOptions) {
+    this.#options = options;
+  }
+
+  /** By the keys of HPAs, which are the owners of their collectors, too. */
+  get known(): ReadonlyMap<string, CollectedHpa> {
+    return this.#known;
+  }
+
+  /** Follows HPAs; every replica runs it. */
+  controller(): Controller {
+    return {
+      name: 'metrics-adapter',
+      watches: [this.#options.hpas],
+      reconcile: async (key, signal) => {
+        const hpa = this.#options.hpas.find(key);
+        if (hpa) return await this.#keep(key, hpa, signal);
+        this.#options.collection.replace(key, new Map());
+        if (this.#known.delete(key)) this.#options.onChange();
+        return {};
+      },
+    };
+  }
+
+  async #keep(key: string, hpa: ScaledHpa, signal: AbortSignal) {
+    const { collectors, collection, onProblem, onChange } = this.#options;
+    const { planned, problems } = planCollectors(hpa, collectors);
+    const [metrics, missing]: [CollectedMetric[], PlanProblem[]] = [[], []];
+    for (const one of planned) {
+      const resolved = await this.#resolve(one, signal);
+      if ('error' in resolved) missing.push(resolved);
+      else metrics.push(resolved);
+    }
+    collection.replace(key, new Map(metrics.map((one) => [one.key, this.#collectorOf(one)])));
+    const before = new Set(this.#known.get(key)?.problems.map(textOf));
+    const all = [...problems, ...missing];
+    if (metrics.length + all.length > 0) this.#known.set(key, { hpa, metrics, problems: all });
+    else this.#known.delete(key);
+    onChange();
+    for (const problem of all) if (!before.has(textOf(problem))) onProblem(hpa, problem);
+    return missing.length > 0 ? { requeueAfterMs: LOOK_AGAIN_MS } : {};
+  }
+
+  async #resolve(one: PlannedCollector, signal: AbortSignal): Promise<CollectedMetric | PlanProblem> {
+    const { describedObject } = one.metric;
+    if (!describedObject) return one;
+    const resource = await this.#options.mapper.find(referenceOf(describedObject), signal);
+    if (resource) return { ...one, resource };
+    const { kind, apiVersion } = referenceOf(describedObject);
+    const error = new Error(`The API server serves no ${kind} of ${apiVersion}`);
+    return { metric: nameOfMetric(one.metric), error };
+  }
+
+  #collectorOf({ query, intervalMs }: CollectedMetric): Collector {
+    const { defaultIntervalMs, metricsTtlMs } = this.#options;
+    const everyMs = intervalMs ?? defaultIntervalMs;
+    return { query, intervalMs: everyMs, validForMs: Math.min(VALID_INTERVALS * everyMs, metricsTtlMs) };
+  }
+}
+
+function referenceOf({ apiVersion, kind }: DescribedObject): KindReference {
+  return { apiVersion: apiVersion || 'v1', kind };
+}
+
+function textOf({ metric, error }: PlanProblem): string {
+  return `${metric}: ${error.message}`;
+}

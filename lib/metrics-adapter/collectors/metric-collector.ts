@@ -1,0 +1,36 @@
+import type { Query } from '#lib/sources/query.ts';
+import type { CollectorConfig } from '../annotations/collector-config.ts';
+import type { HpaMetric, ScaledHpa } from '../objects/scaled-hpa.ts';
+
+/** A metric that is to be collected, and everything that is said of it. */
+export interface CollectorRequest {
+  readonly hpa: ScaledHpa;
+  readonly metric: HpaMetric;
+  /** `undefined` where no annotation speaks of it. */
+  readonly config: CollectorConfig | undefined;
+}
+
+/** A way to collect metrics. */
+export interface MetricCollector {
+  /** As annotations and the label `type` name it. */
+  readonly name: string;
+  /** Names of External metrics that mean this collector without a label `type`, as was usual once. */
+  readonly legacyMetrics: readonly string[];
+  readonly types: readonly HpaMetric['type'][];
+  /** @throws an Error that says which annotation or label cannot be used, or what is missing */
+  queryOf(request: CollectorRequest): Query;
+}
+
+/** Settings of a collector: the labels of the metric's selector, and over them those of annotations. */
+export function settingsOf({ metric, config }: CollectorRequest): ReadonlyMap<string, SettingOrLabel> {
+  const labels = Object.entries(metric.matchLabels).map(
+    ([name, value]) => [name, { value, place: `Label ${name} of the metric's selector` }] as const,
+  );
+  return new Map([...labels, ...(config?.settings ?? [])]);
+}
+
+/** A value and where it stands, as errors name it. */
+export interface SettingOrLabel {
+  readonly value: string;
+  readonly place: string;
+}

@@ -1,0 +1,65 @@
+import * as z from 'zod/mini';
+import { isConfigKey } from './config-key.ts';
+import type { HpaMetric, ScaledHpa } from './scaled-hpa.ts';
+
+const IDENTIFIER = z.object({
+  name: z.string(),
+  selector: z.optional(
+    z.nullable(z.object({ matchLabels: z._default(z.record(z.string(), z.string()), {}) })),
+  ),
+});
+const REFERENCE = z.object({ apiVersion: z.optional(z.string()), kind: z.string(), name: z.string() });
+
+const METRIC = z.union([
+  z.object({ type: z.literal('Pods'), pods: z.object({ metric: IDENTIFIER }) }),
+  z.object({
+    type: z.literal('Object'),
+    object: z.object({ metric: IDENTIFIER, describedObject: REFERENCE }),
+  }),
+  z.object({ type: z.literal('External'), external: z.object({ metric: IDENTIFIER }) }),
+  z.object({ type: z.string() }), // of the resource metrics API, or of a later Kubernetes
+]);
+
+const HPA = z.object({
+  metadata: z.object({
+    name: z.string(),
+    namespace: z.string(),
+    uid: z._default(z.string(), ''),
+    annotations: z._default(z.record(z.string(), z.string()), {}),
+  }),
+  spec: z.object({ scaleTargetRef: REFERENCE, metrics: z._default(z.nullable(z.array(METRIC)), []) }),
+  status: z.optional(z.object({ currentReplicas: z.optional(z.int()) })),
+});
+
+/**
+ * Takes what the API server sent for a HorizontalPodAutoscaler of version v2 or v2beta2.
+ *
+ * @returns `undefined` for what is none, and for one without a metric that is collected
+ */
+export function readScaledHpa(value: unknown): ScaledHpa | undefined {
+  const read = HPA.safeParse(value);
+  if (!read.success) return undefined;
+  const { metadata, spec, status } = read.data;
+  const metrics = (spec.metrics ?? []).map(metricOf).filter((metric) => metric !== undefined);
+  if (metrics.length === 0) return undefined;
+  const { annotations, ...named } = metadata;
+  return {
+    ...named,
+    annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => isConfigKey(key))),
+    scaleTargetRef: spec.scaleTargetRef,
+    currentReplicas: status?.currentReplicas,
+    metrics,
+  };
+}
+
+function metricOf(metric: z.infer<typeof METRIC>): HpaMetric | undefined {
+  if ('pods' in metric) return { type: 'Pods', ...identified(metric.pods.metric) };
+  if ('external' in metric) return { type: 'External', ...identified(metric.external.metric) };
+  if (!('object' in metric)) return undefined;
+  const { describedObject } = metric.object;
+  return { type: 'Object', ...identified(metric.object.metric), describedObject };
+}
+
+function identified({ name, selector }: z.infer<typeof IDENTIFIER>): Pick<HpaMetric, 'name' | 'matchLabels'> {
+  return { name, matchLabels: selector?.matchLabels ?? {} };
+}

@@ -1,0 +1,35 @@
+/** An object by which others mean one that has a number. */
+export interface DescribedObject {
+  /** As in `networking.k8s.io/v1`; absent where the HPA does not tell. */
+  readonly apiVersion?: string | undefined;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** A metric of an HPA that somebody has to collect. */
+export interface HpaMetric {
+  readonly type: 'Pods' | 'Object' | 'External';
+  readonly name: string;
+  /** Of the metric's selector. */
+  readonly matchLabels: Readonly<Record<string, string>>;
+  /** Of metrics of type Object alone. */
+  readonly describedObject?: DescribedObject;
+}
+
+/** What is kept of a HorizontalPodAutoscaler. */
+export interface ScaledHpa {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Those that configure collectors, by their keys. */
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly scaleTargetRef: DescribedObject;
+  /** Of its status; `undefined` while it is not known. */
+  readonly currentReplicas: number | undefined;
+  readonly metrics: readonly HpaMetric[];
+}
+
+/** `External/queue-depth`, as messages name a metric. */
+export function nameOfMetric({ type, name }: Pick<HpaMetric, 'type' | 'name'>): string {
+  return `${type}/${name}`;
+}

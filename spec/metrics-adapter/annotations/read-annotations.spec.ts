@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-key.ts';
+import { type ReadConfig, readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
+import { isConfigKey } from '#lib/metrics-adapter/objects/config-key.ts';
+
+describe('parseAnnotationKey', () => {
+  it('reads type, metric, collector and setting', () => {
+    expect(parseAnnotationKey('metric-config.pods.requests.json-path/json-key')).to.deep.equal({
+      type: 'Pods',
+      metric: 'requests',
+      collector: 'json-path',
+      setting: 'json-key',
+    });
+    expect(parseAnnotationKey('metric-config.object.a.b/c')?.type).to.equal('Object');
+    expect(parseAnnotationKey('metric-config.external.a.b/c')?.type).to.equal('External');
+    expect(parseAnnotationKey('metric-config.anything.a.b/c')?.type).to.equal('External');
+  });
+
+  it('takes no key of another form', () => {
+    for (const key of [
+      '',
+      'metric-config.pods.a.b',
+      'metric-config.pods.a.b.c/d',
+      'metric-config.pods.a/b',
+      'other.pods.a.b/c',
+      'metric-config.pods.a.b/c/d',
+      'metric-config.pods..b/c',
+      'metric-config.pods.a.b/',
+    ])
+      expect(parseAnnotationKey(key), key).to.equal(undefined);
+  });
+
+  it('knows each key that it reads for one that configures', () => {
+    const word = fc.stringMatching(/^[a-z-]+$/);
+    fc.assert(
+      fc.property(word, word, word, (metric, collector, setting) => {
+        const key = `metric-config.external.${metric}.${collector}/${setting}`;
+        expect(isConfigKey(key)).to.equal(true);
+        expect(parseAnnotationKey(key)).to.deep.equal({ type: 'External', metric, collector, setting });
+      }),
+    );
+  });
+});
+
+describe('readAnnotations', () => {
+  it('puts the settings of a collector together', () => {
+    const [read, ...more] = readAnnotations({
+      'metric-config.external.rate.prometheus/query': 'up',
+      'metric-config.external.rate.prometheus/interval': '1m30s',
+      'metric-config.external.rate.prometheus/per-replica': 'false',
+      'kubectl.kubernetes.io/last-applied-configuration': '{}',
+    });
+    expect(more).to.deep.equal([]);
+    expect(configOf(read)).to.deep.include({
+      type: 'External',
+      metric: 'rate',
+      collector: 'prometheus',
+      intervalMs: 90_000,
+      perReplica: true,
+    });
+    expect(settingsOf(read)).to.deep.equal({ query: 'up' });
+  });
+
+  it('takes an interval of 0 for the default', () => {
+    const [read] = readAnnotations({ 'metric-config.external.a.b/interval': '0s' });
+    expect(configOf(read)).not.to.have.property('intervalMs');
+  });
+
+  for (const value of ['', '5', '-1s', '999ms', '25h', 'soon'])
+    it(`refuses an interval of "${value}", naming its annotation, and no other metric`, () => {
+      const [bad, good] = readAnnotations({
+        'metric-config.external.bad.prometheus/interval': value,
+        'metric-config.external.good.prometheus/query': 'up',
+      });
+      expect(errorOf(bad)).to.equal(
+        `Annotation metric-config.external.bad.prometheus/interval must be a duration of 1s to 24h0m0s, as in 30s, not "${value}"`,
+      );
+      expect(settingsOf(good)).to.deep.equal({ query: 'up' });
+    });
+
+  it('reads the list, where metrics may have dots', () => {
+    const [read] = readAnnotations({
+      'metric-config/collectors': `
+- type: External
+  metric: http.requests_total
+  collector: prometheus
+  interval: 15s
+  weight: 100
+  query: |
+    sum(rate(http_requests_total[1m]))`,
+    });
+    expect(configOf(read)).to.deep.include({ metric: 'http.requests_total', intervalMs: 15_000 });
+    expect(settingsOf(read)).to.deep.equal({ weight: '100', query: 'sum(rate(http_requests_total[1m]))' });
+  });
+
+  const refused: readonly (readonly [string, string, RegExp])[] = [
+    ['no YAML', '[', /must be YAML without aliases$/],
+    ['aliases', '[&a {}, *a]', /must be YAML without aliases$/],
+    ['no list', 'a: b', /must be a list of collectors$/],
+    [
+      'an entry without its metric',
+      '[{type: Pods, collector: json-path}]',
+      /entry 1 whose metric cannot be used/,
+    ],
+    ['another type', '[{type: Resource, metric: a, collector: b}]', /entry 1 whose type cannot be used/],
+    [
+      'a setting that is a list',
+      '[{type: Pods, metric: a, collector: b, query: [1]}]',
+      /whose query cannot be used/,
+    ],
+    ['a text', '[a]', /entry 1 whose form cannot be used/],
+    [
+      'a bad interval',
+      '[{type: Pods, metric: a, collector: b, interval: 1}]',
+      /, entry 1, interval must be a duration/,
+    ],
+    ['too much', ' '.repeat(262_145), /must be no longer than 262144 characters$/],
+  ];
+  for (const [what, text, error] of refused)
+    it(`refuses a list of ${what}`, () => {
+      const [read] = readAnnotations({ 'metric-config/collectors': text });
+      expect(errorOf(read))
+        .to.match(/^Annotation metric-config\/collectors/)
+        .and.to.match(error);
+    });
+});
+
+function configOf(read: ReadConfig | undefined) {
+  if (!read || 'error' in read) throw read?.error ?? new Error('nothing was read');
+  return read.config;
+}
+
+function settingsOf(read: ReadConfig | undefined) {
+  return Object.fromEntries([...configOf(read).settings].map(([name, { value }]) => [name, value.trim()]));
+}
+
+function errorOf(read: ReadConfig | undefined): string {
+  return read && 'error' in read ? read.error.message : 'no error';
+}

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { Collection } from '#lib/collection/collection.ts';
+import { HpaCollectors } from '#lib/metrics-adapter/collectors/hpa-collectors.ts';
+import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import type { ScaledHpa } from '#lib/metrics-adapter/objects/scaled-hpa.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { externalMetric, type HpaInput, hpaObject, objectMetric } from '#spec/support/scaled-hpas.ts';
+
+const KEY = 'default/web';
+const signal = new AbortController().signal;
+const SERVICE = { group: '', version: 'v1', kind: 'Service', plural: 'services', namespaced: true };
+
+describe('HpaCollectors', () => {
+  it('restarts only the collectors that changed', async () => {
+    const system = setUp();
+    const metrics = ['a', 'b'].map((name) => externalMetric(name, { type: 'counting', query: name }));
+    await system.apply({ metrics });
+    await system.clock.advance(0);
+    expect(system.asked).to.deep.equal(['a', 'b']);
+    await system.apply({
+      metrics: [metrics[0] ?? {}, externalMetric('b', { type: 'counting', query: 'c' })],
+    });
+    await system.clock.advance(0);
+    expect(system.asked).to.deep.equal(['a', 'b', 'c']);
+    expect([...system.collection.reports()].map(({ collector }) => collector.query.key)).to.deep.equal([
+      'a',
+      'c',
+    ]);
+  });
+
+  it('ends all of them with the HPA', async () => {
+    const system = setUp();
+    await system.apply({ metrics: [externalMetric('a', { type: 'counting', query: 'a' })] });
+    await system.apply(undefined);
+    expect(system.collection.queryCount).to.equal(0);
+    expect(system.collectors.known.size).to.equal(0);
+  });
+
+  it('tells of a problem when it begins, and again only when it changes', async () => {
+    const system = setUp();
+    const good = externalMetric('good', { type: 'counting', query: 'good' });
+    const bad = externalMetric('bad', { type: 'counting' });
+    for (let time = 0; time < 3; time++) await system.apply({ metrics: [good, bad] });
+    expect(system.problems).to.deep.equal(['External/bad: no query']);
+    expect(system.collection.queryCount).to.equal(1);
+    await system.apply({ metrics: [good] });
+    await system.apply({ metrics: [good, bad] });
+    expect(system.problems).to.deep.equal(['External/bad: no query', 'External/bad: no query']);
+  });
+
+  it('finds out what serves the object of a metric, and looks again where nothing does', async () => {
+    const system = setUp();
+    const annotations = { 'metric-config.object.a.counting/query': 'a' };
+    const served = objectMetric('a', { kind: 'Service', name: 'web' });
+    expect(await system.apply({ annotations, metrics: [served] })).to.deep.equal({});
+    expect(system.collectors.known.get(KEY)?.metrics[0]?.resource).to.equal(SERVICE);
+    const unserved = objectMetric('a', { apiVersion: 'x/v1', kind: 'Y', name: 'z' });
+    expect(await system.apply({ annotations, metrics: [unserved] })).to.deep.equal({
+      requeueAfterMs: 60_000,
+    });
+    expect(system.problems).to.deep.equal(['Object/a: The API server serves no Y of x/v1']);
+  });
+
+  it('lets values count for three intervals, and no longer than it is told', async () => {
+    const system = setUp({ metricsTtlMs: 40_000 });
+    const annotations = { 'metric-config.external.a.counting/interval': '10s' };
+    const metrics = ['a', 'b'].map((name) => externalMetric(name, { type: 'counting', query: name }));
+    await system.apply({ annotations, metrics });
+    expect([...system.collection.reports()].map(({ collector }) => collector.validForMs)).to.deep.equal([
+      30_000, 40_000,
+    ]);
+  });
+});
+
+function setUp({ metricsTtlMs = 900_000 } = {}) {
+  const clock = new ManualClock();
+  const [asked, problems]: [string[], string[]] = [[], []];
+  const collection = new Collection({
+    clock,
+    logger: new RecordingLogger(),
+    random: () => 0,
+    timeoutMs: 10_000,
+    onAsked: () => {},
+  });
+  const counting: MetricCollector = {
+    name: 'counting',
+    legacyMetrics: [],
+    types: ['External', 'Object'],
+    queryOf: ({ metric, config }) => {
+      const key = metric.matchLabels.query ?? config?.settings.get('query')?.value;
+      if (!key) throw new Error('no query');
+      return {
+        key,
+        description: key,
+        ask: async () => {
+          asked.push(key);
+          return [{ value: 1, labels: {} }];
+        },
+      };
+    },
+  };
+  let hpa: ScaledHpa | undefined;
+  const collectors = new HpaCollectors({
+    hpas: { find: () => hpa, onChange: () => () => {}, synced: async () => {} },
+    collection,
+    collectors: [counting],
+    mapper: { find: async ({ kind }) => (kind === 'Service' ? SERVICE : undefined) },
+    defaultIntervalMs: 60_000,
+    metricsTtlMs,
+    onProblem: (_, { metric, error }) => problems.push(`${metric}: ${error.message}`),
+    onChange: () => {},
+  });
+  const controller = collectors.controller();
+  return {
+    ...{ clock, collection, collectors, asked, problems },
+    async apply(input: HpaInput | undefined) {
+      hpa = input && readScaledHpa(hpaObject(input));
+      return await controller.reconcile(KEY, signal);
+    },
+  };
+}

@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+import { planCollectors } from '#lib/metrics-adapter/collectors/plan-collectors.ts';
+import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import {
+  externalMetric,
+  type HpaInput,
+  hpaObject,
+  objectMetric,
+  podsMetric,
+} from '#spec/support/scaled-hpas.ts';
+
+const http = new HttpClient({
+  clock: new ManualClock(),
+  allowedHosts: new AllowedHosts([]),
+  userAgent: 'spec',
+});
+const serverAt = (url: string) => new PrometheusServer({ http, url: new URL(url) });
+const PROMETHEUS = {
+  server: serverAt('http://prometheus'),
+  additionalServers: new Map([['other', serverAt('http://other')]]),
+  clientFor: () => http,
+};
+
+describe('planCollectors', () => {
+  it('plans a query that an annotation holds', () => {
+    const { planned, problems } = plan({
+      annotations: {
+        'metric-config.external.rate.prometheus/query': 'sum(rate(a[1m]))',
+        'metric-config.external.rate.prometheus/interval': '30s',
+      },
+      metrics: [externalMetric('rate', { type: 'prometheus' })],
+    });
+    expect(problems).to.deep.equal([]);
+    expect(planned).to.have.length(1);
+    expect(planned[0]).to.include({ collector: 'prometheus', intervalMs: 30_000, perReplica: false });
+    expect(planned[0]?.query.description).to.equal('sum(rate(a[1m])) of Prometheus at prometheus');
+  });
+
+  const queries: readonly (readonly [string, HpaInput, string])[] = [
+    [
+      'the selector',
+      { metrics: [externalMetric('rate', { type: 'prometheus', query: 'up' })] },
+      'up of Prometheus at prometheus',
+    ],
+    [
+      'the annotation that the label query-name names',
+      {
+        annotations: { 'metric-config.external.prometheus-query.prometheus/events': 'sum(e)' },
+        metrics: [externalMetric('prometheus-query', { 'query-name': 'events' })],
+      },
+      'sum(e) of Prometheus at prometheus',
+    ],
+    [
+      'an annotation, of another server',
+      {
+        annotations: {
+          'metric-config.external.a.prometheus/query': 'up',
+          'metric-config.external.a.prometheus/prometheus-server': 'https://me:secret@mine:9090/x',
+        },
+        metrics: [externalMetric('a')],
+      },
+      'up of Prometheus at mine:9090',
+    ],
+    [
+      'an annotation, of a server that the administrator names',
+      {
+        annotations: {
+          'metric-config.external.a.prometheus/query': 'up',
+          'metric-config.external.a.prometheus/prometheus-server-alias': 'other',
+        },
+        metrics: [externalMetric('a')],
+      },
+      'up of Prometheus at other',
+    ],
+    [
+      'an annotation of an object',
+      {
+        annotations: { 'metric-config.object.a.prometheus/query': 'up' },
+        metrics: [objectMetric('a', { apiVersion: 'v1', kind: 'Service', name: 'web' })],
+      },
+      'up of Prometheus at prometheus',
+    ],
+  ];
+  for (const [where, input, description] of queries)
+    it(`finds the query in ${where}`, () => {
+      const { planned, problems } = plan(input);
+      expect(problems).to.deep.equal([]);
+      expect(planned.map(({ query }) => query.description)).to.deep.equal([description]);
+    });
+
+  const broken: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+    ['no query', { interval: '30s' }, 'Query or query-name is missing of metric External/a'],
+    [
+      'an empty query',
+      { query: ' ' },
+      'Annotation metric-config.external.a.prometheus/query must be a query, not empty',
+    ],
+    [
+      'a name of no query',
+      { 'query-name': 'b' },
+      'Annotation metric-config.external.a.prometheus/query-name names no query: metric External/a has no setting "b"',
+    ],
+    [
+      'a server that is no URL',
+      { query: 'up', 'prometheus-server': 'p:90' },
+      'Annotation metric-config.external.a.prometheus/prometheus-server must be a URL that begins with http:// or https://',
+    ],
+    [
+      'an unknown server',
+      { query: 'up', 'prometheus-server-alias': 'x' },
+      'Annotation metric-config.external.a.prometheus/prometheus-server-alias: there is no additional Prometheus server "x"',
+    ],
+  ];
+  for (const [what, settings, error] of broken)
+    it(`names the annotation of ${what}`, () => {
+      const annotations = Object.fromEntries(
+        Object.entries(settings).map(([key, value]) => [`metric-config.external.a.prometheus/${key}`, value]),
+      );
+      const { planned, problems } = plan({ annotations, metrics: [externalMetric('a')] });
+      expect(planned).to.deep.equal([]);
+      expect(problems.map(({ metric, error: { message } }) => [metric, message])).to.deep.equal([
+        ['External/a', error],
+      ]);
+    });
+
+  it('says that there is no server where none is given', () => {
+    const collector = prometheusCollector({ ...PROMETHEUS, server: undefined });
+    const hpa = readScaledHpa(
+      hpaObject({ metrics: [externalMetric('a', { type: 'prometheus', query: 'up' })] }),
+    );
+    if (!hpa) throw new Error('it is an HPA');
+    const [problem] = planCollectors(hpa, [collector]).problems;
+    expect(problem?.error.message).to.match(/^There is no Prometheus server to ask/);
+  });
+
+  it('names a collector that there is not', () => {
+    const { problems } = plan({
+      annotations: { 'metric-config.external.a.prometeus/query': 'up' },
+      metrics: [externalMetric('a')],
+    });
+    expect(problems[0]?.error.message).to.equal(
+      'The collector of annotations of External/a must be one for metrics of type External (prometheus), not "prometeus"',
+    );
+  });
+
+  it('refuses two configurations of one metric', () => {
+    const { problems } = plan({
+      annotations: {
+        'metric-config.external.a.prometheus/query': 'up',
+        'metric-config.external.a.json-path/json-key': '$',
+      },
+      metrics: [externalMetric('a')],
+    });
+    expect(problems[0]?.error.message).to.equal(
+      'Annotations configure External/a more than once: json-path, prometheus',
+    );
+  });
+
+  it("leaves other providers' metrics alone", () => {
+    const metrics = [
+      externalMetric('s0-rabbitmq', { 'scaledobject.keda.sh/name': 'web' }),
+      externalMetric('pubsub', { type: 'google' }),
+      podsMetric('requests'),
+      objectMetric('rate', { apiVersion: 'v1', kind: 'Service', name: 'web' }),
+    ];
+    expect(plan({ metrics })).to.deep.equal({ planned: [], problems: [] });
+  });
+
+  it('tells metrics of one name apart by their selectors', () => {
+    const metrics = ['a', 'b'].map((query) => externalMetric('m', { type: 'prometheus', query }));
+    expect(new Set(plan({ metrics }).planned.map(({ key }) => key)).size).to.equal(2);
+  });
+});
+
+function plan(input: HpaInput) {
+  const hpa = readScaledHpa(hpaObject(input));
+  if (!hpa) throw new Error('it is an HPA');
+  return planCollectors(hpa, [prometheusCollector(PROMETHEUS)]);
+}

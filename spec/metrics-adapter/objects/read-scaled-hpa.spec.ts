@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { externalMetric, hpaObject, objectMetric, podsMetric } from '#spec/support/scaled-hpas.ts';
+
+describe('readScaledHpa', () => {
+  it('keeps what collectors need, and no other annotations', () => {
+    const annotations = { 'metric-config.pods.a.b/c': 'd', 'metric-config/collectors': '[]', other: 'e' };
+    const service = { apiVersion: 'v1', kind: 'Service', name: 's' };
+    const metrics = [externalMetric('x', { a: 'b' }), objectMetric('o', service), podsMetric('p')];
+    expect(readScaledHpa(hpaObject({ annotations, metrics }))).to.deep.equal({
+      name: 'web',
+      namespace: 'default',
+      uid: '',
+      annotations: { 'metric-config.pods.a.b/c': 'd', 'metric-config/collectors': '[]' },
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+      currentReplicas: undefined,
+      metrics: [
+        { type: 'External', name: 'x', matchLabels: { a: 'b' } },
+        { type: 'Object', name: 'o', matchLabels: {}, describedObject: service },
+        { type: 'Pods', name: 'p', matchLabels: {} },
+      ],
+    });
+  });
+
+  it('leaves out resource metrics, and HPAs that have no others', () => {
+    const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization' } } };
+    expect(readScaledHpa(hpaObject({ metrics: [cpu, externalMetric('x')] }))?.metrics).to.have.length(1);
+    expect(readScaledHpa(hpaObject({ metrics: [cpu] }))).to.equal(undefined);
+    for (const value of [undefined, {}, { metadata: { name: 'a', namespace: 'b' }, spec: {} }])
+      expect(readScaledHpa(value)).to.equal(undefined);
+  });
+});
