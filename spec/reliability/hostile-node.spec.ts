@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
-import type { AnswerPart } from '#lib/apiserver/http/response-part.ts';
+import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import { select } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
@@ -240,7 +240,7 @@ async function listsOf(
   return lists;
 }
 
-const bytesOf = (parts: readonly AnswerPart[]) => Buffer.concat(parts.flatMap(({ pieces }) => pieces));
+const bytesOf = ({ pieces }: ResponseBody) => Buffer.concat(pieces);
 const isGood = ({ name: each }: ServedObject) => /^(good|web)-[01]$/.test(each);
 
 describe('one hostile node', () => {

@@ -2,7 +2,7 @@ import type { ParameterizedContext } from 'koa';
 import type { RequestDeadline } from './request-deadline.ts';
 import type { RequestEnd } from './request-end.ts';
 import type { RequestInfo } from './request-info.ts';
-import type { AnswerPart } from './response-part.ts';
+import type { ResponseBody } from './response-body.ts';
 import type { User } from './user.ts';
 
 /** What middleware knows of a request; each adds its own part before it calls the next. */
@@ -15,7 +15,7 @@ export interface RequestState {
   /** How long an answer must be to be compressed; none is where this is not set. */
   gzipFromBytes?: number;
   /** What the body is to be made of. */
-  parts?: readonly AnswerPart[];
+  body?: ResponseBody;
 }
 
 /** A request on its way through the middleware. */

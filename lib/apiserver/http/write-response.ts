@@ -9,7 +9,7 @@ import {
 import { wantsPretty } from '#lib/apiserver/negotiation/pretty.ts';
 import type { ApiContext } from './api-context.ts';
 import { notAcceptable } from './failures.ts';
-import type { AnswerPart } from './response-part.ts';
+import type { ResponseBody } from './response-body.ts';
 import { type StatusError, statusDocument } from './status-error.ts';
 
 /**
@@ -38,22 +38,16 @@ export function writeDocument(context: ApiContext, document: Document): void {
 /** What is smaller crosses a cluster's network faster than it is compressed; Kubernetes' servers do the same. */
 const GZIP_FROM_BYTES = 128 * 1024;
 
-/** Answers with bytes that are encoded already. */
-export function writeBody(context: ApiContext, body: Buffer, format: Encoding['format']): void {
-  context.state.gzipFromBytes = GZIP_FROM_BYTES;
-  context.set('Content-Type', MEDIA_TYPES[format]);
-  context.body = body;
-}
-
-/** Answers with parts that follow one another; they become a body once all middleware has run. */
-export function writeParts(
+/** Responds with what is encoded already; its pieces are put together once all middleware has run. */
+export function writeBody(
   context: ApiContext,
-  parts: readonly AnswerPart[],
+  body: Buffer | ResponseBody,
   format: Encoding['format'],
 ): void {
   context.state.gzipFromBytes = GZIP_FROM_BYTES;
-  context.state.parts = parts;
   context.set('Content-Type', MEDIA_TYPES[format]);
+  if (Buffer.isBuffer(body)) context.body = body;
+  else context.state.body = body;
 }
 
 /** Answers with a failure; where the client takes no format of ours it gets indented JSON, as in Kubernetes. */

@@ -1,18 +1,18 @@
 import type { Middleware } from '#lib/apiserver/http/api-context.ts';
-import { type AnswerPart, bodyOf, gzipParts, lengthOf } from '#lib/apiserver/http/response-part.ts';
+import { gzip, lengthOf, type ResponseBody, sentBody } from '#lib/apiserver/http/response-body.ts';
 import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
 
-/** Makes one body of the parts of an answer, and compresses long ones for those who take that, off the event loop. */
+/** Puts the pieces of a response together, and compresses long ones for those who take that, off the event loop. */
 export const finishBody: Middleware = async (context, next) => {
   await next();
   const { state } = context;
   const { gzipFromBytes = Number.POSITIVE_INFINITY } = state;
-  const parts = state.parts ?? wholeBody(context.body);
-  if (!parts) return;
-  const isCompressed = lengthOf(parts) > gzipFromBytes && takesGzip(context.get('Accept-Encoding'));
-  if (!isCompressed && !state.parts) return; // it is a body already
-  const pieces = isCompressed ? await gzipParts(parts) : parts.flatMap((part) => part.pieces);
-  const { body, length } = bodyOf(pieces);
+  const encoded = state.body ?? wholeBody(context.body);
+  if (!encoded) return;
+  const isCompressed = lengthOf(encoded) > gzipFromBytes && takesGzip(context.get('Accept-Encoding'));
+  if (!isCompressed && !state.body) return; // it is a body already
+  const { gzipped = () => gzip(encoded.pieces) } = encoded;
+  const { body, length } = sentBody(isCompressed ? await gzipped() : encoded.pieces);
   context.body = body;
   context.length = length;
   if (!isCompressed) return;
@@ -20,6 +20,6 @@ export const finishBody: Middleware = async (context, next) => {
   context.set('Content-Encoding', 'gzip');
 };
 
-function wholeBody(body: unknown): readonly AnswerPart[] | undefined {
-  return Buffer.isBuffer(body) ? [{ pieces: [body] }] : undefined;
+function wholeBody(body: unknown): ResponseBody | undefined {
+  return Buffer.isBuffer(body) ? { pieces: [body] } : undefined;
 }

@@ -1,15 +1,16 @@
 import type { Encoding } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
+import { bytesOf } from '#lib/apiserver/encoding/pieces.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
-import { type AnswerPart, lengthOf } from '#lib/apiserver/http/response-part.ts';
+import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import { ITEMS_FIELD, type ListMeta, listMetaJson, writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
-import { isWhole, type Run, type Selection, selectedObjects } from '#lib/apiserver/objects/selection.ts';
+import { isWhole, type Selection, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import { gzipOnce } from './compressed-lists.ts';
 import { objectFields, type TypeMeta, writeObject } from './encode-object.ts';
 import { type BatchFormat, type EncodedBatch, encodeBatch } from './encoded-batch.ts';
-import { jointParts, separated } from './joint-batches.ts';
 
 /** Objects as they are answered to a list. */
 export interface ObjectList extends TypeMeta {
@@ -18,61 +19,55 @@ export interface ObjectList extends TypeMeta {
 }
 
 /**
- * Encodes a list, in parts that follow one another. In JSON on one line and in protobuf, which programs ask for,
- * they are cut out of what its batches are kept in; for people, and as YAML, the list is encoded anew.
+ * Encodes a list. In JSON on one line and in protobuf, which programs ask for, it is put together of what its batches are
+ * kept in; for people, and as YAML, it is encoded again each time.
  */
 export async function encodeList(
   list: ObjectList,
   encoding: Encoding,
   signal?: () => AbortSignal,
-): Promise<readonly AnswerPart[]> {
-  const { selection, metadata, kind, apiVersion } = list;
-  if (encoding.format === 'protobuf') {
-    const message = new ProtobufWriter();
-    message.message(1, () => writeListMeta(message, metadata));
-    return protobufParts(list, message.finish(), await encodeItems(selection, 'protobuf'));
-  }
-  if (encoding.format === 'yaml' || encoding.isPretty)
-    return [{ pieces: [await encodeListDocument(listDocument(list), encoding, signal)] }];
-  const head = goJson({ kind, apiVersion, metadata: listMetaJson(metadata), items: [] }).slice(0, -2);
-  return [{ pieces: [Buffer.from(head)] }, ...(await encodeItems(selection, 'json')), END];
+): Promise<ResponseBody> {
+  const { format } = encoding;
+  if (format === 'yaml' || (format === 'json' && encoding.isPretty))
+    return { pieces: [await encodeListDocument(listDocument(list), encoding, signal)] };
+  const { selection } = list;
+  const batches: EncodedBatch[] = [];
+  for (const { batch } of selection) batches.push(await encodeBatch(batch, format));
+  const frame = FRAMES[format];
+  if (!selection.every(isWhole)) return { pieces: frame(list, itemsOf(selection, batches)) };
+  const whole = batches.filter(({ bytes }) => bytes.length > 0);
+  const pieces = frame(
+    list,
+    whole.map(({ bytes }) => bytes),
+  );
+  return { pieces, gzipped: () => gzipOnce(whole, pieces) };
 }
 
-const END: AnswerPart = { pieces: [Buffer.from(']}\n')] };
+/** What stands around the items of a list, and between them. */
+const FRAMES: Readonly<
+  Record<BatchFormat, (list: ObjectList, items: readonly Buffer[]) => readonly Buffer[]>
+> = { json: jsonList, protobuf: protobufList };
 
-function protobufParts(
-  type: TypeMeta,
-  metadata: Buffer,
-  items: readonly AnswerPart[],
-): readonly AnswerPart[] {
-  const { head, tail } = envelope(type, metadata.length + lengthOf(items));
-  return [{ pieces: [head, metadata] }, ...items, { pieces: [tail] }];
+const [COMMA, END] = [Buffer.from(','), Buffer.from(']}\n')];
+
+function jsonList(list: ObjectList, items: readonly Buffer[]): readonly Buffer[] {
+  const { kind, apiVersion } = list;
+  const head = goJson({ kind, apiVersion, metadata: listMetaJson(list.metadata), items: [] }).slice(0, -2);
+  const separated = items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item]));
+  return [Buffer.from(head), ...separated, END];
 }
 
-/** What stands between two items. */
-const SEPARATORS: Readonly<Record<BatchFormat, Buffer | undefined>> = {
-  json: Buffer.from(','),
-  protobuf: undefined,
-};
-
-async function encodeItems(selection: Selection, format: BatchFormat): Promise<readonly AnswerPart[]> {
-  const separator = SEPARATORS[format];
-  const encoded: EncodedSelection[] = [];
-  for (const { batch, runs } of selection) encoded.push({ whole: await encodeBatch(batch, format), runs });
-  if (selection.every(isWhole)) {
-    return jointParts(
-      encoded.map(({ whole }) => whole).filter(({ bytes }) => bytes.length > 0),
-      separator,
-    );
-  }
-  const cut = encoded.flatMap(({ whole, runs }) => runs.map((run) => whole.cut(run)));
-  const notEmpty = cut.filter(({ length }) => length > 0);
-  return [{ pieces: separated(notEmpty, separator) }]; // hardly anybody else asks for just these
+function protobufList(list: ObjectList, items: readonly Buffer[]): readonly Buffer[] {
+  const message = new ProtobufWriter();
+  message.message(1, () => writeListMeta(message, list.metadata));
+  const metadata = message.finish();
+  const { head, tail } = envelope(list, metadata.length + bytesOf(items));
+  return [Buffer.concat([head, metadata]), ...items, tail];
 }
 
-interface EncodedSelection {
-  readonly whole: EncodedBatch;
-  readonly runs: readonly Run[];
+function itemsOf(selection: Selection, batches: readonly EncodedBatch[]): readonly Buffer[] {
+  const cut = selection.flatMap(({ runs }, index) => runs.map((run) => batches[index]?.cut(run)));
+  return cut.filter((piece) => piece !== undefined && piece.length > 0) as Buffer[];
 }
 
 function listDocument(list: ObjectList): ListDocument<ServedObject> {

@@ -3,7 +3,7 @@ import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/l
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { notAcceptable } from '#lib/apiserver/http/failures.ts';
 import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
-import { negotiateAnswer, writeBody, writeParts } from '#lib/apiserver/http/write-response.ts';
+import { negotiateAnswer, writeBody } from '#lib/apiserver/http/write-response.ts';
 import type { ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
@@ -67,7 +67,7 @@ export async function serveList(
   } else {
     const apiVersion = `${group}/${version}`;
     const list = { kind: resource.listKind, apiVersion, metadata, selection };
-    writeParts(context, await encodeList(list, representation, signal), format);
+    writeBody(context, await encodeList(list, representation, signal), format);
   }
 }
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { documentJson } from '#lib/apiserver/encoding/document.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import { type AnswerPart, gzipParts } from '#lib/apiserver/http/response-part.ts';
+import { gzip, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
 import { objectFields, writeObject } from '#lib/apiserver/resources/encode-object.ts';
@@ -109,20 +109,36 @@ describe('encodeList', () => {
     );
   });
 
-  it('gives parts that make the same list when they are compressed, again and again', async () => {
+  it('gives what makes the same list when it is compressed, again and again', async () => {
     const encodings = fc.record({
       format: fc.constantFrom('json' as const, 'protobuf' as const),
       isPretty: fc.constant(false),
     });
+    const metadata = fc.record({ resourceVersion: fc.constantFrom(undefined, '7', '8') });
     await fc.assert(
-      fc.asyncProperty(batches, encodings, async (all, encoding) => {
-        for (const selection of [select(all), select(all, isWanted), select(all)]) {
-          const parts = await encodeList({ ...TYPE, metadata: {}, selection }, encoding);
-          const compressed = Buffer.concat(await gzipParts(parts));
-          expect(gunzipSync(compressed).equals(bytesOf(parts))).to.equal(true);
+      fc.asyncProperty(batches, encodings, fc.array(metadata), async (all, encoding, metas) => {
+        for (const each of metas) {
+          for (const selection of [select(all), select(all.slice(0, 1)), select(all, isWanted)]) {
+            const body = await encodeList({ ...TYPE, metadata: each, selection }, encoding);
+            const compressed = Buffer.concat((await body.gzipped?.()) ?? (await gzip(body.pieces)));
+            expect(gunzipSync(compressed).equals(bytesOf(body))).to.equal(true);
+          }
         }
       }),
     );
+  });
+
+  it('compresses the whole, and its first batch alone, once for all who ask for them', async () => {
+    const all = [[new Thing('a')], [new Thing('b')]];
+    const gzippedOf = async (some: typeof all) => {
+      const list = { ...TYPE, metadata: {}, selection: select(some) };
+      return (await encodeList(list, { format: 'json', isPretty: false })).gzipped?.();
+    };
+    const [whole, alone] = [await gzippedOf(all), await gzippedOf(all.slice(0, 1))];
+    expect(await gzippedOf(all)).to.equal(whole);
+    expect(await gzippedOf(all.slice(0, 1))).to.equal(alone);
+    expect(alone).not.to.equal(whole);
+    expect(await gzippedOf([...all, [new Thing('c')]])).not.to.equal(whole);
   });
 
   it('lets others go on while it encodes much, and encodes a batch once for all who wait', async () => {
@@ -152,8 +168,8 @@ describe('encodeList', () => {
   });
 });
 
-function bytesOf(parts: readonly AnswerPart[]): Buffer {
-  return Buffer.concat(parts.flatMap(({ pieces }) => pieces));
+function bytesOf({ pieces }: ResponseBody): Buffer {
+  return Buffer.concat(pieces);
 }
 
 function escaped(character: string): string {

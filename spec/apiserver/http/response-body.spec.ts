@@ -3,8 +3,7 @@ import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { deflate } from '#lib/apiserver/encoding/deflated.ts';
-import { type AnswerPart, bodyOf, gzipParts, lengthOf } from '#lib/apiserver/http/response-part.ts';
+import { gzip, sentBody } from '#lib/apiserver/http/response-body.ts';
 
 /** More than is compressed at once, and no shorter when it is. */
 const incompressible = randomBytes(600_000);
@@ -13,46 +12,28 @@ const texts = fc.oneof(
   fc.integer({ min: 600, max: 600_000 }).map((length) => Buffer.alloc(length, 'some text ')),
   fc.integer({ min: 600, max: 600_000 }).map((length) => incompressible.subarray(0, length)),
 );
-const parts = fc.array(
-  fc
-    .tuple(fc.array(texts, { maxLength: 3 }), fc.boolean())
-    .map(
-      ([pieces, isShared]): AnswerPart =>
-        isShared ? { pieces, deflated: () => deflate(pieces) } : { pieces },
-    ),
-  { maxLength: 6 },
-);
 
-describe('gzipParts', () => {
-  it('makes one gzip file of all parts, those that others have, too, and those that are of this one alone', async () => {
+describe('gzip', () => {
+  it('makes one gzip file of all pieces', async () => {
     await fc.assert(
-      fc.asyncProperty(parts, async (all) => {
-        const compressed = Buffer.concat(await gzipParts(all));
-        expect(gunzipSync(compressed).equals(Buffer.concat(all.flatMap(({ pieces }) => pieces)))).to.equal(
-          true,
-        );
+      fc.asyncProperty(fc.array(texts, { maxLength: 6 }), async (pieces) => {
+        const compressed = Buffer.concat(await gzip(pieces));
+        expect(gunzipSync(compressed).equals(Buffer.concat(pieces))).to.equal(true);
       }),
     );
   });
 
-  it('compresses as much together as it can', async () => {
-    const many = Array.from({ length: 2_000 }, () => ({ pieces: [Buffer.from('the same short text')] }));
-    expect(Buffer.concat(await gzipParts(many)).length).to.be.below(1_000);
+  it('compresses all of them together', async () => {
+    const many = Array.from({ length: 2_000 }, () => Buffer.from('the same short text'));
+    expect(Buffer.concat(await gzip(many)).length).to.be.below(1_000);
   });
 });
 
-describe('lengthOf', () => {
-  it('is the length of all pieces of all parts', () => {
-    const pieces = [Buffer.from('abc'), Buffer.from('d')];
-    expect(lengthOf([{ pieces }, { pieces: [] }, { pieces }])).to.equal(8);
-  });
-});
-
-describe('bodyOf', () => {
+describe('sentBody', () => {
   const lengths = fc.array(fc.oneof(fc.nat(100), fc.nat(40_000), fc.nat(700_000)), { maxLength: 30 });
 
   it('puts together what is short', () => {
-    const short = bodyOf([Buffer.from('ab'), Buffer.from('c')]);
+    const short = sentBody([Buffer.from('ab'), Buffer.from('c')]);
     expect(short).to.deep.equal({ body: Buffer.from('abc'), length: 3 });
   });
 
@@ -61,7 +42,7 @@ describe('bodyOf', () => {
       fc.asyncProperty(lengths, async (all) => {
         const pieces = all.map((length, index) => Buffer.alloc(length, index));
         const whole = Buffer.concat(pieces);
-        const { body, length } = bodyOf(pieces);
+        const { body, length } = sentBody(pieces);
         const written: Buffer[] = body instanceof Readable ? await body.toArray() : [body];
         expect(length).to.equal(whole.length);
         expect(Buffer.concat(written).equals(whole)).to.equal(true);
@@ -75,7 +56,7 @@ describe('bodyOf', () => {
 
   it('writes many short pieces as few longer ones', async () => {
     const pieces = Array.from({ length: 100_000 }, () => Buffer.alloc(20, 'a'));
-    const { body } = bodyOf(pieces);
+    const { body } = sentBody(pieces);
     expect(await (body as Readable).toArray()).to.have.lengthOf(8);
   });
 });

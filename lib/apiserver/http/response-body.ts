@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+import { bytesOf, joined } from '#lib/apiserver/encoding/pieces.ts';
+
+/** A response's body, already encoded, in pieces that follow one another. */
+export interface ResponseBody {
+  readonly pieces: readonly Buffer[];
+  /** The same compressed, where that is kept for the next response; without it, it is compressed for this one alone. */
+  readonly gzipped?: () => Promise<readonly Buffer[]>;
+}
+
+/** What is longer is sent in pieces, as fast as the client takes them, instead of being copied together. */
+const STREAM_FROM_BYTES = 1024 * 1024;
+
+/** What is written at once of a long body: it is encrypted at once, too, and held twice meanwhile. */
+const PIECE_BYTES = 256 * 1024;
+
+/** What is shorter is put together with other short pieces: each write costs as much, however little it writes. */
+const SHORT_PIECE_BYTES = 32 * 1024;
+
+/** How long a body is, uncompressed, in bytes. */
+export function lengthOf({ pieces }: ResponseBody): number {
+  return bytesOf(pieces);
+}
+
+/** What is sent of pieces that follow one another. */
+export function sentBody(pieces: readonly Buffer[]): {
+  readonly body: Buffer | Readable;
+  readonly length: number;
+} {
+  const length = bytesOf(pieces);
+  if (length < STREAM_FROM_BYTES) return { body: joined(pieces), length };
+  return { body: Readable.from(writes(pieces), { highWaterMark: 1 }), length };
+}
+
+/** Cuts what is long, and puts together what is short. */
+function* writes(pieces: readonly Buffer[]): Generator<Buffer, void, void> {
+  let [short, shortBytes]: [Buffer[], number] = [[], 0];
+  for (const piece of pieces) {
+    const isShort = piece.length < SHORT_PIECE_BYTES;
+    if (shortBytes > 0 && (!isShort || shortBytes + piece.length > PIECE_BYTES)) {
+      yield joined(short);
+      [short, shortBytes] = [[], 0];
+    }
+    if (isShort) {
+      short.push(piece);
+      shortBytes += piece.length;
+    } else {
+      for (let start = 0; start < piece.length; start += PIECE_BYTES)
+        yield piece.subarray(start, start + PIECE_BYTES);
+    }
+  }
+  if (shortBytes > 0) yield joined(short);
+}
+
+const GZIP_OPTIONS = {
+  level: constants.Z_BEST_SPEED,
+  chunkSize: 256 * 1024, // each is a job of the thread pool: few large ones cost less than many small ones
+};
+
+/** Compresses a body off the event loop, a longer piece at a time: a copy of the whole would take as much memory again. */
+export async function gzip(pieces: readonly Buffer[]): Promise<readonly Buffer[]> {
+  const compressor = createGzip(GZIP_OPTIONS);
+  const compressed: Buffer[] = [];
+  compressor.on('data', (chunk: Buffer) => compressed.push(trimmed(chunk)));
+  const ended = once(compressor, 'end');
+  Readable.from(writes(pieces)).pipe(compressor);
+  await ended;
+  return compressed;
+}
+
+/** A short piece of a chunk would hold all of it. */
+function trimmed(chunk: Buffer): Buffer {
+  return chunk.length < chunk.buffer.byteLength / 2 ? Buffer.from(chunk) : chunk;
+}
