@@ -1,21 +1,37 @@
+interface Listening {
+  readonly callbacks: Set<() => void>;
+  readonly call: () => void;
+}
+
 /** What is to be called of each signal. Signals themselves find a listener again only by looking at all of them. */
-const CALLBACKS = new WeakMap<AbortSignal, Set<() => void>>();
+const LISTENING = new WeakMap<AbortSignal, Listening>();
 
 /** Calls back when a signal aborts, at once where it has, until disposed of; however many wait for the same signal. */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): Disposable {
   if (!signal) return { [Symbol.dispose]: () => {} };
   if (signal.aborted) callback();
-  const callbacks = CALLBACKS.get(signal) ?? callbacksOf(signal);
-  callbacks.add(callback);
-  return { [Symbol.dispose]: () => void callbacks.delete(callback) };
+  const listening = LISTENING.get(signal) ?? listenTo(signal);
+  listening.callbacks.add(callback);
+  return {
+    [Symbol.dispose]: () => {
+      if (listening.callbacks.delete(callback) && listening.callbacks.size === 0) leave(signal, listening);
+    },
+  };
 }
 
-function callbacksOf(signal: AbortSignal): Set<() => void> {
+function listenTo(signal: AbortSignal): Listening {
   const callbacks = new Set<() => void>();
-  CALLBACKS.set(signal, callbacks);
   const call = () => {
     for (const callback of callbacks) callback();
   };
+  const listening = { callbacks, call };
+  LISTENING.set(signal, listening);
   signal.addEventListener('abort', call, { once: true });
-  return callbacks;
+  return listening;
+}
+
+/** Node keeps a signal of several, as `AbortSignal.any` makes it, for as long as it has a listener. */
+function leave(signal: AbortSignal, { call }: Listening): void {
+  LISTENING.delete(signal);
+  signal.removeEventListener('abort', call);
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { onAbort } from '#lib/time/on-abort.ts';
+import { memoryInUse } from '#spec/support/held-resources.ts';
 
 describe('onAbort', () => {
   it('calls back once, when the signal aborts, everybody who waits for it', () => {
@@ -27,5 +28,16 @@ describe('onAbort', () => {
     aborting.abort();
     second?.[Symbol.dispose]();
     expect(calls).to.equal(1);
+  });
+
+  it('leaves nothing that keeps a signal alive, which Node does for one of several that is listened to', async () => {
+    const { signal } = new AbortController();
+    const waitFor = (both: AbortSignal) => {
+      onAbort(both, () => {})[Symbol.dispose]();
+      return new WeakRef(both);
+    };
+    const signals = Array.from({ length: 10 }, () => waitFor(AbortSignal.any([signal])));
+    await memoryInUse();
+    expect(signals.filter((kept) => kept.deref())).to.deep.equal([]);
   });
 });
