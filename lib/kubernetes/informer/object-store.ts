@@ -25,6 +25,8 @@ const MAX_DELETIONS = 1024;
 export class ObjectStore<T> {
   #entries = new Map<string, VersionedObject<T>>();
   readonly #deletions = new Map<string, number>();
+  /** What happened up to here is in the last list, of objects that are gone, too. */
+  #listedVersion = Number.NEGATIVE_INFINITY;
   readonly #tell: (change: ObjectChange<T>) => void;
   readonly #indexes: ReadonlyMap<string, ObjectIndex<T>>;
 
@@ -78,7 +80,7 @@ export class ObjectStore<T> {
 
   set(key: string, { version, value }: VersionedObject<T>): void {
     const held = this.#entries.get(key);
-    if (version <= (held?.version ?? this.#deletions.get(key) ?? Number.NEGATIVE_INFINITY)) return;
+    if (version <= (held?.version ?? this.#deletions.get(key) ?? this.#listedVersion)) return;
     this.#deletions.delete(key);
     const current = this.keep(key, value);
     this.#entries.set(key, { version, value: current });
@@ -97,10 +99,15 @@ export class ObjectStore<T> {
     this.#tell({ key, previous, current: undefined });
   }
 
-  /** Becomes exactly what a list says, which is newer than everything before it. */
-  replace(listed: Map<string, VersionedObject<T>>): void {
+  /**
+   * Becomes exactly what a list says, which is newer than everything before it.
+   *
+   * @param listedVersion of which version the list is: an event up to there that comes late brings nothing back
+   */
+  replace(listed: Map<string, VersionedObject<T>>, listedVersion = Number.NEGATIVE_INFINITY): void {
     const before = this.#entries;
     this.#entries = listed;
+    this.#listedVersion = listedVersion;
     this.#deletions.clear();
     const changes: ObjectChange<T>[] = [];
     for (const [key, { value }] of listed) {

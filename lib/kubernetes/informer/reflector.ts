@@ -85,7 +85,7 @@ export class Reflector<T> {
         objects.set(key, { version, value: store.keep(key, value) });
       },
     });
-    store.replace(objects);
+    store.replace(objects, Number(resourceVersion));
     listed();
     return resourceVersion;
   }

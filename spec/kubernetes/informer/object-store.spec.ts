@@ -145,6 +145,17 @@ describe('ObjectStore', () => {
     expect(store.get('a')).to.deep.equal(item('x'));
   });
 
+  it('brings nothing back by an event from before a list, which knew that the object was gone', () => {
+    store.set('a', { version: 3, value: item('x') });
+    store.replace(new Map([['b', { version: 2, value: item('x') }]]), 10);
+    store.set('a', { version: 10, value: item('late') });
+    store.set('b', { version: 9, value: item('y') });
+    expect(store.get('a')).to.equal(undefined);
+    expect(store.get('b')).to.deep.equal(item('y'));
+    store.set('a', { version: 11, value: item('z') });
+    expect(store.get('a')).to.deep.equal(item('z'));
+  });
+
   it('forgets deletions that are long past', () => {
     for (let index = 0; index < 3000; index++) store.delete(`gone-${index}`, 10);
     store.set('gone-2999', { version: 9, value: item('late') });
