@@ -1,0 +1,13 @@
+import { expect } from 'chai';
+import type { HostileRun } from './follow-hostile-server.ts';
+
+const MAX_GROWTH_BYTES = 3 * 2 ** 20;
+
+/** Holds that nothing was lost, nothing came back, and nothing piled up. */
+export function expectFollowed({ server, memoryBytes: [early, late], ...run }: HostileRun): void {
+  expect(run.steppedBack).to.deep.equal([]);
+  expect(run.overlapping).to.deep.equal([]);
+  expect([...run.reconciled].sort()).to.deep.equal([...server.live].sort());
+  expect(run.lateLists).to.equal(0);
+  expect(late - early).to.be.below(MAX_GROWTH_BYTES);
+}

@@ -1,0 +1,126 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import { DONE } from '#lib/control/controller.ts';
+import { runController } from '#lib/control/run-controller.ts';
+import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { resourceVersionOf } from '#lib/kubernetes/object-metadata.ts';
+import { eventually } from './eventually.ts';
+import { memoryInUse } from './held-resources.ts';
+import { HostileWatchServer } from './hostile-watch-server.ts';
+import { LoopbackServer } from './loopback-server.ts';
+import { ManualClock } from './manual-clock.ts';
+import { RecordingLogger } from './recording-logger.ts';
+
+/** How a controller fared that followed a hostile server. */
+export interface HostileRun {
+  readonly server: HostileWatchServer;
+  /** The version of each object when it was reconciled last; those that were gone then are not in it. */
+  readonly reconciled: ReadonlyMap<string, number>;
+  readonly reconciles: number;
+  /** Changes that led back to what an object had been before. */
+  readonly steppedBack: readonly string[];
+  /** Keys that were reconciled while they were being reconciled. */
+  readonly overlapping: readonly string[];
+  /** Lists after the last change but one: what was lost is found by them, so there must be none. */
+  readonly lateLists: number;
+  /** In use after a tenth of the time, and at the end. */
+  readonly memoryBytes: readonly [early: number, late: number];
+}
+
+const CHANGES_A_SECOND = 20;
+const FORGETS_EACH_S = 60;
+const LAST = 'the-last';
+
+/** Has a controller follow an API server for so long on a manual clock, of which each watch is cut within a second. */
+export async function followHostileServer({
+  objects,
+  seconds,
+}: {
+  readonly objects: number;
+  readonly seconds: number;
+}): Promise<HostileRun> {
+  await using stack = new AsyncDisposableStack();
+  const [server, clock, logger] = [new HostileWatchServer(objects), new ManualClock(), new RecordingLogger()];
+  const listening = stack.use(
+    await LoopbackServer.start(({ url }, response) => server.respond(url, response)),
+  );
+  const tls = {
+    ...{ ca: undefined, cert: undefined, key: undefined, servername: undefined },
+    rejectUnauthorized: true,
+  };
+  const access = await ClusterAccess.open(
+    { server: listening.url, proxy: undefined, load: async () => ({ tls, authorization: undefined }) },
+    { clock, logger },
+  );
+  const client = stack.use(new ApiClient({ access, clock, userAgent: 'spec' }));
+  const collection = { path: '/apis/spec.example.com/v1/widgets' };
+  const informer = stack.use(
+    new Informer({ client, clock, logger, collection, transform: resourceVersionOf }),
+  );
+  const told = new Map<string, number>();
+  const steppedBack: string[] = [];
+  informer.onChange(({ key, current }) => {
+    if (current === undefined) return;
+    if (Number(current) <= (told.get(key) ?? 0)) steppedBack.push(`${key} to ${current}`);
+    told.set(key, Number(current));
+  });
+  const reconciled = new Map<string, number>();
+  const [active, overlapping] = [new Set<string>(), [] as string[]];
+  let reconciles = 0;
+  const controller = {
+    name: 'spec',
+    watches: [informer],
+    async reconcile(key: string) {
+      reconciles++;
+      if (active.has(key)) overlapping.push(key);
+      active.add(key);
+      const found = informer.find(key);
+      await nextIteration();
+      if (found === undefined) reconciled.delete(key);
+      else reconciled.set(key, Number(found));
+      active.delete(key);
+      return DONE;
+    },
+  };
+  const ending = new AbortController();
+  informer.start();
+  const running = runController(controller, { clock, logger, signal: ending.signal, workers: 20 });
+  stack.defer(async () => {
+    ending.abort(new Error('the spec is over'));
+    await running;
+  });
+
+  const watched = () =>
+    eventually(async () => {
+      for (let spins = 0; spins < 50 && !server.isWatched; spins++) await clock.advance(0);
+      if (!server.isWatched) await clock.advance(250);
+      return server.isWatched;
+    });
+  let earlyBytes: number | undefined;
+  await watched();
+  for (let second = 1; clock.monotonicMs() < seconds * 1000; second++) {
+    server.change(CHANGES_A_SECOND / 2);
+    await clock.advance(500);
+    server.cut();
+    server.change(CHANGES_A_SECOND / 2);
+    if (second % FORGETS_EACH_S === 0) server.forget();
+    await clock.advance(500);
+    await watched();
+    listening.requests.length = 0; // neither these nor lines of the log are the controller's memory
+    logger.lines.length = 0;
+    if (clock.monotonicMs() > seconds * 100) earlyBytes ??= await memoryInUse();
+  }
+  const listsBefore = server.lists;
+  server.change(10 * CHANGES_A_SECOND);
+  server.finish(LAST);
+  await eventually(async () => {
+    await clock.advance(0);
+    return reconciled.has(LAST) && active.size === 0;
+  });
+  return {
+    ...{ server, reconciled, reconciles, steppedBack, overlapping },
+    lateLists: server.lists - listsBefore,
+    memoryBytes: [earlyBytes ?? 0, await memoryInUse()],
+  };
+}

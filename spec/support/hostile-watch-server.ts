@@ -1,0 +1,152 @@
+import type { ServerResponse } from 'node:http';
+import { seededFraction } from '#lib/simulator/seeded.ts';
+
+/** One change of an object, as a watch tells it. */
+interface Happened {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly version: number;
+  readonly name: string;
+}
+
+const PAGE_LIMIT = 500;
+/** Few objects have many changes, so that those of one object come out of order, too. */
+const HOT = { objects: 20, share: 0.4 };
+/** By how many places an event comes late, and how far back those lie that are repeated. */
+const MAX_DELAY = 6;
+const MAX_REPEATED = 50;
+
+/**
+ * Serves one collection, and does what a watch may not rely on being left alone: repeats events, those from before a
+ * list too, sends them out of order, those of one object too, forgets its past, sends no bookmarks, and breaks off.
+ *
+ * What comes out of order comes in full: no client can know of an event that a broken watch kept back.
+ */
+export class HostileWatchServer {
+  /** The version of each object that there is. */
+  readonly live = new Map<string, number>();
+  lists = 0;
+  expired = 0;
+  opened = 0;
+  readonly #objects: number;
+  readonly #open = new Map<ServerResponse, { isInOrder: boolean }>();
+  #version = 0;
+  #forgotten = 0;
+  #history: Happened[] = [];
+  #past: Happened[] = [];
+  #draws = 0;
+
+  /** @param objects of how many names there are objects at times; they begin with one of each */
+  constructor(objects: number) {
+    this.#objects = objects;
+    for (let index = 0; index < objects; index++) this.live.set(`o${index}`, ++this.#version);
+    this.#forgotten = this.#version;
+  }
+
+  get isWatched(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** Adds, changes and deletes objects, and tells watches if there are any. */
+  change(count: number): void {
+    const happened = Array.from({ length: count }, () => this.#change());
+    for (const [response, state] of this.#open) this.#send(response, state, happened);
+  }
+
+  /** Changes one object of a given name, of which everybody hears last. */
+  finish(name: string): void {
+    this.live.set(name, ++this.#version);
+    for (const response of this.#open.keys())
+      write(response, { type: 'ADDED', name, version: this.#version });
+  }
+
+  /** No watch can go on from before this. */
+  forget(): void {
+    this.#history = [];
+    this.#forgotten = this.#version;
+  }
+
+  /** Ends all watches: in the midst of a line, or properly. */
+  cut(): void {
+    for (const [response, { isInOrder }] of this.#open) {
+      if (isInOrder && this.#draw() < 0.5) response.destroy();
+      else response.end();
+    }
+    this.#open.clear();
+  }
+
+  respond(url: URL, response: ServerResponse): void {
+    const { searchParams } = url;
+    if (searchParams.has('watch')) this.#watch(Number(searchParams.get('resourceVersion')), response);
+    else this.#list(searchParams.get('continue'), response);
+  }
+
+  #draw(): number {
+    return seededFraction(11, this.#draws++);
+  }
+
+  #change(): Happened {
+    const among = this.#draw() < HOT.share ? HOT.objects : this.#objects;
+    const name = `o${Math.floor(this.#draw() * among)}`;
+    const isThere = this.live.has(name);
+    const type = !isThere ? 'ADDED' : this.#draw() < 0.2 ? 'DELETED' : 'MODIFIED';
+    const version = ++this.#version;
+    if (type === 'DELETED') this.live.delete(name);
+    else this.live.set(name, version);
+    const happened: Happened = { type, version, name };
+    this.#history.push(happened);
+    this.#past = [...this.#past.slice(1 - MAX_REPEATED), happened];
+    return happened;
+  }
+
+  #list(continueAt: string | null, response: ServerResponse): void {
+    const [version = 0, start = 0] = (continueAt ?? `${this.#version}:0`).split(':').map(Number);
+    if (start === 0) this.lists++;
+    const all = [...this.live];
+    const end = start + PAGE_LIMIT;
+    const items = all.slice(start, end).map(([name, at]) => objectOf(name, at));
+    const metadata = {
+      resourceVersion: `${version}`,
+      ...(end < all.length && { continue: `${version}:${end}` }),
+    };
+    response.end(JSON.stringify({ metadata, items }));
+  }
+
+  #watch(from: number, response: ServerResponse): void {
+    if (from < this.#forgotten) {
+      this.expired++;
+      const object = { kind: 'Status', code: 410, reason: 'Expired' };
+      response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`);
+      return;
+    }
+    this.opened++;
+    const state = { isInOrder: true };
+    this.#open.set(response, state);
+    response.flushHeaders();
+    this.#send(
+      response,
+      state,
+      this.#history.filter(({ version }) => version > from),
+    );
+  }
+
+  #send(response: ServerResponse, state: { isInOrder: boolean }, happened: readonly Happened[]): void {
+    const events = this.#draw() < 0.3 ? happened : this.#disordered(happened);
+    if (events !== happened) state.isInOrder = false;
+    for (const event of events) write(response, event);
+  }
+
+  #disordered(happened: readonly Happened[]): readonly Happened[] {
+    const repeated = this.#past.filter(() => this.#draw() < 0.1);
+    const placed = happened.map((event, index) => ({ event, at: index + this.#draw() * MAX_DELAY }));
+    for (const event of repeated) placed.push({ event, at: this.#draw() * (happened.length + 1) });
+    return placed.sort((a, b) => a.at - b.at).map(({ event }) => event);
+  }
+}
+
+function write(response: ServerResponse, { type, name, version }: Happened): void {
+  response.write(`${JSON.stringify({ type, object: objectOf(name, version) })}\n`);
+}
+
+function objectOf(name: string, version: number): object {
+  return { metadata: { name, resourceVersion: `${version}` } };
+}
