@@ -228,13 +228,14 @@ async function listsOf(
   isWanted?: (object: ServedObject) => boolean,
 ): Promise<string[]> {
   const lists: string[] = [];
-  for (const { kind, listKind, list } of resources) {
-    const batches = await list(...(EVERYTHING as Parameters<typeof list>));
+  const request = { query: new URLSearchParams(), signal: () => new AbortController().signal };
+  for (const resource of resources) {
+    const batches = await resource.list(...(EVERYTHING as Parameters<typeof resource.list>));
     for (const encoding of FORMATS) {
       const selection = select(batches, isWanted);
-      const type = { apiVersion: 'metrics.k8s.io/v1beta1', kind: listKind ?? `${kind}List` };
-      const parts = await encodeList({ ...type, metadata: {}, selection }, encoding);
-      lists.push(bytesOf(parts).toString('latin1'));
+      const list = { group: 'metrics.k8s.io', version: 'v1beta1', resource, metadata: {}, selection };
+      const body = await encodeList(list, { ...encoding, conversion: undefined }, request);
+      lists.push(bytesOf(body).toString('latin1'));
     }
   }
   return lists;

@@ -3,7 +3,7 @@ import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { contentHash } from '#lib/apiserver/http/content-hash.ts';
-import { negotiateAnswer, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
+import { negotiateResponse, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
 import { negotiate } from '#lib/apiserver/negotiation/media-type.ts';
 import { AGGREGATED_DISCOVERY, AGGREGATED_ONLY, apiGroupDiscoveryList } from './aggregated-discovery.ts';
 import { apiGroupList } from './group-documents.ts';
@@ -27,7 +27,7 @@ function serveAggregated(context: ApiContext, groups: readonly ApiGroup[]): void
     context.status = 304;
     return;
   }
-  const encoding = negotiateAnswer(context, AGGREGATED_ONLY);
+  const encoding = negotiateResponse(context, AGGREGATED_ONLY);
   writeBody(context, encodeDocument(document, encoding), encoding.format);
   const { group, version, kind } = AGGREGATED_DISCOVERY;
   context.set('Content-Type', `${context.response.get('Content-Type')};g=${group};v=${version};as=${kind}`);

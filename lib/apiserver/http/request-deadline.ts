@@ -27,12 +27,12 @@ export class RequestDeadline implements Disposable {
   }
 
   /**
-   * Waits for an answer.
+   * Waits for a result, where it is not there yet.
    *
    * @throws {StatusError} 504 when the time is up first
    */
-  async wait<T>(answer: Promise<T>): Promise<T> {
-    return await raceAbort(answer, this.signal);
+  async wait<T>(result: T | Promise<T>): Promise<T> {
+    return result instanceof Promise ? await raceAbort(result, this.signal) : result;
   }
 
   [Symbol.dispose](): void {

@@ -17,7 +17,7 @@ import { type StatusError, statusDocument } from './status-error.ts';
  *
  * @throws {StatusError} 406 when there is none
  */
-export function negotiateAnswer(
+export function negotiateResponse(
   context: ApiContext,
   restrictions: Restrictions = NO_CONVERSION,
 ): Representation {
@@ -31,7 +31,7 @@ export function negotiateAnswer(
 
 /** Answers with a document in the format that the client prefers. */
 export function writeDocument(context: ApiContext, document: Document): void {
-  const encoding = negotiateAnswer(context);
+  const encoding = negotiateResponse(context);
   writeBody(context, encodeDocument(document, encoding), encoding.format);
 }
 

@@ -1,35 +1,50 @@
-import type { Encoding } from '#lib/apiserver/encoding/document.ts';
+import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { bytesOf } from '#lib/apiserver/encoding/pieces.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
+import type { Representation } from '#lib/apiserver/negotiation/media-type.ts';
 import { ITEMS_FIELD, type ListMeta, listMetaJson, writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import { isWhole, type Selection, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { gzipOnce } from './compressed-lists.ts';
+import { type ResourceIdentity, toMetaConversion } from './conversion.ts';
+import { convertList } from './convert-list.ts';
 import { objectFields, type TypeMeta, writeObject } from './encode-object.ts';
 import { type BatchFormat, type EncodedBatch, encodeBatch } from './encoded-batch.ts';
 
-/** Objects as they are answered to a list. */
-export interface ObjectList extends TypeMeta {
+/** Objects as they are sent to who lists them. */
+export interface ObjectList extends ResourceIdentity {
+  readonly resource: Pick<ObjectResource, 'kind' | 'listKind' | 'columns'>;
   readonly metadata: ListMeta;
   readonly selection: Selection;
 }
 
+/** What encoding a list may need of its request. */
+export interface ListRequest {
+  readonly query: URLSearchParams;
+  /** Asked for only where it takes long. */
+  readonly signal: () => AbortSignal;
+}
+
 /**
- * Encodes a list. In JSON on one line and in protobuf, which programs ask for, it is put together of what its batches are
- * kept in; for people, and as YAML, it is encoded again each time.
+ * Encodes a list, or what the client wants made of it. In JSON on one line and in protobuf, which programs ask for, it is put
+ * together of what its batches are kept in; all else is encoded again each time.
  */
 export async function encodeList(
   list: ObjectList,
-  encoding: Encoding,
-  signal?: () => AbortSignal,
+  { format, isPretty, conversion }: Representation,
+  { query, signal }: ListRequest,
 ): Promise<ResponseBody> {
-  const { format } = encoding;
-  if (format === 'yaml' || (format === 'json' && encoding.isPretty))
-    return { pieces: [await encodeListDocument(listDocument(list), encoding, signal)] };
+  const asked = conversion && toMetaConversion(conversion);
+  if (asked || format === 'yaml' || (format === 'json' && isPretty)) {
+    const document = asked
+      ? convertList({ ...list, items: selectedObjects(list.selection) }, asked, query)
+      : listDocument(list);
+    return { pieces: [await encodeListDocument(document, { format, isPretty }, signal)] };
+  }
   const { selection } = list;
   const batches: EncodedBatch[] = [];
   for (const { batch } of selection) batches.push(await encodeBatch(batch, format));
@@ -51,7 +66,7 @@ const FRAMES: Readonly<
 const [COMMA, END] = [Buffer.from(','), Buffer.from(']}\n')];
 
 function jsonList(list: ObjectList, items: readonly Buffer[]): readonly Buffer[] {
-  const { kind, apiVersion } = list;
+  const { kind, apiVersion } = typeOf(list);
   const head = goJson({ kind, apiVersion, metadata: listMetaJson(list.metadata), items: [] }).slice(0, -2);
   const separated = items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item]));
   return [Buffer.from(head), ...separated, END];
@@ -61,7 +76,7 @@ function protobufList(list: ObjectList, items: readonly Buffer[]): readonly Buff
   const message = new ProtobufWriter();
   message.message(1, () => writeListMeta(message, list.metadata));
   const metadata = message.finish();
-  const { head, tail } = envelope(list, metadata.length + bytesOf(items));
+  const { head, tail } = envelope(typeOf(list), metadata.length + bytesOf(items));
   return [Buffer.concat([head, metadata]), ...items, tail];
 }
 
@@ -71,10 +86,9 @@ function itemsOf(selection: Selection, batches: readonly EncodedBatch[]): readon
 }
 
 function listDocument(list: ObjectList): ListDocument<ServedObject> {
-  const { kind, apiVersion, metadata, selection } = list;
+  const { metadata, selection } = list;
   return {
-    kind,
-    apiVersion,
+    ...typeOf(list),
     head: () => ({ metadata: listMetaJson(metadata) }),
     itemsField: 'items',
     items: selectedObjects(selection),
@@ -83,4 +97,8 @@ function listDocument(list: ObjectList): ListDocument<ServedObject> {
     writeHead: (message) => message.message(1, () => writeListMeta(message, metadata)),
     writeItem: (message, item) => message.message(ITEMS_FIELD, () => writeObject(message, item)),
   };
+}
+
+function typeOf({ resource, group, version }: ObjectList): TypeMeta {
+  return { kind: resource.listKind, apiVersion: `${group}/${version}` };
 }

@@ -2,8 +2,8 @@ import type { DocumentResource, ObjectKey } from '#lib/apiserver/api-group.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { notFound } from '#lib/apiserver/http/failures.ts';
 import { writeDocument } from '#lib/apiserver/http/write-response.ts';
-import { awaitAnswer, readRequestOf } from './await-answer.ts';
-import type { ResourceIdentity } from './resource-identity.ts';
+import type { ResourceIdentity } from './conversion.ts';
+import { readRequestOf } from './read-request-of.ts';
 
 /** Answers with a document of a resource's own making. */
 export async function serveDocument(
@@ -14,8 +14,7 @@ export async function serveDocument(
     key,
   }: ResourceIdentity & { readonly resource: DocumentResource; readonly key: ObjectKey },
 ): Promise<void> {
-  const answer = resource.read(key, readRequestOf(context));
-  const document = answer instanceof Promise ? await awaitAnswer(context, answer) : answer;
+  const document = await context.state.deadline.wait(resource.read(key, readRequestOf(context.state)));
   if (!document) throw notFound({ group, resource: resource.name }, key.name);
   writeDocument(context, document);
 }

@@ -4,12 +4,11 @@ import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { badRequest, notAcceptable, notFound } from '#lib/apiserver/http/failures.ts';
 import { isTrue } from '#lib/apiserver/http/query-values.ts';
-import { negotiateAnswer, writeBody } from '#lib/apiserver/http/write-response.ts';
-import { awaitAnswer, readRequestOf } from './await-answer.ts';
-import { OBJECT_RESTRICTIONS, toMetaConversion } from './conversion.ts';
+import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response.ts';
+import { goTypeName, OBJECT_RESTRICTIONS, type ResourceIdentity, toMetaConversion } from './conversion.ts';
 import { encodeObject } from './encode-object.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';
-import { goTypeName, type ResourceIdentity } from './resource-identity.ts';
+import { readRequestOf } from './read-request-of.ts';
 import { parseIncludeObject, tableDocument } from './table.ts';
 
 const ONE = [{ start: 0, end: 1 }];
@@ -25,12 +24,11 @@ export async function serveGet(
   }: ResourceIdentity & { readonly resource: ObjectResource; readonly key: ObjectKey },
 ): Promise<void> {
   const { query } = context.state;
-  const representation = negotiateAnswer(context, OBJECT_RESTRICTIONS);
+  const representation = negotiateResponse(context, OBJECT_RESTRICTIONS);
   if (query.has('export') && isTrue(query.get('export'))) {
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
   }
-  const answer = resource.get(key, readRequestOf(context));
-  const object = answer instanceof Promise ? await awaitAnswer(context, answer) : answer;
+  const object = await context.state.deadline.wait(resource.get(key, readRequestOf(context.state)));
   if (!object) throw notFound({ group, resource: resource.name }, key.name);
   resource.onServed?.([{ batch: [object], runs: ONE }]);
   const { format, conversion } = representation;

@@ -1,20 +1,13 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
-import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
-import { notAcceptable } from '#lib/apiserver/http/failures.ts';
 import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
-import { negotiateAnswer, writeBody } from '#lib/apiserver/http/write-response.ts';
-import type { ListMeta } from '#lib/apiserver/objects/list-meta.ts';
-import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
-import { awaitAnswer, readRequestOf } from './await-answer.ts';
-import { type MetaConversion, OBJECT_RESTRICTIONS, toMetaConversion } from './conversion.ts';
+import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response.ts';
+import { select } from '#lib/apiserver/objects/selection.ts';
+import { OBJECT_RESTRICTIONS, type ResourceIdentity } from './conversion.ts';
 import { encodeList } from './encode-list.ts';
 import { type ListOptions, parseListOptions } from './list-options.ts';
 import { cutPage } from './page.ts';
-import { partialObjectMetadataList } from './partial-metadata.ts';
-import { goTypeName, type ResourceIdentity } from './resource-identity.ts';
-import { parseIncludeObject, tableDocument } from './table.ts';
+import { readRequestOf } from './read-request-of.ts';
 import { validateListOptions } from './validate-list-options.ts';
 import { wantedBy } from './wanted-objects.ts';
 
@@ -39,65 +32,29 @@ export function listOptionsOf(
   return options;
 }
 
-/** Answers with the objects that the selectors match, or with what the client wants made of them. */
+/**
+ * Responds with the objects that the selectors match, or with what the client wants made of them. The client's formats come
+ * first, so that a request which cannot be served costs nothing.
+ */
 export async function serveList(
   context: ApiContext,
   { target, options }: { readonly target: ListTarget; readonly options: ListOptions },
 ): Promise<void> {
-  const { resource, namespace, group, version } = target;
-  const representation = negotiateAnswer(context, OBJECT_RESTRICTIONS);
-  const { labelSelector, fieldSelector } = options;
-  const resourceVersion = resource.watch?.version();
-  const answer = resource.list({ namespace, labelSelector, fieldSelector }, readRequestOf(context));
-  const batches = answer instanceof Promise ? await awaitAnswer(context, answer) : answer;
-  const page = cutPage(select(batches, wantedBy(options), { labelSelector }), {
-    limit: options.limit,
-    tellsRemaining: labelSelector.requirements.length + fieldSelector.requirements.length === 0,
-  });
-  const { selection } = page;
-  const signal = () => context.state.deadline.signal;
-  resource.onServed?.(selection);
-  const metadata = { resourceVersion, ...page.metadata };
-  const { format, conversion } = representation;
-  const asked = conversion && toMetaConversion(conversion);
-  if (asked) {
-    const items = selectedObjects(selection);
-    const document = convertList(context, { items, metadata, target, asked });
-    writeBody(context, await encodeListDocument(document, representation, signal), format);
-  } else {
-    const apiVersion = `${group}/${version}`;
-    const list = { kind: resource.listKind, apiVersion, metadata, selection };
-    writeBody(context, await encodeList(list, representation, signal), format);
-  }
-}
+  const { resource, namespace } = target;
+  const { labelSelector, fieldSelector, limit } = options;
+  const { deadline, query } = context.state;
+  const representation = negotiateResponse(context, OBJECT_RESTRICTIONS);
 
-function convertList(
-  context: ApiContext,
-  list: {
-    readonly items: readonly ServedObject[];
-    readonly metadata: ListMeta;
-    readonly target: ListTarget;
-    readonly asked: MetaConversion;
-  },
-): ListDocument<ServedObject> {
-  const { items, metadata, target, asked } = list;
-  const { group, version, resource } = target;
-  const { apiVersion } = asked;
-  switch (asked.kind) {
-    case 'PartialObjectMetadata': {
-      const type = goTypeName(group, resource.listKind);
-      throw notAcceptable(`you requested ${asked.kind}, but the requested object is a list (${type})`);
-    }
-    case 'PartialObjectMetadataList':
-      return partialObjectMetadataList(items, { apiVersion, metadata });
-    default:
-      return tableDocument({
-        apiVersion,
-        metadata,
-        columns: resource.columns,
-        items,
-        itemType: { kind: resource.kind, apiVersion: `${group}/${version}` },
-        include: parseIncludeObject(context.state.query),
-      });
-  }
+  const resourceVersion = resource.watch?.version();
+  const batches = await deadline.wait(
+    resource.list({ namespace, labelSelector, fieldSelector }, readRequestOf(context.state)),
+  );
+  const selected = select(batches, wantedBy(options), { labelSelector });
+  const hasSelectors = labelSelector.requirements.length + fieldSelector.requirements.length > 0;
+  const page = cutPage(selected, { limit, tellsRemaining: !hasSelectors });
+  resource.onServed?.(page.selection);
+
+  const list = { ...target, ...page, metadata: { resourceVersion, ...page.metadata } };
+  const signal = () => deadline.signal;
+  writeBody(context, await encodeList(list, representation, { query, signal }), representation.format);
 }

@@ -1,6 +1,6 @@
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { notAcceptable, notSupported } from '#lib/apiserver/http/failures.ts';
-import { negotiateAnswer } from '#lib/apiserver/http/write-response.ts';
+import { negotiateResponse } from '#lib/apiserver/http/write-response.ts';
 import { MEDIA_TYPES, negotiate, STREAM_FORMATS } from '#lib/apiserver/negotiation/media-type.ts';
 import { OBJECT_RESTRICTIONS, toMetaConversion } from '#lib/apiserver/resources/conversion.ts';
 import type { ListOptions } from '#lib/apiserver/resources/list-options.ts';
@@ -21,7 +21,7 @@ export function serveWatch(
   }: { readonly target: ListTarget; readonly options: ListOptions; readonly watches: WatchServer },
 ): void {
   const { group, version, resource, namespace } = target;
-  negotiateAnswer(context, OBJECT_RESTRICTIONS); // the list that there is behind every watch must be acceptable, too
+  negotiateResponse(context, OBJECT_RESTRICTIONS); // the list that there is behind every watch must be acceptable, too
   const { watch: watchable } = resource;
   if (!watchable) throw notSupported({ group, resource: resource.name }, 'watch');
   const representation = negotiate(context.get('Accept'), OBJECT_RESTRICTIONS, STREAM_FORMATS);

@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { documentJson } from '#lib/apiserver/encoding/document.ts';
+import { documentJson, type Encoding } from '#lib/apiserver/encoding/document.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { gzip, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
-import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
+import { encodeList, type ObjectList } from '#lib/apiserver/resources/encode-list.ts';
 import { objectFields, writeObject } from '#lib/apiserver/resources/encode-object.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';
 import { Thing } from '#spec/support/served-things.ts';
@@ -42,10 +42,7 @@ describe('encodeList', () => {
     await fc.assert(
       fc.asyncProperty(batches, async (all) => {
         for (const selection of [select(all), select(all, isWanted), select(all)]) {
-          const parts = await encodeList(
-            { ...TYPE, metadata: {}, selection },
-            { format: 'json', isPretty: false },
-          );
+          const parts = await encode({ metadata: {}, selection }, { format: 'json', isPretty: false });
           const items = selectedObjects(selection).map(objectFields);
           const plain = documentJson({
             ...TYPE,
@@ -67,10 +64,7 @@ describe('encodeList', () => {
     await fc.assert(
       fc.asyncProperty(batches, async (all) => {
         for (const selection of [select(all), select(all, isWanted)]) {
-          const parts = await encodeList(
-            { ...TYPE, metadata: {}, selection },
-            { format: 'protobuf', isPretty: false },
-          );
+          const parts = await encode({ metadata: {}, selection }, { format: 'protobuf', isPretty: false });
           const items = new ProtobufWriter();
           for (const thing of selectedObjects(selection)) items.message(2, () => writeObject(items, thing));
           expect(bytesOf(parts).includes(items.finish())).to.equal(true);
@@ -96,8 +90,8 @@ describe('encodeList', () => {
         for (const wanted of [undefined, isWanted]) {
           const [encoded, expected] = await Promise.all(
             [mixed, whole].map(async (each) => {
-              const list = { ...TYPE, metadata: {}, selection: select(each, wanted) };
-              return bytesOf(await encodeList(list, encoding));
+              const list = { metadata: {}, selection: select(each, wanted) };
+              return bytesOf(await encode(list, encoding));
             }),
           );
           const hasItems = whole.flat().some((thing) => !wanted || wanted(thing));
@@ -119,7 +113,7 @@ describe('encodeList', () => {
       fc.asyncProperty(batches, encodings, fc.array(metadata), async (all, encoding, metas) => {
         for (const each of metas) {
           for (const selection of [select(all), select(all.slice(0, 1)), select(all, isWanted)]) {
-            const body = await encodeList({ ...TYPE, metadata: each, selection }, encoding);
+            const body = await encode({ metadata: each, selection }, encoding);
             const compressed = Buffer.concat((await body.gzipped?.()) ?? (await gzip(body.pieces)));
             expect(gunzipSync(compressed).equals(bytesOf(body))).to.equal(true);
           }
@@ -131,8 +125,8 @@ describe('encodeList', () => {
   it('compresses the whole, and its first batch alone, once for all who ask for them', async () => {
     const all = [[new Thing('a')], [new Thing('b')]];
     const gzippedOf = async (some: typeof all) => {
-      const list = { ...TYPE, metadata: {}, selection: select(some) };
-      return (await encodeList(list, { format: 'json', isPretty: false })).gzipped?.();
+      const list = { metadata: {}, selection: select(some) };
+      return (await encode(list, { format: 'json', isPretty: false })).gzipped?.();
     };
     const [whole, alone] = [await gzippedOf(all), await gzippedOf(all.slice(0, 1))];
     expect(await gzippedOf(all)).to.equal(whole);
@@ -154,9 +148,7 @@ describe('encodeList', () => {
         })(`thing-${index}`),
     );
     const selection = select([many]);
-    const lists = [1, 2].map(() =>
-      encodeList({ ...TYPE, metadata: {}, selection }, { format: 'json', isPretty: false }),
-    );
+    const lists = [1, 2].map(() => encode({ metadata: {}, selection }, { format: 'json', isPretty: false }));
     let isDone = false;
     const done = Promise.all(lists).then(() => {
       isDone = true;
@@ -167,6 +159,15 @@ describe('encodeList', () => {
     expect(encoded).to.equal(5_000);
   });
 });
+
+function encode(list: Pick<ObjectList, 'metadata' | 'selection'>, encoding: Encoding): Promise<ResponseBody> {
+  const resource = { kind: 'Thing', listKind: 'ThingList', columns: [] };
+  return encodeList(
+    { group: 'lab.example', version: 'v1', resource, ...list },
+    { ...encoding, conversion: undefined },
+    { query: new URLSearchParams(), signal: () => new AbortController().signal },
+  );
+}
 
 function bytesOf({ pieces }: ResponseBody): Buffer {
   return Buffer.concat(pieces);

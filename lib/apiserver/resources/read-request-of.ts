@@ -1,0 +1,13 @@
+import type { ReadRequest } from '#lib/apiserver/api-group.ts';
+import type { RequestState } from '#lib/apiserver/http/api-context.ts';
+
+/** What a resource is told of the request. */
+export function readRequestOf({ user, query, deadline }: RequestState): ReadRequest {
+  return {
+    user,
+    query,
+    get signal() {
+      return deadline.signal;
+    },
+  };
+}
