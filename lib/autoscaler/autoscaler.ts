@@ -12,6 +12,7 @@ import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { TokenBucket } from '#lib/time/token-bucket.ts';
 import { cronHpaPart } from './cron-hpa-part.ts';
 import { debugControllers } from './debug-controllers.ts';
+import { hpaPart } from './hpa-part.ts';
 import type { AutoscalerOptions } from './options.ts';
 import type { Subsystem } from './subsystem.ts';
 
@@ -69,6 +70,7 @@ export async function startAutoscaler(
   const subsystems: Subsystem[] = [];
   if (options.controllers.has('cronhpa'))
     subsystems.push(starting.use(cronHpaPart({ ...shared, ...options.cronHpa })));
+  if (options.controllers.has('hpa')) subsystems.push(starting.use(hpaPart({ ...shared, ...options.hpa })));
 
   const isLeader = () => election?.isLeader ?? true;
   const debug = debugControllers(() => ({

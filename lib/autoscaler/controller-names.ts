@@ -1,7 +1,9 @@
 /** The controllers that the autoscaler has, and whether `*` means them. */
-export const CONTROLLERS = { cronhpa: { isOnByDefault: true } } as const satisfies Readonly<
-  Record<string, { readonly isOnByDefault: boolean }>
->;
+export const CONTROLLERS = {
+  cronhpa: { isOnByDefault: true },
+  // Every cluster has one, which has to be switched off before.
+  hpa: { isOnByDefault: false },
+} as const satisfies Readonly<Record<string, { readonly isOnByDefault: boolean }>>;
 
 /** One of them. */
 export type ControllerName = keyof typeof CONTROLLERS;

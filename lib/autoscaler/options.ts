@@ -17,10 +17,13 @@ import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { parseFlags } from '#lib/flags/parse-flags.ts';
 import { type ControllerName, selectControllers } from './controller-names.ts';
 import { generalFlags } from './options/general-flags.ts';
+import { hpaFlags } from './options/hpa-flags.ts';
+import { type HpaOptions, hpaOptionsOf } from './options/hpa-options.ts';
 import { leaderElectionFlags } from './options/leader-election-flags.ts';
 
 const FLAGS = {
   ...generalFlags,
+  ...hpaFlags,
   ...leaderElectionFlags,
   ...servingFlags,
   ...authenticationFlags,
@@ -30,6 +33,7 @@ const FLAGS = {
 
 const SECTIONS: readonly FlagSection[] = [
   { title: 'Autoscaler flags', flags: generalFlags },
+  { title: 'HorizontalPodAutoscaler flags', flags: hpaFlags },
   { title: 'Leader election flags', flags: leaderElectionFlags },
   { title: 'Serving flags', flags: servingFlags },
   { title: 'Authentication flags', flags: authenticationFlags },
@@ -43,6 +47,7 @@ export interface AutoscalerOptions {
   readonly kubeconfig: string | undefined;
   readonly controllers: ReadonlySet<ControllerName>;
   readonly cronHpa: { readonly workers: number; readonly timeZone: string };
+  readonly hpa: HpaOptions;
   readonly apiRate: { readonly perSecond: number; readonly burst: number };
   /** `undefined` where this process acts without being elected. */
   readonly leaderElection: LeaderElectionSettings | undefined;
@@ -111,6 +116,7 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
     kubeconfig: values.kubeconfig === '' ? undefined : values.kubeconfig,
     controllers: typeof controllers === 'string' ? new Set<ControllerName>() : controllers,
     cronHpa: { workers: values.concurrentCronHpaSyncs, timeZone: values.cronHpaTimeZone },
+    hpa: hpaOptionsOf(values),
     apiRate: { perSecond: values.kubeApiQps, burst: values.kubeApiBurst },
     leaderElection: values.leaderElect
       ? {

@@ -1,0 +1,84 @@
+import { runController } from '#lib/control/run-controller.ts';
+import type { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
+import { HPA_VERSIONS, type HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
+import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
+import type { Subsystem } from './subsystem.ts';
+
+/** What the HPA controller needs as a part of the autoscaler. */
+export interface HpaPartEnvironment extends HpaEnvironment {
+  readonly workers: number;
+  readonly workQueues: WorkQueueSeries;
+}
+
+/** Failures of the API server itself are tried again after this long, and at the latest after a minute. */
+const RETRY = { baseDelayMs: 1000, maxDelayMs: 60_000 };
+const LOOK_MS = 10_000;
+
+/** The HPA controller as a part of the autoscaler: it finds out in which version HPAs are, follows them, and acts while it leads. */
+export function hpaPart(environment: HpaPartEnvironment): Subsystem {
+  const { workers, workQueues: series, clock, logger, options } = environment;
+  const hpa = hpaSubsystem(environment);
+  const disposal = new AbortController();
+  const started = Promise.withResolvers<void>();
+  let following: Promise<void> = Promise.resolve();
+  return {
+    groups: [],
+    healthChecks: [
+      {
+        name: 'hpa-informer-sync',
+        endpoints: ['readyz'],
+        check: () => (hpa.isSynced ? undefined : 'HPAs and pods have not been listed yet'),
+      },
+    ],
+    endpoints: hpa.endpoints,
+    start() {
+      following = servedVersion(environment, disposal.signal).then(
+        (version) => {
+          hpa.start(version);
+          started.resolve();
+        },
+        () => {}, // disposed of while it waited
+      );
+    },
+    async lead(signal) {
+      if (!options.isDryRun) logger.info(TELL_THE_OTHER, { condition: 'ControlledElsewhere' });
+      await raceAbort(started.promise, signal).catch(() => {});
+      if (signal.aborted) return;
+      await runController(hpa.controller(), { clock, logger, signal, workers, series, queue: RETRY });
+    },
+    async [Symbol.asyncDispose]() {
+      disposal.abort(new Error('the program ends'));
+      await following;
+      await hpa[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const TELL_THE_OTHER =
+  'Deciding HorizontalPodAutoscalers: kube-controller-manager must leave them alone by ' +
+  '--controllers=*,-horizontal-pod-autoscaler-controller (before 1.28 -horizontalpodautoscaling), and those on which ' +
+  'another controller acts are left alone';
+
+/** The best version in which the API server serves HPAs; asked until it can be told. */
+async function servedVersion(
+  { mapper, clock, logger }: HpaPartEnvironment,
+  signal: AbortSignal,
+): Promise<HpaVersion> {
+  let isTold = false;
+  for (;;) {
+    try {
+      for (const version of HPA_VERSIONS) {
+        const kind = { apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler' };
+        if (await mapper.findExact(kind, signal)) return version;
+      }
+      if (!isTold)
+        logger.warning('The API server serves no HorizontalPodAutoscalers; they are waited for', {});
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isTold) logger.error('Cannot ask in which version HorizontalPodAutoscalers are', error, {});
+    }
+    isTold = true;
+    await clock.sleep(LOOK_MS, { signal });
+  }
+}

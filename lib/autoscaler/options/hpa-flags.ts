@@ -1,0 +1,90 @@
+import { flag } from '#lib/flags/flag.ts';
+import { boolean, decimal, duration, integer, text, texts } from '#lib/flags/flag-kinds.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+
+/** The feature gates of Kubernetes' HPA controller that change decisions, and their defaults in Kubernetes 1.34. */
+export const HPA_FEATURE_GATES = { HPAConfigurableTolerance: false, PodLevelResources: true } as const;
+
+/** One of them. */
+export type HpaFeatureGate = keyof typeof HPA_FEATURE_GATES;
+
+/** How HorizontalPodAutoscalers are decided, by the names and defaults that kube-controller-manager has. */
+export const hpaFlags = {
+  hpaSyncPeriodMs: flag('horizontal-pod-autoscaler-sync-period', duration, {
+    default: 15_000,
+    description: 'How often each HorizontalPodAutoscaler is decided that has no period of its own.',
+    ruleBrokenBy: (periodMs) => (periodMs >= 1000 ? undefined : 'must be at least 1s'),
+  }),
+  hpaDownscaleStabilizationMs: flag('horizontal-pod-autoscaler-downscale-stabilization', duration, {
+    default: 300_000,
+    description: 'For how long the highest recommendation holds where an HPA does not say it.',
+    ruleBrokenBy: notNegative,
+  }),
+  hpaTolerance: flag('horizontal-pod-autoscaler-tolerance', decimal, {
+    default: 0.1,
+    description: 'By how much of its target a metric may be off before it scales.',
+    ruleBrokenBy: notNegative,
+  }),
+  hpaCpuInitializationPeriodMs: flag('horizontal-pod-autoscaler-cpu-initialization-period', duration, {
+    default: 300_000,
+    description: 'For how long after the start of a pod its CPU may be left out.',
+    ruleBrokenBy: notNegative,
+  }),
+  hpaInitialReadinessDelayMs: flag('horizontal-pod-autoscaler-initial-readiness-delay', duration, {
+    default: 30_000,
+    description: 'Within which of its start a change of readiness counts as that of a pod that starts.',
+    ruleBrokenBy: notNegative,
+  }),
+  concurrentHpaSyncs: flag('concurrent-horizontal-pod-autoscaler-syncs', integer, {
+    default: 5,
+    description: 'How many HorizontalPodAutoscalers are decided at once.',
+    ruleBrokenBy: (count) => (count > 0 ? undefined : 'must be above 0'),
+  }),
+  hpaFeatureGates: flag('feature-gates', texts, {
+    default: [],
+    description: `Feature gates of Kubernetes that change decisions, as NAME=true or NAME=false: ${Object.entries(
+      HPA_FEATURE_GATES,
+    )
+      .map(([name, isOn]) => `${name} (${isOn} by default)`)
+      .join(', ')}.`,
+    ruleBrokenBy: (gates) => {
+      const wrong = gates.find((gate) => readGate(gate) === undefined);
+      return wrong === undefined
+        ? undefined
+        : `${JSON.stringify(wrong)} must be one of ${Object.keys(HPA_FEATURE_GATES).join(', ')}, with =true or =false`;
+    },
+  }),
+  hpaSelector: flag('hpa-selector', text, {
+    default: '',
+    description: 'Only HorizontalPodAutoscalers with these labels are decided; by default all.',
+    ruleBrokenBy: (selector) => {
+      try {
+        parseLabelSelector(selector);
+        return undefined;
+      } catch (error) {
+        return `must be a label selector: ${error instanceof Error ? error.message : String(error)}`;
+      }
+    },
+  }),
+  dryRun: flag('dry-run', boolean, {
+    default: false,
+    description:
+      'Decide HorizontalPodAutoscalers and tell it in /debug/hpa and series, and change nothing of them or their targets.',
+  }),
+};
+
+/** Which feature gates are on. */
+export function hpaFeatureGates(gates: readonly string[]): Readonly<Record<HpaFeatureGate, boolean>> {
+  return { ...HPA_FEATURE_GATES, ...Object.fromEntries(gates.flatMap((gate) => [readGate(gate) ?? []])) };
+}
+
+function readGate(gate: string): readonly [HpaFeatureGate, boolean] | undefined {
+  const [name = '', value, ...rest] = gate.split('=');
+  const isKnown = Object.hasOwn(HPA_FEATURE_GATES, name) && rest.length === 0;
+  if (!isKnown || (value !== 'true' && value !== 'false')) return undefined;
+  return [name as HpaFeatureGate, value === 'true'];
+}
+
+function notNegative(value: number): string | undefined {
+  return value >= 0 ? undefined : 'must not be negative';
+}

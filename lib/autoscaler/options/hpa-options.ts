@@ -1,0 +1,31 @@
+import type { FlagValues } from '#lib/flags/flag.ts';
+import type { HpaLoopOptions } from '#lib/hpa/loop/hpa-controller.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { hpaFeatureGates, type hpaFlags } from './hpa-flags.ts';
+
+/** How HorizontalPodAutoscalers are decided, and how many at once. */
+export interface HpaOptions {
+  readonly workers: number;
+  readonly options: HpaLoopOptions;
+}
+
+/** What flags say of that. */
+export function hpaOptionsOf(values: FlagValues<typeof hpaFlags>): HpaOptions {
+  const { HPAConfigurableTolerance, PodLevelResources } = hpaFeatureGates(values.hpaFeatureGates);
+  return {
+    workers: values.concurrentHpaSyncs,
+    options: {
+      syncPeriodMs: values.hpaSyncPeriodMs,
+      selector: parseLabelSelector(values.hpaSelector),
+      isDryRun: values.dryRun,
+      config: {
+        tolerance: values.hpaTolerance,
+        cpuInitializationPeriodMs: values.hpaCpuInitializationPeriodMs,
+        initialReadinessDelayMs: values.hpaInitialReadinessDelayMs,
+        downscaleStabilizationMs: values.hpaDownscaleStabilizationMs,
+        configurableTolerance: HPAConfigurableTolerance,
+        podLevelResources: PodLevelResources,
+      },
+    },
+  };
+}

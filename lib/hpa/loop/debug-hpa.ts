@@ -1,0 +1,62 @@
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/http/failures.ts';
+import { printableLines } from '#lib/telemetry/printable.ts';
+import { explainDecision } from '../explain/explain-decision.ts';
+import { objectTime } from '../status/timestamp.ts';
+import type { DecisionLog, HpaDecisions, LoggedDecision } from './decision-log.ts';
+
+/**
+ * `/debug/hpa?namespace=&name=`: why an HPA has as many replicas as it has, as the leader decided. JSON, or text with
+ * `format=text` or for who accepts no JSON; without a name, all HPAs in short.
+ */
+export function debugHpa(decisions: DecisionLog): Endpoint {
+  return (context) => {
+    if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
+    const { query } = context.state;
+    const format = query.get('format') ?? (context.accepts('json', 'text') === 'text' ? 'text' : 'json');
+    if (format !== 'json' && format !== 'text') throw badRequest('format must be json or text');
+    const namespace = query.get('namespace') ?? '';
+    const name = query.get('name') ?? '';
+    const found = namespace !== '' && name !== '' ? decisions.find(`${namespace}/${name}`) : undefined;
+    if (name !== '' && !found) throw notFound(HPAS, `${namespace}/${name}`);
+    const all = [...decisions.values()].filter((one) => namespace === '' || one.namespace === namespace);
+    const text =
+      format === 'json'
+        ? JSON.stringify(found ?? { hpas: all.map(inShort) }, undefined, 2)
+        : found
+          ? hpaText(found)
+          : all.map(lineOf).join('\n');
+    context.type = format === 'json' ? 'application/json' : 'text/plain; charset=utf-8';
+    context.body = Buffer.from(`${printableLines(text)}\n`);
+  };
+}
+
+const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
+
+function hpaText({ namespace, name, explanation, other, decisions }: HpaDecisions): string {
+  return [
+    `HorizontalPodAutoscaler ${namespace}/${name}`,
+    ...(other ? [`left alone, for "${other.manager}" acted on it at ${objectTime(other.writtenAtMs)}`] : []),
+    ...(explanation ? [`decided at ${objectTime(explanation.atMs)}`, explainDecision(explanation)] : []),
+    '',
+    `the last ${decisions.length} decisions, the latest first:`,
+    ...decisions.toReversed().map(decisionLine),
+  ].join('\n');
+}
+
+function decisionLine(decision: LoggedDecision): string {
+  const { atMs, step, currentReplicas, proposedReplicas, desiredReplicas, isScaled, error } = decision;
+  const asked = proposedReplicas === undefined ? '' : `, metrics ask for ${proposedReplicas}`;
+  const done = isScaled ? 'scaled' : 'stayed';
+  const replicas = `${currentReplicas ?? '?'} -> ${desiredReplicas ?? '?'}`;
+  return `${objectTime(atMs)}  ${replicas}  ${done}  ${step}${asked}${error === undefined ? '' : `: ${error}`}`;
+}
+
+function inShort({ namespace, name, decisions }: HpaDecisions): object {
+  return { namespace, name, latest: decisions.at(-1) };
+}
+
+function lineOf({ namespace, name, decisions }: HpaDecisions): string {
+  const latest = decisions.at(-1);
+  return `${namespace}/${name}  ${latest ? decisionLine(latest) : ''}`;
+}

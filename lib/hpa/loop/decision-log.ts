@@ -1,0 +1,97 @@
+import type { Outcome } from '../decision.ts';
+import type { Explanation } from '../explanation.ts';
+import type { FollowedHpa } from '../followed/followed-hpa.ts';
+import type { OtherController } from './other-controllers.ts';
+
+/** One decision in short. */
+export interface LoggedDecision {
+  readonly atMs: number;
+  readonly step: string;
+  readonly currentReplicas: number | undefined;
+  /** What the metrics asked for. */
+  readonly proposedReplicas: number | undefined;
+  readonly desiredReplicas: number | undefined;
+  /** Whether the scale was written. */
+  readonly isScaled: boolean;
+  readonly error?: string;
+}
+
+/** What is known of one HPA's decisions. */
+export interface HpaDecisions {
+  readonly namespace: string;
+  readonly name: string;
+  /** The latest in full. */
+  readonly explanation: Explanation | undefined;
+  /** Another controller, where the HPA was left alone because of it. */
+  readonly other: OtherController | undefined;
+  /** The latest ones, the first being the oldest. */
+  readonly decisions: readonly LoggedDecision[];
+  /** Since when a metric is missing, the target has all that it may have, or neither. */
+  readonly missingSinceMs: number | undefined;
+  readonly atMaxSinceMs: number | undefined;
+}
+
+const MOST_DECISIONS = 50;
+
+/** The latest decisions of each HPA, for people who ask why. */
+export class DecisionLog {
+  readonly #hpas = new Map<string, HpaDecisions>();
+
+  get size(): number {
+    return this.#hpas.size;
+  }
+
+  /** @param key `namespace/name` */
+  find(key: string): HpaDecisions | undefined {
+    return this.#hpas.get(key);
+  }
+
+  values(): Iterable<HpaDecisions> {
+    return this.#hpas.values();
+  }
+
+  record(key: string, { explanation, desiredReplicas, error }: Outcome, hpa: FollowedHpa): void {
+    const { namespace, name } = hpa.metadata;
+    const before = this.#hpas.get(key);
+    const { atMs } = explanation;
+    const decision: LoggedDecision = {
+      ...{ atMs, step: explanation.step, currentReplicas: explanation.currentReplicas },
+      proposedReplicas: explanation.proposedReplicas,
+      desiredReplicas: explanation.desiredReplicas,
+      isScaled: desiredReplicas !== undefined,
+      ...(error !== undefined && { error }),
+    };
+    const isMissing = explanation.metrics.some(({ failure }) => failure !== undefined);
+    const isAtMax = explanation.desiredReplicas === explanation.maxReplicas;
+    this.#hpas.set(key, {
+      ...{ namespace, name, explanation, other: undefined },
+      decisions: [...(before?.decisions ?? []), decision].slice(-MOST_DECISIONS),
+      missingSinceMs: isMissing ? (before?.missingSinceMs ?? atMs) : undefined,
+      atMaxSinceMs: isAtMax ? (before?.atMaxSinceMs ?? atMs) : undefined,
+    });
+  }
+
+  /** An HPA was left alone because another controller acts on it. */
+  steppedAside(key: string, other: OtherController, atMs: number): void {
+    const before = this.#hpas.get(key);
+    const [namespace = '', name = ''] = key.split('/');
+    const decision: LoggedDecision = {
+      ...{ atMs, step: 'controlled-elsewhere', isScaled: false },
+      ...{ currentReplicas: undefined, proposedReplicas: undefined, desiredReplicas: undefined },
+    };
+    this.#hpas.set(key, {
+      ...{ namespace, name, other, explanation: before?.explanation },
+      decisions: [...(before?.decisions ?? []), decision].slice(-MOST_DECISIONS),
+      ...{ missingSinceMs: undefined, atMaxSinceMs: undefined },
+    });
+  }
+
+  forget(key: string): void {
+    this.#hpas.delete(key);
+  }
+
+  /** Nothing is decided here any more. */
+  clear(): void {
+    this.#hpas.clear();
+  }
+}

@@ -1,0 +1,116 @@
+import type { Registry } from 'prom-client';
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import type { Controller } from '#lib/control/controller.ts';
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { followedHpa, type HpaVersion } from '../followed/followed-hpa.ts';
+import { HpaMemories } from '../memory/hpa-memories.ts';
+import { type ConfigMap, MemoryStore } from '../memory/memory-store.ts';
+import { followedPod, POD_INDEXES } from '../pods/pod-lister.ts';
+import { CustomMetricsApi } from '../readings/custom-metrics-api.ts';
+import { NamespaceUsage } from '../readings/namespace-usage.ts';
+import { debugHpa } from './debug-hpa.ts';
+import { DecisionLog } from './decision-log.ts';
+import { type HpaLoopOptions, hpaController } from './hpa-controller.ts';
+import { HpaSeries } from './hpa-series.ts';
+import { OtherControllers } from './other-controllers.ts';
+import { ReadWorld } from './read-world.ts';
+import { StatusClient } from './status-client.ts';
+
+/** What the HPA controller needs from outside. */
+export interface HpaEnvironment {
+  readonly client: ApiClient;
+  readonly mapper: RestMapper;
+  readonly scales: ScaleClient;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly options: HpaLoopOptions;
+}
+
+/** The HPA controller, ready to be started; disposing it ends its informers. */
+export interface HpaSubsystem extends AsyncDisposable {
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** Follows HPAs in a version, and pods, as every replica does. */
+  start(version: HpaVersion): void;
+  readonly isSynced: boolean;
+  /** What the leader runs, once started: a new one for each term. */
+  controller(): Controller;
+}
+
+/** Puts the HPA controller together: HPAs, pods, metrics → decision → memory, scale, status, events. */
+export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
+  const { client, clock, registry } = environment;
+  const pods = new Informer({
+    ...environment,
+    collection: { path: '/api/v1/pods' },
+    transform: followedPod,
+    indexes: POD_INDEXES,
+  });
+  const decisions = new DecisionLog();
+  const series = new HpaSeries(registry, decisions);
+  const others = new OtherControllers(() => clock.nowMs());
+  const reader = {
+    ...environment,
+    usage: new NamespaceUsage({ client, clock }),
+    customMetrics: new CustomMetricsApi({ client, clock }),
+  };
+  let following: ReturnType<typeof followHpas> | undefined;
+  return {
+    endpoints: new Map([['/debug/hpa', debugHpa(decisions)]]),
+    start(version) {
+      following = followHpas(environment, version);
+      following.informer.onChange(({ key, previous, current }) => others.observe(key, previous, current));
+      following.informer.start();
+      pods.start();
+    },
+    get isSynced() {
+      return following?.informer.isSynced === true && pods.isSynced;
+    },
+    controller() {
+      if (!following) throw new Error('Cannot control HPAs: it is not known in which version they are');
+      const { informer: hpas, resource, version } = following;
+      decisions.clear();
+      return hpaController({
+        ...environment,
+        ...{ hpas, pods, others, decisions, series },
+        readWorld: new ReadWorld({ ...environment, pods, reader, series }),
+        statuses: new StatusClient({ hpas: new ResourceClient({ api: client, resource }), version, others }),
+        memories: new HpaMemories(
+          new MemoryStore({
+            configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
+            isKnown: (key) => hpas.find(key) !== undefined,
+          }),
+        ),
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([following?.informer[Symbol.asyncDispose](), pods[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+const CONFIG_MAPS: ApiResource = {
+  ...{ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
+};
+
+function followHpas(environment: HpaEnvironment, version: HpaVersion) {
+  const kind = 'HorizontalPodAutoscaler';
+  const resource: ApiResource = {
+    ...{ group: 'autoscaling', version, kind, plural: 'horizontalpodautoscalers', namespaced: true },
+  };
+  const informer = new Informer({
+    ...environment,
+    collection: { path: collectionPath(resource) },
+    transform: (value) => followedHpa(value, version),
+  });
+  return { informer, resource, version };
+}

@@ -1,0 +1,90 @@
+import type { FollowedHpa, StatusWriter } from '../followed/followed-hpa.ts';
+import type { HpaStatus } from '../objects/hpa-status.ts';
+import { isSameStatus } from '../status/same-status.ts';
+
+/** Under this name the API server keeps which fields are ours. */
+export const FIELD_MANAGER = 'autoscaler-hpa';
+
+/** So many statuses that were sent last are known again. */
+const SENT = 4;
+
+/** Another controller that writes an HPA's status. */
+export interface OtherController {
+  readonly manager: string;
+  readonly writtenAtMs: number;
+}
+
+/** Notices other controllers of HPAs by what they write into statuses. */
+export class OtherControllers {
+  readonly #others = new Map<string, OtherController>();
+  readonly #sent = new Map<string, readonly HpaStatus[]>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** A status is about to be written by this process. */
+  sending(key: string, status: HpaStatus): void {
+    this.#sent.set(key, [...(this.#sent.get(key) ?? []), status].slice(-SENT));
+  }
+
+  /** Looks at an HPA that was seen for the first time, has changed, or is gone. */
+  observe(key: string, previous: FollowedHpa | undefined, current: FollowedHpa | undefined): void {
+    if (!current) {
+      this.#others.delete(key);
+      this.#sent.delete(key);
+      return;
+    }
+    const isSent = (this.#sent.get(key) ?? []).some((status) => isSameStatus(current.status, status));
+    const other = otherWriter(previous, current, { isSent, nowMs: this.#nowMs() });
+    if (other) this.#others.set(key, other);
+  }
+
+  /** Another controller that has written an HPA's status within the last while. */
+  lately(key: string, withinMs: number): OtherController | undefined {
+    const other = this.#others.get(key);
+    if (!other) return undefined;
+    if (this.#nowMs() - other.writtenAtMs < withinMs) return other;
+    this.#others.delete(key);
+    return undefined;
+  }
+}
+
+/**
+ * Tells which other controller has written an HPA's status between two looks at it.
+ *
+ * Who has written is told by the managers of its fields; where these do not tell it, by whether it is what this process
+ * has sent. At the first look the time counts that the API server has noted, unless this controller wrote later.
+ */
+export function otherWriter(
+  previous: FollowedHpa | undefined,
+  current: FollowedHpa,
+  { isSent, nowMs }: { readonly isSent: boolean; readonly nowMs: number },
+): OtherController | undefined {
+  const { statusWriters } = current;
+  if (!previous) {
+    const last = lastWriters(statusWriters).find(isOther);
+    return last && { ...last, writtenAtMs: Math.min(last.writtenAtMs, nowMs) };
+  }
+  if (isSameStatus(previous.status, current.status ?? { desiredReplicas: 0 })) return undefined;
+  const changed = statusWriters.filter(
+    ({ manager, writtenAtMs }) =>
+      !previous.statusWriters.some((one) => one.manager === manager && one.writtenAtMs === writtenAtMs),
+  );
+  const suspects = changed.length > 0 ? changed : lastWriters(statusWriters);
+  if (suspects.length === 0) return isSent ? undefined : { manager: 'unknown', writtenAtMs: nowMs };
+  const other = suspects.find(isOther);
+  if (!other || (isSent && suspects.length > 1)) return undefined;
+  return { manager: other.manager, writtenAtMs: nowMs };
+}
+
+/** Those of the latest time; within one second it is not told who was last. */
+function lastWriters(writers: readonly StatusWriter[]): readonly StatusWriter[] {
+  const latestMs = writers.reduce((latest, { writtenAtMs }) => Math.max(latest, writtenAtMs), 0);
+  return writers.filter(({ writtenAtMs }) => writtenAtMs === latestMs);
+}
+
+function isOther({ manager }: StatusWriter): boolean {
+  return manager !== FIELD_MANAGER;
+}

@@ -1,0 +1,87 @@
+import type { Scale, ScaleClient } from '#lib/control/scale-client.ts';
+import type { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { needsMetrics } from '../decide.ts';
+import type { DecisionInput } from '../decision.ts';
+import type { FollowedHpa } from '../followed/followed-hpa.ts';
+import type { MetricReading } from '../objects/metric-reading.ts';
+import { type FollowedPod, selectPods } from '../pods/pod-lister.ts';
+import { SelectorRegistry } from '../pods/selector-registry.ts';
+import { type MetricReaderOptions, type ReadingContext, readMetric } from '../readings/metric-reader.ts';
+import type { HpaSeries } from './hpa-series.ts';
+import { readTargetScale } from './target-scale.ts';
+
+/** What the world is read with. */
+export interface ReadWorldOptions {
+  readonly pods: Pick<Informer<FollowedPod>, 'findBy'>;
+  readonly scales: Pick<ScaleClient, 'get'>;
+  readonly reader: MetricReaderOptions;
+  readonly series: Pick<HpaSeries, 'metricRead'>;
+  readonly clock: Clock;
+}
+
+/** All that a decision follows from and that has to be read. */
+export type World = Pick<DecisionInput, 'scale' | 'pods' | 'rivals' | 'readings'> & {
+  /** The scale as it can be written; `undefined` where it could not be read. */
+  readonly target: Scale | undefined;
+};
+
+/** Reads what decisions follow from. */
+export class ReadWorld {
+  readonly #options: ReadWorldOptions;
+  readonly #selectors = new SelectorRegistry();
+
+  constructor(options: ReadWorldOptions) {
+    this.#options = options;
+  }
+
+  async of(
+    hpa: FollowedHpa,
+    { maxAgeMs, signal }: Pick<ReadingContext, 'maxAgeMs' | 'signal'>,
+  ): Promise<World> {
+    const { namespace, name } = hpa.metadata;
+    const scale = await readTargetScale(hpa, this.#options.scales, signal);
+    if ('step' in scale) return { ...NOTHING, scale, target: undefined };
+    const selector = needsMetrics(hpa, scale) ? selectorOf(scale.selector) : undefined;
+    if (!selector) return { ...NOTHING, scale, target: scale };
+    const key = `${namespace}/${name}`;
+    this.#selectors.set(key, { namespace, name, selector });
+    const pods = selectPods(this.#options.pods, namespace, selector);
+    const rivals = this.#selectors.rivalsOf(key, namespace, pods);
+    const context = { namespace, selector, pods, maxAgeMs, signal };
+    const readings = rivals.length > 0 ? [] : await this.#readings(hpa, context);
+    return { scale, target: scale, pods, rivals, readings };
+  }
+
+  /** An HPA is no more. */
+  forget(key: string): void {
+    this.#selectors.delete(key);
+  }
+
+  async #readings({ spec }: FollowedHpa, context: ReadingContext): Promise<readonly MetricReading[]> {
+    const { reader, series, clock } = this.#options;
+    return await Promise.all(
+      (spec.metrics ?? []).map(async (metric) => {
+        const startedAtMs = clock.monotonicMs();
+        const reading = await readMetric(metric, context, reader);
+        series.metricRead(metric.type, clock.monotonicMs() - startedAtMs, 'error' in reading);
+        return reading;
+      }),
+    );
+  }
+}
+
+const NOTHING = { pods: [], rivals: [], readings: [] };
+
+/** `undefined` for a selector that deciding refuses. */
+function selectorOf(text: string): LabelSelector | undefined {
+  if (text === '') return undefined;
+  try {
+    return parseLabelSelector(text);
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined;
+    throw error;
+  }
+}

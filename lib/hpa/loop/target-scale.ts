@@ -1,0 +1,50 @@
+import { type Scale, type ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
+import type { HorizontalPodAutoscaler } from '../objects/horizontal-pod-autoscaler.ts';
+import { serverWords } from '../readings/server-words.ts';
+import type { ScaleFailure } from '../scale-reading.ts';
+
+/** Reads the scale of an HPA's target; what fails is told in the controller's words. */
+export async function readTargetScale(
+  { metadata: { namespace }, spec }: HorizontalPodAutoscaler,
+  scales: Pick<ScaleClient, 'get'>,
+  signal: AbortSignal,
+): Promise<Scale | ScaleFailure> {
+  const { apiVersion = '', kind, name } = spec.scaleTargetRef;
+  const [group = '', version, ...rest] = apiVersion.split('/');
+  if (rest.length > 0) {
+    return { step: 'api-version', message: `unexpected GroupVersion string: ${apiVersion}` };
+  }
+  try {
+    return await scales.get({ namespace, apiVersion, kind, name }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof UnscalableTarget) {
+      return error.reason === 'UnknownKind'
+        ? {
+            step: 'kind',
+            message: `no matches for kind "${kind}" in group "${version === undefined ? '' : group}"`,
+          }
+        : { step: 'scale', message: 'the server could not find the requested resource' };
+    }
+    return { step: 'scale', message: scaleWords(error) };
+  }
+}
+
+/** Writes the scale. @returns why it could not be written */
+export async function writeTargetScale(
+  scale: Scale,
+  replicas: number,
+  { scales, signal }: { readonly scales: Pick<ScaleClient, 'set'>; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  try {
+    await scales.set(scale, replicas, signal);
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    return scaleWords(error);
+  }
+}
+
+function scaleWords(error: unknown): string {
+  return serverWords(error, { resource: 'scale', group: '' });
+}

@@ -1,0 +1,107 @@
+import { type HpaMemory, NO_MEMORY } from '../objects/hpa-memory.ts';
+import { isOutdated, type KeptWindows, keptMemory, restoredMemory } from './kept-memory.ts';
+import {
+  formatRecord,
+  type MemoryRecord,
+  parseRecord,
+  type ScaleIntent,
+  withIntent,
+} from './memory-record.ts';
+import type { MemoryStore } from './memory-store.ts';
+
+/** Whose memory is meant. */
+export interface Rememberer {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What is remembered of HPAs during one term, and kept for the next. */
+export class HpaMemories {
+  readonly #store: Pick<MemoryStore, 'get' | 'put'>;
+  readonly #memories = new Map<string, { readonly uid: string; memory: HpaMemory; record?: MemoryRecord }>();
+
+  constructor(store: Pick<MemoryStore, 'get' | 'put'>) {
+    this.#store = store;
+  }
+
+  /**
+   * @param currentReplicas of the scale, which tells whether a scaling that was about to be written was; `undefined`
+   *   where it is not known, and then it counts
+   * @param decidedAtMs when an HPA that is met for the first time was last decided, if somebody did
+   */
+  async of(
+    hpa: Rememberer,
+    {
+      currentReplicas,
+      decidedAtMs,
+    }: { readonly currentReplicas: number | undefined; readonly decidedAtMs: number },
+  ): Promise<HpaMemory> {
+    const key = `${hpa.namespace}/${hpa.name}`;
+    const known = this.#memories.get(key);
+    if (known?.uid === hpa.uid) return known.memory;
+    const text = await this.#store.get(hpa.namespace, hpa.name);
+    const record = text === undefined ? undefined : parseRecord(text);
+    if (!record || record.uid !== hpa.uid) {
+      this.#memories.set(key, { uid: hpa.uid, memory: NO_MEMORY });
+      return NO_MEMORY;
+    }
+    const wasScaled = record.intent !== undefined && currentReplicas !== record.intent.from;
+    const { intent: _, ...kept } = record;
+    const memory = restoredMemory(wasScaled ? withIntent(record) : kept, decidedAtMs);
+    this.#memories.set(key, { uid: hpa.uid, memory, record });
+    return memory;
+  }
+
+  /**
+   * Keeps what is remembered, if later decisions could depend on the difference to what is kept.
+   *
+   * @param memory with what is about to be done as done
+   * @throws what the store throws
+   */
+  async keep(
+    hpa: Rememberer,
+    memory: HpaMemory,
+    {
+      windows,
+      intent,
+      nowMs,
+    }: { readonly windows: KeptWindows; readonly intent?: ScaleIntent | undefined; readonly nowMs: number },
+  ): Promise<void> {
+    const known = this.#memories.get(`${hpa.namespace}/${hpa.name}`);
+    const kept = keptMemory(memory, windows, nowMs);
+    if (known?.record && !isOutdated(withIntent(known.record), kept, windows, nowMs)) return;
+    const record = { ...withoutIntent(kept, intent), uid: hpa.uid, intent };
+    await this.#store.put(hpa.namespace, hpa.name, formatRecord(record));
+    if (known) known.record = record;
+  }
+
+  /** What is remembered from now on. */
+  set({ namespace, name, uid }: Rememberer, memory: HpaMemory): void {
+    const key = `${namespace}/${name}`;
+    const known = this.#memories.get(key);
+    if (known?.uid === uid) known.memory = memory;
+    else this.#memories.set(key, { uid, memory });
+  }
+
+  /** Forgets an HPA that is no more. */
+  async forget(namespace: string, name: string): Promise<void> {
+    this.#memories.delete(`${namespace}/${name}`);
+    await this.#store.put(namespace, name, undefined);
+  }
+}
+
+/** Takes the event of a scaling out that is told as one about to be written. */
+function withoutIntent<Kept extends Pick<MemoryRecord, 'scaleUpEvents' | 'scaleDownEvents'>>(
+  kept: Kept,
+  intent: ScaleIntent | undefined,
+): Kept {
+  if (!intent) return kept;
+  const isOther = ({ atMs }: { readonly atMs: number }) => atMs !== intent.atMs;
+  const { scaleUpEvents, scaleDownEvents } = kept;
+  return {
+    ...kept,
+    scaleUpEvents: scaleUpEvents.filter(isOther),
+    scaleDownEvents: scaleDownEvents.filter(isOther),
+  };
+}

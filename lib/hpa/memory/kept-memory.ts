@@ -1,0 +1,112 @@
+import { isBeforeWindow } from '../limits/stabilization.ts';
+import type { HpaSpec, ScalingRules } from '../objects/horizontal-pod-autoscaler.ts';
+import type { HpaConfig } from '../objects/hpa-config.ts';
+import type { HpaMemory, Recommendation, ScaleEvent } from '../objects/hpa-memory.ts';
+
+/**
+ * As much of an HPA's memory as later decisions can depend on: of recommendations, those that are the highest or the
+ * lowest of all that came after them.
+ */
+export interface KeptMemory {
+  /** Earlier ones, by age, each as of the last time that it was recommended. */
+  readonly recommendations: readonly Recommendation[];
+  /** What is being recommended; it goes on being so, without being written each time. */
+  readonly latest: Recommendation | undefined;
+  readonly scaleUpEvents: readonly ScaleEvent[];
+  readonly scaleDownEvents: readonly ScaleEvent[];
+}
+
+/** For how long an HPA's rules look back. */
+export interface KeptWindows {
+  readonly scaleUpWindowMs: number;
+  readonly scaleDownWindowMs: number;
+  readonly scaleUpPeriodMs: number;
+  readonly scaleDownPeriodMs: number;
+}
+
+/** How far back the rules of an HPA look. */
+export function keptWindows({ behavior }: HpaSpec, config: HpaConfig): KeptWindows {
+  const { scaleUp, scaleDown } = behavior ?? {};
+  const downSeconds = scaleDown?.stabilizationWindowSeconds;
+  return {
+    scaleUpWindowMs: (scaleUp?.stabilizationWindowSeconds ?? 0) * 1000,
+    scaleDownWindowMs: downSeconds === undefined ? config.downscaleStabilizationMs : downSeconds * 1000,
+    scaleUpPeriodMs: longestPeriodMs(scaleUp, scaleDown),
+    scaleDownPeriodMs: longestPeriodMs(scaleUp, scaleDown),
+  };
+}
+
+/** Reduces a memory to what later decisions can depend on. */
+export function keptMemory(memory: HpaMemory, windows: KeptWindows, nowMs: number): KeptMemory {
+  const byAge = [...memory.recommendations].sort((one, other) => one.atMs - other.atMs);
+  const latest = byAge.pop();
+  return {
+    recommendations: latest ? extremes([...byAge, latest], windows, nowMs).slice(0, -1) : [],
+    latest,
+    scaleUpEvents: within(memory.scaleUpEvents, windows.scaleUpPeriodMs, nowMs),
+    scaleDownEvents: within(memory.scaleDownEvents, windows.scaleDownPeriodMs, nowMs),
+  };
+}
+
+/**
+ * Makes a memory of what was kept.
+ *
+ * @param latestUntilMs when the latest recommendation was last made, as far as anybody can tell
+ */
+export function restoredMemory(kept: KeptMemory, latestUntilMs: number): HpaMemory {
+  const { recommendations, latest, scaleUpEvents, scaleDownEvents } = kept;
+  const last = latest && { ...latest, atMs: Math.max(latest.atMs, latestUntilMs) };
+  return {
+    recommendations: last ? [...recommendations, last] : recommendations,
+    scaleUpEvents,
+    scaleDownEvents,
+  };
+}
+
+/** Whether what was kept no longer says what a memory does; what has become too old by itself is no difference. */
+export function isOutdated(
+  kept: KeptMemory,
+  memory: KeptMemory,
+  windows: KeptWindows,
+  nowMs: number,
+): boolean {
+  const before = keptMemory(restoredMemory(kept, memory.latest?.atMs ?? nowMs), windows, nowMs);
+  return (
+    before.latest?.replicas !== memory.latest?.replicas ||
+    !isEqual(before.recommendations, memory.recommendations) ||
+    !isEqual(before.scaleUpEvents, memory.scaleUpEvents) ||
+    !isEqual(before.scaleDownEvents, memory.scaleDownEvents)
+  );
+}
+
+/** By age, those that are higher, or lower, than all later ones; the last is one of them. */
+function extremes(byAge: readonly Recommendation[], windows: KeptWindows, nowMs: number): Recommendation[] {
+  const { scaleUpWindowMs, scaleDownWindowMs } = windows;
+  const kept: Recommendation[] = [];
+  let highest = Number.NEGATIVE_INFINITY;
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const one of byAge.toReversed()) {
+    const isLast = kept.length === 0;
+    const isOld =
+      isBeforeWindow(one.atMs, scaleUpWindowMs, nowMs) && isBeforeWindow(one.atMs, scaleDownWindowMs, nowMs);
+    if (isOld && !isLast) break;
+    if (one.replicas > highest || one.replicas < lowest) kept.push(one);
+    highest = Math.max(highest, one.replicas);
+    lowest = Math.min(lowest, one.replicas);
+  }
+  return kept.reverse();
+}
+
+/** Both directions' policies count changes both ways. */
+function longestPeriodMs(...rules: readonly (ScalingRules | undefined)[]): number {
+  const periods = rules.flatMap((one) => one?.policies ?? []).map(({ periodSeconds }) => periodSeconds);
+  return Math.max(0, ...periods) * 1000;
+}
+
+function within(events: readonly ScaleEvent[], periodMs: number, nowMs: number): readonly ScaleEvent[] {
+  return events.filter(({ atMs }) => atMs > nowMs - periodMs).sort((one, other) => one.atMs - other.atMs);
+}
+
+function isEqual<Entry extends object>(some: readonly Entry[], others: readonly Entry[]): boolean {
+  return JSON.stringify(some) === JSON.stringify(others);
+}

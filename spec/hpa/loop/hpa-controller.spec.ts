@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
+
+describe('hpaController', function () {
+  this.timeout(60_000);
+  let cluster: HpaCluster;
+
+  afterEach(() => cluster[Symbol.asyncDispose]());
+
+  it('scales by an external metric, and tells it in status and events', async () => {
+    cluster = await startHpaCluster();
+    await cluster.deployment('web', 2);
+    await cluster.hpa('web');
+    cluster.queue('web', '40');
+    await cluster.lead();
+    await cluster.passes(async () => (await cluster.replicas('web')) === 4);
+    await cluster.passes(async () => (await cluster.get('web')).status.desiredReplicas === 4);
+    const { status, metadata } = await cluster.get('web');
+    expect(status).to.deep.include({ currentReplicas: 2, desiredReplicas: 4 });
+    expect(
+      status.conditions.map(({ type, reason }: { type: string; reason: string }) => `${type} ${reason}`),
+    ).to.deep.equal([
+      'AbleToScale SucceededRescale',
+      'ScalingActive ValidMetricFound',
+      'ScalingLimited DesiredWithinRange',
+    ]);
+    expect(status.currentMetrics[0].external.current).to.deep.equal({ averageValue: '20' });
+    expect(cluster.events).to.deep.equal([
+      'web SuccessfulRescale New size: 4; reason: external metric web(nil) above target',
+    ]);
+    expect(metadata.managedFields.map(({ manager }: { manager: string }) => manager)).to.include(
+      'autoscaler-hpa',
+    );
+  });
+
+  it('decides once a period, and writes a status only when it changed', async () => {
+    cluster = await startHpaCluster();
+    await cluster.deployment('web', 2);
+    await cluster.hpa('web');
+    cluster.queue('web', '20');
+    await cluster.lead();
+    await cluster.elapse(20);
+    const { metadata } = await cluster.get('web');
+    const asked = cluster.metrics.asked.length;
+    await cluster.elapse(60);
+    expect(cluster.metrics.asked.length - asked).to.be.within(4, 5); // 60 s, or a bit more
+    expect((await cluster.get('web')).metadata.resourceVersion).to.equal(metadata.resourceVersion);
+  });
+
+  it('takes an HPA’s own period at once, and back', async () => {
+    cluster = await startHpaCluster();
+    await cluster.deployment('web', 2);
+    await cluster.hpa('web');
+    cluster.queue('web', '20');
+    await cluster.lead({ syncPeriodMs: 3_600_000 });
+    await cluster.elapse(5);
+    expect(cluster.metrics.asked).to.have.lengthOf(1);
+    await annotate({ 'platform.stke/resync-period': '5s' });
+    await cluster.passes(() => cluster.metrics.asked.length === 2);
+    await cluster.elapse(20);
+    expect(cluster.metrics.asked.length).to.be.within(6, 7);
+    const before = cluster.metrics.asked.length;
+    await annotate({ 'platform.stke/resync-period': '1ms' });
+    await cluster.passes(() => cluster.events.some((event) => event.startsWith('web InvalidResyncPeriod')));
+    await cluster.elapse(60);
+    expect(cluster.metrics.asked.length - before).to.be.lessThan(3);
+  });
+
+  it('lists what pods use once a namespace and period, whatever the number of HPAs', async () => {
+    cluster = await startHpaCluster({ nodes: 1, podsPerNode: 0, namespaces: ['default'] });
+    const metrics = [
+      {
+        type: 'Resource',
+        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } },
+      },
+    ];
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) {
+      await cluster.deployment(name, 2);
+      await cluster.hpa(name, { spec: { metrics } });
+    }
+    const list = '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods';
+    await cluster.passes(async () => (await runningPods()).length === 8, 100);
+    await cluster.elapse(60);
+    cluster.metrics.responses.set(list, {
+      items: (await runningPods()).map(
+        ({ metadata: { name, labels } }: { metadata: { name: string; labels: object } }) => ({
+          ...{ metadata: { name, labels }, window: '30s' },
+          timestamp: new Date(cluster.clock.nowMs() + 3_600_000).toISOString(),
+          containers: [{ name: 'main', usage: { cpu: name.startsWith('a') ? '100m' : '50m' } }],
+        }),
+      ),
+    });
+    await cluster.lead();
+    await cluster.passes(async () => (await cluster.replicas('a')) === 4);
+    await cluster.elapse(20);
+    const before = cluster.metrics.asked.length;
+    await cluster.elapse(150);
+    expect(new Set(cluster.metrics.asked.slice(before))).to.deep.equal(new Set([list]));
+    expect(cluster.metrics.asked.length - before).to.be.within(10, 11); // 150 s, or a bit more
+    expect(await Promise.all(names.slice(1).map(cluster.replicas))).to.deep.equal([2, 2, 2]);
+  });
+
+  it('changes nothing in a dry run, and none but selected HPAs otherwise', async () => {
+    cluster = await startHpaCluster();
+    for (const name of ['web', 'db']) {
+      await cluster.deployment(name, 2);
+      await cluster.hpa(name, { metadata: { labels: { app: name } } });
+      cluster.queue(name, '40');
+    }
+    await cluster.lead({ isDryRun: true });
+    await cluster.elapse(30);
+    const series = await cluster.running.registry.metrics();
+    expect(series).to.match(/autoscaler_hpa_dry_run_decisions_total\{agrees="false"\} [1-9]/);
+    expect(await cluster.replicas('web')).to.equal(2);
+    expect((await cluster.get('web')).status.conditions).to.equal(undefined);
+    expect((await cluster.api.get(PATHS.memory)).status).to.equal(404);
+    expect(cluster.events).to.deep.equal([]);
+    await cluster.stop();
+    await cluster.lead({ selector: parseLabelSelector('app=db') });
+    await cluster.elapse(30);
+    expect([await cluster.replicas('web'), await cluster.replicas('db')]).to.deep.equal([2, 4]);
+  });
+
+  it('tells why it cannot scale, and goes on once it can', async () => {
+    cluster = await startHpaCluster();
+    await cluster.hpa('web');
+    await cluster.lead();
+    await cluster.passes(async () => condition(await cluster.get('web'), 'AbleToScale') !== undefined);
+    expect(condition(await cluster.get('web'), 'AbleToScale')).to.deep.include({
+      status: 'False',
+      reason: 'FailedGetScale',
+      message:
+        'the HPA controller was unable to get the target\'s current scale: deployments.apps "web" not found',
+    });
+    await cluster.deployment('web', 2);
+    await cluster.elapse(20);
+    expect(condition(await cluster.get('web'), 'ScalingActive')).to.deep.include({
+      reason: 'FailedGetExternalMetric',
+      message:
+        'the HPA was unable to compute the replica count: unable to get external metric default/web/nil: unable to fetch metrics from external metrics API: no such metric',
+    });
+    cluster.queue('web', '30');
+    await cluster.elapse(20);
+    expect(await cluster.replicas('web')).to.equal(3);
+  });
+
+  it('refuses two HPAs that scale the same pods', async () => {
+    cluster = await startHpaCluster({ nodes: 1, podsPerNode: 0 });
+    await cluster.deployment('web', 2);
+    await cluster.hpa('web');
+    await cluster.hpa('also', {
+      spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } },
+    });
+    await cluster.passes(async () => (await runningPods()).length === 2, 100);
+    cluster.queue('web', '20');
+    cluster.queue('also', '20');
+    await cluster.lead();
+    await cluster.elapse(40);
+    for (const name of ['web', 'also']) {
+      expect(condition(await cluster.get(name), 'ScalingActive')).to.deep.include({
+        reason: 'AmbiguousSelector',
+        message: 'pods by selector app=web are controlled by multiple HPAs: [default/also default/web]',
+      });
+    }
+  });
+
+  for (const version of ['v2beta2', 'v1'] as const) {
+    it(`takes HPAs of autoscaling/${version}`, async () => {
+      cluster = await startHpaCluster({ kubernetesMinor: version === 'v1' ? 34 : 22 });
+      await cluster.deployment('web', 2);
+      await cluster.hpa('web', {}, version === 'v1' ? 'v2' : version);
+      cluster.queue('web', '40');
+      await cluster.lead({}, { version });
+      await cluster.passes(async () => (await cluster.replicas('web')) === 4);
+      const path = PATHS.hpas.replace('v2', version === 'v1' ? 'v2' : version);
+      const status = async () => (await cluster.api.get(`${path}/web`)).body.status;
+      await cluster.passes(async () => (await status()).desiredReplicas === 4);
+    });
+  }
+
+  // What these hold is what the specs find out.
+  function condition(hpa: ReturnType<typeof JSON.parse>, wanted: string) {
+    return hpa.status?.conditions?.find(({ type }: { type: string }) => type === wanted);
+  }
+
+  async function runningPods() {
+    const { items } = (await cluster.api.get('/api/v1/namespaces/default/pods')).body;
+    return items.filter(({ status }: { status: { phase: string } }) => status.phase === 'Running');
+  }
+
+  async function annotate(annotations: object): Promise<void> {
+    const { status } = await cluster.api.patch(`${PATHS.hpas}/web`, 'merge', { metadata: { annotations } });
+    expect(status).to.equal(200);
+  }
+});

@@ -1,0 +1,185 @@
+import { Registry } from 'prom-client';
+import { type RunControllerOptions, runController } from '#lib/control/run-controller.ts';
+import { ScaleClient } from '#lib/control/scale-client.ts';
+import type { HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
+import type { HpaLoopOptions } from '#lib/hpa/loop/hpa-controller.ts';
+import { type HpaSubsystem, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
+import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import type { ScenarioInput } from '#lib/simulator/scenario.ts';
+import { eventually } from './eventually.ts';
+import type { ManualClock } from './manual-clock.ts';
+import { type MetricsApis, startMetricsApis } from './metrics-apis.ts';
+import { RecordingLogger } from './recording-logger.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
+
+/** The HPA controller beside an API server and metrics APIs, on one manual clock. */
+export interface HpaCluster extends AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly api: SimulatedApiServer['client'];
+  readonly logger: RecordingLogger;
+  readonly metrics: MetricsApis;
+  /** What was told, as `OBJECT REASON MESSAGE`. */
+  readonly events: string[];
+  /** What the controller has running now. */
+  readonly running: { readonly registry: Registry; readonly subsystem: HpaSubsystem };
+  /** Starts the controller, as the leader does. */
+  lead(options?: Partial<HpaLoopOptions>, more?: { readonly version?: HpaVersion }): Promise<void>;
+  /** Ends it, as the leader does that has lost its lease, or its life. */
+  stop(): Promise<void>;
+  deployment(name: string, replicas: number, namespace?: string): Promise<void>;
+  /** Creates an HPA of the Deployment of its name, by the external metric of its name, which is to be 10 a replica. */
+  hpa(
+    name: string,
+    more?: { readonly spec?: object; readonly metadata?: object },
+    version?: HpaVersion,
+  ): Promise<void>;
+  /** Sets the external metric of a name. */
+  queue(name: string, value: string): void;
+  replicas(name: string): Promise<number>;
+  // What an object holds is what the spec finds out.
+  get(name: string): Promise<ReturnType<typeof JSON.parse>>;
+  /** Lets sockets go on, and time by steps, until something holds. */
+  passes(holds: () => boolean | Promise<boolean>, stepMs?: number): Promise<void>;
+  /** Lets time pass by seconds, with all that happens at each of them. */
+  elapse(seconds: number): Promise<void>;
+}
+
+/** Where objects of a kind are. */
+export const PATHS = {
+  hpas: '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
+  deployments: '/apis/apps/v1/namespaces/default/deployments',
+  memory: '/api/v1/namespaces/default/configmaps/autoscaler-hpa-memory',
+};
+
+const OPTIONS: HpaLoopOptions = {
+  syncPeriodMs: 15_000,
+  config: DEFAULT_HPA_CONFIG,
+  selector: parseLabelSelector(''),
+  isDryRun: false,
+};
+
+/** Starts both; `await using` it. */
+export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<HpaCluster> {
+  await using starting = new AsyncDisposableStack();
+  const server = starting.use(await startSimulatedApiServer({ scenario }));
+  const { clock } = server;
+  const metrics = starting.use(await startMetricsApis(server.cluster));
+  const access = await server.access();
+  const logger = new RecordingLogger();
+  const events: string[] = [];
+  let running: (HpaCluster['running'] & { readonly end: () => Promise<void> }) | undefined;
+  const stop = async () => {
+    await running?.end();
+    running = undefined;
+  };
+  starting.defer(stop);
+  const create = async (path: string, body: object) => {
+    const response = await server.client.post(path, body);
+    if (response.status !== 201) throw new Error(`Cannot create at ${path}: ${response.body.message}`);
+  };
+  const passes = async (holds: () => boolean | Promise<boolean>, stepMs = 0) => {
+    await eventually(async () => {
+      await clock.advance(stepMs);
+      return await holds();
+    });
+  };
+  let active = 0;
+  const stack = starting.move();
+  return {
+    ...{ clock, api: server.client, logger, metrics, events, stop, passes },
+    get running() {
+      if (!running) throw new Error('nobody leads');
+      return running;
+    },
+    async lead(options = {}, { version = 'v2' } = {}) {
+      const registry = new Registry();
+      const client = new ApiClient({ access, clock, userAgent: 'spec/1' });
+      const mapper = new RestMapper({ api: client, clock });
+      const subsystem = hpaSubsystem({
+        ...{ client, mapper, registry, clock, logger },
+        scales: new ScaleClient({ api: client, mapper, clock }),
+        events: {
+          record: ({ regarding: { name }, reason, message }) =>
+            void events.push(`${name} ${reason} ${message}`),
+        },
+        options: { ...OPTIONS, ...options },
+      });
+      subsystem.start(version);
+      const ending = new AbortController();
+      const run: RunControllerOptions = { clock, logger, signal: ending.signal, workers: 4 };
+      const controller = subsystem.controller();
+      const done = runController(
+        {
+          ...controller,
+          async reconcile(key, signal) {
+            active++;
+            try {
+              return await controller.reconcile(key, signal);
+            } finally {
+              active--;
+            }
+          },
+        },
+        run,
+      );
+      const end = async () => {
+        ending.abort(new Error('not the leader any more'));
+        await done;
+        await subsystem[Symbol.asyncDispose]();
+        await client[Symbol.asyncDispose]();
+      };
+      running = { registry, subsystem, end };
+      await passes(() => subsystem.isSynced);
+    },
+    deployment: (name, replicas, namespace = 'default') =>
+      create(PATHS.deployments.replace('default', namespace), {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name },
+        spec: {
+          replicas,
+          selector: { matchLabels: { app: name } },
+          template: {
+            metadata: { labels: { app: name } },
+            spec: {
+              containers: [{ name: 'main', image: 'nginx', resources: { requests: { cpu: '100m' } } }],
+            },
+          },
+        },
+      }),
+    hpa: (name, { spec, metadata } = {}, version = 'v2') =>
+      create(PATHS.hpas.replace('v2', version), {
+        apiVersion: `autoscaling/${version}`,
+        kind: 'HorizontalPodAutoscaler',
+        metadata: { name, ...metadata },
+        spec: {
+          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+          minReplicas: 1,
+          maxReplicas: 20,
+          metrics: [
+            {
+              type: 'External',
+              external: { metric: { name }, target: { type: 'AverageValue', averageValue: '10' } },
+            },
+          ],
+          ...spec,
+        },
+      }),
+    queue(name, value) {
+      const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/default/${name}`;
+      metrics.responses.set(path, { items: [{ metricName: name, value }] });
+    },
+    replicas: async (name) => (await server.client.get(`${PATHS.deployments}/${name}`)).body.spec.replicas,
+    get: async (name) => (await server.client.get(`${PATHS.hpas}/${name}`)).body,
+    async elapse(seconds) {
+      for (let second = 0; second < seconds; second++) {
+        await clock.advance(1000);
+        await passes(() => active === 0, 1);
+      }
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
+import type { SimulatedCluster } from '#lib/simulator/start-cluster.ts';
+
+/** A server of the metrics APIs behind a simulated API server, which responds with what a spec puts into it. */
+export interface MetricsApis extends AsyncDisposable {
+  /** Responses by path, without its query; 404 for others. */
+  readonly responses: Map<string, object>;
+  /** What was asked for metrics, as paths with their queries. */
+  readonly asked: string[];
+}
+
+const GROUPS = [
+  ['metrics.k8s.io', 'v1beta1'],
+  ['custom.metrics.k8s.io', 'v1beta2'],
+  ['external.metrics.k8s.io', 'v1beta1'],
+] as const;
+
+/** Starts it, and registers it with the cluster. */
+export async function startMetricsApis(cluster: SimulatedCluster): Promise<MetricsApis> {
+  const responses = new Map<string, object>();
+  const asked: string[] = [];
+  const { certificatePem: cert, privateKeyPem: key } = new CertificateAuthority('metrics').issue({
+    subject: { commonName: 'metrics' },
+    usages: ['serverAuth'],
+  });
+  const server = createServer({ cert, key }, (request, response) => {
+    const path = request.url ?? '';
+    const [withoutQuery = ''] = path.split('?');
+    const [, , group, version, ...rest] = withoutQuery.split('/');
+    if (rest.length > 0) asked.push(path);
+    const body =
+      rest.length === 0
+        ? { kind: 'APIResourceList', groupVersion: `${group}/${version}`, resources: [] }
+        : responses.get(withoutQuery);
+    response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body ?? { kind: 'Status', reason: 'NotFound', message: 'no such metric' }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (const [group, version] of GROUPS) {
+    const service = { namespace: 'kube-system', name: 'metrics' };
+    cluster.aggregator.register({ group, version, host: '127.0.0.1', port, service });
+  }
+  return {
+    responses,
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
