@@ -8,6 +8,7 @@ import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
 import { healthEndpoints } from '#lib/apiserver/health/health-endpoints.ts';
 import { metricsEndpoint } from '#lib/apiserver/health/metrics-endpoint.ts';
 import type { Endpoint, RequestState } from '#lib/apiserver/http/api-context.ts';
+import { DEFAULT_MAX_HELD_BYTES, DeliveryGate } from '#lib/apiserver/http/delivery-gate.ts';
 import { answer } from '#lib/apiserver/middleware/answer.ts';
 import { authenticate } from '#lib/apiserver/middleware/authenticate.ts';
 import { authorize } from '#lib/apiserver/middleware/authorize.ts';
@@ -15,6 +16,7 @@ import { finishBody } from '#lib/apiserver/middleware/finish-body.ts';
 import { limitDelivery } from '#lib/apiserver/middleware/limit-delivery.ts';
 import { limitDuration } from '#lib/apiserver/middleware/limit-duration.ts';
 import { limitHeaders } from '#lib/apiserver/middleware/limit-headers.ts';
+import { limitHeld } from '#lib/apiserver/middleware/limit-held.ts';
 import {
   DEFAULT_IN_FLIGHT_LIMITS,
   type InFlightLimits,
@@ -67,6 +69,8 @@ export interface ApiServerOptions extends ListenAddress {
   readonly authorizer?: Authorizer;
   readonly inFlightLimits?: InFlightLimits;
   readonly maxWatchers?: number;
+  /** How many bytes of responses may be held until clients have taken them. */
+  readonly maxHeldBytes?: number;
   /** How long an answer may take to be made, and then again to be read. */
   readonly requestTimeoutMs?: number;
   /** How long to go on serving, not ready, once the server is disposed; by default no time. */
@@ -111,6 +115,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const telemetry = new ServingTelemetry(registry, {
     connections: () => server?.connectionCount ?? 0,
     handshakes: () => server?.handshakeCount ?? 0,
+    heldBytes: () => deliveries.heldBytes,
+    waitingResponses: () => deliveries.waitingCount,
+  });
+  const deliveries = new DeliveryGate({
+    maxBytes: options.maxHeldBytes ?? DEFAULT_MAX_HELD_BYTES,
+    clock,
+    onRefused: () => telemetry.recordRefusal('held_responses'),
   });
   const watches = new WatchServer({
     clock,
@@ -132,6 +143,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   app.use(authenticate(options.authenticator ?? everyoneIsAnonymous));
   app.use(recogniseAddress((address, knownFor) => server?.noteAddress(address, knownFor)));
   app.use(limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry));
+  app.use(limitHeld(deliveries));
   app.use(authorize(options.authorizer ?? everythingIsAllowed));
   app.use(dispatch({ groups, version, endpoints, watches, serverAddress }));
   app.on('error', (error) => logger.info('Cannot send an answer', { err: String(error) }, 2));

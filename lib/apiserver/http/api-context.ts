@@ -1,4 +1,5 @@
 import type { ParameterizedContext } from 'koa';
+import type { HeldResponse } from './delivery-gate.ts';
 import type { RequestDeadline } from './request-deadline.ts';
 import type { RequestEnd } from './request-end.ts';
 import type { RequestInfo } from './request-info.ts';
@@ -12,6 +13,8 @@ export interface RequestState {
   info: RequestInfo;
   user: User;
   deadline: RequestDeadline;
+  /** What is held of the response; without it, until it is known who asks, responses are short. */
+  held?: HeldResponse;
   /** How long an answer must be to be compressed; none is where this is not set. */
   gzipFromBytes?: number;
   /** What the body is to be made of. */

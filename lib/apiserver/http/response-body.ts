@@ -16,12 +16,29 @@ const STREAM_FROM_BYTES = 1024 * 1024;
 /** What is written at once of a long body: it is encrypted at once, too, and held twice meanwhile. */
 const PIECE_BYTES = 256 * 1024;
 
+/** How much of a long body lies between what it is made of and the client at most: a piece, and as much encrypted. */
+const TRANSIT_BYTES = 2 * PIECE_BYTES;
+
+/** What is shorter is not worth counting: there are only so many requests at once. */
+export const COUNTED_FROM_BYTES = 64 * 1024;
+
 /** What is shorter is put together with other short pieces: each write costs as much, however little it writes. */
 const SHORT_PIECE_BYTES = 32 * 1024;
 
 /** How long a body is, uncompressed, in bytes. */
 export function lengthOf({ pieces }: ResponseBody): number {
   return bytesOf(pieces);
+}
+
+/**
+ * How much memory a response takes until its client has read it, beside what it shares with others.
+ *
+ * @returns 0 where it is too little to be counted
+ */
+export function heldBytes(body: ResponseBody): number {
+  const length = lengthOf(body);
+  if (length < COUNTED_FROM_BYTES) return 0;
+  return (body.gzipped ? 0 : length) + Math.min(length, TRANSIT_BYTES);
 }
 
 /** What is sent of pieces that follow one another. */

@@ -1,8 +1,9 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
+import { COUNTED_FROM_BYTES } from '#lib/apiserver/http/response-body.ts';
 import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response.ts';
-import { select } from '#lib/apiserver/objects/selection.ts';
+import { countSelected, type Selection, select } from '#lib/apiserver/objects/selection.ts';
 import { OBJECT_RESTRICTIONS, type ResourceIdentity } from './conversion.ts';
 import { encodeList } from './encode-list.ts';
 import { type ListOptions, parseListOptions } from './list-options.ts';
@@ -53,8 +54,19 @@ export async function serveList(
   const hasSelectors = labelSelector.requirements.length + fieldSelector.requirements.length > 0;
   const page = cutPage(selected, { limit, tellsRemaining: !hasSelectors });
   resource.onServed?.(page.selection);
+  const isShared = !representation.conversion && !representation.isPretty && representation.format !== 'yaml';
+  if (!isShared) await holdEncoded(context, page.selection);
 
   const list = { ...target, ...page, metadata: { resourceVersion, ...page.metadata } };
   const signal = () => deadline.signal;
   writeBody(context, await encodeList(list, representation, { query, signal }), representation.format);
+}
+
+/** What an object takes of a table or of YAML, about; once the whole is encoded it is known. */
+const ESTIMATED_OBJECT_BYTES = 1_024;
+
+/** Waits before memory is taken that this response alone will have. */
+async function holdEncoded({ state }: ApiContext, selection: Selection): Promise<void> {
+  const bytes = countSelected(selection) * ESTIMATED_OBJECT_BYTES;
+  if (bytes >= COUNTED_FROM_BYTES) await state.held?.hold(bytes);
 }

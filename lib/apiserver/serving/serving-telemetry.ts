@@ -11,6 +11,7 @@ export type RefusalReason =
   | 'body_too_large'
   | 'too_slow'
   | 'not_read'
+  | 'held_responses'
   | 'malformed'
   | 'tls_handshake'
   | 'connections'
@@ -22,10 +23,15 @@ export class ServingTelemetry {
   readonly #refusals: Counter<'reason'>;
   readonly #idleConnections: Counter;
 
-  /** @param counts how many connections are open, and how many of them are in their TLS handshake */
+  /** @param counts what there is of each at the moment */
   constructor(
     registry: Registry,
-    counts: { readonly connections: () => number; readonly handshakes: () => number },
+    counts: {
+      readonly connections: () => number;
+      readonly handshakes: () => number;
+      readonly heldBytes: () => number;
+      readonly waitingResponses: () => number;
+    },
   ) {
     const registers = [registry];
     this.#inFlight = new Gauge({
@@ -59,6 +65,22 @@ export class ServingTelemetry {
       registers,
       collect() {
         this.set(counts.handshakes());
+      },
+    });
+    new Gauge({
+      name: 'apiserver_held_response_bytes',
+      help: 'Number of bytes that are held of responses until their clients have taken them.',
+      registers,
+      collect() {
+        this.set(counts.heldBytes());
+      },
+    });
+    new Gauge({
+      name: 'apiserver_waiting_responses',
+      help: 'Number of responses that wait until less is held of others.',
+      registers,
+      collect() {
+        this.set(counts.waitingResponses());
       },
     });
     for (const request_kind of ['readOnly', 'mutating'] as const) this.#inFlight.set({ request_kind }, 0);

@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import { DeliveryGate } from '#lib/apiserver/http/delivery-gate.ts';
+import type { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('DeliveryGate', () => {
+  it('lets responses be held up to a number of bytes, and the others wait until some have been read', async () => {
+    const { gate, enter } = setUp(100);
+    const first = enter('a', 60);
+    enter('a', 40);
+    const third = enter('b', 50);
+    await Promise.resolve();
+    expect([gate.heldBytes, gate.waitingCount, third.state]).to.deep.equal([100, 1, 'waiting']);
+    first.held[Symbol.dispose]();
+    await third.settled;
+    expect([gate.heldBytes, gate.waitingCount, third.state]).to.deep.equal([90, 0, 'held']);
+  });
+
+  it('lets one go alone that is longer than the bound', async () => {
+    const { gate, enter } = setUp(100);
+    const long = enter('a', 1_000);
+    const short = enter('b', 1);
+    expect(long.state).to.equal('held');
+    long.held[Symbol.dispose]();
+    await short.settled;
+    expect([short.state, gate.heldBytes]).to.deep.equal(['held', 1]);
+  });
+
+  it('takes those first for whom the least is held, however many others came before', async () => {
+    const { enter } = setUp(100);
+    const [first] = Array.from({ length: 4 }, () => enter('many', 25));
+    const before = enter('many', 25);
+    const after = enter('one', 25);
+    first?.held[Symbol.dispose]();
+    await after.settled;
+    expect([before.state, after.state]).to.deep.equal(['waiting', 'held']);
+  });
+
+  it('cuts off the oldest of whom the most is held for, once it had two seconds to be read and another waits', async () => {
+    const { clock, enter, refused, delivered } = setUp(100);
+    const little = delivered('little', 20);
+    const [old, young] = [delivered('much', 40), delivered('much', 40)];
+    await clock.advance(1_000);
+    const newcomer = enter('new', 30);
+    await clock.advance(999);
+    expect([old.state, newcomer.state]).to.deep.equal(['held', 'waiting']);
+    await clock.advance(1);
+    expect([little, old, young, newcomer].map(({ state }) => state)).to.deep.equal([
+      'held',
+      'cut off',
+      'held',
+      'held',
+    ]);
+    expect(refused()).to.equal(1);
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  it('cuts nobody off while nobody waits, nor what is still being made', async () => {
+    const { clock, enter, delivered } = setUp(100);
+    const slow = delivered('a', 50);
+    const beingMade = enter('a', 50);
+    await clock.advance(60_000);
+    expect([slow.state, beingMade.state]).to.deep.equal(['held', 'held']);
+    slow.held[Symbol.dispose]();
+    enter('a', 50);
+    const waiting = enter('b', 50);
+    await clock.advance(9_999);
+    expect([beingMade.state, waiting.state]).to.deep.equal(['held', 'waiting']);
+    beingMade.held.deliver();
+    await clock.advance(1);
+    expect(waiting.state).to.equal('refused with 429');
+  });
+
+  it('lets a user be served within two seconds whatever others hold and ask for', async () => {
+    const { clock, enter, delivered } = setUp(100);
+    for (let request = 0; request < 10; request++) delivered('hostile', 10);
+    const more = Array.from({ length: 50 }, () => enter('hostile', 10));
+    const legitimate = enter('legitimate', 10);
+    await clock.advance(2_000);
+    expect(legitimate.state).to.equal('held');
+    expect(more.filter(({ state }) => state === 'held')).to.have.length.below(11);
+  });
+
+  it('forgets whose client has gone, whether they wait or are held', async () => {
+    const { gate, enter, clock } = setUp(100);
+    const held = enter('a', 100);
+    const waiting = enter('b', 100);
+    waiting.held[Symbol.dispose]();
+    await waiting.settled;
+    held.held[Symbol.dispose]();
+    held.held[Symbol.dispose]();
+    expect([gate.heldBytes, gate.waitingCount, clock.sleeperCount]).to.deep.equal([0, 0, 0]);
+    expect(() => held.held.hold(10)).to.throw('Timeout');
+    expect(gate.heldBytes).to.equal(0);
+  });
+
+  it('has who holds some correct how much it is without waiting', async () => {
+    const { gate, enter } = setUp(100);
+    const estimated = enter('a', 90);
+    const waiting = enter('b', 50);
+    await estimated.held.hold(30);
+    await waiting.settled;
+    expect([gate.heldBytes, waiting.state]).to.deep.equal([80, 'held']);
+    await estimated.held.hold(300);
+    expect(gate.heldBytes).to.equal(350);
+  });
+});
+
+function setUp(maxBytes: number) {
+  const clock = new ManualClock();
+  let refusals = 0;
+  const gate = new DeliveryGate({ maxBytes, clock, onRefused: () => refusals++ });
+  const enter = (party: string, bytes: number) => {
+    const held = gate.enter(party, () => {
+      response.state = 'cut off';
+    });
+    const response = { held, state: 'held', settled: Promise.resolve() };
+    const waited = held.hold(bytes);
+    if (waited) {
+      response.state = 'waiting';
+      response.settled = waited.then(
+        () => {
+          response.state = 'held';
+        },
+        (error: StatusError) => {
+          response.state = `refused with ${error.code}`;
+        },
+      );
+    }
+    return response;
+  };
+  const delivered = (party: string, bytes: number) => {
+    const response = enter(party, bytes);
+    response.held.deliver();
+    return response;
+  };
+  return { clock, gate, enter, delivered, refused: () => refusals };
+}

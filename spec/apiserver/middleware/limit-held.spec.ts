@@ -1,0 +1,143 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:http2';
+import { request } from 'node:https';
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
+import { askHttp1 } from '#spec/support/api-request.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { Thing, thingsResource } from '#spec/support/served-things.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+const MIB = 1024 * 1024;
+const LIST = 'application/json';
+const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+
+describe('limitHeld', () => {
+  it('hands sockets no more than pieces of a long response that is not read', async () => {
+    await using server = await setUp(256 * MIB);
+    using sent = unsentBytes();
+    for (const accept of [LIST, TABLE, 'application/yaml']) await server.neglectHttp1(accept);
+    const perResponse = sent.all();
+    expect(perResponse).to.have.lengthOf(3);
+    for (const bytes of perResponse) expect(bytes).to.be.at.most(MIB);
+    expect(Math.max(...perResponse)).to.be.greaterThan(0);
+  });
+
+  for (const protocol of ['neglectHttp1', 'neglectHttp2'] as const) {
+    it(`serves somebody while one user reads none of their 50 lists, asked by ${protocol}`, async () => {
+      await using server = await setUp();
+      for (let client = 0; client < 50; client++) void server[protocol](LIST);
+      await eventually(async () => (await server.metric('apiserver_waiting_responses')) > 5);
+      expect(await server.metric('apiserver_held_response_bytes')).to.be.within(1, 4 * MIB);
+      const answer = server.ask(LIST, 'Bearer bob');
+      await eventually(async () => (await server.metric('apiserver_waiting_responses')) === 43); // 8 are held
+      await server.clock.advance(2_000);
+      expect((await answer).status).to.equal(200);
+      expect(await server.refusals()).to.be.greaterThan(0);
+    });
+
+    it(`makes no more tables than it may hold for 20 who read none, asked by ${protocol}`, async () => {
+      await using server = await setUp(64 * MIB);
+      for (let client = 0; client < 20; client++) void server[protocol](TABLE);
+      await eventually(async () => (await server.metric('apiserver_waiting_responses')) > 5);
+      expect(await server.metric('apiserver_held_response_bytes')).to.be.within(1, 64 * MIB);
+    });
+  }
+
+  it('answers 429 after ten seconds to who waits for what cannot be cut off', async () => {
+    await using server = await setUp();
+    const made = server.askEndpoint();
+    await eventually(async () => (await server.metric('apiserver_held_response_bytes')) > 0);
+    const late = server.ask(TABLE, 'Bearer bob');
+    await eventually(async () => (await server.metric('apiserver_waiting_responses')) === 1);
+    await server.clock.advance(10_000);
+    const { status, headers } = await late;
+    expect([status, headers['retry-after']]).to.deep.equal([429, '1']);
+    server.finish();
+    expect((await made).status).to.equal(200);
+    await eventually(async () => (await server.metric('apiserver_held_response_bytes')) === 0);
+  });
+
+  it('answers what is short at once, whatever is held', async () => {
+    await using server = await setUp();
+    for (let client = 0; client < 20; client++) void server.neglectHttp1(TABLE);
+    await eventually(async () => (await server.metric('apiserver_waiting_responses')) > 5);
+    for (const path of ['/version', '/livez'])
+      expect((await askHttp1({ port: server.port, path })).status).to.equal(200);
+  });
+});
+
+/** What is handed to sockets, and not yet taken, of each response over HTTP/1.1. */
+function unsentBytes(): Disposable & { all(): readonly number[] } {
+  const sent: { readonly response: ServerResponse; readonly socket: Socket }[] = [];
+  const note = (message: unknown) => sent.push(message as (typeof sent)[number]); // as Node documents it
+  subscribe('http.server.request.start', note);
+  return {
+    all: () => sent.map(({ response, socket }) => Math.max(response.writableLength, socket.writableLength)),
+    [Symbol.dispose]: () => void unsubscribe('http.server.request.start', note),
+  };
+}
+
+async function setUp(maxHeldBytes = 4 * MIB) {
+  const clock = new ManualClock();
+  const registry = new Registry();
+  const things = Array.from({ length: 40_000 }, (_, index) => new Thing(`thing-${index}`));
+  const resources = [thingsResource(() => [things])];
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const slowlyMade: Endpoint = async (context) => {
+    await context.state.held?.hold(maxHeldBytes);
+    await finished;
+    context.body = Buffer.alloc(MIB);
+  };
+  const server = await startTestApiServer({
+    groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
+    registry,
+    clock,
+    maxHeldBytes,
+    endpoints: new Map([['/slowly-made', slowlyMade]]),
+    authenticator: async ({ headers }) =>
+      headers.authorization
+        ? { ...ANONYMOUS, name: headers.authorization.slice('Bearer '.length), groups: [] }
+        : ANONYMOUS,
+  });
+  const { port } = server.address;
+  const path = '/apis/lab.example/v1/things';
+  const open: { destroy(): void }[] = [];
+  const metric = async (series: string) => {
+    const line = (await registry.metrics()).split('\n').find((one) => one.startsWith(`${series} `));
+    return Number(line?.slice(series.length) ?? 0);
+  };
+  return {
+    clock,
+    port,
+    finish,
+    askEndpoint: () => askHttp1({ port, path: '/slowly-made' }),
+    metric,
+    ask: (accept: string, authorization: string) =>
+      askHttp1({ port, path, headers: { accept, authorization } }),
+    refusals: () => metric('apiserver_refused_requests_total{reason="held_responses"}'),
+    async neglectHttp1(accept: string): Promise<void> {
+      const headers = { accept, authorization: 'Bearer mallory' };
+      const outgoing = request({ port, path, headers, agent: false, rejectUnauthorized: false });
+      outgoing.on('error', () => {}); // cut off
+      outgoing.end();
+      open.push(outgoing);
+      await new Promise((resolve) => outgoing.once('response', resolve));
+    },
+    async neglectHttp2(accept: string): Promise<void> {
+      const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+      open.push(session);
+      session.on('error', () => {});
+      session.request({ ':path': path, accept, authorization: 'Bearer mallory' }).on('error', () => {});
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of open) client.destroy();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
