@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Has V8 leave its space for new objects as large as it is. What an answer leaves behind dies young, so a larger one would
+ * Has V8 leave its space for new objects as large as it is. What a response leaves behind dies young, so a larger one would
  * be filled, and held, to no use: up to 128 MB of it in a cluster of 1,000 nodes.
  */
 export function limitYoungGeneration(): void {

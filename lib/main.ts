@@ -69,7 +69,7 @@ function abortingAt(stopped: Promise<NodeJS.Signals>): AbortSignal {
 function endAtFault(logger: Logger): void {
   process.stderr.on('error', () => {}); // nobody reads the log any more, which is no reason to end
   process.on('uncaughtException', (error, origin) => {
-    logger.error('Ending because of a fault of this program', error, { origin, stack: error.stack });
+    logger.error('Ending because of an error in this program', error, { origin, stack: error.stack });
     process.exit(1);
   });
 }

@@ -16,7 +16,7 @@ export interface Program {
   /** Writes what was asked for to the standard output. */
   print(text: string): void;
 
-  /** Starts the log, on the standard error, which a fault of the program is told to from then on. */
+  /** Starts the log, on the standard error, which takes errors in the program from then on. */
   startLog(options: LoggingOptions): Logger;
 
   /** @param kubeconfig a file; `undefined` for the pod's service account */

@@ -1,7 +1,7 @@
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import packageJson from '../package.json' with { type: 'json' };
 
-/** The Kubernetes API level that the reference answers with, and so the one that clients adapt to. */
+/** The Kubernetes API level that the reference reports, and so the one that clients adapt to. */
 const KUBERNETES = { major: '1', minor: '33' };
 
 /** What this build is and runs on. */

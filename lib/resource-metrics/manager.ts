@@ -15,7 +15,7 @@ export interface ManagerOptions {
   readonly logger: Logger;
   readonly resolutionMs: number;
   /**
-   * Scrapes all nodes once, and has their answers served. To end soon after the signal aborts, which it does at the given time of
+   * Scrapes all nodes once, and has their responses served. To end soon after the signal aborts, which it does at the given time of
    * the monotonic clock.
    */
   readonly collect: (signal: AbortSignal, endsAtMs: number) => Promise<void>;
@@ -70,7 +70,7 @@ export class Manager {
     const { clock, logger, resolutionMs, collect, onCycle } = this.#options;
     const startMs = clock.monotonicMs();
     this.#lastStartMs = startMs;
-    const expired = () => new Error('no answer before the next cycle was due');
+    const expired = () => new Error('no response before the next cycle was due');
     using deadline = startDeadline(clock, nextMs - startMs, { signal, expired });
     try {
       await collect(deadline.signal, nextMs);
@@ -88,7 +88,7 @@ export class Manager {
 
   /**
    * Waits for a cycle's time. Where the process stood still meanwhile, that is now: what is left of the time to the
-   * one after it might be too short for kubelets to answer.
+   * one after it might be too short for kubelets to respond.
    *
    * @returns the time
    */

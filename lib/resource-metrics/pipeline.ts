@@ -30,7 +30,7 @@ export interface PipelineEnvironment {
   readonly logger: Logger;
 }
 
-/** Everything that keeps the snapshot current, for those who serve it and tell of it; disposing it ends all. */
+/** Everything that keeps the snapshot current, for those who serve and explain it; disposing it ends all. */
 export interface Pipeline extends AsyncDisposable {
   readonly nodes: NodeCache;
   readonly pods: PodCache;

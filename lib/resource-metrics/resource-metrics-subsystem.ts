@@ -8,7 +8,7 @@ import { createPipeline, type PipelineEnvironment } from './pipeline.ts';
 import { UI_PATHS, uiEndpoints } from './ui/ui-endpoints.ts';
 
 /**
- * Resource metrics as a subsystem: the pipeline, what is served from its snapshots, and what tells of it.
+ * Resource metrics as a subsystem: the pipeline, what is served from its snapshots, and what explains them.
  *
  * @throws when a file that a flag names cannot be used
  */

@@ -16,7 +16,7 @@ export interface StageGuardOptions {
 const LOG_INTERVAL_MS = 60_000;
 
 /**
- * Runs stages of the pipeline so that one that throws, which is a fault of this program, costs what it was to do and
+ * Runs stages of the pipeline so that one that throws, which is an error in this program, costs what it was to do and
  * nothing else: the others go on, and it is asked again in the next cycle.
  */
 export class StageGuard {
@@ -44,6 +44,6 @@ export class StageGuard {
     if (nowMs - (this.#loggedAtMs.get(stage) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
     this.#loggedAtMs.set(stage, nowMs);
     const stack = error instanceof Error ? error.stack : undefined;
-    logger.error('A stage failed by a fault of this program; the others go on', error, { stage, stack });
+    logger.error('A stage failed by an error in this program; the others go on', error, { stage, stack });
   }
 }

@@ -4,7 +4,7 @@ import { LabelledGauges } from '#lib/telemetry/labelled-gauges.ts';
 import { LabelledHistograms } from '#lib/telemetry/labelled-histograms.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { CycleOutcome } from './manager.ts';
-import { ExcessiveAnswer } from './scrape/excessive-answer.ts';
+import { ExcessiveResponse } from './scrape/excessive-response.ts';
 import type { ScrapeOutcome } from './scrape/scraper.ts';
 import type { StaleCounts, StoragePoints } from './sink/metrics-sink.ts';
 import type { Stage } from './stage-guard.ts';
@@ -67,12 +67,12 @@ export class ResourceMetricsTelemetry {
     registry.add(this.#freshness);
     this.#ignored = new Counter({
       name: 'metrics_server_kubelet_ignored_parts_total',
-      help: "Number of parts of kubelets' answers (pods, lines) that were left out because they could not be read.",
+      help: "Number of parts of kubelets' responses (pods, lines) that were left out because they could not be read.",
       registers,
     });
     this.#excessive = new Counter({
       name: 'metrics_server_kubelet_excessive_answers_total',
-      help: "Number of kubelets' answers that were refused because they went past a bound, by bound.",
+      help: "Number of kubelets' responses that were refused because they went past a bound, by bound.",
       labelNames: ['bound'],
       registers,
     });
@@ -89,7 +89,7 @@ export class ResourceMetricsTelemetry {
     });
     this.#stageFailures = new Counter({
       name: 'metrics_server_stage_failures_total',
-      help: 'Number of times that a stage of the pipeline failed by a fault of this program.',
+      help: 'Number of times that a stage of the pipeline failed by an error in this program.',
       labelNames: ['stage'],
       registers,
     });
@@ -118,7 +118,7 @@ export class ResourceMetricsTelemetry {
     this.#requests.inc({ success: String(error === undefined) });
     this.#lastRequestTime.set(nodeName, Math.floor(startedAtMs / 1000));
     this.#ignored.inc(ignored.length);
-    if (error?.cause instanceof ExcessiveAnswer) this.#excessive.inc({ bound: error.cause.bound });
+    if (error?.cause instanceof ExcessiveResponse) this.#excessive.inc({ bound: error.cause.bound });
   }
 
   /** @param timestamps the ends of what was averaged, and how many were served now of each */

@@ -157,7 +157,7 @@ describe('the metrics server, whole', function () {
       ['node-7', 'connection refused'],
       ['node-8', 'no TLS handshake within 3s'],
       ['node-9', 'not valid JSON'],
-      ['node-10', 'no answer before the next cycle was due'],
+      ['node-10', 'no response before the next cycle was due'],
     ] as const) {
       it(`says once of ${node} where it is and what is wrong: ${cause}`, async () => {
         const { addresses } = await nodeStatus(faulty, node);

@@ -58,7 +58,7 @@ describe('Manager', () => {
   it('ends a cycle when the next is due, so that no two overlap', async () => {
     const { clock, outcomes, reasons, startedAtMs } = setup({ cycles: [0, 999_999] });
     await clock.advance(80_000);
-    expect(reasons).to.deep.equal(['no answer before the next cycle was due']);
+    expect(reasons).to.deep.equal(['no response before the next cycle was due']);
     expect(startedAtMs).to.deep.equal([0, 12_000, 72_000]);
     expect(outcomes[1]).to.deep.equal({ durationMs: 60_000, skippedCycles: 0 });
   });

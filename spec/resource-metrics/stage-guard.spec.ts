@@ -27,7 +27,7 @@ describe('StageGuard', () => {
     expect(logger.lines).to.have.length(1);
     expect(line).to.include({
       level: 'error',
-      message: 'A stage failed by a fault of this program; the others go on',
+      message: 'A stage failed by an error in this program; the others go on',
     });
     expect(line?.fields).to.include({ stage: 'sink', err: 'broken' });
     expect(line?.fields.stack).to.match(/^Error: broken\n +at fail .*stage-guard\.spec\.ts/);

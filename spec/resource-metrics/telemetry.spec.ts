@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { ResourceMetricsTelemetry } from '#lib/resource-metrics/telemetry.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
@@ -52,7 +52,7 @@ describe('ResourceMetricsTelemetry', () => {
 
   it('counts answers that go past a bound, by bound', async () => {
     const { lines, telemetry } = setup();
-    const tooDeep = new ExcessiveAnswer('depth', 'it nests too deeply');
+    const tooDeep = new ExcessiveResponse('depth', 'it nests too deeply');
     telemetry.recordScrape(scrape('a', new ScrapeError('a', tooDeep)));
     telemetry.recordScrape(scrape('a', new ScrapeError('a', new Error('refused'))));
     expect(await lines('metrics_server_kubelet_excessive_answers_total{')).to.deep.equal([

@@ -8,7 +8,7 @@ import { podMetricsResource } from './pod-metrics-resource.ts';
 import { type TimestampCounts, type Timestamped, timestampsOf } from './served-timestamps.ts';
 import { SnapshotVersions } from './snapshot-versions.ts';
 
-/** What the group does beside answering. */
+/** What the group does beside serving. */
 export interface MetricsGroupOptions {
   /** Without it nothing can be watched and nothing has a version, as with the reference. */
   readonly watch?: MetricsWatchOptions | undefined;
@@ -24,7 +24,7 @@ export interface MetricsWatchOptions {
 }
 
 /**
- * `metrics.k8s.io/v1beta1`, answered from one snapshot alone. What does not live is not served, and labels are
+ * `metrics.k8s.io/v1beta1`, served from one snapshot alone. What does not live is not served, and labels are
  * those that the live object has at that moment.
  */
 export function metricsApiGroup(

@@ -2,7 +2,7 @@ import { isWhole, type SelectedBatch } from '#lib/apiserver/objects/selection.ts
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { UsageSpan } from './usage-fields.ts';
 
-/** An object that tells of when its usage is. */
+/** An object that has the time of its usage. */
 export interface Timestamped extends ServedObject {
   readonly usage: UsageSpan;
 }

@@ -4,7 +4,7 @@ import { printableLines } from '#lib/telemetry/printable.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { inOrder, OBJECTS_A_TURN } from '#lib/time/turn.ts';
 
-/** What the debug endpoints answer. */
+/** What the debug endpoints return. */
 export interface DebugResponse<Item> {
   /** How many there are that were asked for, and how many of them are served, whatever the limit. */
   readonly total: number;
@@ -13,7 +13,7 @@ export interface DebugResponse<Item> {
 }
 
 /**
- * Encodes an answer as indented JSON, in turns; long ones one after the other.
+ * Encodes a response as indented JSON, in turns; long ones one after the other.
  *
  * @throws the signal's reason when it aborts meanwhile
  */

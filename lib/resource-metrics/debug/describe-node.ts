@@ -6,7 +6,7 @@ import type { NodeTrend } from './node-trends.ts';
 import { type RemediedReason, withRemedy } from './reason.ts';
 import { type DebugSource, explainNode } from './why-node-not-served.ts';
 
-/** What `/debug/nodes` answers for one node. */
+/** What `/debug/nodes` returns for one node. */
 export interface NodeDescription {
   readonly name: string;
   readonly served: boolean;
@@ -36,7 +36,7 @@ export interface HeldDescription {
   readonly containers: number;
   /** Of CPU counters: the node's own and its containers'. */
   readonly readings: number;
-  /** Whether a scrape was lost since its last answer. */
+  /** Whether a scrape was lost since its last response. */
   readonly stale: boolean;
 }
 

@@ -18,7 +18,7 @@ import {
   servedPodUsage,
 } from './why-pod-not-served.ts';
 
-/** What `/debug/pods` answers for one pod. */
+/** What `/debug/pods` returns for one pod. */
 export interface PodDescription {
   readonly namespace: string;
   readonly name: string;
@@ -30,7 +30,7 @@ export interface PodDescription {
   readonly reason?: RemediedReason;
 }
 
-/** What it answers for a pod that is asked for by its name. */
+/** What it returns for a pod that is asked for by its name. */
 export interface DetailedPodDescription extends PodDescription {
   /** Of the pod that lives. */
   readonly uid?: string;

@@ -14,7 +14,7 @@ export interface RemediedReason extends Reason {
 const DOCTOR = 'Have `metrics-server doctor --node=NAME` look at the node: it says what to do.';
 const FOLLOW =
   'If that lasts, see in the log why the API server cannot be followed, and have `metrics-server doctor` look at the permissions.';
-const NEXT_ANSWER = "Wait for the node's next answer (--metric-resolution).";
+const NEXT_RESPONSE = "Wait for the node's next response (--metric-resolution).";
 const DESCRIBE = 'See why with `kubectl describe pod`: pods that do not run have no metrics.';
 const RESTART_RUNTIME =
   'If it stays so for minutes, restart the container runtime on the node (`systemctl restart containerd`).';
@@ -23,29 +23,29 @@ const RESTART_KUBELET =
 
 /** Every reason that there is, what it means, and what to do. */
 export const REASONS = {
-  NodesNotListed: { meaning: 'The API server has not told yet which nodes there are.', remedy: FOLLOW },
+  NodesNotListed: { meaning: 'The API server has not listed yet which nodes there are.', remedy: FOLLOW },
   UnknownNode: {
     meaning: 'The API server knows no such node, or --node-selector leaves it out.',
     remedy: 'Compare the name with `kubectl get nodes`, and the labels of the node with --node-selector.',
   },
-  NotScrapedYet: { meaning: "The node's kubelet has not been asked yet.", remedy: NEXT_ANSWER },
+  NotScrapedYet: { meaning: "The node's kubelet has not been asked yet.", remedy: NEXT_RESPONSE },
   NodeFailing: {
-    meaning: "The node's kubelet cannot be scraped, and its last answer is too old to be served.",
+    meaning: "The node's kubelet cannot be scraped, and its last response is too old to be served.",
     remedy: DOCTOR,
   },
   NodeUsageUnknown: {
-    meaning: 'The kubelet answers, but does not know what its node uses.',
+    meaning: 'The kubelet responds, but does not know what its node uses.',
     remedy: RESTART_KUBELET,
   },
   WaitingForSecondReading: {
     meaning: 'CPU use takes two readings at least 10 s apart, and there are none such yet.',
-    remedy: NEXT_ANSWER,
+    remedy: NEXT_RESPONSE,
   },
   SamplingStopped: {
     meaning: 'The kubelet has given the same sample for minutes: it has stopped sampling.',
     remedy: 'Restart the kubelet on the node (`systemctl restart kubelet`).',
   },
-  PodsNotListed: { meaning: 'The API server has not told yet which pods run.', remedy: FOLLOW },
+  PodsNotListed: { meaning: 'The API server has not listed yet which pods run.', remedy: FOLLOW },
   NoSuchPod: {
     meaning: 'The API server knows no such pod.',
     remedy: 'Compare namespace and name with `kubectl get pods -A`.',
@@ -54,25 +54,25 @@ export const REASONS = {
   NotScheduled: { meaning: 'The pod has no node yet.', remedy: DESCRIBE },
   ReplacedPod: {
     meaning: 'The kubelet still reports another pod that had this name before.',
-    remedy: NEXT_ANSWER,
+    remedy: NEXT_RESPONSE,
   },
   IncompletePod: {
     meaning: 'The kubelet lacks data of one of its containers, and a sum without it would be too small.',
     remedy: RESTART_RUNTIME,
   },
   NoContainers: {
-    meaning: 'The kubelet tells of no container of the pod.',
+    meaning: 'The kubelet reports no container of the pod.',
     remedy: RESTART_RUNTIME,
   },
-  NotReportedYet: { meaning: 'The pod started after its node was scraped last.', remedy: NEXT_ANSWER },
+  NotReportedYet: { meaning: 'The pod started after its node was scraped last.', remedy: NEXT_RESPONSE },
   NotReported: {
-    meaning: 'No kubelet tells of the pod.',
+    meaning: 'No kubelet reports the pod.',
     remedy:
-      'If its node fails, mend that first; if its kubelet answers, restart the kubelet (`systemctl restart kubelet`).',
+      'If its node fails, mend that first; if its kubelet responds, restart the kubelet (`systemctl restart kubelet`).',
   },
   NotPublishedYet: {
     meaning:
-      'Its usage is known and will be served in a moment: the answers of a cycle are published together.',
+      'Its usage is known and will be served in a moment: the responses of a cycle are published together.',
     remedy: 'Ask again in a moment.',
   },
   LookupFailed: {

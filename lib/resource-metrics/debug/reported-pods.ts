@@ -42,10 +42,13 @@ export async function knownPods(source: DebugSource, wanted: PodsWanted): Promis
     known.push({ namespace, name, usage, report: reports.get(key) });
     if (endsTurn()) await nextTurn(wanted.signal);
   }
-  return await inAnswerOrder(known, wanted.signal);
+  return await inResponseOrder(known, wanted.signal);
 }
 
-async function inAnswerOrder(known: readonly KnownPod[], signal: AbortSignal): Promise<readonly KnownPod[]> {
+async function inResponseOrder(
+  known: readonly KnownPod[],
+  signal: AbortSignal,
+): Promise<readonly KnownPod[]> {
   const groups = Map.groupBy(known, ({ namespace, usage }) => `${usage ? 1 : 0}/${namespace}`);
   const sorted: KnownPod[] = [];
   for (const group of [...groups.keys()].sort()) {

@@ -26,20 +26,20 @@ export function explainNode(source: DebugSource, name: string): Reason | undefin
   if (!record?.history) {
     return {
       code: 'NodeUsageUnknown',
-      message: `the kubelet of node "${name}" answers, but does not tell what the node itself uses`,
+      message: `the kubelet of node "${name}" responds, but does not report what the node itself uses`,
     };
   }
   return explainHistory(record.history, { of: `node "${name}"`, record });
 }
 
-/** How many nodes' kubelets cannot be scraped now: a pod that nobody tells of may run on one of them. */
+/** How many nodes' kubelets cannot be scraped now: a pod that nobody reports may run on one of them. */
 export function countFailingNodes({ nodes, scrapes }: DebugSource): number {
   let count = 0;
   for (const { name } of nodes.values()) if (scrapes.get(name)?.failure) count++;
   return count;
 }
 
-/** Why nothing of a node can be served, whatever it is; `undefined` where its kubelet answers. */
+/** Why nothing of a node can be served, whatever it is; `undefined` where its kubelet responds. */
 export function explainScrape({ scrapes, sink }: DebugSource, nodeName: string): Reason | undefined {
   const scrape = scrapes.get(nodeName);
   if (!scrape) {
@@ -52,7 +52,7 @@ export function explainScrape({ scrapes, sink }: DebugSource, nodeName: string):
   if (sink.held(nodeName)) return undefined;
   return {
     code: 'NotScrapedYet',
-    message: `the answer of node "${nodeName}" is waiting for those of the others`,
+    message: `the response of node "${nodeName}" is waiting for those of the others`,
   };
 }
 

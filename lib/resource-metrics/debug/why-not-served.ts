@@ -38,7 +38,7 @@ export function whyNotServed(options: WhyNotServedOptions): ReadonlyMap<string, 
           if (endsTurn(OBJECTS_A_NODE + (node.held?.containers ?? 0))) await nextTurn(wanted.signal);
         }
         nodes.sort(compareNodes);
-        await answer(context, { ...countServed(nodes), items: nodes.slice(0, wanted.limit) });
+        await respond(context, { ...countServed(nodes), items: nodes.slice(0, wanted.limit) });
       },
     ],
     [
@@ -46,10 +46,10 @@ export function whyNotServed(options: WhyNotServedOptions): ReadonlyMap<string, 
       async (context) => {
         const wanted = readWanted(context);
         const { name, namespace } = wanted;
-        if (name === undefined) return answer(context, await describePods(source, wanted));
+        if (name === undefined) return respond(context, await describePods(source, wanted));
         if (namespace === undefined) throw badRequest('a pod is asked for by name and namespace');
         const pod = await describePod(source, { namespace, name }, lookup);
-        await answer(context, { ...countServed([pod]), items: [pod] });
+        await respond(context, { ...countServed([pod]), items: [pod] });
       },
     ],
   ]);
@@ -75,7 +75,7 @@ function readWanted({ method, state }: ApiContext): Wanted {
   };
 }
 
-async function answer(
+async function respond(
   context: ApiContext,
   body: DebugResponse<NodeDescription | PodDescription>,
 ): Promise<void> {

@@ -38,7 +38,7 @@ export function explainReportedPod(
   }
   if (obstacle) return obstacle;
   if (pod.containerCount === 0) {
-    return { code: 'NoContainers', message: `node "${nodeName}" tells of no container of it` };
+    return { code: 'NoContainers', message: `node "${nodeName}" reports no container of it` };
   }
   for (const history of pod.containers) {
     const container = history.name;
@@ -47,7 +47,7 @@ export function explainReportedPod(
   }
   return {
     code: 'NotPublishedYet',
-    message: `what node "${nodeName}" told is complete and is about to be served`,
+    message: `what node "${nodeName}" reported is complete and is about to be served`,
   };
 }
 
@@ -62,7 +62,7 @@ export function explainUnreportedPod(
   const suspects = failingNodes === 0 ? '' : `, and it may run on ${nodes} that cannot be scraped`;
   return {
     code: 'NotReported',
-    message: `no kubelet that answers tells of it${suspects}; ask for it by namespace and name to learn which node it is on`,
+    message: `no kubelet that responds reports it${suspects}; ask for it by namespace and name to learn which node it is on`,
   };
 }
 
@@ -81,7 +81,7 @@ export function explainLookedUpPod(source: DebugSource, facts: PodFacts): Reason
   if (facts.kind === 'absent')
     return { code: 'NoSuchPod', message: 'the API server knows no pod of this name' };
   if (facts.kind === 'unknown') {
-    return { code: 'LookupFailed', message: `no kubelet that answers tells of it, and ${facts.because}` };
+    return { code: 'LookupFailed', message: `no kubelet that responds reports it, and ${facts.because}` };
   }
   const { nodeName, phase, startedAtMs } = facts;
   if (nodeName === undefined) return { code: 'NotScheduled', message: 'it has not been given a node yet' };
@@ -106,6 +106,6 @@ export function explainLookedUpPod(source: DebugSource, facts: PodFacts): Reason
   }
   return {
     code: 'NotReported',
-    message: `it runs on node "${nodeName}", whose kubelet answers, but does not tell of it`,
+    message: `it runs on node "${nodeName}", whose kubelet responds, but does not report it`,
   };
 }

@@ -3,9 +3,9 @@ import { aggregationLayer } from './checks/aggregation-layer.ts';
 import { apiServer } from './checks/api-server.ts';
 import { apiService } from './checks/api-service.ts';
 import { containerData } from './checks/container-data.ts';
-import { kubeletAnswers } from './checks/kubelet-answers.ts';
 import { kubeletCertificates } from './checks/kubelet-certificates.ts';
 import { kubeletConnections } from './checks/kubelet-connections.ts';
+import { kubeletResponses } from './checks/kubelet-responses.ts';
 import { nodeAddresses } from './checks/node-addresses.ts';
 import { nodeClocks } from './checks/node-clocks.ts';
 import { permissions } from './checks/permissions.ts';
@@ -20,7 +20,7 @@ export const ALL_CHECKS: readonly [Check, ...Check[]] = [
   nodeAddresses,
   kubeletConnections,
   kubeletCertificates,
-  kubeletAnswers,
+  kubeletResponses,
   nodeClocks,
   containerData,
   podMetrics,

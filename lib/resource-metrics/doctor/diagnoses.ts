@@ -16,7 +16,7 @@ export const DIAGNOSES = {
   'api-server-refuses-credentials': {
     title: 'The API server does not accept the credentials',
     remedy:
-      'Delete the pod, so that it gets a new token, or make the file of --kubeconfig anew; `kubectl auth whoami` tells whether credentials are good.',
+      'Delete the pod, so that it gets a new token, or make the file of --kubeconfig again; `kubectl auth whoami` tells whether credentials are good.',
   },
   'permission-missing': {
     title: 'A permission is missing',
@@ -113,14 +113,14 @@ export const DIAGNOSES = {
       'Check on node NODE that the kubelet runs (`systemctl status kubelet`) and listens at ADDRESS; if its port is another, set --kubelet-port or --kubelet-use-node-status-port.',
   },
   'kubelet-unreachable': {
-    title: 'The kubelet address does not answer',
+    title: 'The kubelet address does not respond',
     remedy:
       'Let pods open TCP connections to ADDRESS (firewall, security group, NetworkPolicy); if nodes are to be reached by another address, change --kubelet-preferred-address-types.',
   },
   'kubelet-without-tls': {
     title: 'The kubelet does not complete a TLS handshake',
     remedy:
-      'Check with `openssl s_client -connect ADDRESS` what answers there; the kubelet serves TLS on port 10250.',
+      'Check with `openssl s_client -connect ADDRESS` what responds there; the kubelet serves TLS on port 10250.',
   },
   'kubelet-certificate-names': {
     title: "The kubelet's certificate is not made out to the address",
@@ -157,22 +157,22 @@ export const DIAGNOSES = {
       'Leave --kubelet-metrics-endpoint=auto, so that either endpoint will do; if the node has a virtual kubelet, name its path by the annotation metrics.k8s.io/resource-metrics-path.',
   },
   'kubelet-answer-fails': {
-    title: 'The kubelet does not answer completely',
+    title: 'The kubelet does not respond completely',
     remedy:
       'See what the kubelet on NODE logs (`journalctl -u kubelet`); if it is only slow, raise --kubelet-request-timeout and --metric-resolution.',
   },
   'kubelet-answer-excessive': {
-    title: "The kubelet's answer goes past a bound",
+    title: "The kubelet's response goes past a bound",
     remedy:
-      'See how long the answer of node NODE is: `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary | wc -c`. If the node really has that much to tell, raise --kubelet-max-response-bytes where that is the bound, and the memory limit of the server with it; else something other than a kubelet answers at ADDRESS.',
+      'See how long the response of node NODE is: `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary | wc -c`. If the node really has that much to tell, raise --kubelet-max-response-bytes where that is the bound, and the memory limit of the server with it; else something other than a kubelet responds at ADDRESS.',
   },
   'kubelet-answer-unreadable': {
-    title: "The kubelet's answer cannot be read",
+    title: "The kubelet's response cannot be read",
     remedy:
-      'Check what answers at ADDRESS with `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary`: a proxy in between, or no kubelet at all.',
+      'Check what responds at ADDRESS with `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary`: a proxy in between, or no kubelet at all.',
   },
   'kubelet-of-other-node': {
-    title: 'The kubelet of another node answers',
+    title: 'The kubelet of another node responds',
     remedy:
       'Give nodes NODE and OTHER addresses of their own, for ADDRESS leads to OTHER: see what `kubectl get nodes -o wide` says, and if only one type of address is shared, put another first in --kubelet-preferred-address-types.',
   },
@@ -188,7 +188,7 @@ export const DIAGNOSES = {
   'pod-not-reported': {
     title: 'The kubelet does not report a running pod',
     remedy:
-      'Restart the kubelet on NODE (`systemctl restart kubelet`): the API server says that the pod runs there, and the kubelet does not tell of it.',
+      'Restart the kubelet on NODE (`systemctl restart kubelet`): the API server says that the pod runs there, and the kubelet does not report it.',
   },
   'pod-of-failing-node': {
     title: "A pod's node cannot be scraped",
@@ -200,7 +200,7 @@ export const DIAGNOSES = {
       'Ask the server itself at `/debug/pods?namespace=NAMESPACE&name=NAME` (docs/troubleshooting.md tells how to get there).',
   },
   'metrics-not-served': {
-    title: 'metrics.k8s.io does not answer',
+    title: 'metrics.k8s.io does not respond',
     remedy: 'Remedy what is said above of the APIService; then see the logs of the server.',
   },
 } as const satisfies Readonly<Record<string, Diagnosis>>;

@@ -8,10 +8,10 @@ import {
   scrapeTargetOf,
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
-import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
+import { OtherNodesResponse } from '#lib/resource-metrics/scrape/other-nodes-response.ts';
 import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Inspection, inspectCertificate } from './inspect-certificate.ts';
@@ -36,16 +36,16 @@ export interface KubeletAttempt {
 
 /** How far a question came. */
 export type AttemptOutcome =
-  | { readonly kind: 'answered'; readonly answer: MetricsBatch }
+  | { readonly kind: 'responded'; readonly batch: MetricsBatch }
   | { readonly kind: 'unreadable'; readonly because: string }
-  /** The answer is longer, deeper or more than may be read. */
+  /** The response is longer, deeper or more than may be read. */
   | { readonly kind: 'excessive'; readonly because: string }
-  /** The kubelet of another node answered. */
+  /** The kubelet of another node responded. */
   | { readonly kind: 'misdirected'; readonly because: string; readonly otherNodeName: string }
   | { readonly kind: 'refused'; readonly statusCode: number; readonly because: string }
   /** The certificate is not good. */
   | { readonly kind: 'untrusted'; readonly because: string }
-  /** Whatever else keeps from asking, or from an answer. */
+  /** Whatever else keeps from asking, or from a response. */
   | { readonly kind: 'failed'; readonly because: string };
 
 /** What probing takes. */
@@ -89,8 +89,8 @@ async function attemptAll(
     const read = (body: Buffer) => {
       const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
       try {
-        const answer = decode(body, { nodeName: node.name, requestedAtMs, ...received });
-        note({ kind: 'answered', answer }, received.receivedAtWallMs);
+        const batch = decode(body, { nodeName: node.name, requestedAtMs, ...received });
+        note({ kind: 'responded', batch }, received.receivedAtWallMs);
       } catch (error) {
         note(unreadable(error, node.name, target));
       }
@@ -108,14 +108,14 @@ async function attemptAll(
 
 function unreadable(error: unknown, nodeName: string, target: ScrapeTarget): AttemptOutcome {
   const because = reasonOf(error, nodeName, target);
-  if (error instanceof OtherNodesAnswer)
+  if (error instanceof OtherNodesResponse)
     return { kind: 'misdirected', because, otherNodeName: error.otherNodeName };
   return { kind: isExcessive(error) ? 'excessive' : 'unreadable', because };
 }
 
 /** What is refused to make room for others is not too much by itself. */
 function isExcessive(error: unknown): boolean {
-  return error instanceof ExcessiveAnswer && error.bound !== 'memory';
+  return error instanceof ExcessiveResponse && error.bound !== 'memory';
 }
 
 const CERTIFICATE_FAULTS = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_(CA|PURPOSE)|ERR_TLS_CERT)/;

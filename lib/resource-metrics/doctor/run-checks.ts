@@ -13,7 +13,7 @@ export interface CheckResult {
 }
 
 /**
- * Runs checks one after the other and tells of each as soon as it is done. When the first fails, which all others
+ * Runs checks one after the other and reports each as soon as it is done. When the first fails, which all others
  * build on, the others are not tried.
  *
  * @returns whether nothing failed

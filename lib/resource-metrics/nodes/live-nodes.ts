@@ -12,7 +12,7 @@ export interface LiveNode {
   readonly addresses: readonly NodeAddress[];
   /** `status.daemonEndpoints.kubeletEndpoint.Port`; `undefined` where absent or 0. */
   readonly kubeletPort: number | undefined;
-  /** Where its kubelet tells of resources, if not at `/metrics/resource`: an annotation of that name. */
+  /** Where its kubelet reports resources, if not at `/metrics/resource`: an annotation of that name. */
   readonly resourceMetricsPath: string | undefined;
 }
 

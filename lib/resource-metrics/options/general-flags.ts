@@ -19,7 +19,7 @@ export const generalFlags = {
   metricStalenessMs: flag('metric-staleness', optional(duration), {
     default: undefined,
     description:
-      'How old the last good answer of a node may be when a scrape of it is lost, and still be served: the time from the start of the cycle that brought it to the start of the one that lost the scrape, by our own clock; 0s drops it at once. By default --metric-resolution and --kubelet-request-timeout together: one lost scrape is bridged, two are not.',
+      'How old the last good response of a node may be when a scrape of it is lost, and still be served: the time from the start of the cycle that brought it to the start of the one that lost the scrape, by our own clock; 0s drops it at once. By default --metric-resolution and --kubelet-request-timeout together: one lost scrape is bridged, two are not.',
   }),
   extraResources: flag('extra-resources', texts, {
     default: [],

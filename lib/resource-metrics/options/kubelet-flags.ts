@@ -58,7 +58,7 @@ export const kubeletFlags = {
   }),
   kubeletRequestTimeoutMs: flag('kubelet-request-timeout', duration, {
     default: 10_000,
-    description: 'How long a kubelet may take to answer; at most 90% of --metric-resolution.',
+    description: 'How long a kubelet may take to respond; at most 90% of --metric-resolution.',
     ruleBrokenBy: positive,
   }),
   kubeletDialTimeoutMs: flag('kubelet-dial-timeout', duration, {
@@ -77,7 +77,7 @@ export const kubeletFlags = {
   kubeletMetricsEndpoint: flag('kubelet-metrics-endpoint', oneOf('auto', 'summary', 'resource'), {
     default: 'auto',
     description:
-      'What kubelets are asked: summary is /stats/summary, resource is /metrics/resource, and auto is the summary, or /metrics/resource of a node that answers 403 or 404 to that.',
+      'What kubelets are asked: summary is /stats/summary, resource is /metrics/resource, and auto is the summary, or /metrics/resource of a node that responds to that with 403 or 404.',
   }),
   nodeSelector: flag('node-selector', text, {
     shorthand: 'l',

@@ -27,7 +27,7 @@ const COMPANIONS: readonly (readonly [Property, Property])[] = [
   ['tlsCertFile', 'tlsPrivateKeyFile'],
 ];
 
-/** A kubelet that answers at the last moment leaves the cycle this much of its time. */
+/** A kubelet that responds at the last moment leaves the cycle this much of its time. */
 const MAX_REQUEST_SHARE = 0.9;
 
 /** @throws {FlagError} naming two flags that, with their values, cannot both be meant */

@@ -17,7 +17,7 @@ export interface LivePods {
   /** Another number whenever something of it has changed. */
   readonly revision: number;
   get(namespace: string, name: string): LivePod | undefined;
-  /** @param key `NAMESPACE/NAME`; whoever has that at hand is answered sooner */
+  /** @param key `NAMESPACE/NAME`; a lookup by it is quicker */
   find(key: string): LivePod | undefined;
   values(): Iterable<LivePod>;
 }

@@ -1,7 +1,7 @@
 import type { ExtraResources } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { type Interner, stringInterner } from '#lib/resource-metrics/interner.ts';
 
-/** How a kubelet's answer is decoded. */
+/** How a kubelet's response is decoded. */
 export interface DecodeOptions {
   /** What is to be read beside CPU and memory. */
   readonly extras?: ExtraResources;

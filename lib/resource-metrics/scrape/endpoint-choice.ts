@@ -3,7 +3,7 @@ import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet
 import type { Clock } from '#lib/time/clock.ts';
 import { type KubeletEndpoint, type KubeletEndpoints, kubeletEndpoints } from './kubelet-endpoint.ts';
 
-/** Which endpoint kubelets are asked: one of the two, or whichever each of them answers. */
+/** Which endpoint kubelets are asked: one of the two, or for each the one that it has. */
 export type EndpointPolicy = 'summary' | 'resource' | 'auto';
 
 /** A node that refused the summary is asked for it again this much later: it may have been upgraded, or its RBAC. */
@@ -12,12 +12,12 @@ export const RECHECK_MS = 3_600_000;
 /** No such endpoint, or no permission for it, as where only the reference's RBAC is installed. */
 const REFUSALS_OF_AN_ENDPOINT: readonly number[] = [403, 404];
 
-/** Remembers by node which endpoint its kubelet answers. */
+/** Remembers by node which endpoint its kubelet has. */
 export class EndpointChoice {
   readonly #policy: EndpointPolicy;
   readonly #clock: Clock;
   readonly #endpoints: KubeletEndpoints;
-  /** Nodes that answer only the resource endpoint, and until when that is taken for granted. */
+  /** Nodes that have only the resource endpoint, and until when that is taken for granted. */
   readonly #untilMs = new Map<string, number>();
 
   constructor(policy: EndpointPolicy, clock: Clock, endpoints: KubeletEndpoints = kubeletEndpoints()) {
@@ -46,9 +46,9 @@ export class EndpointChoice {
     } catch (error) {
       if (!this.#mayTryOther(endpoint, error)) throw error;
     }
-    const answer = await ask(resource);
+    const response = await ask(resource);
     this.#untilMs.set(nodeName, this.#clock.monotonicMs() + RECHECK_MS);
-    return answer;
+    return response;
   }
 
   /** Drops what is known of nodes that are gone. */

@@ -1,7 +1,7 @@
-/** A text of millions of unreadable lines is no answer with as many faults. */
+/** A text of millions of unreadable lines is no response with as many errors. */
 const MOST_HELD = 1000;
 
-/** What had to be left out of an answer because it could not be read, in words; the first thousand. */
+/** What had to be left out of a response because it could not be read, in words; the first thousand. */
 export class IgnoredParts {
   readonly #held: string[] = [];
 

@@ -4,14 +4,14 @@ import { decodeExposition } from './exposition/exposition-decoder.ts';
 import type { TimedResponseOrigin } from './response-origin.ts';
 import { decodeSummary } from './summary/summary-decoder.ts';
 
-/** Something that a kubelet can be asked, and how its answer is read. */
+/** Something that a kubelet can be asked, and how its response is read. */
 export interface KubeletEndpoint {
   readonly path: string;
   /** @param body UTF-8 text */
   readonly decode: (body: Buffer, origin: TimedResponseOrigin) => MetricsBatch;
 }
 
-/** The endpoints by which kubelets tell of resources. */
+/** The endpoints by which kubelets report resources. */
 export interface KubeletEndpoints {
   /** Tells pods' UIDs and a node's own rate; guarded by `nodes/stats`. */
   readonly summary: KubeletEndpoint;
@@ -22,7 +22,7 @@ export interface KubeletEndpoints {
 /**
  * How kubelets are asked for CPU and memory.
  *
- * @param extras what they are asked for beside these; only the full summary, twice as long, tells of storage
+ * @param extras what they are asked for beside these; only the full summary, twice as long, reports storage
  */
 export function kubeletEndpoints(extras: ExtraResources = new Set()): KubeletEndpoints {
   const query = extras.has('ephemeral-storage') ? '' : '?only_cpu_and_memory=true';

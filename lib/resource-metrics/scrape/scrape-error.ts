@@ -6,7 +6,7 @@ export class ScrapeError extends Error {
   readonly nodeName: string;
   /** What was wrong, without saying where. */
   readonly reason: string;
-  /** The same for the same fault at the same place, though the words may differ: positions in a text, ids, hints. */
+  /** The same for the same error at the same place, though the words may differ: positions in a text, ids, hints. */
   readonly kind: string;
   /** `host:port`, where the node has an address. */
   readonly address: string | undefined;

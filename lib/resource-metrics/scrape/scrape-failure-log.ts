@@ -25,13 +25,13 @@ interface NodeState {
   /** When the hour began of which the lines are counted. */
   hourSinceMs: number;
   lines: number;
-  /** Changes that no line tells of, since the last line. */
+  /** Changes that no line reports, since the last line. */
   notLogged: number;
 }
 
 /**
  * Logs when a node's scrapes begin to fail, when the cause changes, hourly while they do, and when they succeed again;
- * of a node that changes on and on a few lines an hour, and how many changes it does not tell of.
+ * of a node that changes on and on a few lines an hour, and how many changes it does not report.
  */
 export class ScrapeFailureLog {
   readonly #logger: Logger;

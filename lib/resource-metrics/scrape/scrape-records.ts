@@ -11,7 +11,7 @@ export interface ScrapeRecord {
   readonly endpoint: string | undefined;
   /** When the latest scrape that succeeded began. */
   readonly succeededAtMs: number | undefined;
-  /** What could not be read of the latest answer, in words. */
+  /** What could not be read of the latest response, in words. */
   readonly ignored: readonly string[];
   /** `undefined` while scrapes succeed. */
   readonly failure: ScrapeFailure | undefined;

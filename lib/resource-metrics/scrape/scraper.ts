@@ -21,7 +21,7 @@ export interface ScrapeOutcome {
   readonly durationMs: number;
   /** `undefined` when it succeeded. */
   readonly error: ScrapeError | undefined;
-  /** What could not be read of the answer, in words. */
+  /** What could not be read of the response, in words. */
   readonly ignored: readonly string[];
   /** `host:port`; absent for a node without an address. */
   readonly address?: string | undefined;
@@ -42,14 +42,14 @@ export interface ScraperOptions {
   /** Opens what publishes the batches of one cycle. */
   readonly publisher: (patienceMs: number) => SnapshotPublisher;
   readonly onScraped: (outcome: ScrapeOutcome) => void;
-  /** How long behind a node's first answer its second scrape begins at the earliest. */
+  /** How long behind a node's first response its second scrape begins at the earliest. */
   readonly secondScrapeAfterMs: number;
 }
 
 /** One cycle over all nodes. */
 export interface ScrapeCycle {
   readonly nodes: Iterable<LiveNode>;
-  /** Ends the cycle: nodes that have not answered by then have failed. */
+  /** Ends the cycle: nodes that have not responded by then have failed. */
   readonly signal: AbortSignal;
   /** When the signal is going to, on our monotonic clock. */
   readonly endsAtMs: number;
@@ -60,7 +60,7 @@ const MOST_JITTER_MS = 4000;
 /** Most pods are not served before two cycles are over: in these, haste is worth more than an even load. */
 const STARTING_CYCLES = 2;
 const MOST_STARTING_JITTER_MS = 1500;
-/** How long after the last start the first answers are published without those that are still to come. */
+/** How long after the last start the first responses are published without those that are still to come. */
 const PATIENCE_MS = 1000;
 /** A node whose second scrape would begin later than this before the end of a cycle is left to the next one. */
 const LEAST_SECOND_SCRAPE_MS = 5000;
@@ -78,7 +78,7 @@ export class Scraper {
     this.#secondScrapes = new SecondScrapes(options.secondScrapeAfterMs);
   }
 
-  /** Resolves when every node has answered or failed. */
+  /** Resolves when every node has responded or failed. */
   async scrape({ nodes, signal, endsAtMs }: ScrapeCycle): Promise<void> {
     const all = [...nodes];
     const mostJitterMs = this.#cycles++ < STARTING_CYCLES ? MOST_STARTING_JITTER_MS : MOST_JITTER_MS;
@@ -89,7 +89,7 @@ export class Scraper {
     const spread = new Map<string, number>();
     const deliver = (batch: MetricsBatch) => {
       receive(batch);
-      this.#secondScrapes.noteAnswer(batch.nodeName, batch.receivedAtMs);
+      this.#secondScrapes.noteResponse(batch.nodeName, batch.receivedAtMs);
       publisher.markDirty();
     };
     const scrapeNode = async (node: LiveNode) => {
@@ -124,7 +124,7 @@ export class Scraper {
   }
 
   /**
-   * Asks one node and delivers its answer as soon as that is read: it passes through nothing that has waited for long. Such
+   * Asks one node and delivers its response as soon as that is read: it passes through nothing that has waited for long. Such
    * calls are held where the collector seldom looks, and with them, though they are over, all that passed through.
    */
   async #scrapeNode(

@@ -14,14 +14,14 @@ export function nodeUsages(records: ReadonlyMap<string, NodeRecord>): Snapshot['
   return usages;
 }
 
-/** What decides between two nodes that tell of one pod. */
+/** What decides between two nodes that report one pod. */
 export interface PodArbitration {
   readonly livePodUid: LivePodUid;
   /** By our wall clock. */
   readonly nowMs: number;
 }
 
-/** What pods use, by their namespaces and names; one that two nodes tell of counts once. */
+/** What pods use, by their namespaces and names; one that two nodes report counts once. */
 export function podUsages(
   records: ReadonlyMap<string, NodeRecord>,
   arbitration: PodArbitration,
@@ -40,7 +40,7 @@ export function podUsages(
 }
 
 /**
- * Of two nodes' words on one pod, that of the node which itself told the live pod's UID: only kubelets that run a pod know it. A word
+ * Of two nodes' reports on one pod, that of the node which itself told the live pod's UID: only kubelets that run a pod know it. A word
  * without a UID comes next, and one on another pod last. Where that decides nothing, the later counts, unless it is of the future.
  */
 function likelierOf(a: HeldUsage, b: HeldUsage, { livePodUid, nowMs }: PodArbitration): HeldUsage {

@@ -13,7 +13,7 @@ export interface MetricsSinkOptions extends StalenessLimits {
 
 /**
  * Readings of a node that was lost for longer are not compared with: the average over such a gap says too little of now.
- * Within it, a node and its pods are served again as soon as they answer once.
+ * Within it, a node and its pods are served again as soon as they respond once.
  */
 export const LONGEST_GAP_MS = 300_000;
 
@@ -35,7 +35,7 @@ export interface HeldNode {
   readonly isServed: boolean;
 }
 
-/** Turns readings into usage and answers from the latest complete snapshot; readers never see half of one. */
+/** Turns readings into usage and serves the latest complete snapshot; readers never see half of one. */
 export class MetricsSink {
   readonly #options: MetricsSinkOptions;
   /** What is held of each node. */
@@ -55,7 +55,7 @@ export class MetricsSink {
 
   /**
    * Whether users find metrics here: a rate over two readings was held once, and what is held has not gone too old
-   * because cycles stopped, as while the process stands still. Until kubelets have been asked again, whoever was ready
+   * because cycles stopped, as while the process stands still. Until kubelets have been asked again, a server that was ready
    * would serve an empty list. Scrapes that are lost take nothing from it: discovery must not go because scraping does.
    */
   get isReady(): boolean {
@@ -90,7 +90,7 @@ export class MetricsSink {
     return counts;
   }
 
-  /** What is held of a node; `undefined` where it has not answered, or not for long. */
+  /** What is held of a node; `undefined` where it has not responded, or not for long. */
   held(nodeName: string): HeldNode | undefined {
     const record = this.#records.get(nodeName);
     return record && { record, isServed: this.#isServed(record) };
@@ -101,29 +101,29 @@ export class MetricsSink {
     return this.#records.keys();
   }
 
-  /** Notes that a cycle begins: answers and losses that follow are of this one. */
+  /** Notes that a cycle begins: responses and losses that follow are of this one. */
   beginCycle(): void {
     this.#cycleStartedAtMs = this.#options.clock.monotonicMs();
   }
 
   /**
-   * Takes in one node's answer, which is served from the next {@link publish} on.
+   * Takes in one node's response, which is served from the next {@link publish} on.
    *
    * @throws when it cannot be taken in; the node keeps what it has
    */
-  receive(answer: MetricsBatch): void {
-    const { nodeName } = answer;
+  receive(batch: MetricsBatch): void {
+    const { nodeName } = batch;
     const cycle = { cycleStartedAtMs: this.#cycleStartedAtMs };
     try {
-      const record = nextNodeRecord(this.#records.get(nodeName), answer, { ...this.#options, ...cycle });
+      const record = nextNodeRecord(this.#records.get(nodeName), batch, { ...this.#options, ...cycle });
       this.#records.set(nodeName, record);
       this.#holdsRate ||= holdsRate(record);
     } catch (cause) {
-      throw new Error(`Cannot take in the answer of node "${nodeName}"`, { cause });
+      throw new Error(`Cannot take in the response of node "${nodeName}"`, { cause });
     }
   }
 
-  /** Notes that a node failed to answer in this cycle: what is held of it is stale, and may be too old by now. */
+  /** Notes that a node failed to respond in this cycle: what is held of it is stale, and may be too old by now. */
   lose(nodeName: string): void {
     for (const records of [this.#records, this.#published]) {
       const record = records.get(nodeName);
@@ -150,7 +150,7 @@ export class MetricsSink {
     }
   }
 
-  /** Serves what was received so far; nodes without an answer keep what they have. */
+  /** Serves what was received so far; nodes without a response keep what they have. */
   publish(): void {
     this.#published = new Map(this.#records);
     this.#serve();

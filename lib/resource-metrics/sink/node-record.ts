@@ -22,19 +22,19 @@ export type LivePodUid = (namespace: string, name: string) => string | undefined
 /** What a record is made with. */
 export interface NodeRecordOptions {
   readonly resolutionMs: number;
-  /** Of the cycle that brings the answer, on our monotonic clock. */
+  /** Of the cycle that brings the response, on our monotonic clock. */
   readonly cycleStartedAtMs: number;
-  /** For pods whose UID the endpoint does not tell: they are those that live as the answer comes in. */
+  /** For pods whose UID the endpoint does not tell: they are those that live as the response comes in. */
   readonly livePodUid: LivePodUid;
 }
 
-/** What is held of one node since its last answer. Immutable. */
+/** What is held of one node since its last response. Immutable. */
 export interface NodeRecord {
-  /** When the answer was asked for and when it had come in, on our monotonic clock. */
+  /** When the response was asked for and when it had come in, on our monotonic clock. */
   readonly requestedAtMs: number;
   readonly receivedAtMs: number;
   readonly stampResolution: StampResolution;
-  /** When the cycle began that brought the answer, on our monotonic clock. */
+  /** When the cycle began that brought the response, on our monotonic clock. */
   readonly answeredInCycleMs: number;
   /** When the latest cycle began that lost a scrape of the node since; `undefined` while none has. */
   readonly lostInCycleMs: number | undefined;
@@ -52,34 +52,34 @@ export interface NodeRecord {
  */
 const NODE_SAMPLING_INTERVAL_MS = 10_000;
 
-/** The record of a node after one more answer: what the answer leaves out is gone. */
+/** The record of a node after one more response: what the response leaves out is gone. */
 export function nextNodeRecord(
   previous: NodeRecord | undefined,
-  answer: MetricsBatch,
+  batch: MetricsBatch,
   options: NodeRecordOptions,
 ): NodeRecord {
   const context: ReadingContext = {
-    requestedAtMs: answer.requestedAtMs,
-    receivedAtMs: answer.receivedAtMs,
-    sincePreviousScrapeMs: sincePreviousScrape(previous, answer, options),
+    requestedAtMs: batch.requestedAtMs,
+    receivedAtMs: batch.receivedAtMs,
+    sincePreviousScrapeMs: sincePreviousScrape(previous, batch, options),
     // Where a kubelet is asked at its other endpoint from now on, the coarser stamps of the earlier readings count.
-    stampResolution: previous?.stampResolution === 'second' ? 'second' : answer.stampResolution,
+    stampResolution: previous?.stampResolution === 'second' ? 'second' : batch.stampResolution,
   };
-  const history = answer.node && nextHistory(previous?.history, answer.node, context);
+  const history = batch.node && nextHistory(previous?.history, batch.node, context);
   return {
-    requestedAtMs: answer.requestedAtMs,
-    receivedAtMs: answer.receivedAtMs,
-    stampResolution: answer.stampResolution,
+    requestedAtMs: batch.requestedAtMs,
+    receivedAtMs: batch.receivedAtMs,
+    stampResolution: batch.stampResolution,
     answeredInCycleMs: options.cycleStartedAtMs,
     lostInCycleMs: undefined,
     history,
-    usage: nextNodeUsage(previous, history, answer),
-    ...nextPods(previous, answer, { context, livePodUid: options.livePodUid }),
+    usage: nextNodeUsage(previous, history, batch),
+    ...nextPods(previous, batch, { context, livePodUid: options.livePodUid }),
   };
 }
 
 /**
- * In which time what is new in an answer must have started: none, in a first answer of a clock that was set back, by which
+ * In which time what is new in a response must have started: none, in a first response of a clock that was set back, by which
  * what has run for hours may seem to have started just now.
  */
 function sincePreviousScrape(
@@ -102,11 +102,11 @@ export function holdsRate({ history, pods }: NodeRecord): boolean {
 function nextNodeUsage(
   previous: NodeRecord | undefined,
   history: UsageHistory | undefined,
-  answer: MetricsBatch,
+  batch: MetricsBatch,
 ): NodeUsage | undefined {
-  if (!answer.node || !history || isStuck(history, answer)) return undefined;
+  if (!batch.node || !history || isStuck(history, batch)) return undefined;
   if (history.readings === previous?.history?.readings) return previous.usage;
-  return history.usage ?? sampledByKubelet(answer.node);
+  return history.usage ?? sampledByKubelet(batch.node);
 }
 
 /** A node read once is served at the rate that its kubelet measured itself, where it did. */
@@ -122,15 +122,15 @@ function sampledByKubelet(point: NodePoint): MeasuredUsage | undefined {
   };
 }
 
-/** What is held of pods after an answer, which tells of some that are known and some that are not. */
+/** What is held of pods after a response, which reports some that are known and some that are not. */
 function nextPods(
   previous: NodeRecord | undefined,
-  answer: MetricsBatch,
+  batch: MetricsBatch,
   { context, livePodUid }: { readonly context: ReadingContext; readonly livePodUid: LivePodUid },
 ): Pick<NodeRecord, 'pods' | 'histories'> {
   const inOrder = previous?.pods.values();
   const unpacked: UsageHistory[] = [];
-  const parts = answer.pods.map((points) => {
+  const parts = batch.pods.map((points) => {
     const { containers, incompleteBecause } = points;
     const key = keyOf(points, inOrder?.next().value);
     const toldUid = points.uid ?? livePodUid(points.namespace, points.name);
@@ -149,7 +149,7 @@ function nextPods(
   return { histories, pods: new Map(parts.map((part) => [part.key, new PodRecord({ ...part, histories })])) };
 }
 
-/** @param likely the record that has the key, if pods come in the order of the answer before; a new string would have to be kept */
+/** @param likely the record that has the key, if pods come in the order of the response before; a new string would have to be kept */
 function keyOf({ namespace, name }: PodPoints, likely: PodRecord | undefined): string {
   return likely?.name === name && likely.namespace === namespace ? likely.key : `${namespace}/${name}`;
 }

@@ -2,7 +2,7 @@ import type { ExtraBytes } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { CounterReading } from './rate.ts';
 import type { MeasuredUsage, UsageHistory } from './usage-history.ts';
 
-/** What a row says of a history; after these come its readings, oldest first, and room for as many as any row has. */
+/** What a row says of a history; after these come its readings, oldest first, and space for as many as any row has. */
 const [STARTED_AT, ASKED_AT, RECEIVED_AT, WINDOW, CPU, MEMORY, COUNT, READINGS] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /** Each a stamp and a counter. */
@@ -46,7 +46,7 @@ export class PackedHistories {
   /** The history of a row, as it was given. */
   at(row: number): UsageHistory {
     const start = row * this.#width;
-    const readings = new Array<CounterReading>(this.#number(start + COUNT)); // one that grows takes room for many more
+    const readings = new Array<CounterReading>(this.#number(start + COUNT)); // one that grows takes space for many more
     for (let index = 0; index < readings.length; index++) {
       const place = start + READINGS + index * NUMBERS_PER_READING;
       const [takenAtMs, cpuCoreNanoseconds] = [this.#number(place), this.#number(place + 1)];

@@ -26,7 +26,7 @@ export class PodRecord {
   /** `undefined` where neither the kubelet nor the API server told it. */
   readonly uid: string | undefined;
   readonly isUidTold: boolean;
-  /** Why the last answer told no usage of the whole pod. */
+  /** Why the last response told no usage of the whole pod. */
   readonly incompleteBecause: string | undefined;
   readonly containerCount: number;
   /** `undefined` until every container's usage is known. */

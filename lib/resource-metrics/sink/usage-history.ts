@@ -33,23 +33,23 @@ export interface UsageHistory {
   readonly usage: MeasuredUsage | undefined;
 }
 
-/** The circumstances of a reading, which all of an answer share. */
+/** The circumstances of a reading, which all of a response share. */
 export interface ReadingContext {
-  /** When the answer was asked for and when it had come in, on our monotonic clock. */
+  /** When the response was asked for and when it had come in, on our monotonic clock. */
   readonly requestedAtMs: number;
   readonly receivedAtMs: number;
   /**
-   * Time since the node was asked before, and may have answered without what started then; the resolution, if it was not,
+   * Time since the node was asked before, and may have responded without what started then; the resolution, if it was not,
    * or 0 where starts are not to be trusted.
    */
   readonly sincePreviousScrapeMs: number;
   readonly stampResolution: StampResolution;
 }
 
-/** Kubelets sample every 10 to 20 s, and busy ones later; what they answer with is no older. */
+/** Kubelets sample every 10 to 20 s, and busy ones later; what they respond with is no older. */
 export const OLDEST_SAMPLE_MS = 30_000;
 
-/** Some kubelets work out anew at every reading when a life began, and stamps are rounded to seconds. */
+/** Some kubelets work out again at every reading when a life began, and stamps are rounded to seconds. */
 const FLAPPING_START_MS = 1000;
 
 /** As many as a kubelet that samples every 10 s has in the longest window, twice over. */
@@ -142,7 +142,7 @@ function fell(newest: CounterReading, point: MetricsPoint): boolean {
 
 /**
  * Whether the kubelet's clock says that more or less time lies between two readings than can by ours: each was taken
- * before its answer came in, and no longer before it was asked for than samples grow old.
+ * before its response came in, and no longer before it was asked for than samples grow old.
  */
 function clockWasStepped(history: UsageHistory, point: MetricsPoint, context: ReadingContext): boolean {
   const newest = history.readings.at(-1);

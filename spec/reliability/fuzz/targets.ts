@@ -11,9 +11,9 @@ import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { PodReducer } from '#lib/resource-metrics/pods/pod-reducer.ts';
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
-import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
+import { OtherNodesResponse } from '#lib/resource-metrics/scrape/other-nodes-response.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
@@ -31,7 +31,7 @@ const ORIGIN = {
 /** Our own errors are plain; the language's are faults of the program. */
 const isPlainError = (error: unknown) => error instanceof Error && error.constructor === Error;
 const isAnswerRefusal = (error: unknown) =>
-  isPlainError(error) || error instanceof ExcessiveAnswer || error instanceof OtherNodesAnswer;
+  isPlainError(error) || error instanceof ExcessiveResponse || error instanceof OtherNodesResponse;
 const isSelectorError = (error: unknown) => error instanceof SelectorError;
 const isStatusError = (error: unknown) => error instanceof StatusError;
 const never = () => false;

@@ -81,7 +81,7 @@ describe('whyNotServed', () => {
       expect(await reasonOf(server, 'newcomer')).to.have.property('code', 'NotReportedYet');
       expect(await reasonOf(server, 'vanished')).to.deep.equal({
         code: 'NotReported',
-        message: 'it runs on node "node-4", whose kubelet answers, but does not tell of it',
+        message: 'it runs on node "node-4", whose kubelet responds, but does not report it',
         remedy: REASONS.NotReported.remedy,
       });
       expect(await reasonOf(server, 'no-such-pod')).to.have.property('code', 'NoSuchPod');
@@ -114,7 +114,7 @@ describe('whyNotServed', () => {
       const { items } = await ask<DetailedPodDescription>(server, '/debug/pods?namespace=default');
       const unreported = items.find(({ name }) => name === 'on-failing');
       expect(unreported?.reason?.message).to.equal(
-        'no kubelet that answers tells of it, and it may run on one of the 2 nodes that cannot be scraped; ask for it by namespace and name to learn which node it is on',
+        'no kubelet that responds reports it, and it may run on one of the 2 nodes that cannot be scraped; ask for it by namespace and name to learn which node it is on',
       );
     });
 

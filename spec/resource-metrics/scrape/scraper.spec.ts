@@ -188,11 +188,11 @@ describe('Scraper', () => {
   it('ends with its cycle: who has not answered by then has failed', async () => {
     const { clock, cycle, done, outcomes } = setup({ a: { afterMs: 1 }, slow: { afterMs: 60_000 } });
     await clock.advance(15_000);
-    cycle.abort(new Error('no answer before the next cycle was due'));
+    cycle.abort(new Error('no response before the next cycle was due'));
     await done;
     expect(outcomes.map(({ nodeName, error }) => [nodeName, error?.reason])).to.deep.equal([
       ['a', undefined],
-      ['slow', 'no answer before the next cycle was due'],
+      ['slow', 'no response before the next cycle was due'],
     ]);
     expect(clock.sleeperCount).to.equal(0);
   });

@@ -7,20 +7,20 @@ describe('SecondScrapes', () => {
   it('holds back a node that has answered once, and no other', () => {
     const seconds = new SecondScrapes(12_000);
     expect(seconds.dueMs('a')).to.equal(NEVER_TOO_SOON);
-    seconds.noteAnswer('a', 500);
+    seconds.noteResponse('a', 500);
     expect(seconds.dueMs('a')).to.equal(12_500);
     expect(seconds.dueMs('b')).to.equal(NEVER_TOO_SOON);
     for (const receivedAtMs of [12_600, 30_000]) {
-      seconds.noteAnswer('a', receivedAtMs);
+      seconds.noteResponse('a', receivedAtMs);
       expect(seconds.dueMs('a')).to.equal(NEVER_TOO_SOON);
     }
   });
 
   it('takes a node that was gone for a new one', () => {
     const seconds = new SecondScrapes(12_000);
-    for (const receivedAtMs of [0, 12_000]) seconds.noteAnswer('a', receivedAtMs);
+    for (const receivedAtMs of [0, 12_000]) seconds.noteResponse('a', receivedAtMs);
     seconds.retain((nodeName) => nodeName !== 'a');
-    seconds.noteAnswer('a', 60_000);
+    seconds.noteResponse('a', 60_000);
     expect(seconds.dueMs('a')).to.equal(72_000);
   });
 });

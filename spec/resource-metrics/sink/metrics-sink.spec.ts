@@ -72,7 +72,7 @@ describe('MetricsSink', () => {
     const system = setup();
     system.answer({ name: 'a' });
     const broken = metricsBatch({ nodeName: 'a', pods: undefined as unknown as [] });
-    expect(() => system.sink.receive(broken)).to.throw('Cannot take in the answer of node "a"');
+    expect(() => system.sink.receive(broken)).to.throw('Cannot take in the response of node "a"');
     system.sink.publish();
     expect(nodesOf(system)).to.deep.equal(['a']);
   });

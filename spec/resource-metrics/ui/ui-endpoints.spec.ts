@@ -178,7 +178,7 @@ describe('uiEndpoints', () => {
     it('finds out from the API server what a pod is about that no kubelet reports', async () => {
       const reason = '#pods tr.reason:has(button)';
       expect(await textOf(reason)).to.match(
-        /^no kubelet that answers tells of it, .*Find outIf its node fails,/,
+        /^no kubelet that responds reports it, .*Find outIf its node fails,/,
       );
       await page().click(`${reason} button`);
       const looked = `[...document.querySelectorAll('#pods tr.reason')].some(({ textContent }) => textContent.startsWith('Cannot scrape node "node-4"'))`;

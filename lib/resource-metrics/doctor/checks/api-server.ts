@@ -6,7 +6,7 @@ import { describeError } from '#lib/telemetry/logger.ts';
 
 const VERSION = z.object({ gitVersion: z.string() });
 
-/** Whether the API server answers, and believes that we are who we say. */
+/** Whether the API server responds, and believes that we are who we say. */
 export const apiServer: Check = {
   name: 'api-server',
   title: 'API server',
@@ -15,7 +15,7 @@ export const apiServer: Check = {
     const { origin } = context.access.server;
     try {
       const { gitVersion } = VERSION.parse(await context.get('/version', 'get path /version'));
-      return [ok(origin, `answers, version ${gitVersion}`)];
+      return [ok(origin, `responds, version ${gitVersion}`)];
     } catch (error) {
       const diagnosis =
         error instanceof ApiError && error.statusCode === 401

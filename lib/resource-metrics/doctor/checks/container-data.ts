@@ -18,8 +18,8 @@ export const containerData: Check = {
 
 function describe({ node, attempts }: KubeletProbe, young: ReadonlySet<string>): readonly Finding[] {
   const outcome = attempts.at(-1)?.outcome;
-  if (outcome?.kind !== 'answered') return [];
-  const { pods } = outcome.answer;
+  if (outcome?.kind !== 'responded') return [];
+  const { pods } = outcome.batch;
   const lacking = pods.filter(({ incompleteBecause }) => incompleteBecause !== undefined);
   if (lacking.length === 0) return [ok(`node "${node.name}"`, `${pods.length} pods, all with data`)];
   return lacking.map((pod) => {

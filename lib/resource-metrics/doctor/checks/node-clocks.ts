@@ -21,12 +21,12 @@ export const nodeClocks: Check = {
 
 function describe({ node, attempts }: KubeletProbe): readonly Finding[] {
   const last = attempts.at(-1);
-  if (last?.outcome.kind !== 'answered') return [];
+  if (last?.outcome.kind !== 'responded') return [];
   const subject = `node "${node.name}"`;
-  const freshestMs = freshestStamp(last.outcome.answer);
+  const freshestMs = freshestStamp(last.outcome.batch);
   if (freshestMs === undefined) return [];
   if (freshestMs === last.endedAtMs) {
-    return [note(subject, 'its samples bear no time: they are taken for as old as the answer')];
+    return [note(subject, 'its samples bear no time: they are taken for as old as the response')];
   }
   const aheadMs = Math.round((freshestMs - last.endedAtMs) / 1000) * 1000;
   if (aheadMs <= MOST_AHEAD_MS && aheadMs >= -MOST_BEHIND_MS) {

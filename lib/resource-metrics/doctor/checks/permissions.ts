@@ -85,8 +85,8 @@ async function isAllowed(context: DoctorContext, { resource, ...permission }: Pe
     kind,
     spec: { resourceAttributes, ...(account !== undefined && { user: account, groups: groupsOf(account) }) },
   };
-  const answer = await context.review(`${REVIEWS}/${resourceName}`, review, `create ${resourceName}`);
-  return propertyOf(propertyOf(answer, 'status'), 'allowed') === true;
+  const response = await context.review(`${REVIEWS}/${resourceName}`, review, `create ${resourceName}`);
+  return propertyOf(propertyOf(response, 'status'), 'allowed') === true;
 }
 
 /** Groups that the API server puts service accounts in. */

@@ -70,12 +70,12 @@ function explain(
   const subject = `pod ${keyOf(pod)}`;
   const names = { NODE: pod.nodeName, NAMESPACE: pod.namespace, NAME: pod.name };
   const outcome = attempts.at(-1)?.outcome;
-  if (outcome?.kind !== 'answered') {
+  if (outcome?.kind !== 'responded') {
     const because = 'reason' in target ? target.reason : (outcome?.because ?? 'it was not asked');
     const seen = `its node "${pod.nodeName}" cannot be scraped: ${because}`;
     return failed(subject, seen, { diagnosis: 'pod-of-failing-node', ...names });
   }
-  const reported = outcome.answer.pods.find(
+  const reported = outcome.batch.pods.find(
     ({ namespace, name }) => keyOf({ namespace, name }) === keyOf(pod),
   );
   const nowMs = clock.nowMs();
@@ -85,14 +85,14 @@ function explain(
     return note(subject, `started ${age} ago: it has metrics once its node was scraped twice`);
   }
   if (!reported) {
-    const seen = `runs on node "${pod.nodeName}", whose kubelet does not tell of it`;
+    const seen = `runs on node "${pod.nodeName}", whose kubelet does not report it`;
     return failed(subject, seen, { diagnosis: 'pod-not-reported', ...names });
   }
   if (reported.incompleteBecause !== undefined) {
     return failed(subject, reported.incompleteBecause, { diagnosis: 'container-without-data', ...names });
   }
   if (!isKnownMissing) return undefined;
-  const seen = `node "${pod.nodeName}" tells all of it, and metrics.k8s.io does not serve it`;
+  const seen = `node "${pod.nodeName}" reports all of it, and metrics.k8s.io does not serve it`;
   return failed(subject, seen, { diagnosis: 'pod-not-served', ...names });
 }
 

@@ -23,7 +23,7 @@ interface ContainerDraft {
 }
 
 /**
- * The containers of an exposition. Kubelets sort samples by name and labels, so each series tells of the same containers in the same
+ * The containers of an exposition. Kubelets sort samples by name and labels, so each series reports the same containers in the same
  * order: whose sample comes next is known from the series before, and its labels are compared rather than read.
  */
 export class ExpositionContainers {
@@ -44,7 +44,7 @@ export class ExpositionContainers {
    * Reads the labels of a sample.
    *
    * @returns the report of its container, of nobody's where it names none; `undefined` where they are malformed
-   * @throws {ExcessiveAnswer} when there are more containers than a node can have
+   * @throws {ExcessiveResponse} when there are more containers than a node can have
    */
   report(): ReportDraft | undefined {
     const known = this.#skipKnown(this.#latest?.next) ?? this.#skipKnown(this.#first);

@@ -13,7 +13,7 @@ interface Sample {
   readonly timestampMs: number;
 }
 
-/** What a series tells of, and what it adds to the report of that. */
+/** What a series is about, and what it adds to the report of that. */
 interface Series {
   readonly of: 'node' | 'container' | 'scrape';
   readonly add: (report: ReportDraft, sample: Sample) => void;
@@ -36,13 +36,13 @@ const SERIES_WITH_SWAP: ReadonlyMap<string, Series> = new Map([
 ]);
 
 /**
- * Reads a kubelet's answer to `/metrics/resource`, in Prometheus' text format.
+ * Reads a kubelet's response to `/metrics/resource`, in Prometheus' text format.
  *
  * A zero counter, working set or time, and one that is out of bounds or no number, counts as missing. A sample without a
  * time is of the moment of its receipt, by our clock. A line that is none is left out, alone. Nothing of the text is held.
  *
  * @param options.extras what is to be read beside CPU and memory; of storage nothing is said here
- * @throws {ExcessiveAnswer} when it has more lines or containers than a node can
+ * @throws {ExcessiveResponse} when it has more lines or containers than a node can
  * @throws when nothing in it is about the node or a container
  */
 export function decodeExposition(
@@ -70,7 +70,7 @@ export function decodeExposition(
   return { nodeName, requestedAtMs, receivedAtMs, stampResolution: 'millisecond', ...points };
 }
 
-/** What has been read of an answer so far. */
+/** What has been read of a response so far. */
 interface ExpositionDraft {
   readonly known: ReadonlyMap<string, Series>;
   /** When samples were taken that have no timestamp, in milliseconds since the epoch. */
@@ -114,7 +114,9 @@ function describeAbsence(
   { hasScrapeError }: ExpositionDraft,
   { held: [firstIgnored] }: IgnoredParts,
 ): string {
-  const reason = hasScrapeError ? 'the kubelet failed to read its own metrics' : 'the answer has no metrics';
+  const reason = hasScrapeError
+    ? 'the kubelet failed to read its own metrics'
+    : 'the response has no metrics';
   return firstIgnored === undefined ? reason : `${reason}, but ${firstIgnored}`;
 }
 

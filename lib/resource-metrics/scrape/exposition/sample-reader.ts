@@ -1,4 +1,4 @@
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 
 /** Several times as many as the containers of the largest node have, which take eight at most. */
 export const MOST_LINES = 1_000_000;
@@ -58,7 +58,7 @@ export class SampleReader {
    * Goes on to the next line that is neither empty nor a comment.
    *
    * @returns `false` after the last
-   * @throws {ExcessiveAnswer} when there are more lines than the largest node has
+   * @throws {ExcessiveResponse} when there are more lines than the largest node has
    */
   nextLine(): boolean {
     while (this.#end < this.#text.length) {
@@ -66,7 +66,7 @@ export class SampleReader {
       const end = this.#text.indexOf('\n', this.#start);
       this.#end = end === -1 ? this.#text.length : end;
       if (++this.#lines > MOST_LINES)
-        throw new ExcessiveAnswer('parts', `the answer has more than ${MOST_LINES} lines`);
+        throw new ExcessiveResponse('parts', `the response has more than ${MOST_LINES} lines`);
       this.#position = this.#start;
       if (this.#code === HASH) continue;
       this.#skipSpace();

@@ -1,5 +1,5 @@
 import { formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import type { ResponseMemory, ResponseMemoryListener, ResponseShare } from './response-memory.ts';
 
 /** Longer than the responses of nearly all kubelets. */
@@ -48,7 +48,7 @@ export class ResponseBody implements Disposable {
     return this.#waitingBytes > 0;
   }
 
-  /** @throws {ExcessiveAnswer} when a body of so many bytes is too long */
+  /** @throws {ExcessiveResponse} when a body of so many bytes is too long */
   expect(bytes: number): void {
     if (bytes > this.#options.maxBytes) throw tooLong(this.#options.maxBytes);
   }
@@ -56,7 +56,7 @@ export class ResponseBody implements Disposable {
   /**
    * Takes the next part. Look at {@link isWaiting} afterwards.
    *
-   * @throws {ExcessiveAnswer} when the body is too long
+   * @throws {ExcessiveResponse} when the body is too long
    */
   append(chunk: Buffer): void {
     const bytes = this.#bytes + this.#waitingBytes + chunk.length;
@@ -130,8 +130,8 @@ export class ResponseBody implements Disposable {
   }
 }
 
-function tooLong(maxBytes: number): ExcessiveAnswer {
-  return new ExcessiveAnswer(
+function tooLong(maxBytes: number): ExcessiveResponse {
+  return new ExcessiveResponse(
     'bytes',
     `the response is larger than ${formatMemoryBytes(maxBytes)} (--kubelet-max-response-bytes)`,
   );

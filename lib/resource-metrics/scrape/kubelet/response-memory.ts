@@ -1,4 +1,4 @@
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What responses of more than the usual length hold together, but for the one that came first. */
@@ -116,5 +116,5 @@ function isWaiting({ heldBytes, wantedBytes }: Holder): boolean {
 }
 
 function silenceError(): Error {
-  return new ExcessiveAnswer('memory', 'it paused in a long response, while others waited to give theirs');
+  return new ExcessiveResponse('memory', 'it paused in a long response, while others waited to give theirs');
 }

@@ -1,4 +1,4 @@
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 
 /** How deep lists and objects may lie in one another; a summary has 8 levels in all. */
 export const MAX_JSON_DEPTH = 32;
@@ -16,7 +16,7 @@ const [OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [0x5b, 
  * Parses the JSON text of a kubelet.
  *
  * @param body UTF-8 text
- * @throws {ExcessiveAnswer} when a long one has so many or so deep parts that parsing it would take many times its memory
+ * @throws {ExcessiveResponse} when a long one has so many or so deep parts that parsing it would take many times its memory
  * @throws when it is not valid JSON
  */
 export function parseBoundedJson(body: Buffer): unknown {
@@ -24,7 +24,7 @@ export function parseBoundedJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {
-    throw new Error('the answer is not valid JSON'); // V8's message quotes what a stranger wrote
+    throw new Error('the response is not valid JSON'); // V8's message quotes what a stranger wrote
   }
 }
 
@@ -50,14 +50,14 @@ function endOfString(body: Uint8Array, start: number): number {
   return index;
 }
 
-function tooDeep(): ExcessiveAnswer {
-  const message = `the answer is no summary: its parts lie more than ${MAX_JSON_DEPTH} levels deep in one another`;
-  return new ExcessiveAnswer('depth', message);
+function tooDeep(): ExcessiveResponse {
+  const message = `the response is no summary: its parts lie more than ${MAX_JSON_DEPTH} levels deep in one another`;
+  return new ExcessiveResponse('depth', message);
 }
 
-function tooMany(): ExcessiveAnswer {
-  return new ExcessiveAnswer(
+function tooMany(): ExcessiveResponse {
+  return new ExcessiveResponse(
     'parts',
-    `the answer has more than ${MAX_JSON_VALUES} lists, objects and members`,
+    `the response has more than ${MAX_JSON_VALUES} lists, objects and members`,
   );
 }

@@ -11,7 +11,7 @@ import { ContainerCount } from '#lib/resource-metrics/scrape/container-count.ts'
 import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { IgnoredParts } from '#lib/resource-metrics/scrape/ignored-parts.ts';
 import { knownAmount, knownAmountOrZero, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
-import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
+import { OtherNodesResponse } from '#lib/resource-metrics/scrape/other-nodes-response.ts';
 import type { ResponseOrigin } from '#lib/resource-metrics/scrape/response-origin.ts';
 import { parseBoundedJson } from './bounded-json.ts';
 import { parseRfc3339 } from './rfc3339.ts';
@@ -26,13 +26,13 @@ interface Reading {
 }
 
 /**
- * Reads a kubelet's answer to `/stats/summary` (k8s.io/kubelet/pkg/apis/stats/v1alpha1 `Summary`).
+ * Reads a kubelet's response to `/stats/summary` (k8s.io/kubelet/pkg/apis/stats/v1alpha1 `Summary`).
  *
  * Kubelets write 0 for what they don't know, so a zero counter, working set or time counts as missing, and so does one
  * that is out of bounds. A pod without a name is left out, alone. Nothing of the parsed text is held.
  *
- * @throws {OtherNodesAnswer} when it says that it is about another node than was asked
- * @throws {ExcessiveAnswer} when it has more parts, or deeper ones, than a summary can
+ * @throws {OtherNodesResponse} when it says that it is about another node than was asked
+ * @throws {ExcessiveResponse} when it has more parts, or deeper ones, than a summary can
  * @throws when the text is not a JSON object, or when nothing of what it has can be read
  */
 export function decodeSummary(
@@ -41,12 +41,12 @@ export function decodeSummary(
   { extras = new Set(), names = nameInterner() }: DecodeOptions = {},
 ): MetricsBatch {
   const summary = parseBoundedJson(body);
-  if (!isObject(summary)) throw new Error('the answer is not a JSON object');
+  if (!isObject(summary)) throw new Error('the response is not a JSON object');
   if (!isObject(summary.node) && !Array.isArray(summary.pods))
-    throw new Error('the answer is no summary: it has neither node nor pods');
+    throw new Error('the response is no summary: it has neither node nor pods');
   const nodeStats = objectOf(summary.node);
   const toldName = nonEmpty(nodeStats.nodeName);
-  if (toldName !== undefined && toldName !== nodeName) throw new OtherNodesAnswer(toldName);
+  if (toldName !== undefined && toldName !== nodeName) throw new OtherNodesResponse(toldName);
   const reading = { extras, names, count: new ContainerCount() };
   const node = readNode(nodeStats, nodeName, extras);
   const pods: PodPoints[] = [];
@@ -58,7 +58,7 @@ export function decodeSummary(
   }
   const [firstIgnored] = ignored.held;
   if (!node && pods.length === 0 && firstIgnored !== undefined) {
-    throw new Error(`the answer has no metrics, but ${firstIgnored}`);
+    throw new Error(`the response has no metrics, but ${firstIgnored}`);
   }
   return {
     nodeName,

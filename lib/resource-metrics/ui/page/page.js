@@ -5,14 +5,14 @@ import { SortableTable } from './sortable-table.js';
 
 const REFRESH_MS = 5_000;
 const MOST_PODS = 1_000;
-/** A forwarded port may take a request and never answer. */
+/** A forwarded port may take a request and never respond. */
 const TIMEOUT_MS = 10_000;
 
 /** The token lives here and nowhere else. */
 let token;
 let refreshing;
-/** What the server answered last. */
-let answered;
+/** What the server responded with last. */
+let latest;
 const recent = new RecentUsage();
 /** Reasons of pods that the reader had looked up, by pod. */
 let lookedUp = new Map();
@@ -61,13 +61,13 @@ async function refresh() {
   try {
     const [ofNodes, ofPods] = await Promise.all([ask('/debug/nodes'), ask(`/debug/pods?limit=${MOST_PODS}`)]);
     if (!token) return;
-    answered = { ofNodes, ofPods, atMs: Date.now() };
+    latest = { ofNodes, ofPods, atMs: Date.now() };
     $('trouble').textContent = '';
     show();
   } catch (error) {
     if (error instanceof Refusal) return forget(error.message);
     const message = `The server cannot be asked: ${error.message}. Trying again.`;
-    $(answered ? 'trouble' : 'refusal').textContent = message; // where the reader looks now
+    $(latest ? 'trouble' : 'refusal').textContent = message; // where the reader looks now
   }
   if (token && !document.hidden) refreshing = setTimeout(refresh, REFRESH_MS);
 }
@@ -89,7 +89,7 @@ async function ask(path) {
 
 function forget(because) {
   token = undefined;
-  answered = undefined;
+  latest = undefined;
   lookedUp = new Map();
   clearTimeout(refreshing);
   recent.record([]);
@@ -108,7 +108,7 @@ function setSession(isOpen) {
 }
 
 function show() {
-  const { ofNodes, ofPods, atMs } = answered;
+  const { ofNodes, ofPods, atMs } = latest;
   setSession(true);
   $('refusal').textContent = '';
   $('summary').textContent =
@@ -122,8 +122,8 @@ function show() {
 }
 
 function showPods() {
-  if (!answered) return;
-  const { ofPods } = answered;
+  if (!latest) return;
+  const { ofPods } = latest;
   const wanted = $('filter').value.trim().toLowerCase();
   const rows = ofPods.items
     .map(podRow)
@@ -153,7 +153,7 @@ function nodeRow({ name, served, usage, reason, scrape, held, trend }, atMs) {
     address: scrape?.address,
     reason:
       reason?.message ??
-      (failure && `${failure.message} (since ${failure.since}; its last answer is still served)`),
+      (failure && `${failure.message} (since ${failure.since}; its last response is still served)`),
     remedy: reason?.remedy,
   };
 }

@@ -33,7 +33,7 @@ describe('nodeClocks', () => {
       {
         status: 'note',
         subject: 'node "node-1"',
-        seen: 'its samples bear no time: they are taken for as old as the answer',
+        seen: 'its samples bear no time: they are taken for as old as the response',
       },
     ]);
   });

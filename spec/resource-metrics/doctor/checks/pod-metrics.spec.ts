@@ -14,7 +14,7 @@ describe('podMetrics', () => {
     expect(diagnoses).to.deep.equal(['pod-not-reported']);
     expect(findings.find(({ status }) => status === 'failed')).to.include({
       subject: 'pod default/vanished',
-      seen: 'runs on node "node-1", whose kubelet does not tell of it',
+      seen: 'runs on node "node-1", whose kubelet does not report it',
     });
   });
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 
@@ -161,9 +161,9 @@ describe('decodeExposition', () => {
   });
 
   it('fails when there are no metrics in the answer, and tells what there is', () => {
-    expect(() => decodeExposition('', ORIGIN)).to.throw('the answer has no metrics');
+    expect(() => decodeExposition('', ORIGIN)).to.throw('the response has no metrics');
     expect(() => decodeExposition('<html>', ORIGIN)).to.throw(
-      'the answer has no metrics, but a line that is no sample: "<html>"',
+      'the response has no metrics, but a line that is no sample: "<html>"',
     );
   });
 
@@ -180,7 +180,7 @@ describe('decodeExposition', () => {
     expect(decodeExposition(answerOf(25_000), ORIGIN).pods).to.have.length(25_000);
     for (const pods of [25_001, 200_000]) {
       expect(() => decodeExposition(answerOf(pods), ORIGIN))
-        .to.throw(ExcessiveAnswer, 'more than 50000 pods and containers by line 25001')
+        .to.throw(ExcessiveResponse, 'more than 50000 pods and containers by line 25001')
         .with.property('bound', 'parts');
     }
   });

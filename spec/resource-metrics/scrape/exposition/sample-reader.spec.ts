@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import { SampleReader } from '#lib/resource-metrics/scrape/exposition/sample-reader.ts';
 
 /** One line, from left to right; `undefined` where it is no sample. */
@@ -118,7 +118,7 @@ describe('SampleReader', () => {
     expect(namesIn('\n'.repeat(999_999))).to.deep.equal([]);
     for (const text of ['\n'.repeat(1_000_000), '#\n'.repeat(1_000_001)]) {
       expect(() => namesIn(text))
-        .to.throw(ExcessiveAnswer)
+        .to.throw(ExcessiveResponse)
         .with.property('bound', 'parts');
     }
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import {
   MAX_JSON_DEPTH,
   MAX_JSON_VALUES,
@@ -30,7 +30,7 @@ describe('parseBoundedJson', () => {
     expect(MAX_JSON_DEPTH).to.equal(32);
     for (const text of [nested(33), '{"a":'.repeat(3_000_000)]) {
       expect(() => parse(text))
-        .to.throw(ExcessiveAnswer)
+        .to.throw(ExcessiveResponse)
         .with.property('bound', 'depth');
     }
   });
@@ -41,7 +41,7 @@ describe('parseBoundedJson', () => {
     expect(() => parse(listOf(1_000_000))).not.to.throw();
     for (const text of [listOf(1_000_001), `[${'{},'.repeat(500_000)}{}]`]) {
       expect(() => parse(text))
-        .to.throw(ExcessiveAnswer)
+        .to.throw(ExcessiveResponse)
         .with.property('bound', 'parts');
     }
   });
@@ -50,12 +50,12 @@ describe('parseBoundedJson', () => {
     const text = JSON.stringify({ '{"\\': `${'[,{\\"'.repeat(600_000)}` });
     expect(parse(text)).to.deep.equal(JSON.parse(text));
     expect(() => parse(padded(`["]]]]","\\"]]]]",${'['.repeat(33)}`)))
-      .to.throw(ExcessiveAnswer)
+      .to.throw(ExcessiveResponse)
       .with.property('bound', 'depth');
   });
 
   it('tells of malformed text without its words', () => {
     for (const text of ['{"a":secret}', '', padded('{"a":"\\'), padded('"secret'), '{"a":1}secret'])
-      expect(() => parse(text)).to.throw(/^the answer is not valid JSON$/);
+      expect(() => parse(text)).to.throw(/^the response is not valid JSON$/);
   });
 });

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ExtraResource } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { Interner } from '#lib/resource-metrics/interner.ts';
-import { ExcessiveAnswer } from '#lib/resource-metrics/scrape/excessive-answer.ts';
-import { OtherNodesAnswer } from '#lib/resource-metrics/scrape/other-nodes-answer.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
+import { OtherNodesResponse } from '#lib/resource-metrics/scrape/other-nodes-response.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 
 const ORIGIN = { nodeName: 'lab-node', requestedAtMs: 5, receivedAtMs: 7 };
@@ -78,7 +78,7 @@ describe('decodeSummary', () => {
   it('refuses an answer about another node, and takes one that does not tell which it is about', () => {
     const answerOf = (nodeName: unknown) => () => decode({ node: { nodeName }, pods: [] });
     expect(answerOf('lab-node-2')).to.throw(
-      OtherNodesAnswer,
+      OtherNodesResponse,
       'the kubelet there is that of node "lab-node-2"',
     );
     for (const nodeName of ['lab-node', '', undefined, null, 7]) expect(answerOf(nodeName)).not.to.throw();
@@ -122,7 +122,7 @@ describe('decodeSummary', () => {
     expect(decodeText(answer(50_000)).pods).to.have.length(50_000);
     for (const text of [answer(50_001), `{"pods":[{"containers":[${Array(50_000).fill('0')}]}]}`]) {
       expect(() => decodeText(text))
-        .to.throw(ExcessiveAnswer)
+        .to.throw(ExcessiveResponse)
         .with.property('bound', 'parts');
     }
   });
@@ -247,7 +247,7 @@ describe('decodeSummary', () => {
 
   it('refuses what tells neither of a node nor of pods, lest it replace what does', () => {
     for (const text of ['{}', '{"pods":5}', '{"node":"a"}']) {
-      expect(() => decodeText(text), text).to.throw('the answer is no summary');
+      expect(() => decodeText(text), text).to.throw('the response is no summary');
     }
   });
 
@@ -258,7 +258,7 @@ describe('decodeSummary', () => {
   });
 
   it('refuses an object of which nothing can be read', () => {
-    expect(() => decodeText('{"pods":[{"podRef":7}]}')).to.throw('the answer has no metrics');
+    expect(() => decodeText('{"pods":[{"podRef":7}]}')).to.throw('the response has no metrics');
   });
 
   it('reads any JSON object that has metrics without failing, and never a point that is not positive', () => {

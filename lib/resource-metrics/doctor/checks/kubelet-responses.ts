@@ -4,10 +4,10 @@ import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/fin
 import type { AttemptOutcome, KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
 
-/** Whether each kubelet knows us, lets us read, has the endpoint, and gives an answer that can be read. */
-export const kubeletAnswers: Check = {
+/** Whether each kubelet knows us, lets us read, has the endpoint, and gives a response that can be read. */
+export const kubeletResponses: Check = {
   name: 'kubelet-answers',
-  title: 'Kubelet answers',
+  title: 'Kubelet responses',
 
   async run(context) {
     const probes = await context.probes();
@@ -25,10 +25,10 @@ function describe(
   const last = attempts.at(-1);
   if ('reason' in target || !last || last.outcome.kind === 'untrusted') return [];
   const { endpoint, outcome } = last;
-  if (outcome.kind === 'answered') {
+  if (outcome.kind === 'responded') {
     const [first] = attempts;
-    const { pods, ignored } = outcome.answer;
-    const seen = `${endpoint} tells of ${pods.length} pods`;
+    const { pods, ignored } = outcome.batch;
+    const seen = `${endpoint} reports ${pods.length} pods`;
     if (first && first !== last && 'because' in first.outcome) {
       return [note(subject, `${seen}; ${first.endpoint} was refused: ${first.outcome.because}`)];
     }

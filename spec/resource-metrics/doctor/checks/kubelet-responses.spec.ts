@@ -6,7 +6,7 @@ import type { FaultInput } from '#lib/simulator/kubelet/faults/fault-schema.ts';
 import { withPlace } from '#lib/simulator/objects/node-object.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
-describe('kubeletAnswers', () => {
+describe('kubeletResponses', () => {
   const faults: readonly (readonly [string, FaultInput, DiagnosisCode])[] = [
     ['credentials are refused', { status: 401 }, 'kubelet-unauthenticated'],
     ['reading is forbidden', { status: 403 }, 'kubelet-forbidden'],
@@ -69,7 +69,7 @@ describe('kubeletAnswers', () => {
     const found = findings.find(({ seen }) => seen.startsWith('/metrics/resource'));
     expect(found?.status).to.equal('note');
     expect(found?.seen).to.match(
-      /^\/metrics\/resource tells of 3 pods; \/stats\/summary was refused: HTTP status 403/,
+      /^\/metrics\/resource reports 3 pods; \/stats\/summary was refused: HTTP status 403/,
     );
   });
 });
