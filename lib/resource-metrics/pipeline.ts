@@ -130,6 +130,7 @@ export async function createPipeline(
     clock,
     logger,
     resolutionMs,
+    isBehind: () => kubelets.isBehind,
     collect: async (signal, endsAtMs) => {
       guard.contain('sink', () => sink.beginCycle());
       const known = guard.contain('nodes', () => [...nodes.values()]);

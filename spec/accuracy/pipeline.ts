@@ -62,6 +62,7 @@ export class Pipeline implements AsyncDisposable {
       },
     });
     const manager = new Manager({
+      isBehind: () => false,
       clock,
       logger: new RecordingLogger(),
       resolutionMs,

@@ -18,6 +18,12 @@ export interface KubeletConnectionOptions extends KubeletTrust {
   readonly completelyInsecure: boolean;
 }
 
+/** Asks kubelets, and tells how that goes. */
+export interface CreatedKubeletClient extends Pick<KubeletClient, 'get' | 'retain'>, AsyncDisposable {
+  /** Whether nodes wait for others' handshakes. */
+  readonly isBehind: boolean;
+}
+
 /** More at once would make kubelets look slow and hold up everybody else: each costs 1 to 2 ms of our own CPU, in one piece. */
 const HANDSHAKES_AT_ONCE = 16;
 
@@ -36,7 +42,7 @@ export interface KubeletConnectionEnvironment {
 export async function createKubeletClient(
   options: KubeletConnectionOptions,
   { access, clock, logger }: KubeletConnectionEnvironment,
-): Promise<Pick<KubeletClient, 'get' | 'retain'> & AsyncDisposable> {
+): Promise<CreatedKubeletClient> {
   await using creating = new AsyncDisposableStack();
   const { completelyInsecure, dialTimeoutMs, requestTimeoutMs, maxResponseBytes } = options;
   const readable = (path: string) => () => readFile(path, 'utf8').catch(() => ''); // absent says nothing
@@ -50,10 +56,11 @@ export async function createKubeletClient(
   const credentials = completelyInsecure
     ? undefined
     : creating.use(await openKubeletCredentials(options, { access, clock, logger }));
+  const handshakes = new Semaphore(HANDSHAKES_AT_ONCE);
   const dialer = new Dialer({
     clock,
     resolver,
-    handshakes: new Semaphore(HANDSHAKES_AT_ONCE),
+    handshakes,
     tls: credentials && (() => credentials.tls()),
     dialTimeoutMs,
   });
@@ -69,6 +76,9 @@ export async function createKubeletClient(
   return {
     get: (target, path, request) => client.get(target, path, request),
     retain: (addresses) => client.retain(addresses),
+    get isBehind() {
+      return handshakes.isExhausted;
+    },
     [Symbol.asyncDispose]: () => created.disposeAsync(),
   };
 }

@@ -8,6 +8,11 @@ export class Semaphore {
     this.#limit = limit;
   }
 
+  /** Whether anybody waits for a permit. */
+  get isExhausted(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /**
    * Waits for a permit.
    *

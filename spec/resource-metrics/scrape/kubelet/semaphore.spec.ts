@@ -41,6 +41,22 @@ describe('Semaphore', () => {
     expect(hasEntered).to.equal(false);
   });
 
+  it('is exhausted while somebody waits, and not before', async () => {
+    const semaphore = new Semaphore(1);
+    const leaving = new AbortController();
+    const held = await semaphore.acquire(forever);
+    expect(semaphore.isExhausted).to.equal(false);
+    const second = semaphore.acquire(forever);
+    const third = semaphore.acquire(leaving.signal).catch(() => 'left');
+    expect(semaphore.isExhausted).to.equal(true);
+    held[Symbol.dispose]();
+    await second;
+    expect(semaphore.isExhausted).to.equal(true);
+    leaving.abort();
+    expect(await third).to.equal('left');
+    expect(semaphore.isExhausted).to.equal(false);
+  });
+
   it('lets go of one whose signal aborts while it waits', async () => {
     const semaphore = new Semaphore(1);
     const held = await semaphore.acquire(forever);
