@@ -21,7 +21,7 @@ const JOB_CONDITION = z.object({
   schedule: z.string(),
   state: z.enum(['Submitted', 'Succeed', 'Failed']),
   lastProbeTime: z.string(),
-  message: z.string(),
+  message: z._default(z.string(), ''),
   submittedTime: z.string(),
   lastActivationTime: z.optional(z.string()),
   specHash: z.string(),
@@ -94,7 +94,13 @@ function readStatus(value: unknown): CronHpaStatus {
   };
 }
 
-/** The status as the API server takes it: one list holds the jobs' conditions and the standard one. */
+/**
+ * The status as the API server takes it: one list holds the jobs' conditions and the standard one.
+ *
+ * An empty message is left out: in an item of an atomic list, server-side apply of Kubernetes 1.20 makes a null of it, which
+ * the schema refuses.
+ */
 export function formatStatus({ jobs, ready, ...rest }: CronHpaStatus): Record<string, unknown> {
-  return { ...rest, conditions: [...jobs, ...(ready ? [ready] : [])] };
+  const conditions = jobs.map(({ message, ...job }) => (message === '' ? job : { ...job, message }));
+  return { ...rest, conditions: [...conditions, ...(ready ? [ready] : [])] };
 }
