@@ -1,0 +1,83 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
+import { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { ControlPlane } from '../control-plane/control-plane.ts';
+import type { ControlPlaneBinaries } from '../control-plane/find-binaries.ts';
+import { issueToken } from '../real-cluster/installed-server.ts';
+
+/** A real control plane on which the autoscaler was installed by its manifests; replicas of it run where a spec starts them. */
+export class InstalledAutoscaler implements AsyncDisposable {
+  readonly controlPlane: ControlPlane;
+  readonly #kubectl: Kubectl;
+  readonly #owned: AsyncDisposableStack;
+  #starts = 0;
+
+  private constructor(controlPlane: ControlPlane, kubectl: Kubectl, owned: AsyncDisposableStack) {
+    this.controlPlane = controlPlane;
+    this.#kubectl = kubectl;
+    this.#owned = owned;
+  }
+
+  static async start(binaries: ControlPlaneBinaries): Promise<InstalledAutoscaler> {
+    await using starting = new AsyncDisposableStack();
+    const controlPlane = starting.use(await ControlPlane.start(binaries));
+    const kubectl = new Kubectl(await findKubectl(), controlPlane.kubeconfig);
+    const { minor } = await controlPlane.client.get<{ readonly minor: string }>('/version');
+    const overlay = Number.parseInt(minor, 10) < 21 ? 'autoscaler-1.20' : 'autoscaler';
+    const installed = new InstalledAutoscaler(controlPlane, kubectl, starting.move());
+    await installed.run('apply', '-k', `manifests/overlays/${overlay}`);
+    await installed.run('wait', '--for=condition=Established', 'crd', '--all');
+    return installed;
+  }
+
+  /**
+   * Starts a replica as its container would be started, under the manifest's account.
+   *
+   * @param flags beside those of the manifest and those that say where to listen, since no pod has an address here
+   */
+  async startReplica(flags: readonly string[] = []): Promise<SpawnedProgram> {
+    const name = `autoscaler-${++this.#starts}`;
+    const folder = join(this.controlPlane.folder, name);
+    await mkdir(folder, { mode: 0o700 });
+    const kubeconfig = join(folder, 'kubeconfig');
+    const token = await issueToken(this.controlPlane, 'autoscaler');
+    await writeFile(kubeconfig, this.controlPlane.kubeconfigFor('autoscaler', { token }), { mode: 0o600 });
+    const path = '/apis/apps/v1/namespaces/kube-system/deployments/autoscaler';
+    const { spec } = await this.controlPlane.client.get<InstalledDeployment>(path);
+    const here = [`--kubeconfig=${kubeconfig}`, '--bind-address=127.0.0.1', '--secure-port=0'];
+    const args = [...(spec.template.spec.containers[0]?.args ?? []), ...here, `--cert-dir=${folder}`];
+    return this.#owned.use(
+      new SpawnedProgram(process.execPath, ['lib/main.ts', ...args, ...flags], { name }),
+    );
+  }
+
+  /**
+   * Runs kubectl as the administrator.
+   *
+   * @returns what it printed
+   * @throws Error with its complaint
+   */
+  async run(...args: readonly string[]): Promise<string> {
+    const { stdout, stderr, exitStatus } = await this.#kubectl.run(args, 60_000);
+    if (exitStatus !== 0) throw new Error(`Cannot run kubectl ${args.join(' ')}: ${stderr.trim()}${stdout}`);
+    return stdout;
+  }
+
+  /** Has objects applied by kubectl. */
+  async apply(...objects: readonly object[]): Promise<void> {
+    const path = join(this.controlPlane.folder, 'applied.json');
+    await writeFile(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+    await this.run('apply', '--filename', path);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#owned.disposeAsync();
+  }
+}
+
+interface InstalledDeployment {
+  readonly spec: {
+    readonly template: { readonly spec: { readonly containers: readonly { readonly args: string[] }[] } };
+  };
+}

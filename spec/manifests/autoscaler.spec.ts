@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { kustomize, type ManifestObject, onlyOf, serverContainer } from '#spec/support/manifest-objects.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+
+const OVERLAYS = ['autoscaler', 'autoscaler-1.20', 'autoscaler-monitored'];
+
+describe('manifests/autoscaler', () => {
+  const overlays = new Map<string, readonly ManifestObject[]>();
+  const overlay = (name: string) => overlays.get(name) ?? [];
+
+  before(async () => {
+    for (const name of OVERLAYS) overlays.set(name, await kustomize(`manifests/overlays/${name}`));
+  });
+
+  for (const name of OVERLAYS) {
+    describe(`overlays/${name}`, () => {
+      it('gives the container no privilege that it can do without', () => {
+        expect(serverContainer(overlay(name)).securityContext).to.deep.equal({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          runAsNonRoot: true,
+          runAsUser: 65532,
+          runAsGroup: 65532,
+          capabilities: { drop: ['ALL'] },
+          seccompProfile: { type: 'RuntimeDefault' },
+        });
+      });
+
+      it('runs the controllers alone whose permissions it gives, by flags that the autoscaler knows', () => {
+        const [command, ...args] = serverContainer(overlay(name)).args;
+        expect(command).to.equal('autoscaler');
+        const commandLine = parseAutoscalerOptions(args);
+        if (commandLine.kind !== 'run') throw new Error(`It does not run but is ${commandLine.kind}`);
+        const roles = overlay(name).filter(({ kind }) => kind === 'ClusterRole');
+        for (const controller of commandLine.options.controllers)
+          expect(roles.map(({ metadata }) => metadata.name)).to.include(`autoscaler-${controller}`);
+        expect([...commandLine.options.controllers]).to.deep.equal(['cronhpa']);
+      });
+
+      it('sends the Service to the port that the autoscaler listens on', () => {
+        const { args, ports } = serverContainer(overlay(name));
+        expect(args).to.include(`--secure-port=${ports[0].containerPort}`);
+        const { selector, ports: served } = onlyOf(overlay(name), 'Service').spec;
+        expect(served[0].targetPort).to.equal(ports[0].name);
+        expect(onlyOf(overlay(name), 'Deployment').spec.template.metadata.labels).to.include(selector);
+      });
+
+      it('gives permissions to its own account alone, and none on everything', () => {
+        const bindings = overlay(name).filter(({ kind }) => /RoleBinding$/.test(kind));
+        expect(bindings).to.have.length(6);
+        for (const { subjects, metadata } of bindings) {
+          expect(subjects, metadata.name).to.deep.equal([
+            { kind: 'ServiceAccount', name: 'autoscaler', namespace: 'kube-system' },
+          ]);
+        }
+        for (const { kind, rules } of overlay(name)) {
+          if (kind !== 'ClusterRole' && kind !== 'Role') continue;
+          expect(JSON.stringify(rules)).not.to.include('*').and.not.to.include('secrets');
+        }
+      });
+
+      it('keeps one of two replicas through disruptions, by the version of the policy that the cluster has', () => {
+        const budget = onlyOf(overlay(name), 'PodDisruptionBudget');
+        expect(budget.apiVersion).to.equal(name === 'autoscaler-1.20' ? 'policy/v1beta1' : 'policy/v1');
+        const { replicas, template } = onlyOf(overlay(name), 'Deployment').spec;
+        expect(replicas).to.equal(2);
+        expect(budget.spec.minAvailable).to.equal(1);
+        expect(template.metadata.labels).to.include(budget.spec.selector.matchLabels);
+      });
+    });
+  }
+
+  it('elects by the Lease that its flags name, which its role names, too', () => {
+    const commandLine = parseAutoscalerOptions(serverContainer(overlay('autoscaler')).args.slice(1));
+    if (commandLine.kind !== 'run') throw new Error('It does not run');
+    const role = onlyOf(overlay('autoscaler'), 'Role', 'autoscaler-leader-election');
+    const { lease } = commandLine.options.leaderElection ?? {};
+    expect(lease).to.deep.equal({ namespace: role.metadata.namespace, name: role.rules[1].resourceNames[0] });
+  });
+
+  it('is of the same image as the metrics server, in the version of the package', () => {
+    expect(serverContainer(overlay('autoscaler')).image).to.equal(`metrics-server:v${packageJson.version}`);
+  });
+});
