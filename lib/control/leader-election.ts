@@ -1,6 +1,7 @@
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isAlreadyExists, isConflict } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatMicroTime, LEASES, type Lease, type LeaseSpec, readLease } from './lease.ts';
@@ -55,11 +56,13 @@ export class LeaderElection {
   #holder: string | undefined;
   /** Until when this process may act, by the monotonic clock; `undefined` while it does not lead. */
   #validUntilMs: number | undefined;
-  #isFailing = false;
+  readonly #failures: FailureLog;
 
   /** @throws when the timings do not keep two from leading at once */
   constructor(options: LeaderElectionOptions) {
+    const { logger } = options;
     this.#options = options;
+    this.#failures = new FailureLog({ logger, failing: 'Cannot get or renew the lease; it is tried again' });
     this.#durationMs = options.leaseDurationMs ?? LEASE_DURATION_MS;
     this.#renewDeadlineMs = options.renewDeadlineMs ?? RENEW_DEADLINE_MS;
     this.#retryPeriodMs = options.retryPeriodMs ?? RETRY_PERIOD_MS;
@@ -151,17 +154,16 @@ export class LeaderElection {
 
   /** Takes the lease if it is free, keeps it if it is ours; what fails is told once. */
   async #tryHold(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
     try {
       const held = await this.#hold({ signal, timeoutMs: this.#renewDeadlineMs });
       if (held) this.#validUntilMs = startedAtMs + this.#renewDeadlineMs;
       else this.#validUntilMs = undefined;
-      this.#isFailing = false;
+      this.#failures.succeed();
     } catch (error) {
       if (signal.aborted || isConflict(error) || isAlreadyExists(error)) return; // another was faster: it is seen next
-      if (!this.#isFailing) logger.error('Cannot get or renew the lease; it is tried again', error);
-      this.#isFailing = true;
+      this.#failures.fail(error);
     }
   }
 

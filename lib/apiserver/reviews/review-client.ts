@@ -1,6 +1,7 @@
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { Backoff } from '#lib/kubernetes/client/backoff.ts';
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
@@ -30,10 +31,16 @@ const LOST_CONNECTION = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
  */
 export class ReviewClient {
   readonly #options: ReviewClientOptions;
-  #isFailing = false;
+  readonly #failures: FailureLog;
 
   constructor(options: ReviewClientOptions) {
+    const { logger, kind } = options;
     this.#options = options;
+    this.#failures = new FailureLog({
+      logger,
+      failing: `Cannot have a ${kind} answered; callers are refused meanwhile`,
+      recovered: `${kind}s are answered again`,
+    });
   }
 
   /**
@@ -46,13 +53,13 @@ export class ReviewClient {
     for (let attempt = 1; ; attempt++) {
       try {
         const answer = await this.#ask(path, review, signal);
-        this.#succeed();
+        this.#failures.succeed();
         return answer;
       } catch (error) {
         if (signal?.aborted) throw error;
         const isRetried = attempt < MAX_ATTEMPTS && mayPass(error);
         if (!isRetried) {
-          this.#fail(error);
+          this.#failures.fail(error);
           throw error;
         }
         if (attempt > 1 || !isLostConnection(error)) {
@@ -77,18 +84,6 @@ export class ReviewClient {
       told(error instanceof ApiError ? `${error.statusCode}` : '<error>');
       throw error;
     }
-  }
-
-  #succeed(): void {
-    if (this.#isFailing) this.#options.logger.info(`${this.#options.kind}s are answered again`);
-    this.#isFailing = false;
-  }
-
-  #fail(error: unknown): void {
-    const { logger, kind } = this.#options;
-    if (!this.#isFailing)
-      logger.error(`Cannot have a ${kind} answered; callers are refused meanwhile`, error);
-    this.#isFailing = true;
   }
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -63,7 +64,7 @@ export class ClusterAccess {
   #credentials: ClusterCredentials;
   #loadedAtMs: number;
   #loading: Promise<void> | undefined;
-  #isFailing = false;
+  readonly #failures: FailureLog;
 
   private constructor(
     source: ClusterSource,
@@ -75,6 +76,11 @@ export class ClusterAccess {
     this.#source = source;
     this.#credentials = credentials;
     this.#environment = environment;
+    this.#failures = new FailureLog({
+      logger: environment.logger,
+      failing: 'Keeping the last credentials for the API server',
+      recovered: 'Credentials for the API server can be read again',
+    });
     this.#loadedAtMs = environment.clock.monotonicMs();
   }
 
@@ -101,17 +107,15 @@ export class ClusterAccess {
   }
 
   async #reload(): Promise<void> {
-    const { clock, logger, signal } = this.#environment;
+    const { clock, signal } = this.#environment;
     try {
       const { tls, authorization } = await load(this.#source, RELOAD_TIMEOUT_MS, this.#environment);
       const isSame = isDeepStrictEqual(tls, this.#credentials.tls);
       this.#credentials = { tls: isSame ? this.#credentials.tls : tls, authorization };
-      if (this.#isFailing) logger.info('Credentials for the API server can be read again');
-      this.#isFailing = false;
+      this.#failures.succeed();
     } catch (error) {
       if (signal?.aborted) return;
-      if (!this.#isFailing) logger.error('Keeping the last credentials for the API server', error);
-      this.#isFailing = true;
+      this.#failures.fail(error);
     }
     this.#loadedAtMs = clock.monotonicMs();
   }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { Listeners } from '../listeners.ts';
@@ -31,13 +32,14 @@ export class ReloadingFiles<T> implements AsyncDisposable {
   readonly #disposal = new AbortController();
   #current: T;
   #texts: readonly string[];
-  #isFailing = false;
+  readonly #failures: FailureLog;
   readonly #following: Promise<void>;
 
   private constructor(options: ReloadingFilesOptions<T>, texts: readonly string[]) {
     const { what, clock, logger } = options;
     this.#options = options;
     this.#listeners = new Listeners({ of: what, clock, logger });
+    this.#failures = new FailureLog({ logger, failing: `Keeping ${what} as it was` });
     this.#texts = texts;
     this.#current = options.read(texts);
     this.#following = this.#follow();
@@ -84,18 +86,17 @@ export class ReloadingFiles<T> implements AsyncDisposable {
     try {
       const texts = await readAll(paths);
       const isSame = texts.every((text, index) => text === this.#texts[index]);
-      if (isSame && !this.#isFailing) return;
+      if (isSame && !this.#failures.isFailing) return;
       if (!isSame) {
         const next = read(texts);
         this.#texts = texts;
         this.#current = next;
         this.#listeners.tell(next);
       }
-      this.#isFailing = false;
+      this.#failures.succeed();
       logger.info(`Using ${what} as it is now`, { files });
     } catch (error) {
-      if (!this.#isFailing) logger.error(`Keeping ${what} as it was`, error, { files });
-      this.#isFailing = true;
+      this.#failures.fail(error, { files });
     }
   }
 }

@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+describe('FailureLog', () => {
+  it('logs once that something fails, and once that it succeeds again', () => {
+    const logger = new RecordingLogger();
+    const log = new FailureLog({ logger, failing: 'Cannot read', recovered: 'Read again' });
+    log.succeed();
+    for (const reason of ['first', 'second']) log.fail(new Error(reason), { file: 'a' });
+    expect(log.isFailing).to.equal(true);
+    log.succeed({ file: 'a' });
+    log.succeed();
+    expect(log.isFailing).to.equal(false);
+    log.fail(new Error('third'));
+    expect(logger.lines.map(({ level, message, fields }) => [level, message, fields.err])).to.deep.equal([
+      ['error', 'Cannot read', 'first'],
+      ['info', 'Read again', undefined],
+      ['error', 'Cannot read', 'third'],
+    ]);
+  });
+
+  it('says nothing of a success where it is given no words for it', () => {
+    const logger = new RecordingLogger();
+    const log = new FailureLog({ logger, failing: 'Cannot read' });
+    log.fail(new Error('gone'));
+    log.succeed();
+    expect(logger.lines).to.have.length(1);
+  });
+});
