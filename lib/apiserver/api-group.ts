@@ -21,6 +21,13 @@ export interface ApiVersion {
   readonly version: string;
   /** What is served now; the same array for as long as nothing changes, for discovery is cached by it. */
   resources(): readonly ServedResource[];
+  /**
+   * Leads paths itself that `resources` tells of in discovery alone, such as those of metrics whose names nobody knows
+   * beforehand; without it, paths are those of `resources`.
+   *
+   * @param segments of the path behind group and version
+   */
+  readonly route?: (segments: readonly string[]) => RoutedDocument | undefined;
   /** The schemas that its resources name, and those that these refer to; what all of Kubernetes has is known. */
   readonly schemas?: Schemas;
 }
@@ -79,6 +86,18 @@ export interface TableColumn<Object extends ServedObject = ServedObject> {
 export interface DocumentResource extends ResourceNames {
   readonly type: 'document';
   read(key: ObjectKey, request: ReadRequest): Document | undefined | Promise<Document | undefined>;
+}
+
+/** A document that a version of a group leads to by itself; the query may have what that of a list has. */
+export interface RoutedDocument {
+  read(query: DocumentQuery, request: ReadRequest): Document | Promise<Document>;
+}
+
+/** What a request for a document says, checked. */
+export interface DocumentQuery {
+  readonly labelSelector: LabelSelector;
+  readonly fieldSelector: FieldSelector;
+  readonly isWatch: boolean;
 }
 
 /** Which object is asked for. */

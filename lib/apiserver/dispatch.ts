@@ -17,6 +17,7 @@ import { matchRoute } from '#lib/apiserver/resources/route.ts';
 import { serveDocument } from '#lib/apiserver/resources/serve-document.ts';
 import { serveGet } from '#lib/apiserver/resources/serve-get.ts';
 import { type ListTarget, listOptionsOf, serveList } from '#lib/apiserver/resources/serve-list.ts';
+import { serveRouted } from '#lib/apiserver/resources/serve-routed.ts';
 import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import type { ApiGroup, ApiVersion } from './api-group.ts';
@@ -75,6 +76,12 @@ function dispatchResource(
     readonly watches: WatchServer;
   },
 ): Promise<void> {
+  if (target.version.route) {
+    const routed = target.version.route(target.segments);
+    if (!routed) throw noSuchResource();
+    requireGet(context, { produces: LIST_TYPES, consumes: ['*/*'] });
+    return serveRouted(context, routed);
+  }
   const route = matchRoute(target.version.resources(), target.segments);
   if (!route) throw noSuchResource();
   requireGet(context, { produces: route.type === 'list' ? LIST_TYPES : DOCUMENT_TYPES, consumes: ['*/*'] });

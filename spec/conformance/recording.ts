@@ -25,19 +25,19 @@ export interface RecordedAnswer {
 }
 
 /** Reads every recorded request. */
-export function readRecordings(): readonly Recording[] {
-  return readdirSync(FOLDER)
+export function readRecordings(folder = FOLDER): readonly Recording[] {
+  return readdirSync(folder)
     .filter((file) => file.endsWith('.req'))
     .map((file) => file.slice(0, -'.req'.length))
     .sort()
-    .map(readRecording);
+    .map((name) => readRecording(folder, name));
 }
 
-function readRecording(name: string): Recording {
-  const text = readFileSync(join(FOLDER, `${name}.req`), 'utf8');
+function readRecording(folder: string, name: string): Recording {
+  const text = readFileSync(join(folder, `${name}.req`), 'utf8');
   const field = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(text)?.[1] ?? '';
   const request = readCurlArguments(field('args'));
-  const answer = readAnswer(name);
+  const answer = readAnswer(folder, name);
   const isHead = request.method === 'HEAD'; // curl -I wrote the headers once more where the body would be
   return {
     name,
@@ -68,9 +68,9 @@ function readCurlArguments(line: string): Omit<Recording, 'name' | 'user' | 'pat
   return { method, isHttp2, headers, body };
 }
 
-function readAnswer(name: string): RecordedAnswer {
-  const head = readAnswerHead(readFileSync(join(FOLDER, `${name}.http`), 'utf8'));
-  return { ...head, body: readFileSync(join(FOLDER, `${name}.body`)) };
+function readAnswer(folder: string, name: string): RecordedAnswer {
+  const head = readAnswerHead(readFileSync(join(folder, `${name}.http`), 'utf8'));
+  return { ...head, body: readFileSync(join(folder, `${name}.body`)) };
 }
 
 /** Reads a status line with the headers behind it. */

@@ -24,7 +24,7 @@ export class StatusError extends Error {
   override readonly name = 'StatusError';
   /** The HTTP status, too. */
   readonly code: number;
-  /** One of Kubernetes' `metav1.StatusReason`. */
+  /** One of Kubernetes' `metav1.StatusReason`; empty for an error of a backend that has none. */
   readonly reason: string;
   readonly details: StatusDetails | undefined;
 
@@ -56,7 +56,7 @@ function statusFields({ message, reason, details, code }: StatusError): JsonObje
     metadata: {},
     status: 'Failure',
     message,
-    reason,
+    ...(reason && { reason }),
     ...(details && { details: detailsFields(details) }),
     code,
   };

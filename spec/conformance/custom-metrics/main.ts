@@ -1,0 +1,20 @@
+import { judgeReplay } from './judge-replay.ts';
+import { replayMetrics } from './replay-metrics.ts';
+
+// npm run -s replay-custom-metrics -- FOLDER: serves a folder's dataset.json and replays its requests/. It fails if a
+// response differs in what docs/metrics.md does not name.
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) {
+  process.stderr.write('Usage: npm run -s replay-custom-metrics -- FOLDER\n');
+  process.exitCode = 2;
+} else {
+  const judged = judgeReplay(await replayMetrics(folder));
+  const differing = judged.filter(({ differs }) => differs.length > 0);
+  for (const { name, differs, documented } of differing) {
+    const isNamed = differs.every((aspect) => documented.includes(aspect));
+    process.stdout.write(`${name}: ${differs.join(', ')}${isNamed ? ', as documented' : ''}\n`);
+    if (!isNamed) process.exitCode = 1;
+  }
+  process.stdout.write(`${judged.length - differing.length} agree, ${differing.length} differ\n`);
+}
