@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { appliedStatus } from './applied-fields.ts';
 
 /** An object with a status. */
 export interface StatefulObject<Status> extends KubernetesObject {
@@ -26,7 +27,8 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
   }
 
   /**
-   * Writes a status, unless it is the object's already.
+   * Writes a status, unless what we have applied before is the same and still there; others' fields do not count.
+   * Of an object without `managedFields`, the whole status is compared.
    *
    * @param object as it was read; of an object that was made again under its name, nothing is written
    * @param status all of ours: what it leaves out and we wrote before is taken away
@@ -36,7 +38,8 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
   async write(object: T, status: Status, signal?: AbortSignal): Promise<T> {
     const { client, fieldManager } = this.#options;
     const plain = JSON.parse(JSON.stringify(status)); // as it would come back: without what is undefined
-    if (isDeepStrictEqual(object.status ?? {}, plain)) return object;
+    const current = appliedStatus(object, fieldManager) ?? object.status ?? {};
+    if (isDeepStrictEqual(current, plain)) return object;
     const { name, namespace, uid } = object.metadata;
     return await client.apply(
       { metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }) }, status: plain },

@@ -40,6 +40,31 @@ describe('StatusWriter', () => {
     expect((await writer.write(both, { size: 4 })).status).to.deep.equal({ size: 4, theirs: true });
   });
 
+  it("writes nothing where others' fields alone have changed", async () => {
+    const status = { size: 3, nested: { ours: 1 } };
+    const first = await writer.write(widget, status);
+    const other = new StatusWriter<object, Widget>({ client: served.widgets, fieldManager: 'other' });
+    const both = await other.write(first, { theirs: true, nested: { theirs: 2 } });
+    expect(await writer.write(both, status)).to.equal(both);
+    const updated = await served.widgets.update(
+      { ...both, status: { ...both.status, edited: 1 } },
+      { subresource: 'status', fieldManager: 'editor' },
+    );
+    expect(await writer.write(updated, status)).to.equal(updated);
+  });
+
+  it('writes again what another has changed of ours, or taken away', async () => {
+    const first = await writer.write(widget, { size: 3, note: 'ours' });
+    const changed = await served.widgets.update(
+      { ...first, status: { note: 'theirs' } },
+      { subresource: 'status', fieldManager: 'editor' },
+    );
+    expect((await writer.write(changed, { size: 3, note: 'ours' })).status).to.deep.equal({
+      size: 3,
+      note: 'ours',
+    });
+  });
+
   it('takes over a field that another has written', async () => {
     const theirs = await new StatusWriter<object, Widget>({
       client: served.widgets,

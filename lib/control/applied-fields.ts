@@ -1,0 +1,55 @@
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+
+/**
+ * What of an object's status a field manager has applied, as it is now: neither what others added, nor what others
+ * have set to something else.
+ *
+ * @returns `undefined` where the object does not tell whose its fields are
+ */
+export function appliedStatus(object: KubernetesObject, fieldManager: string): unknown {
+  const entries = propertyOf(object.metadata, 'managedFields');
+  if (!Array.isArray(entries)) return undefined;
+  const ours = entries.find(
+    (entry) =>
+      propertyOf(entry, 'manager') === fieldManager &&
+      propertyOf(entry, 'operation') === 'Apply' &&
+      propertyOf(entry, 'subresource') === 'status',
+  );
+  const fields = propertyOf(propertyOf(ours, 'fieldsV1'), 'f:status');
+  return fields === undefined ? {} : extract(propertyOf(object, 'status'), fields);
+}
+
+/** @param fields as `fieldsV1` has them: without any below, all of the value is meant */
+function extract(value: unknown, fields: unknown): unknown {
+  const names = Object.keys(fields ?? {}).filter((name) => name !== '.');
+  if (names.length === 0) return value;
+  if (Array.isArray(value))
+    return value.flatMap((item, index) => extractItem(item, { index, fields, names }));
+  const found: Record<string, unknown> = {};
+  for (const name of names) {
+    const property = propertyOf(value, name.slice(2));
+    if (property !== undefined) found[name.slice(2)] = extract(property, propertyOf(fields, name));
+  }
+  return found;
+}
+
+interface Among {
+  readonly index: number;
+  readonly fields: unknown;
+  readonly names: readonly string[];
+}
+
+/** The item, as far as it is one of those that are named: by its keys, its value or its index. */
+function extractItem(item: unknown, { index, fields, names }: Among): unknown[] {
+  const name = names.find((one) => isNamed(item, index, one));
+  return name === undefined ? [] : [extract(item, propertyOf(fields, name))];
+}
+
+function isNamed(item: unknown, index: number, name: string): boolean {
+  const told: unknown = JSON.parse(name.slice(2));
+  if (name.startsWith('k:')) {
+    return Object.entries(told ?? {}).every(([key, value]) => propertyOf(item, key) === value);
+  }
+  return name.startsWith('v:') ? item === told : index === told;
+}
