@@ -3,6 +3,7 @@ import { type SubsystemServerEnvironment, serveSubsystems } from '#lib/apiserver
 import type { Subsystem as ServedSubsystem } from '#lib/apiserver/subsystem.ts';
 import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { LeaderElection } from '#lib/control/leader-election.ts';
+import { addLeaderElectionSeries } from '#lib/control/leader-election-series.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
@@ -49,6 +50,10 @@ export async function startAutoscaler(
     starting.use(new ApiClient({ access, clock, userAgent: `${userAgent} ${purpose}`, ...more }));
 
   const election = electionOf(options, { ...environment, api: clientOf('leader-election') });
+  const { leaderElection } = options;
+  if (election && leaderElection) {
+    addLeaderElectionSeries({ registry, name: leaderElection.lease.name, election });
+  }
   const client = clientOf('controllers', {
     rateLimit: new TokenBucket({ clock, ...options.apiRate }),
     maxRetries: MAX_RETRIES,
