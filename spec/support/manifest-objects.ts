@@ -32,15 +32,34 @@ export async function helmTemplate(
   values: Readonly<Record<string, unknown>> = {},
   release = 'metrics-server',
 ): Promise<readonly ManifestObject[]> {
+  return await render(release, CHART, values);
+}
+
+/** The same of the autoscaler's chart. */
+export async function autoscalerTemplate(
+  values: Readonly<Record<string, unknown>> = {},
+  release = 'autoscaler',
+): Promise<readonly ManifestObject[]> {
+  return await render(release, AUTOSCALER_CHART, values);
+}
+
+async function render(
+  release: string,
+  chart: string,
+  values: Readonly<Record<string, unknown>>,
+): Promise<readonly ManifestObject[]> {
   const sets = Object.entries(values).map(
     ([path, value]) => `--set-json=${path}=${JSON.stringify(value) ?? ''}`,
   );
-  const chart = [release, CHART, '--namespace=kube-system'];
-  return objectsIn(await outputOf(await findHelm(), ['template', ...chart, ...sets]));
+  const named = [release, chart, '--namespace=kube-system'];
+  return objectsIn(await outputOf(await findHelm(), ['template', ...named, ...sets]));
 }
 
 /** The folder of the Helm chart. */
 export const CHART = 'manifests/charts/metrics-server';
+
+/** That of the autoscaler's. */
+export const AUTOSCALER_CHART = 'manifests/charts/autoscaler';
 
 /** @throws Error when there is none, or more than one */
 export function onlyOf(objects: readonly ManifestObject[], kind: string, name?: string): ManifestObject {

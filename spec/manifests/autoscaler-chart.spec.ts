@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { findHelm } from '#spec/support/helm.ts';
+import {
+  AUTOSCALER_CHART,
+  autoscalerTemplate,
+  kustomize,
+  type ManifestObject,
+  onlyOf,
+  serverContainer,
+} from '#spec/support/manifest-objects.ts';
+import { runToEnd } from '#spec/support/run-to-end.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+
+const DEFINITION = 'cron-horizontal-pod-autoscaler.yaml';
+
+describe("the autoscaler's Helm chart", () => {
+  let byDefault: readonly ManifestObject[];
+  let kustomized: readonly ManifestObject[];
+
+  before(async () => {
+    [byDefault, kustomized] = await Promise.all([
+      autoscalerTemplate(),
+      kustomize('manifests/overlays/autoscaler'),
+    ]);
+  });
+
+  it("passes Helm's own lint", async () => {
+    const args = ['lint', '--strict', AUTOSCALER_CHART];
+    const { stdout, exitStatus } = await runToEnd(await findHelm(), args, 20_000);
+    expect(exitStatus, stdout).to.equal(0);
+  });
+
+  it('is of the version of the package', () => {
+    const chart = parse(readFileSync(`${AUTOSCALER_CHART}/Chart.yaml`, 'utf8'));
+    expect([chart.version, chart.appVersion]).to.deep.equal([packageJson.version, packageJson.version]);
+  });
+
+  it('installs what kustomize installs unless told otherwise', () => {
+    const named = (objects: readonly ManifestObject[]) =>
+      objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort();
+    expect(named(byDefault)).to.deep.equal(named(kustomized));
+    for (const { kind, metadata, rules } of kustomized) {
+      if (rules) expect(onlyOf(byDefault, kind, metadata.name).rules, metadata.name).to.deep.equal(rules);
+    }
+    const { args: _, ...container } = serverContainer(byDefault);
+    const { args: __, ...expected } = serverContainer(kustomized);
+    expect(container).to.deep.equal(expected);
+  });
+
+  it('gives flags that the autoscaler knows, and the Lease that its role names', () => {
+    const [command, ...args] = serverContainer(byDefault).args;
+    expect(command).to.equal('autoscaler');
+    const commandLine = parseAutoscalerOptions(args);
+    if (commandLine.kind !== 'run') throw new Error('It does not run');
+    const { controllers, leaderElection } = commandLine.options;
+    expect([...controllers]).to.deep.equal(['cronhpa']);
+    const role = onlyOf(byDefault, 'Role');
+    expect(leaderElection?.lease).to.deep.equal({
+      namespace: role.metadata.namespace,
+      name: role.rules[1].resourceNames[0],
+    });
+  });
+
+  it('gives no permission of a controller that is switched off', async () => {
+    const objects = await autoscalerTemplate({ 'controllers.cronhpa.enabled': false });
+    const roles = objects.filter(({ kind }) => kind === 'ClusterRole');
+    expect(roles.map(({ metadata }) => metadata.name)).to.deep.equal(['autoscaler-events']);
+    expect(serverContainer(objects).args).to.include('--controllers=');
+  });
+
+  it('refuses a controller that the autoscaler does not have', async () => {
+    const failure = await autoscalerTemplate({ 'controllers.cron': { enabled: true } }).then(
+      () => 'it was accepted',
+      (error: Error) => error.message,
+    );
+    expect(failure).to.include('controllers has "cron", which is none of');
+  });
+
+  it('lets those resources alone be scaled that a value names', async () => {
+    const scaleResources = [{ apiGroup: 'argoproj.io', resources: ['rollouts'] }];
+    const role = onlyOf(await autoscalerTemplate({ scaleResources }), 'ClusterRole', 'autoscaler-scale');
+    expect(role.rules).to.deep.equal([
+      { apiGroups: ['argoproj.io'], resources: ['rollouts/scale'], verbs: ['get', 'update'] },
+    ]);
+  });
+
+  it('brings definitions that are upgraded with it and survive its removal', async () => {
+    const given = parse(readFileSync(`manifests/crds/${DEFINITION}`, 'utf8'));
+    const { spec, metadata } = onlyOf(byDefault, 'CustomResourceDefinition');
+    expect(spec).to.deep.equal(given.spec);
+    expect(metadata.annotations).to.deep.equal({ 'helm.sh/resource-policy': 'keep' });
+    const without = await autoscalerTemplate({ 'crds.create': false });
+    expect(without.some(({ kind }) => kind === 'CustomResourceDefinition')).to.equal(false);
+  });
+
+  it('hands on replicas, resources, names and flags', async () => {
+    const objects = await autoscalerTemplate(
+      { replicas: 3, resources: { limits: { memory: '1Gi' } }, args: ['--cron-hpa-time-zone=Asia/Tokyo'] },
+      'clock',
+    );
+    expect(onlyOf(objects, 'Deployment').metadata.name).to.equal('clock-autoscaler');
+    expect(onlyOf(objects, 'Deployment').spec.replicas).to.equal(3);
+    const { resources, args } = serverContainer(objects);
+    expect(resources).to.deep.equal({ limits: { memory: '1Gi' }, requests: resources.requests });
+    expect(args).to.include.members([
+      '--leader-elect-resource-name=clock-autoscaler',
+      '--cron-hpa-time-zone=Asia/Tokyo',
+    ]);
+  });
+
+  it('brings monitoring where told to, by the name of its release', async () => {
+    const objects = await autoscalerTemplate(
+      {
+        'serviceMonitor.enabled': true,
+        'prometheusRule.enabled': true,
+        'dashboard.enabled': true,
+        'metrics.enabled': true,
+      },
+      'clock',
+    );
+    expect(onlyOf(objects, 'Service').metadata.labels).to.include(
+      onlyOf(objects, 'ServiceMonitor').spec.selector.matchLabels,
+    );
+    expect(JSON.stringify(onlyOf(objects, 'PrometheusRule').spec)).to.include('job=\\"clock\\"');
+    expect(JSON.parse(onlyOf(objects, 'ConfigMap').data['autoscaler.json'])).to.include({
+      title: 'autoscaler',
+    });
+    expect(serverContainer(objects).args.join(' ')).to.match(
+      /--authorization-always-allow-paths=\S*,\/metrics/,
+    );
+  });
+});
