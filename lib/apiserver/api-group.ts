@@ -1,8 +1,8 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
 import type { Schemas } from '#lib/apiserver/objects/schema.ts';
-import type { SelectedBatch } from '#lib/apiserver/objects/selection.ts';
-import type { ObjectBatch, ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { SelectedBlock } from '#lib/apiserver/objects/selection.ts';
+import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
@@ -40,11 +40,11 @@ export interface ResourceNames {
   /** `pods`; or `pods/http_requests`, which is served at `pods/NAME/http_requests`. */
   readonly name: string;
   readonly singularName: string;
-  /** Of what a get answers with. */
+  /** Of what a get responds with. */
   readonly kind: string;
   readonly isNamespaced: boolean;
   readonly shortNames?: readonly string[];
-  /** The name of the schema of what a get answers with; without one the resource is not described. */
+  /** The name of the schema of what a get responds with; without one the resource is not described. */
   readonly schema?: string;
 }
 
@@ -62,9 +62,9 @@ export interface ObjectResource<Object extends ServedObject = ServedObject> exte
    * All objects, or those of one namespace, sorted by namespace and name. The server selects from them: an
    * implementation that has to fetch them may leave out those that the selectors don't match.
    */
-  list(query: ListQuery, request: ReadRequest): readonly ObjectBatch[] | Promise<readonly ObjectBatch[]>;
-  /** Told what a get or a list answers with, whatever is made of it; an object that is got is a batch of its own. */
-  onServed?(selection: readonly SelectedBatch<Object>[]): void;
+  list(query: ListQuery, request: ReadRequest): readonly ObjectBlock[] | Promise<readonly ObjectBlock[]>;
+  /** Told what a get or a list responds with, whatever is made of it; an object that is got is a block of its own. */
+  onServed?(selection: readonly SelectedBlock<Object>[]): void;
   /** How changes are followed; without it the resource is not watched. */
   readonly watch?: Watchable<Object>;
 }
@@ -82,7 +82,7 @@ export interface TableColumn<Object extends ServedObject = ServedObject> {
   cell(object: Object): string | number | boolean | null;
 }
 
-/** A resource that answers with whole documents of its own making, such as the values of a custom metric. */
+/** A resource that responds with whole documents of its own making, such as the values of a custom metric. */
 export interface DocumentResource extends ResourceNames {
   readonly type: 'document';
   read(key: ObjectKey, request: ReadRequest): Document | undefined | Promise<Document | undefined>;
@@ -120,6 +120,6 @@ export interface ListQuery {
 export interface ReadRequest {
   readonly user: User;
   readonly query: URLSearchParams;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when nobody waits for the response any more. */
   readonly signal: AbortSignal;
 }

@@ -9,7 +9,6 @@ import { healthEndpoints } from '#lib/apiserver/health/health-endpoints.ts';
 import { metricsEndpoint } from '#lib/apiserver/health/metrics-endpoint.ts';
 import type { Endpoint, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { DEFAULT_MAX_HELD_BYTES, DeliveryGate } from '#lib/apiserver/http/delivery-gate.ts';
-import { answer } from '#lib/apiserver/middleware/answer.ts';
 import { authenticate } from '#lib/apiserver/middleware/authenticate.ts';
 import { authorize } from '#lib/apiserver/middleware/authorize.ts';
 import { finishBody } from '#lib/apiserver/middleware/finish-body.ts';
@@ -24,6 +23,7 @@ import {
 } from '#lib/apiserver/middleware/limit-in-flight.ts';
 import { readRequest } from '#lib/apiserver/middleware/read-request.ts';
 import { recogniseAddress } from '#lib/apiserver/middleware/recognise-address.ts';
+import { respond } from '#lib/apiserver/middleware/respond.ts';
 import { OpenApiDocuments } from '#lib/apiserver/openapi/openapi-documents.ts';
 import {
   OPENAPI_V3_ROOT,
@@ -71,7 +71,7 @@ export interface ApiServerOptions extends ListenAddress {
   readonly maxWatchers?: number;
   /** How many bytes of responses may be held until clients have taken them. */
   readonly maxHeldBytes?: number;
-  /** How long an answer may take to be made, and then again to be read. */
+  /** How long a response may take to be made, and then again to be read. */
   readonly requestTimeoutMs?: number;
   /** How long to go on serving, not ready, once the server is disposed; by default no time. */
   readonly shutdownDelayMs?: number;
@@ -134,7 +134,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
   const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const app = new Koa<RequestState>();
-  app.use(answer(logger));
+  app.use(respond(logger));
   app.use(finishBody);
   app.use(limitHeaders(telemetry));
   app.use(readRequest);
@@ -146,7 +146,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   app.use(limitHeld(deliveries));
   app.use(authorize(options.authorizer ?? everythingIsAllowed));
   app.use(dispatch({ groups, version, endpoints, watches, serverAddress }));
-  app.on('error', (error) => logger.info('Cannot send an answer', { err: String(error) }, 2));
+  app.on('error', (error) => logger.info('Cannot send a response', { err: String(error) }, 2));
 
   const serving = await SecureServer.start({
     ...options,

@@ -30,7 +30,7 @@ describe('startApiServer', () => {
     expect(answer.body.toString()).to.include('\nanswers 42\n');
   });
 
-  it('stamps every answer with an audit ID, that of the request if it has one', async () => {
+  it('stamps every response with an audit ID, that of the request if it has one', async () => {
     await using server = await startTestApiServer();
     const { port } = server.address;
     const own = await askHttp1({ port, path: '/none' });
@@ -64,7 +64,7 @@ describe('startApiServer', () => {
     }
   });
 
-  it('answers a fault of its own with a Status, keeps the reason for the log and goes on', async () => {
+  it('answers an error of its own with a Status, keeps the reason for the log and goes on', async () => {
     const logger = new RecordingLogger();
     const faulty = groupOf('lab.example', () => {
       throw new Error('the secret is 42');
@@ -77,7 +77,7 @@ describe('startApiServer', () => {
     expect(answer.body.toString()).not.to.include('secret');
     expect(logger.lines).to.deep.include({
       level: 'error',
-      message: 'Cannot answer a request',
+      message: 'Cannot serve a request',
       fields: { method: 'GET', path: '/apis/lab.example/v1/things', err: 'the secret is 42' },
       verbosity: 0,
     });

@@ -204,7 +204,7 @@ describe('A client that goes past a bound', () => {
   }
 });
 
-/** Asks and reads nothing of the answer but its head. @returns what reads the rest, and tells how many bytes there were */
+/** Asks and reads nothing of the response but its head. @returns what reads the rest, and tells how many bytes there were */
 async function unreadHttp1(port: number, path: string): Promise<() => Promise<number>> {
   const outgoing = request({ host: '127.0.0.1', port, path, agent: false, rejectUnauthorized: false });
   outgoing.end();

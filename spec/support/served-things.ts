@@ -1,7 +1,7 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import type { ObjectBatch, ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 
 /** An object of an invented kind that has a size, sent as field 2. */
 export class Thing implements ServedObject {
@@ -40,7 +40,7 @@ export class Thing implements ServedObject {
 
 /** A resource `things` that has the batches of the moment, whatever it is asked. */
 export function thingsResource(
-  batches: () => readonly ObjectBatch[] | Promise<readonly ObjectBatch[]>,
+  batches: () => readonly ObjectBlock[] | Promise<readonly ObjectBlock[]>,
   changes: Partial<ObjectResource<Thing>> = {},
 ): ObjectResource<Thing> {
   return {

@@ -9,7 +9,7 @@ export interface Credentials {
   readonly rawHeaders: readonly string[];
   /** The connection, for the certificate that the client showed; the same object for all its requests. */
   readonly socket: TLSSocket;
-  /** Aborts when nobody waits for the answer any more; asked for only where there is something to wait for. */
+  /** Aborts when nobody waits for the response any more; asked for only where there is something to wait for. */
   readonly signal?: () => AbortSignal;
 }
 

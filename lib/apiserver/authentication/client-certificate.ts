@@ -19,7 +19,7 @@ export function byClientCertificate(
     const { clientAuthorities } = config();
     if (!chain || !clientAuthorities) return undefined;
     telemetry.recordCertificate(chain.leaf.validToDate.getTime() - clock.nowMs());
-    return chain.faultBy(clientAuthorities, clock.nowMs()) ?? userOf(chain.leaf);
+    return chain.errorBy(clientAuthorities, clock.nowMs()) ?? userOf(chain.leaf);
   };
 }
 

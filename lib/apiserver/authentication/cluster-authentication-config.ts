@@ -91,12 +91,12 @@ export class ClusterAuthenticationConfig implements AsyncDisposable {
   }
 
   #apply(data: ConfigMapData): void {
-    const faults: string[] = [];
+    const errors: string[] = [];
     const attempt = (read: () => void) => {
       try {
         read();
       } catch (error) {
-        faults.push(describeError(error));
+        errors.push(describeError(error));
       }
     };
     attempt(() => {
@@ -105,7 +105,7 @@ export class ClusterAuthenticationConfig implements AsyncDisposable {
     attempt(() => {
       this.#frontProxy = frontProxyIn(data);
     });
-    if (faults.length > 0) this.#complain(faults.join('; '));
+    if (errors.length > 0) this.#complain(errors.join('; '));
     else this.#complaint = '';
   }
 

@@ -15,8 +15,8 @@ export function byFrontProxy(config: () => AuthenticationConfig, clock: Clock): 
     const chain = peerChainOf(socket);
     const { frontProxy } = config();
     if (!chain || !frontProxy) return undefined;
-    const fault = chain.faultBy(frontProxy.authorities, clock.nowMs());
-    if (fault) return fault;
+    const error = chain.errorBy(frontProxy.authorities, clock.nowMs());
+    if (error) return error;
     const name = commonNameOf(chain.leaf);
     const { allowedNames, headers } = frontProxy;
     if (allowedNames.length > 0 && !allowedNames.includes(name)) {

@@ -30,7 +30,7 @@ interface Outcome {
   readonly user: User | undefined;
 }
 
-/** Asks the API server whose a token is, and remembers the answer under a digest: tokens themselves are not kept. */
+/** Asks the API server whose a token is, and remembers the response under a digest: tokens themselves are not kept. */
 export function tokenReviewer({ client, clock, cacheTtlMs, onLookup }: TokenReviewOptions): TokenReviewer {
   const cache = new ExpiringCache<Outcome>({ clock, maxEntries: MAX_TOKENS });
   const secret = randomBytes(32);

@@ -5,7 +5,7 @@ import type { User } from '#lib/apiserver/http/user.ts';
 export interface Attributes {
   readonly user: User;
   readonly info: RequestInfo;
-  /** Aborts when nobody waits for the answer any more; asked for only where there is something to wait for. */
+  /** Aborts when nobody waits for the response any more; asked for only where there is something to wait for. */
   readonly signal?: () => AbortSignal;
 }
 

@@ -26,7 +26,7 @@ export interface CertificateConstraints {
   readonly hasAlternativeNames: boolean;
   /** Whether it, as an authority, signs for some names only. */
   readonly hasNameConstraints: boolean;
-  /** Extensions that whoever does not understand them must refuse the certificate for. */
+  /** Extensions for which a verifier that does not understand them must refuse the certificate. */
   readonly unknownCritical: readonly string[];
 }
 

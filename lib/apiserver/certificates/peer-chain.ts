@@ -19,7 +19,7 @@ interface Fault {
 /**
  * The certificates that a client has shown on its connection.
  *
- * They are verified anew whenever the authorities are others than last time, and their time is checked at every
+ * They are verified again whenever the authorities are others than last time, and their time is checked at every
  * request: a connection outlives both.
  */
 export class PeerChain {
@@ -36,7 +36,7 @@ export class PeerChain {
    * Why no authority of the bundle vouches for the client at this moment; `undefined` where one does. It is given, not
    * thrown: throwing one takes longer than all the rest that a request needs of its client's certificate.
    */
-  faultBy(authorities: CaBundle, nowMs: number): Error | undefined {
+  errorBy(authorities: CaBundle, nowMs: number): Error | undefined {
     let known = this.#verified.get(authorities);
     if (!known || nowMs < known.fromMs || nowMs > known.toMs) {
       known = this.#judge(authorities, nowMs);

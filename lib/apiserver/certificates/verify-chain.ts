@@ -60,7 +60,7 @@ class PathSearch {
   readonly #usage: string;
   readonly #nowMs: number;
   #checksLeft = MAX_SIGNATURE_CHECKS;
-  #fault: string | undefined;
+  #error: string | undefined;
 
   constructor(
     intermediates: readonly X509Certificate[],
@@ -74,7 +74,7 @@ class PathSearch {
 
   from(leaf: X509Certificate): ChainValidity {
     const validity = this.#extend([leaf]);
-    if (!validity) throw new Error(this.#fault ?? 'certificate signed by unknown authority');
+    if (!validity) throw new Error(this.#error ?? 'certificate signed by unknown authority');
     return validity;
   }
 
@@ -99,9 +99,9 @@ class PathSearch {
 
   /** Whether the last certificate of a path may not stand there; the reason is kept for the error. */
   #isFaulty(path: readonly X509Certificate[]): boolean {
-    const fault = faultAtEnd(path, this.#usage, this.#nowMs);
-    this.#fault ??= fault;
-    return fault !== undefined;
+    const error = errorAtEnd(path, this.#usage, this.#nowMs);
+    this.#error ??= error;
+    return error !== undefined;
   }
 
   #issued(issuer: X509Certificate, subject: X509Certificate): boolean {
@@ -110,7 +110,7 @@ class PathSearch {
   }
 }
 
-function faultAtEnd(path: readonly X509Certificate[], usage: string, nowMs: number): string | undefined {
+function errorAtEnd(path: readonly X509Certificate[], usage: string, nowMs: number): string | undefined {
   const certificate = path.at(-1);
   if (!certificate) return undefined;
   if (nowMs < certificate.validFromDate.getTime()) return 'certificate is not yet valid';

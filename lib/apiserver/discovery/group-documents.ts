@@ -6,7 +6,7 @@ import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts'
 const ALL_CLIENTS = '0.0.0.0/0';
 
 /**
- * The answer to `/apis`: every group, and where it is served.
+ * The response to `/apis`: every group, and where it is served.
  *
  * @param serverAddress host and port; the host may be empty
  */
@@ -34,7 +34,7 @@ export function apiGroupList(groups: readonly ApiGroup[], serverAddress: string)
   };
 }
 
-/** The answer to `/apis/GROUP`: its versions. */
+/** The response to `/apis/GROUP`: its versions. */
 export function apiGroup(group: ApiGroup): Document {
   return {
     apiVersion: 'v1',
@@ -44,7 +44,7 @@ export function apiGroup(group: ApiGroup): Document {
   };
 }
 
-/** The answer to `/apis/GROUP/VERSION`: its resources. */
+/** The response to `/apis/GROUP/VERSION`: its resources. */
 export function apiResourceList(groupVersion: string, resources: readonly ServedResource[]): Document {
   return {
     apiVersion: 'v1',

@@ -4,7 +4,7 @@ import type { JsonObject } from './json-value.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import { runtimeUnknown } from './runtime-unknown.ts';
 
-/** A whole answer in Kubernetes' object model, in no encoding yet. */
+/** A whole response in Kubernetes' object model, in no encoding yet. */
 export interface Document {
   /** Empty where Kubernetes leaves it out. */
   readonly apiVersion: string;

@@ -15,7 +15,7 @@ import { ProtobufWriter } from './protobuf-writer.ts';
 import { runtimeUnknown } from './runtime-unknown.ts';
 import { returnScratch, takeScratch } from './scratch.ts';
 
-/** A whole answer that may have many items, the last of its fields. */
+/** A whole response that may have many items, the last of its fields. */
 export interface ListDocument<Item> {
   readonly apiVersion: string;
   readonly kind: string;

@@ -32,7 +32,7 @@ export class ProtobufWriter {
     return this.#room;
   }
 
-  /** A copy of everything written so far; the writer starts anew and keeps its buffer. */
+  /** A copy of everything written so far; the writer starts again and keeps its buffer. */
   finish(): Buffer {
     const copy = Buffer.from(this.#room.subarray(0, this.#length));
     this.#length = 0;

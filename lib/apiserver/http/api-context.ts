@@ -15,7 +15,7 @@ export interface RequestState {
   deadline: RequestDeadline;
   /** What is held of the response; without it, until it is known who asks, responses are short. */
   held?: HeldResponse;
-  /** How long an answer must be to be compressed; none is where this is not set. */
+  /** How long a response must be to be compressed; none is where this is not set. */
   gzipFromBytes?: number;
   /** What the body is to be made of. */
   body?: ResponseBody;
@@ -27,5 +27,5 @@ export type ApiContext = ParameterizedContext<RequestState>;
 /** Does its part of handling a request, then lets the middleware behind it do theirs. */
 export type Middleware = (context: ApiContext, next: () => Promise<unknown>) => Promise<unknown> | unknown;
 
-/** What a path leads to: writes the answer into the context. */
+/** What a path leads to: writes the response into the context. */
 export type Endpoint = (context: ApiContext) => Promise<void> | void;

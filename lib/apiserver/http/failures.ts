@@ -92,8 +92,8 @@ export function unsupportedMediaType(): StatusError {
 
 /** 422: options that are well-formed, but not together. */
 export function invalidOptions(causes: readonly StatusCause[]): StatusError {
-  const faults = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
-  const all = faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`;
+  const errors = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
+  const all = errors.length === 1 ? errors[0] : `[${errors.join(', ')}]`;
   return new StatusError(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${all}`, {
     details: { group: 'meta.k8s.io', kind: 'ListOptions', causes },
   });
@@ -106,7 +106,7 @@ export function tooManyRequests(retryAfterSeconds: number): StatusError {
   });
 }
 
-/** 500: our own fault. What went wrong is for our log alone: it may quote what callers must not see. */
+/** 500: our own error. What went wrong is for our log alone: it may quote what callers must not see. */
 export function internalError(cause: unknown): StatusError {
   const message = 'This request caused apiserver to panic. Look in the logs for details.';
   return new StatusError(500, 'InternalError', message, { details: {}, cause });

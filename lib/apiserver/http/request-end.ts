@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Tells when nobody waits for an answer any more: it has left, or its client has gone. A client may go at any
+ * Tells when nobody waits for a response any more: it has left, or its client has gone. A client may go at any
  * moment, so that who asks late is told at once.
  */
 export class RequestEnd {

@@ -9,7 +9,7 @@ export interface Content {
   readonly modifiedAtMs: number;
 }
 
-/** Answers with content, with the part of it that is asked for, or with 304 where the client has it already. */
+/** Responds with content, with the part of it that is asked for, or with 304 where the client has it already. */
 export function serveContent(context: ApiContext, content: Content): void {
   const { mediaType, body, hash, modifiedAtMs } = content;
   context.set('ETag', `"${hash}"`);
@@ -42,7 +42,7 @@ interface Range {
   readonly end: number;
 }
 
-/** @returns `undefined` for all of it, which is also the answer to several ranges at once */
+/** @returns `undefined` for all of it, which is also the response to several ranges at once */
 function readRange(header: string, length: number): Range | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;

@@ -41,7 +41,7 @@ export class StatusError extends Error {
   }
 }
 
-/** The failure as an answer. */
+/** The failure as a response. */
 export function statusDocument(error: StatusError): Document {
   return {
     apiVersion: 'v1',

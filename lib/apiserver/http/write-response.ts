@@ -29,7 +29,7 @@ export function negotiateResponse(
   return { ...representation, isPretty: representation.isPretty || isForHumans(context) };
 }
 
-/** Answers with a document in the format that the client prefers. */
+/** Responds with a document in the format that the client prefers. */
 export function writeDocument(context: ApiContext, document: Document): void {
   const encoding = negotiateResponse(context);
   writeBody(context, encodeDocument(document, encoding), encoding.format);
@@ -50,7 +50,7 @@ export function writeBody(
   else context.state.body = body;
 }
 
-/** Answers with a failure; where the client takes no format of ours it gets indented JSON, as in Kubernetes. */
+/** Responds with a failure; where the client takes no format of ours it gets indented JSON, as in Kubernetes. */
 export function writeStatus(context: ApiContext, failure: StatusError): void {
   const agreed = negotiate(context.get('Accept'), NO_CONVERSION);
   const encoding: Encoding = agreed

@@ -28,7 +28,7 @@ async function decide(context: ApiContext, authorizer: Authorizer): Promise<Deci
   }
 }
 
-/** The answer quotes what the caller sent. */
+/** The response quotes what the caller sent. */
 function forbidSniffing(context: ApiContext): void {
   context.set('X-Content-Type-Options', 'nosniff');
 }

@@ -3,7 +3,7 @@ import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.
 import type { Clock } from '#lib/time/clock.ts';
 
 /**
- * Cuts off who does not take an answer within the time that a request may last: it would count as under way for good.
+ * Cuts off who does not take a response within the time that a request may last: it would count as under way for good.
  * Watches look after that themselves.
  */
 export function limitDelivery(

@@ -7,7 +7,7 @@ import { parseDurationMs } from '#lib/time/duration.ts';
 
 /**
  * Gives every request a deadline: that of its `timeout` parameter, unless that is longer than the server's. It is over, too,
- * when the client has gone: nobody waits for the answer any more. The `timeout` of a watch is not looked at, for a
+ * when the client has gone: nobody waits for the response any more. The `timeout` of a watch is not looked at, for a
  * watch lasts as long as its `timeoutSeconds` say.
  */
 export function limitDuration(clock: Clock, maximumMs: number): Middleware {
@@ -17,7 +17,7 @@ export function limitDuration(clock: Clock, maximumMs: number): Middleware {
     const asked = (!isWatch && query.get('timeout')) || '0';
     const askedMs = parseDurationMs(asked);
     if (askedMs === undefined) {
-      throw badRequest(`invalid timeout specified in the request URL - ${describeFault(asked)}`);
+      throw badRequest(`invalid timeout specified in the request URL - ${describeError(asked)}`);
     }
     const durationMs = askedMs > 0 ? Math.min(askedMs, maximumMs) : maximumMs;
     using deadline = new RequestDeadline(clock, durationMs);
@@ -32,7 +32,7 @@ const UNIT = /^[^.\d]+/;
 const UNITS = ['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'];
 
 /** Says in the words of Go's `time.ParseDuration` why a text is no duration. */
-function describeFault(text: string): string {
+function describeError(text: string): string {
   let rest = text.replace(/^[+-]/, '');
   while (rest !== '') {
     const amount = AMOUNT.exec(rest)?.[0];

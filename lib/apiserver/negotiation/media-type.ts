@@ -8,10 +8,10 @@ export const MEDIA_TYPES = {
   protobuf: 'application/vnd.kubernetes.protobuf',
 } as const;
 
-/** What whole documents are answered in. */
+/** What whole documents are served in. */
 export const DOCUMENT_TYPES: readonly string[] = Object.values(MEDIA_TYPES);
 
-/** What lists are answered in; whoever asks for a stream may get a list all the same. */
+/** What lists are served in; a client that asks for a stream may get a list all the same. */
 export const LIST_TYPES: readonly string[] = [
   ...DOCUMENT_TYPES,
   `${MEDIA_TYPES.json};stream=watch`,

@@ -1,21 +1,21 @@
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { placesByLabel } from './label-index.ts';
-import type { ObjectBatch, ServedObject } from './served-object.ts';
+import type { ObjectBlock, ServedObject } from './served-object.ts';
 
-/** Objects of a batch that follow one another: from an index up to, but without, another. */
-export interface Run {
+/** Objects of a block that follow one another: from an index up to, but without, another. */
+export interface IndexRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** What is selected of one batch; not empty. */
-export interface SelectedBatch<Object extends ServedObject = ServedObject> {
-  readonly batch: readonly Object[];
-  readonly runs: readonly Run[];
+/** What is selected of one block; not empty. */
+export interface SelectedBlock<Object extends ServedObject = ServedObject> {
+  readonly block: readonly Object[];
+  readonly ranges: readonly IndexRange[];
 }
 
-/** What is selected of all batches, in their order. */
-export type Selection = readonly SelectedBatch[];
+/** What is selected of all blocks, in their order. */
+export type Selection = readonly SelectedBlock[];
 
 /**
  * Selects everything, or the objects that are wanted.
@@ -23,76 +23,78 @@ export type Selection = readonly SelectedBatch[];
  * @param options.labelSelector what every wanted object is known to match, so that not all have to be asked about
  */
 export function select(
-  batches: readonly ObjectBatch[],
+  blocks: readonly ObjectBlock[],
   isWanted?: (object: ServedObject) => boolean,
   options: { readonly labelSelector?: LabelSelector } = {},
 ): Selection {
   const { labelSelector } = options;
-  const selection: SelectedBatch[] = [];
-  for (const batch of batches) {
-    const places = labelSelector && placesByLabel(batch, labelSelector);
-    const runs = isWanted ? wantedRuns(batch, { isWanted, places }) : [{ start: 0, end: batch.length }];
-    if (batch.length > 0 && runs.length > 0) selection.push({ batch, runs });
+  const selection: SelectedBlock[] = [];
+  for (const block of blocks) {
+    const places = labelSelector && placesByLabel(block, labelSelector);
+    const ranges = isWanted ? wantedRanges(block, { isWanted, places }) : [{ start: 0, end: block.length }];
+    if (block.length > 0 && ranges.length > 0) selection.push({ block, ranges });
   }
   return selection;
 }
 
-/** Whether all of a batch is selected. */
-export function isWhole({ batch, runs }: SelectedBatch): boolean {
-  const [first] = runs;
-  return first?.start === 0 && first.end === batch.length;
+/** Whether all of a block is selected. */
+export function isWhole({ block, ranges }: SelectedBlock): boolean {
+  const [first] = ranges;
+  return first?.start === 0 && first.end === block.length;
 }
 
 /** How many objects are selected. */
 export function countSelected(selection: Selection): number {
   let count = 0;
-  for (const { runs } of selection) for (const { start, end } of runs) count += end - start;
+  for (const { ranges } of selection) for (const { start, end } of ranges) count += end - start;
   return count;
 }
 
 /** The selected objects. */
 export function selectedObjects(selection: Selection): readonly ServedObject[] {
-  return selection.flatMap(({ batch, runs }) => runs.flatMap(({ start, end }) => batch.slice(start, end)));
+  return selection.flatMap(({ block, ranges }) =>
+    ranges.flatMap(({ start, end }) => block.slice(start, end)),
+  );
 }
 
 /** The first of the selected objects, so many of them. */
 export function takeSelected(selection: Selection, limit: number): Selection {
-  const taken: SelectedBatch[] = [];
+  const taken: SelectedBlock[] = [];
   let left = limit;
-  for (const { batch, runs } of selection) {
-    const takenRuns: Run[] = [];
-    for (const { start, end } of runs) {
+  for (const { block, ranges } of selection) {
+    const takenRanges: IndexRange[] = [];
+    for (const { start, end } of ranges) {
       if (left === 0) break;
-      const run = { start, end: Math.min(end, start + left) };
-      left -= run.end - run.start;
-      takenRuns.push(run);
+      const range = { start, end: Math.min(end, start + left) };
+      left -= range.end - range.start;
+      takenRanges.push(range);
     }
-    if (takenRuns.length > 0) taken.push({ batch, runs: takenRuns });
+    if (takenRanges.length > 0) taken.push({ block, ranges: takenRanges });
   }
   return taken;
 }
 
 /** @param wanted.places where all the wanted ones are; everywhere by default */
-function wantedRuns(
-  batch: ObjectBatch,
+function wantedRanges(
+  block: ObjectBlock,
   {
     isWanted,
-    places = batch.keys(),
+    places = block.keys(),
   }: {
     readonly isWanted: (object: ServedObject) => boolean;
     readonly places?: Iterable<number> | undefined;
   },
-): readonly Run[] {
-  const runs: Run[] = [];
+): readonly IndexRange[] {
+  const ranges: IndexRange[] = [];
   let [start, end] = [0, 0];
   for (const place of places) {
-    if (!isWanted(batch[place] as ServedObject)) continue;
+    if (!isWanted(block[place] as ServedObject)) continue;
     if (place !== end) {
-      if (start < end) runs.push({ start, end });
+      if (start < end) ranges.push({ start, end });
       start = place;
     }
     end = place + 1;
   }
-  if (start < end) runs.push({ start, end });
-  return runs;
+  if (start < end) ranges.push({ start, end });
+  return ranges;
 }

@@ -16,4 +16,4 @@ export interface ServedObject extends ObjectMeta {
  * Some of a resource's objects that follow one another: the same array for as long as it holds the same objects,
  * for what is encoded of it is kept with it.
  */
-export type ObjectBatch = readonly ServedObject[];
+export type ObjectBlock = readonly ServedObject[];

@@ -13,7 +13,7 @@ import {
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const ATOMIC = { 'x-kubernetes-list-type': 'atomic' };
 
-/** The names of the schemas that discovery answers with. */
+/** The names of the schemas that discovery responds with. */
 export const DISCOVERY_SCHEMA = {
   group: `${META}.APIGroup`,
   groupList: `${META}.APIGroupList`,
@@ -24,7 +24,7 @@ export const DISCOVERY_SCHEMA = {
   versionInfo: 'io.k8s.apimachinery.pkg.version.Info',
 } as const;
 
-/** What discovery answers with. */
+/** What discovery responds with. */
 export const DISCOVERY_SCHEMAS: Schemas = {
   [DISCOVERY_SCHEMA.group]: objectOf('A group of the API, and its versions.', {
     required: ['name', 'versions'],

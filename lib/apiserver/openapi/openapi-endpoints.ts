@@ -30,8 +30,8 @@ export function openApiV3IndexEndpoint(documents: OpenApiDocuments): Endpoint {
 }
 
 /**
- * Serves the documents in OpenAPI 3. With the right hash in the address they may be kept for ever; with a wrong
- * one the client is led to the right one. To a document that there is not the answer is empty.
+ * Serves the documents in OpenAPI 3. With the current hash in the address they may be kept for ever; with a wrong
+ * one the client is led to the current one. To a document that there is not the response is empty.
  */
 export function openApiV3Endpoint(documents: OpenApiDocuments, clock: Clock): Endpoint {
   return (context) => {

@@ -29,7 +29,11 @@ export const LIST_PARAMETERS: readonly Parameter[] = [
   query('fieldSelector', 'string', 'Which objects are listed, by metadata.name and metadata.namespace.'),
   query('labelSelector', 'string', 'Which objects are listed, by their labels.'),
   query('limit', 'integer', 'How many objects a page has at most. By default everything is on one page.'),
-  query('resourceVersion', 'string', 'How new the answer must be. What is served here is always the latest.'),
+  query(
+    'resourceVersion',
+    'string',
+    'How new the response must be. What is served here is always the latest.',
+  ),
   query('resourceVersionMatch', 'string', 'How resourceVersion is meant: Exact or NotOlderThan.'),
   query(
     'sendInitialEvents',

@@ -13,7 +13,7 @@ import { gzipOnce } from './compressed-lists.ts';
 import { type ResourceIdentity, toMetaConversion } from './conversion.ts';
 import { convertList } from './convert-list.ts';
 import { objectFields, type TypeMeta, writeObject } from './encode-object.ts';
-import { type BatchFormat, type EncodedBatch, encodeBatch } from './encoded-batch.ts';
+import { type BlockFormat, type EncodedBlock, encodeBlock } from './encoded-block.ts';
 
 /** Objects as they are sent to who lists them. */
 export interface ObjectList extends ResourceIdentity {
@@ -31,7 +31,7 @@ export interface ListRequest {
 
 /**
  * Encodes a list, or what the client wants made of it. In JSON on one line and in protobuf, which programs ask for, it is put
- * together of what its batches are kept in; all else is encoded again each time.
+ * together of what its blocks are kept in; all else is encoded again each time.
  */
 export async function encodeList(
   list: ObjectList,
@@ -46,11 +46,11 @@ export async function encodeList(
     return { pieces: [await encodeListDocument(document, { format, isPretty }, signal)] };
   }
   const { selection } = list;
-  const batches: EncodedBatch[] = [];
-  for (const { batch } of selection) batches.push(await encodeBatch(batch, format));
+  const blocks: EncodedBlock[] = [];
+  for (const { block } of selection) blocks.push(await encodeBlock(block, format));
   const frame = FRAMES[format];
-  if (!selection.every(isWhole)) return { pieces: frame(list, itemsOf(selection, batches)) };
-  const whole = batches.filter(({ bytes }) => bytes.length > 0);
+  if (!selection.every(isWhole)) return { pieces: frame(list, itemsOf(selection, blocks)) };
+  const whole = blocks.filter(({ bytes }) => bytes.length > 0);
   const pieces = frame(
     list,
     whole.map(({ bytes }) => bytes),
@@ -60,7 +60,7 @@ export async function encodeList(
 
 /** What stands around the items of a list, and between them. */
 const FRAMES: Readonly<
-  Record<BatchFormat, (list: ObjectList, items: readonly Buffer[]) => readonly Buffer[]>
+  Record<BlockFormat, (list: ObjectList, items: readonly Buffer[]) => readonly Buffer[]>
 > = { json: jsonList, protobuf: protobufList };
 
 const [COMMA, END] = [Buffer.from(','), Buffer.from(']}\n')];
@@ -80,8 +80,8 @@ function protobufList(list: ObjectList, items: readonly Buffer[]): readonly Buff
   return [Buffer.concat([head, metadata]), ...items, tail];
 }
 
-function itemsOf(selection: Selection, batches: readonly EncodedBatch[]): readonly Buffer[] {
-  const cut = selection.flatMap(({ runs }, index) => runs.map((run) => batches[index]?.cut(run)));
+function itemsOf(selection: Selection, blocks: readonly EncodedBlock[]): readonly Buffer[] {
+  const cut = selection.flatMap(({ ranges }, index) => ranges.map((run) => blocks[index]?.cut(run)));
   return cut.filter((piece) => piece !== undefined && piece.length > 0) as Buffer[];
 }
 

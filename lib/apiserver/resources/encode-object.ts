@@ -11,7 +11,7 @@ export interface TypeMeta {
   readonly kind: string;
 }
 
-/** Encodes one object as a whole answer. */
+/** Encodes one object as a whole response. */
 export function encodeObject(object: ServedObject, type: TypeMeta, encoding: Encoding): Buffer {
   if (encoding.format !== 'json' || encoding.isPretty)
     return encodeDocument(objectDocument(object, type), encoding);
@@ -35,7 +35,7 @@ export function objectFields(object: ServedObject): JsonObject {
   return { metadata: objectMetaJson(object), ...object.fields() };
 }
 
-/** One object as a whole answer, in no encoding yet. */
+/** One object as a whole response, in no encoding yet. */
 export function objectDocument(object: ServedObject, type: TypeMeta): Document {
   return {
     ...type,

@@ -34,7 +34,7 @@ export function cutPage(
 }
 
 function lastSelected(selection: Selection): ObjectPosition | undefined {
-  const { batch, runs } = selection.at(-1) ?? {};
-  const last: ServedObject | undefined = batch?.[(runs?.at(-1)?.end ?? 0) - 1];
+  const { block, ranges } = selection.at(-1) ?? {};
+  const last: ServedObject | undefined = block?.[(ranges?.at(-1)?.end ?? 0) - 1];
   return last && { namespace: last.namespace ?? '', name: last.name };
 }

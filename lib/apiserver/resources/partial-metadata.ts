@@ -5,7 +5,7 @@ import { ITEMS_FIELD, type ListMeta, listMetaJson, writeListMeta } from '#lib/ap
 import { objectMetaJson, writeObjectMeta } from '#lib/apiserver/objects/object-meta.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 
-/** An object's metadata as an answer of its own. */
+/** An object's metadata as a response of its own. */
 export function partialObjectMetadata(object: ServedObject, apiVersion: string): Document {
   return {
     kind: 'PartialObjectMetadata',
@@ -34,7 +34,7 @@ export function partialObjectMetadataList(
   };
 }
 
-/** An object's metadata as it stands inside other answers. */
+/** An object's metadata as it stands inside other responses. */
 export function partialObjectMetadataJson(object: ServedObject, apiVersion: string): JsonObject {
   return { kind: 'PartialObjectMetadata', apiVersion, metadata: objectMetaJson(object) };
 }

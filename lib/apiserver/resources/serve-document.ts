@@ -5,7 +5,7 @@ import { writeDocument } from '#lib/apiserver/http/write-response.ts';
 import type { ResourceIdentity } from './conversion.ts';
 import { readRequestOf } from './read-request-of.ts';
 
-/** Answers with a document of a resource's own making. */
+/** Responds with a document of a resource's own making. */
 export async function serveDocument(
   context: ApiContext,
   {

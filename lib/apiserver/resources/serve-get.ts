@@ -13,7 +13,7 @@ import { parseIncludeObject, tableDocument } from './table.ts';
 
 const ONE = [{ start: 0, end: 1 }];
 
-/** Answers with one object, or with what the client wants made of it. */
+/** Responds with one object, or with what the client wants made of it. */
 export async function serveGet(
   context: ApiContext,
   {
@@ -30,7 +30,7 @@ export async function serveGet(
   }
   const object = await context.state.deadline.wait(resource.get(key, readRequestOf(context.state)));
   if (!object) throw notFound({ group, resource: resource.name }, key.name);
-  resource.onServed?.([{ batch: [object], runs: ONE }]);
+  resource.onServed?.([{ block: [object], ranges: ONE }]);
   const { format, conversion } = representation;
   const itemType = { kind: resource.kind, apiVersion: `${group}/${version}` };
   const target = conversion && toMetaConversion(conversion);

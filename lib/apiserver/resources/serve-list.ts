@@ -47,10 +47,10 @@ export async function serveList(
   const representation = negotiateResponse(context, OBJECT_RESTRICTIONS);
 
   const resourceVersion = resource.watch?.version();
-  const batches = await deadline.wait(
+  const blocks = await deadline.wait(
     resource.list({ namespace, labelSelector, fieldSelector }, readRequestOf(context.state)),
   );
-  const selected = select(batches, wantedBy(options), { labelSelector });
+  const selected = select(blocks, wantedBy(options), { labelSelector });
   const hasSelectors = labelSelector.requirements.length + fieldSelector.requirements.length > 0;
   const page = cutPage(selected, { limit, tellsRemaining: !hasSelectors });
   resource.onServed?.(page.selection);

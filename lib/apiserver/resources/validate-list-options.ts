@@ -9,17 +9,17 @@ const NOT_OLDER_THAN = 'NotOlderThan';
 /**
  * Refuses options that do not go together (`ValidateListOptions` of Kubernetes).
  *
- * @throws {StatusError} 422 with one cause for each fault
+ * @throws {StatusError} 422 with one cause for each error
  */
 export function validateListOptions(
   options: ListOptions,
   { isWatchListEnabled }: { readonly isWatchListEnabled: boolean },
 ): void {
-  const causes = options.isWatch ? watchFaults(options, isWatchListEnabled) : listFaults(options);
+  const causes = options.isWatch ? watchErrors(options, isWatchListEnabled) : listErrors(options);
   if (causes.length > 0) throw invalidOptions(causes);
 }
 
-function listFaults(options: ListOptions): StatusCause[] {
+function listErrors(options: ListOptions): StatusCause[] {
   const { resourceVersionMatch: match, resourceVersion, sendInitialEvents } = options;
   const causes: StatusCause[] = [];
   if (match !== '') {
@@ -40,7 +40,7 @@ function listFaults(options: ListOptions): StatusCause[] {
   return causes;
 }
 
-function watchFaults(options: ListOptions, isWatchListEnabled: boolean): StatusCause[] {
+function watchErrors(options: ListOptions, isWatchListEnabled: boolean): StatusCause[] {
   const { resourceVersionMatch: match, sendInitialEvents } = options;
   const causes: StatusCause[] = [];
   if (sendInitialEvents !== undefined && match !== NOT_OLDER_THAN) {

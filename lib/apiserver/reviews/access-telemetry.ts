@@ -12,7 +12,7 @@ const REMAINING_BUCKETS = [
   ...[MONTH_S, 3 * MONTH_S, 6 * MONTH_S, 12 * MONTH_S],
 ];
 
-/** Who decides: the API server about tokens (authn) or about rights (authz). */
+/** Who decides: the API server about tokens (authn) or about permissions (authz). */
 export type ReviewKind = 'authn' | 'authz';
 
 /** Series about who comes in, by the names that Kubernetes' servers have for them; no caller is named in any. */

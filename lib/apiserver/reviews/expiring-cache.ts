@@ -6,11 +6,11 @@ interface Entry<T> {
   readonly expiresAtMs: number;
 }
 
-/** How an answer is found out. */
+/** How a response is found out. */
 export interface Computation<T> {
-  /** @param signal aborts when nobody waits for the answer any more */
+  /** @param signal aborts when nobody waits for the result any more */
   readonly compute: (signal: AbortSignal) => Promise<T>;
-  /** For how long an answer is to be remembered; 0 for not at all. */
+  /** For how long a response is to be remembered; 0 for not at all. */
   readonly lifetimeMs: (value: T) => number;
   /** Aborts when this caller does not wait any more; asked for only where there is something to wait for. */
   readonly signal?: (() => AbortSignal) | undefined;
@@ -23,10 +23,10 @@ interface Pending<T> {
 }
 
 /** Made once: an abort without a reason makes one each time, with a stack. */
-const NOBODY_WAITS = new Error('nobody waits for the answer any more');
+const NOBODY_WAITS = new Error('nobody waits for the result any more');
 
 /**
- * Answers that are dear to find out, each remembered for a while; whoever asks for one that is being found out waits
+ * Results that are expensive to compute, each remembered for a while; a caller that asks for one that is being computed waits
  * for it with the others. At most so many are remembered: the one that was asked for the longest ago goes first.
  */
 export class ExpiringCache<T> {
@@ -84,7 +84,7 @@ export class ExpiringCache<T> {
     return pending;
   }
 
-  /** The answer has come, or nobody wants it: who asks from now on does so anew. */
+  /** The response has come, or nobody wants it: who asks from now on does so again. */
   #end(key: string, pending: Pending<T>): void {
     if (this.#pending.get(key) === pending) this.#pending.delete(key);
     pending.leaving.abort(NOBODY_WAITS);

@@ -12,13 +12,13 @@ export interface ReviewClientOptions {
   readonly logger: Logger;
   /** What is asked for, as log lines name it: `TokenReview`. */
   readonly kind: string;
-  /** Told of every answer: its HTTP status, or `<error>` where none came. */
+  /** Told of every response: its HTTP status, or `<error>` where none came. */
   readonly onAnswer?: (code: string, durationMs: number) => void;
   /** A number in [0, 1), so that not all servers come back at once. */
   readonly random?: () => number;
 }
 
-/** How long one answer may take, as in Kubernetes' servers. */
+/** How long one response may take, as in Kubernetes' servers. */
 const TIMEOUT_MS = 10_000;
 /** Attempts, the first included. */
 const MAX_ATTEMPTS = 5;

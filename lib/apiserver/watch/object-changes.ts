@@ -1,4 +1,4 @@
-import type { ObjectBatch, ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 
 /** What became of an object: at least one of the two is there. */
@@ -9,8 +9,8 @@ export interface ObjectChange {
 
 /** What changed from one state to another, both sorted; by namespace and name. */
 export function* objectChanges(
-  before: readonly ObjectBatch[],
-  after: readonly ObjectBatch[],
+  before: readonly ObjectBlock[],
+  after: readonly ObjectBlock[],
   isUnchanged: Watchable['isUnchanged'],
 ): Generator<ObjectChange, void, void> {
   const [old, current] = [before.flat(), after.flat()];

@@ -11,7 +11,7 @@ import { EventEncoder } from './event-encoder.ts';
 import type { WatchServer } from './watch-server.ts';
 import { startOfWatch } from './watch-start.ts';
 
-/** Answers with a stream of what changes, if the resource can be watched. */
+/** Responds with a stream of what changes, if the resource can be watched. */
 export function serveWatch(
   context: ApiContext,
   {

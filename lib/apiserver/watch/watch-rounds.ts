@@ -15,7 +15,7 @@ export interface WatchSubject {
 }
 
 /**
- * Tells what changes from a start on, a round of events for each version, for as long as the signal lets it. Whoever
+ * Tells what changes from a start on, a round of events for each version, for as long as the signal lets it. A watcher that
  * takes long over one round is told in the next what has changed since, not all that happened meanwhile, so that
  * nothing piles up.
  */

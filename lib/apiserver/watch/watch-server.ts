@@ -50,7 +50,7 @@ export class WatchServer {
   }
 
   /**
-   * Answers with a stream that ends when its time is up, when the client goes, or when the server does.
+   * Responds with a stream that ends when its time is up, when the client goes, or when the server does.
    *
    * @throws {StatusError} 429 when there are too many watchers already
    */

@@ -1,5 +1,5 @@
 import { badRequest, expired } from '#lib/apiserver/http/failures.ts';
-import type { ObjectBatch } from '#lib/apiserver/objects/served-object.ts';
+import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import type { ListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
@@ -8,7 +8,7 @@ import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 export interface WatchStart {
   readonly version: string;
   /** What the watcher knows already; nothing, where it is to be told of everything first. */
-  readonly known: readonly ObjectBatch[];
+  readonly known: readonly ObjectBlock[];
   /** Whether the end of that is marked. */
   readonly marksInitialEnd: boolean;
 }

@@ -1,5 +1,5 @@
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
-import type { SelectedBatch } from '#lib/apiserver/objects/selection.ts';
+import type { SelectedBlock } from '#lib/apiserver/objects/selection.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { METRICS_SCHEMAS } from './metrics-schemas.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
@@ -31,7 +31,7 @@ export function metricsApiGroup(
   source: MetricsSource,
   { watch, onServed }: MetricsGroupOptions = {},
 ): ApiGroup {
-  const tellTimestamps = (selection: readonly SelectedBatch<Timestamped>[]) =>
+  const tellTimestamps = (selection: readonly SelectedBlock<Timestamped>[]) =>
     onServed?.(timestampsOf(selection));
   const versions = watch && new SnapshotVersions({ ...watch, snapshot: () => source.snapshot() });
   const resources = [

@@ -1,6 +1,6 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { notFound } from '#lib/apiserver/http/failures.ts';
-import type { ObjectBatch } from '#lib/apiserver/objects/served-object.ts';
+import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import { type ContainerUsage, isSamePodUsage, type PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import { OBJECTS_A_TURN } from '#lib/time/turn.ts';
@@ -63,8 +63,8 @@ export function podMetricsResource(
 }
 
 /** The metrics of many pods, between which others go on. */
-async function inTurns(namespaces: readonly NamespaceMetrics[]): Promise<readonly ObjectBatch[]> {
-  const current: ObjectBatch[] = [];
+async function inTurns(namespaces: readonly NamespaceMetrics[]): Promise<readonly ObjectBlock[]> {
+  const current: ObjectBlock[] = [];
   for (const namespace of namespaces) {
     const metrics = await namespace.currentInTurns();
     countTimestamps(metrics);

@@ -1,4 +1,4 @@
-import { isWhole, type SelectedBatch } from '#lib/apiserver/objects/selection.ts';
+import { isWhole, type SelectedBlock } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { UsageSpan } from './usage-fields.ts';
 
@@ -10,10 +10,10 @@ export interface Timestamped extends ServedObject {
 /** How many usages have which timestamp, in milliseconds. */
 export type TimestampCounts = ReadonlyMap<number, number>;
 
-/** Smaller batches are counted sooner than found again. */
+/** Smaller blocks are counted sooner than found again. */
 const FEWEST_KEPT = 100;
 
-/** What is known of a batch, which is listed again and again, whole or by the part. */
+/** What is known of a block, which is listed again and again, whole or by the part. */
 interface Kept {
   /** Of each object, in milliseconds. */
   readonly timestamps: Float64Array;
@@ -23,44 +23,44 @@ interface Kept {
 
 const KEPT = new WeakMap<readonly Timestamped[], Kept>();
 
-/** Counts the timestamps of what is selected; objects of long batches are asked for theirs once for all times. */
-export function timestampsOf(selection: readonly SelectedBatch<Timestamped>[]): TimestampCounts {
+/** Counts the timestamps of what is selected; objects of long blocks are asked for theirs once for all times. */
+export function timestampsOf(selection: readonly SelectedBlock<Timestamped>[]): TimestampCounts {
   const counts = new Map<number, number>();
   for (const selected of selection) {
-    const { batch, runs } = selected;
-    if (batch.length < FEWEST_KEPT) {
-      for (const { start, end } of runs) {
+    const { block, ranges } = selected;
+    if (block.length < FEWEST_KEPT) {
+      for (const { start, end } of ranges) {
         for (let index = start; index < end; index++) {
-          const object = batch[index];
+          const object = block[index];
           if (object) add(counts, object.usage.timestampMs, 1);
         }
       }
     } else if (isWhole(selected)) {
-      for (const [timestampMs, count] of keptOf(batch).counts) add(counts, timestampMs, count);
+      for (const [timestampMs, count] of keptOf(block).counts) add(counts, timestampMs, count);
     } else {
-      const { timestamps } = keptOf(batch);
-      for (const { start, end } of runs) addAll(counts, timestamps.subarray(start, end));
+      const { timestamps } = keptOf(block);
+      for (const { start, end } of ranges) addAll(counts, timestamps.subarray(start, end));
     }
   }
   return counts;
 }
 
-/** Counts a whole batch ahead, as a part of making it. */
-export function countTimestamps(batch: readonly Timestamped[]): void {
-  if (batch.length >= FEWEST_KEPT) keptOf(batch);
+/** Counts a whole block ahead, as a part of making it. */
+export function countTimestamps(block: readonly Timestamped[]): void {
+  if (block.length >= FEWEST_KEPT) keptOf(block);
 }
 
-function keptOf(batch: readonly Timestamped[]): Kept {
-  let kept = KEPT.get(batch);
+function keptOf(block: readonly Timestamped[]): Kept {
+  let kept = KEPT.get(block);
   if (!kept) {
-    const timestamps = new Float64Array(batch.length);
-    batch.forEach(({ usage }, index) => {
+    const timestamps = new Float64Array(block.length);
+    block.forEach(({ usage }, index) => {
       timestamps[index] = usage.timestampMs;
     });
     const counts = new Map<number, number>();
     addAll(counts, timestamps);
     kept = { timestamps, counts };
-    KEPT.set(batch, kept);
+    KEPT.set(block, kept);
   }
   return kept;
 }

@@ -1,4 +1,4 @@
-import type { ObjectBatch, ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import type { Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { SnapshotVersions } from './snapshot-versions.ts';
@@ -11,8 +11,8 @@ interface MadeMetrics extends ServedObject {
 
 /** Metrics as they are, and as they may have been sent before. */
 interface WatchedMetrics {
-  current(): ObjectBatch;
-  possiblySent(): ObjectBatch;
+  current(): ObjectBlock;
+  possiblySent(): ObjectBlock;
 }
 
 /**

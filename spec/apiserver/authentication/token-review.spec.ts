@@ -29,7 +29,7 @@ describe('tokenReviewer', () => {
     { authenticated: 'true', user: ALICE.user },
     undefined,
   ]) {
-    it(`believes nobody where the answer is ${JSON.stringify(status)}`, async () => {
+    it(`believes nobody where the response is ${JSON.stringify(status)}`, async () => {
       expect(await setUp(status).review('secret')).to.equal(undefined);
     });
   }

@@ -33,7 +33,7 @@ describe('delegatedAuthorizer', () => {
   });
 
   for (const status of [undefined, {}, { allowed: 'true' }, { allowed: true, denied: true }]) {
-    it(`denies where the answer is ${JSON.stringify(status)}`, async () => {
+    it(`denies where the response is ${JSON.stringify(status)}`, async () => {
       expect((await setUp(status).ask(NODES)).isAllowed).to.equal(false);
     });
   }

@@ -17,26 +17,26 @@ describe('peerChainOf', () => {
   it('has each set of authorities vouch for itself, though TLS was told of both', async () => {
     await using connection = await shake(users.leaf());
     const chain = chainOf(connection.socket);
-    expect(chain.faultBy(ofUsers, Date.now())).to.equal(undefined);
-    expect(chain.faultBy(ofFrontProxy, Date.now())?.message).to.contain('signed by unknown authority');
-    expect(chain.faultBy(ofUsers, Date.now())).to.equal(undefined); // the one before changed nothing
+    expect(chain.errorBy(ofUsers, Date.now())).to.equal(undefined);
+    expect(chain.errorBy(ofFrontProxy, Date.now())?.message).to.contain('signed by unknown authority');
+    expect(chain.errorBy(ofUsers, Date.now())).to.equal(undefined); // the one before changed nothing
   });
 
   it('goes by the intermediates that the client sent, at every request', async () => {
     await using connection = await shake(intermediate.leaf({}, [intermediate]));
-    expect(chainOf(connection.socket).faultBy(ofUsers, Date.now())).to.equal(undefined);
+    expect(chainOf(connection.socket).errorBy(ofUsers, Date.now())).to.equal(undefined);
     expect(peerChainOf(connection.socket)).to.equal(peerChainOf(connection.socket));
-    expect(chainOf(connection.socket).faultBy(parseCaBundle(users.pem), Date.now())).to.equal(undefined);
+    expect(chainOf(connection.socket).errorBy(parseCaBundle(users.pem), Date.now())).to.equal(undefined);
   });
 
-  it('looks at the time of every certificate anew', async () => {
+  it('looks at the time of every certificate again', async () => {
     const validity = { notBefore: new Date(), notAfter: new Date(Date.now() + HOUR_MS) };
     await using connection = await shake(users.leaf({ validity }));
     const chain = chainOf(connection.socket);
-    expect(chain.faultBy(ofUsers, Date.now() + 1_000)).to.equal(undefined);
-    expect(chain.faultBy(ofUsers, Date.now() + 2 * HOUR_MS)?.message).to.contain('has expired');
-    expect(chain.faultBy(ofUsers, Date.now() - HOUR_MS)?.message).to.contain('not yet valid');
-    expect(chain.faultBy(ofUsers, Date.now() + 1_000)).to.equal(undefined);
+    expect(chain.errorBy(ofUsers, Date.now() + 1_000)).to.equal(undefined);
+    expect(chain.errorBy(ofUsers, Date.now() + 2 * HOUR_MS)?.message).to.contain('has expired');
+    expect(chain.errorBy(ofUsers, Date.now() - HOUR_MS)?.message).to.contain('not yet valid');
+    expect(chain.errorBy(ofUsers, Date.now() + 1_000)).to.equal(undefined);
   });
 
   it('does not look at a chain again for ten seconds that was not good', async () => {
@@ -46,9 +46,9 @@ describe('peerChainOf', () => {
     );
     const chain = chainOf(connection.socket);
     for (const laterMs of [0, 9_000]) {
-      expect(chain.faultBy(ofUsers, nowMs + laterMs)?.message).to.contain('not yet valid');
+      expect(chain.errorBy(ofUsers, nowMs + laterMs)?.message).to.contain('not yet valid');
     }
-    expect(chain.faultBy(ofUsers, nowMs + 11_000)).to.equal(undefined);
+    expect(chain.errorBy(ofUsers, nowMs + 11_000)).to.equal(undefined);
   });
 
   it('is none where the client shows nothing', async () => {

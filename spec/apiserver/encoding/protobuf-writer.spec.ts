@@ -55,7 +55,7 @@ describe('ProtobufWriter', () => {
     }
   });
 
-  it('starts anew after each message', () => {
+  it('starts again after each message', () => {
     const writer = new ProtobufWriter();
     writer.string(1, 'first');
     const first = writer.finish();

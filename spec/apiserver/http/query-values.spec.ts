@@ -48,13 +48,13 @@ describe('parseCount', () => {
     expect([null, '0', '500', '-1', '+7'].map(parseCount)).to.deep.equal([0, 0, 500, -1, 7]);
   });
 
-  const faults: readonly [string, string][] = [
+  const errors: readonly [string, string][] = [
     ['x', 'strconv.ParseInt: parsing "x": invalid syntax'],
     ['', 'strconv.ParseInt: parsing "": invalid syntax'],
     ['1.5', 'strconv.ParseInt: parsing "1.5": invalid syntax'],
     ['9223372036854775808', 'strconv.ParseInt: parsing "9223372036854775808": value out of range'],
   ];
-  for (const [text, message] of faults) {
+  for (const [text, message] of errors) {
     it(`refuses "${text}" in Go's words`, () => {
       expect(() => parseCount(text))
         .to.throw(message)

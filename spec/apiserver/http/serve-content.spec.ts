@@ -12,7 +12,7 @@ describe('serveContent', () => {
   const ask = (headers: Record<string, string> = {}, path = '/openapi/v3'): Promise<ApiAnswer> =>
     askHttp1({ port: server.address.port, path, headers });
 
-  it('answers with nothing who has it already, by hash or by date', async () => {
+  it('responds with nothing who has it already, by hash or by date', async () => {
     const { headers, status } = await ask();
     expect(status).to.equal(200);
     const held = [
@@ -30,7 +30,7 @@ describe('serveContent', () => {
     expect((await ask({ 'If-None-Match': '"other"' })).status).to.equal(200);
   });
 
-  it('answers with the part that is asked for', async () => {
+  it('responds with the part that is asked for', async () => {
     const { body } = await ask();
     const parts: readonly [string, Buffer][] = [
       ['bytes=0-4', body.subarray(0, 5)],
@@ -48,7 +48,7 @@ describe('serveContent', () => {
     expect((await ask({ Range: 'bytes=0-1,3-4' })).body).to.have.length(body.length);
   });
 
-  it('leads from a wrong hash to the right one, and lets the right one be kept', async () => {
+  it('leads from a wrong hash to the current one, and lets the current one be kept', async () => {
     const { headers } = await ask({}, '/openapi/v3/version');
     const hash = JSON.parse(String(headers.etag));
     const wrong = await ask({}, '/openapi/v3/version?hash=ABC');

@@ -60,7 +60,7 @@ describe('limitDuration', () => {
 
   it('leaves no timer behind', () => expect(clock.sleeperCount).to.equal(0));
 
-  const faults: readonly [string, string][] = [
+  const errors: readonly [string, string][] = [
     ['xyz', 'time: invalid duration "xyz"'],
     ['5', 'time: missing unit in duration "5"'],
     ['5x', 'time: unknown unit "x" in duration "5x"'],
@@ -69,7 +69,7 @@ describe('limitDuration', () => {
     ['.s', 'time: invalid duration ".s"'],
     ['-', 'time: invalid duration "-"'],
   ];
-  for (const [timeout, reason] of faults) {
+  for (const [timeout, reason] of errors) {
     it(`refuses ${timeout} in Go's words, whatever is asked for`, async () => {
       const answer = await ask(`/livez?timeout=${timeout}`);
       expect(answer.status).to.equal(400);

@@ -6,7 +6,7 @@ import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 import { Thing } from '#spec/support/served-things.ts';
 
 const labels = fc.dictionary(fc.constantFrom('app', 'tier', 'toString'), fc.constantFrom('a', 'b', 'c'));
-const batch = fc
+const block = fc
   .array(labels, { minLength: 100, maxLength: 150 })
   .map((all) => all.map((each, index) => new Thing(`thing-${index}`, { labels: each })));
 const selector = fc
@@ -28,7 +28,7 @@ const selector = fc
 describe('placesByLabel', () => {
   it('leaves a selection what it is', () => {
     fc.assert(
-      fc.property(batch, selector, (things, labelSelector) => {
+      fc.property(block, selector, (things, labelSelector) => {
         const isWanted = ({ labels: own }: Pick<Thing, 'labels'>) => labelSelector.matches(own);
         expect(selectedObjects(select([things], isWanted, { labelSelector }))).to.deep.equal(
           things.filter(isWanted),

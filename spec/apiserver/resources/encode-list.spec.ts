@@ -18,7 +18,7 @@ const things = fc
     fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), trickyTexts),
   )
   .map(([name, size, labels]) => new Thing(name, { size, labels, namespace: 'n' }));
-const batches = fc.array(fc.array(things, { maxLength: 5 }), { maxLength: 4 });
+const blocks = fc.array(fc.array(things, { maxLength: 5 }), { maxLength: 4 });
 const isWanted = (thing: object) => thing instanceof Thing && thing.size % 2 === 0;
 
 /** Has a value that nobody foresaw. */
@@ -38,9 +38,9 @@ class BrokenThing extends Thing {
 }
 
 describe('encodeList', () => {
-  it('puts together the JSON that encoding everything anew would give', async () => {
+  it('puts together the JSON that encoding everything again would give', async () => {
     await fc.assert(
-      fc.asyncProperty(batches, async (all) => {
+      fc.asyncProperty(blocks, async (all) => {
         for (const selection of [select(all), select(all, isWanted), select(all)]) {
           const parts = await encode({ metadata: {}, selection }, { format: 'json', isPretty: false });
           const items = selectedObjects(selection).map(objectFields);
@@ -60,9 +60,9 @@ describe('encodeList', () => {
     );
   });
 
-  it('puts together the protobuf that encoding everything anew would give', async () => {
+  it('puts together the protobuf that encoding everything again would give', async () => {
     await fc.assert(
-      fc.asyncProperty(batches, async (all) => {
+      fc.asyncProperty(blocks, async (all) => {
         for (const selection of [select(all), select(all, isWanted)]) {
           const parts = await encode({ metadata: {}, selection }, { format: 'protobuf', isPretty: false });
           const items = new ProtobufWriter();
@@ -86,7 +86,7 @@ describe('encodeList', () => {
     const all = fc.array(fc.array(maybeBroken, { maxLength: 5 }), { maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(all, formats, async (mixed, encoding) => {
-        const whole = mixed.map((batch) => batch.filter((thing) => !(thing instanceof BrokenThing)));
+        const whole = mixed.map((block) => block.filter((thing) => !(thing instanceof BrokenThing)));
         for (const wanted of [undefined, isWanted]) {
           const [encoded, expected] = await Promise.all(
             [mixed, whole].map(async (each) => {
@@ -110,7 +110,7 @@ describe('encodeList', () => {
     });
     const metadata = fc.record({ resourceVersion: fc.constantFrom(undefined, '7', '8') });
     await fc.assert(
-      fc.asyncProperty(batches, encodings, fc.array(metadata), async (all, encoding, metas) => {
+      fc.asyncProperty(blocks, encodings, fc.array(metadata), async (all, encoding, metas) => {
         for (const each of metas) {
           for (const selection of [select(all), select(all.slice(0, 1)), select(all, isWanted)]) {
             const body = await encode({ metadata: each, selection }, encoding);
@@ -122,7 +122,7 @@ describe('encodeList', () => {
     );
   });
 
-  it('compresses the whole, and its first batch alone, once for all who ask for them', async () => {
+  it('compresses the whole, and its first block alone, once for all who ask for them', async () => {
     const all = [[new Thing('a')], [new Thing('b')]];
     const gzippedOf = async (some: typeof all) => {
       const list = { metadata: {}, selection: select(some) };
@@ -135,7 +135,7 @@ describe('encodeList', () => {
     expect(await gzippedOf([...all, [new Thing('c')]])).not.to.equal(whole);
   });
 
-  it('lets others go on while it encodes much, and encodes a batch once for all who wait', async () => {
+  it('lets others go on while it encodes much, and encodes a block once for all who wait', async () => {
     let encoded = 0;
     const many = Array.from(
       { length: 5_000 },

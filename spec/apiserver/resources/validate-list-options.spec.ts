@@ -16,7 +16,7 @@ describe('validateListOptions', () => {
     it(`accepts ?${query}`, () => expect(() => validate(query)).not.to.throw());
   }
 
-  const faults: readonly [string, readonly [string, string][]][] = [
+  const errors: readonly [string, readonly [string, string][]][] = [
     [
       'resourceVersionMatch=Exact',
       [
@@ -73,15 +73,15 @@ describe('validateListOptions', () => {
       ],
     ],
   ];
-  for (const [query, expected] of faults) {
-    it(`refuses ?${query}, each fault with its field`, () => {
+  for (const [query, expected] of errors) {
+    it(`refuses ?${query}, each error with its field`, () => {
       const error = caught(() => validate(query));
       expect(error).to.include({ code: 422, reason: 'Invalid' });
       expect(error.details?.causes?.map(({ field, message }) => [field, message])).to.deep.equal(expected);
     });
   }
 
-  it('tells one fault as it is, and several as a list', () => {
+  it('tells one error as it is, and several as a list', () => {
     expect(caught(() => validate('sendInitialEvents=1')).message).to.equal(
       'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list',
     );

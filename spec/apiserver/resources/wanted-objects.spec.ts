@@ -29,7 +29,7 @@ describe('wantedBy', () => {
     expect(wanted('labelSelector=app%3Dweb&fieldSelector=metadata.namespace%3Dn')).to.deep.equal(['a', 'b']);
   });
 
-  it('remembers no answer for other labels', () => {
+  it('remembers no response for other labels', () => {
     expect(wanted('labelSelector=app+in+(db)')).to.deep.equal(['c']);
   });
 });

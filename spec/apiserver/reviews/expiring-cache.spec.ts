@@ -4,7 +4,7 @@ import { raceAbort } from '#lib/time/race-abort.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('ExpiringCache', () => {
-  it('computes once within a lifetime, and anew after it', async () => {
+  it('computes once within a lifetime, and again after it', async () => {
     const { clock, compute, cache } = setUp();
     expect(await cache.getOrCompute('a', compute)).to.equal(1);
     await clock.advance(999);
@@ -20,7 +20,7 @@ describe('ExpiringCache', () => {
     expect(await cache.getOrCompute('a', brief)).to.equal(2);
   });
 
-  it('lets all who ask at once wait for one answer', async () => {
+  it('lets all who ask at once wait for one response', async () => {
     const { compute, cache } = setUp();
     const answers = await Promise.all([1, 2, 3].map(() => cache.getOrCompute('a', compute)));
     expect(answers).to.deep.equal([1, 1, 1]);
@@ -34,7 +34,7 @@ describe('ExpiringCache', () => {
     expect(await cache.getOrCompute('a', compute)).to.equal(1);
   });
 
-  it('ends a computation when the last who wait for it leave, and computes anew for who comes then', async () => {
+  it('ends a computation when the last who wait for it leave, and computes again for who comes then', async () => {
     const { compute, cache } = setUp();
     const signals: AbortSignal[] = [];
     const hanging = {
@@ -57,7 +57,7 @@ describe('ExpiringCache', () => {
     expect(await cache.getOrCompute('a', compute)).to.equal(1);
   });
 
-  it('asks for no signal where the answer is known', async () => {
+  it('asks for no signal where the response is known', async () => {
     const { compute, cache } = setUp();
     await cache.getOrCompute('a', compute);
     const signal = () => expect.fail('it was asked for');

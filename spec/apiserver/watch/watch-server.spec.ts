@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
-import type { ObjectBatch } from '#lib/apiserver/objects/served-object.ts';
+import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import { askHttp1, askHttp2 } from '#spec/support/api-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -157,11 +157,11 @@ class FollowedThings implements Watchable<Thing> {
     return String(this.#version);
   }
 
-  current(): readonly ObjectBatch[] {
+  current(): readonly ObjectBlock[] {
     return [this.#things];
   }
 
-  told(version: string): readonly ObjectBatch[] | undefined {
+  told(version: string): readonly ObjectBlock[] | undefined {
     return version === this.version() ? [this.#things] : undefined;
   }
 

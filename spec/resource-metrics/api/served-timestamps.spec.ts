@@ -10,15 +10,15 @@ const ORIGIN = { creationTimestampMs: 0, resourceVersion: undefined };
 const objects = fc
   .nat({ max: 5 })
   .map((second) => new NodeMetrics(nodeUsage('a', { timestampMs: second * 1000 }), liveNode('a'), ORIGIN));
-const batches = fc.array(
+const blocks = fc.array(
   fc.oneof(fc.array(objects, { maxLength: 5 }), fc.array(objects, { minLength: 100, maxLength: 120 })),
   { maxLength: 3 },
 );
 
 describe('timestampsOf', () => {
-  it('counts what looking at every selected object would count, whole batches and parts of them, again and again', () => {
+  it('counts what looking at every selected object would count, whole blocks and parts of them, again and again', () => {
     fc.assert(
-      fc.property(batches, fc.nat({ max: 5 }), (all, second) => {
+      fc.property(blocks, fc.nat({ max: 5 }), (all, second) => {
         const isLater = (object: object) => (object as Timestamped).usage.timestampMs > second * 1000;
         for (const selection of [select(all), select(all, isLater), select(all)]) {
           const plain = new Map<number, number>();

@@ -7,10 +7,10 @@ import { writeStatus } from '#lib/apiserver/http/write-response.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 
 /**
- * The outermost middleware: gives every answer the headers that all have, and turns whatever the others throw into a
- * Status. What is no StatusError is a fault of ours: it is logged, and its client is told no more than that.
+ * The outermost middleware: gives every response the headers that all have, and turns whatever the others throw into a
+ * Status. What is no StatusError is an error of ours: it is logged, and its client is told no more than that.
  */
-export function answer(logger: Logger): Middleware {
+export function respond(logger: Logger): Middleware {
   return async (context, next) => {
     context.state.end = new RequestEnd(context.res);
     context.state.query = new URLSearchParams(); // until it is read
@@ -24,7 +24,7 @@ export function answer(logger: Logger): Middleware {
         return;
       }
       const { method, path } = context;
-      logger.error('Cannot answer a request', error, { method, path });
+      logger.error('Cannot serve a request', error, { method, path });
       writeStatus(context, internalError(error));
     }
   };
