@@ -177,7 +177,7 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
     async elapse(seconds) {
       for (let second = 0; second < seconds; second++) {
         await clock.advance(1000);
-        await passes(() => active === 0, 1);
+        await passes(() => active === 0);
       }
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -83,7 +83,7 @@ export class MemoryStore {
     state.changes.clear();
     for (let conflicts = 0; ; conflicts++) {
       try {
-        const records = new Map([...state.records, ...changes].filter(isKept));
+        const records = new Map([...new Map([...state.records, ...changes])].filter(isKept));
         for (const name of records.keys())
           if (!changes.has(name) && !this.#options.isKnown(`${namespace}/${name}`)) records.delete(name);
         state.metadata = await this.#send(namespace, state.metadata, records);

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
+
+describe('the memory of the HPA controller', function () {
+  this.timeout(60_000);
+
+  /** Load rises, falls, and stays low: the replicas every 15 s, with the leader killed after some of them or never. */
+  async function play(killedAfter?: number): Promise<readonly number[]> {
+    await using cluster = await startHpaCluster();
+    await cluster.deployment('web', 2);
+    const behavior = {
+      scaleDown: {
+        stabilizationWindowSeconds: 120,
+        policies: [{ type: 'Pods', value: 2, periodSeconds: 60 }],
+      },
+    };
+    await cluster.hpa('web', { spec: { behavior } });
+    const loads = ['20', '60', '80', '30', ...Array.from({ length: 16 }, () => '10')];
+    const taken: number[] = [];
+    cluster.queue('web', loads[0] ?? '');
+    await cluster.lead();
+    for (const [place, load] of loads.entries()) {
+      cluster.queue('web', load);
+      await cluster.elapse(15);
+      taken.push(await cluster.replicas('web'));
+      if (place !== killedAfter) continue;
+      await cluster.stop();
+      await cluster.lead();
+    }
+    return taken;
+  }
+
+  it('makes a kill in the middle of a window change no later decision', async () => {
+    const expected = await play();
+    expect(expected.at(3)).to.equal(8);
+    expect(expected.at(-1)).to.be.lessThan(8);
+    expect(await play(6)).to.deep.equal(expected);
+    expect(await play(14)).to.deep.equal(expected);
+  });
+
+  it('is written before the scale, only when it changes, and goes with its HPA', async () => {
+    await using cluster = await startHpaCluster();
+    await setUp(cluster);
+    const memory = async () => (await cluster.api.get(PATHS.memory)).body;
+    const { metadata, data } = await memory();
+    expect(Object.keys(data)).to.deep.equal(['web']);
+    await cluster.elapse(90);
+    expect((await memory()).metadata.resourceVersion).to.equal(metadata.resourceVersion);
+    cluster.queue('web', '60');
+    await cluster.elapse(20);
+    const scaled = (await cluster.api.get(`${PATHS.deployments}/web`)).body;
+    expect(scaled.spec.replicas).to.equal(6);
+    const written = Number((await memory()).metadata.resourceVersion);
+    expect(written).to.be.greaterThan(Number(metadata.resourceVersion));
+    await cluster.api.delete(`${PATHS.hpas}/web`);
+    await cluster.passes(async () => (await cluster.api.get(PATHS.memory)).status === 404);
+  });
+
+  async function setUp(cluster: HpaCluster): Promise<void> {
+    await cluster.deployment('web', 2);
+    await cluster.hpa('web');
+    cluster.queue('web', '20');
+    await cluster.lead();
+    await cluster.elapse(20);
+  }
+});

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { type FollowedHpa, followedHpa } from '#lib/hpa/followed/followed-hpa.ts';
+import { OtherControllers, otherWriter } from '#lib/hpa/loop/other-controllers.ts';
+import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
+
+const NOW_MS = Date.UTC(2026, 0, 1, 0, 1);
+
+describe('OtherControllers', function () {
+  this.timeout(60_000);
+
+  it('has the HPA left alone while another writes its status, and for three periods after that', async () => {
+    await using cluster = await startHpaCluster();
+    await cluster.deployment('web', 2);
+    await cluster.hpa('web');
+    cluster.queue('web', '20');
+    await cluster.lead();
+    await cluster.elapse(20);
+    const hpa = await cluster.get('web');
+    const manager = 'kube-controller-manager';
+    const { status } = await cluster.api.put(`${PATHS.hpas}/web/status?fieldManager=${manager}`, {
+      ...hpa,
+      status: { ...hpa.status, desiredReplicas: 7 },
+    });
+    expect(status).to.equal(200);
+    cluster.queue('web', '60');
+    await cluster.elapse(40);
+    expect(await cluster.replicas('web')).to.equal(2);
+    const left = (await cluster.get('web')).status.conditions.at(-1);
+    expect(left).to.deep.include({
+      type: 'ControlledElsewhere',
+      status: 'True',
+      reason: 'AnotherControllerActs',
+    });
+    expect(left.message).to.match(/^"kube-controller-manager" writes the status of this HPA, too, .* 45s;/);
+    expect(cluster.events.some((event) => event.startsWith('web AnotherControllerActs'))).to.equal(true);
+    await cluster.elapse(25);
+    expect(await cluster.replicas('web')).to.equal(6);
+    const types = (await cluster.get('web')).status.conditions.map(({ type }: { type: string }) => type);
+    expect(types).to.deep.equal(['AbleToScale', 'ScalingActive', 'ScalingLimited']);
+  });
+
+  it('knows what it has sent again where the server does not tell who wrote', () => {
+    const others = new OtherControllers(() => NOW_MS);
+    const sent = { currentReplicas: 2, desiredReplicas: 3 };
+    others.observe('a/b', undefined, hpa({ desiredReplicas: 2 }));
+    others.sending('a/b', sent);
+    others.observe('a/b', hpa({ desiredReplicas: 2 }), hpa(sent));
+    expect(others.lately('a/b', 1000)).to.equal(undefined);
+    others.observe('a/b', hpa(sent), hpa({ desiredReplicas: 9 }));
+    expect(others.lately('a/b', 1000)).to.deep.equal({ manager: 'unknown', writtenAtMs: NOW_MS });
+  });
+});
+
+describe('otherWriter', () => {
+  const told = { isSent: false, nowMs: NOW_MS };
+  const at = (seconds: number) => new Date(NOW_MS - 60_000 + seconds * 1000).toISOString();
+
+  it('counts at first sight who wrote last, at the time that the server noted', () => {
+    const kube = ['kube-controller-manager', at(30)] as const;
+    expect(otherWriter(undefined, hpa({ desiredReplicas: 2 }, kube), told)).to.deep.equal({
+      manager: 'kube-controller-manager',
+      writtenAtMs: NOW_MS - 30_000,
+    });
+    const ours = ['autoscaler-hpa', at(31)] as const;
+    expect(otherWriter(undefined, hpa({ desiredReplicas: 2 }, kube, ours), told)).to.equal(undefined);
+    expect(otherWriter(undefined, hpa({ desiredReplicas: 2 }), told)).to.equal(undefined);
+  });
+
+  it('takes whose entry is new or newer for the writer', () => {
+    const before = hpa({ desiredReplicas: 2 }, ['autoscaler-hpa', at(1)], ['other', at(0)]);
+    const theirs = hpa({ desiredReplicas: 3 }, ['autoscaler-hpa', at(1)], ['other', at(5)]);
+    const ours = hpa({ desiredReplicas: 3 }, ['autoscaler-hpa', at(5)], ['other', at(0)]);
+    expect(otherWriter(before, theirs, told)?.manager).to.equal('other');
+    expect(otherWriter(before, ours, told)).to.equal(undefined);
+  });
+
+  it('sees no writer where the status is the same', () => {
+    const before = hpa({ desiredReplicas: 2 }, ['other', at(0)]);
+    expect(otherWriter(before, hpa({ desiredReplicas: 2 }, ['other', at(9)]), told)).to.equal(undefined);
+  });
+});
+
+function hpa(status: object, ...writers: readonly (readonly [manager: string, time: string])[]): FollowedHpa {
+  const managedFields = writers.map(([manager, time]) => ({ manager, time, subresource: 'status' }));
+  const scaleTargetRef = { kind: 'Deployment', name: 'web' };
+  return followedHpa(
+    {
+      metadata: { name: 'b', namespace: 'a', managedFields },
+      spec: { scaleTargetRef, maxReplicas: 3 },
+      status,
+    },
+    'v2',
+  );
+}
