@@ -156,6 +156,37 @@ describe('ObjectStore', () => {
     expect(store.get('a')).to.deep.equal(item('z'));
   });
 
+  it('takes a version once, and a deletion that tells the last version', () => {
+    store.set('a', { version: 1, value: item('x') });
+    store.set('a', { version: 1, value: item('y') });
+    expect(store.get('a')).to.deep.equal(item('x'));
+    store.delete('a', 1);
+    expect(store.get('a')).to.equal(undefined);
+  });
+
+  it('remembers the latest of several deletions, whatever their order', () => {
+    for (const version of [5, 3, Number.NaN]) store.delete('a', version);
+    store.set('a', { version: 4, value: item('late') });
+    expect(store.get('a')).to.equal(undefined);
+  });
+
+  it('remembers for longer what was deleted once more', () => {
+    store.delete('first', 10);
+    for (let index = 0; index < 1023; index++) store.delete(`gone-${index}`, 10);
+    store.delete('first', 11);
+    store.delete('another', 12);
+    store.set('first', { version: 9, value: item('late') });
+    expect(store.get('first')).to.equal(undefined);
+  });
+
+  it('finds nothing under the words of what was deleted, though it is made again with others', () => {
+    const indexed = new ObjectStore<Item>(() => {}, { label: ({ labels }) => Object.values(labels) });
+    indexed.set('a', { version: 1, value: item('x') });
+    indexed.delete('a', 2);
+    indexed.set('a', { version: 3, value: item('y') });
+    expect([...indexed.find('label', 'x')]).to.deep.equal([]);
+  });
+
   it('forgets deletions that are long past', () => {
     for (let index = 0; index < 3000; index++) store.delete(`gone-${index}`, 10);
     store.set('gone-2999', { version: 9, value: item('late') });
