@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { USAGE } from '#spec/benchmarks/command-line.ts';
@@ -103,9 +104,14 @@ describe('what documents, alerts and remedies name', () => {
 });
 
 /** A flag of the server or of the doctor, or the beginning that several of them have. */
+/** Of a flag of either program, or the beginning of some. */
 function isOurs(flag: string): boolean {
-  return [[], ['doctor']].some((command) => {
-    const help = parseOptions([...command, '--help']);
+  const helps = [
+    parseOptions(['--help']),
+    parseOptions(['doctor', '--help']),
+    parseAutoscalerOptions(['--help']),
+  ];
+  return helps.some((help) => {
     const names =
       help.kind === 'help' ? [...help.text.matchAll(/--([a-z0-9-]+)/g)].map(([, name]) => name) : [];
     return names.some((name) => name === flag || (flag.endsWith('-') && name?.startsWith(flag)));

@@ -24,6 +24,8 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'reads a load that somebody explains a decision to themselves with, of bounded rows, in no server',
   'scenario.ts': 'reads the scenario of the same, of bounded length',
   'read-request.ts': 'hands path and query to the readers of the table',
-  'await-answer.ts': 'takes what has been read from the state of a request',
+  'read-request-of.ts': 'hands on what has been read of a request',
+  'metric-reader.ts': 'asks for metrics; what comes back is read by the readers of the table',
+  'target-scale.ts': 'asks for a scale by a client that reads it',
   'own-files.ts': 'reads bytes, up to its own bound, and does not look into them',
 };

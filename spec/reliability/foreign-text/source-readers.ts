@@ -8,6 +8,7 @@ import { readLease } from '#lib/control/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/read-cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/read-hpa.ts';
 import { parseSchedule } from '#lib/cron-hpa/schedule/parse-schedule.ts';
+import { parseRecord } from '#lib/hpa/memory/memory-record.ts';
 import { parseNanos, parseThousandths } from '#lib/hpa/quantities/parse-quantity.ts';
 import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
 import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
@@ -170,6 +171,16 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
       const object: unknown = JSON.parse(text);
       return [readCronHpa(object), readHpa(object), attempt(() => readLease(object))];
     },
+  },
+  {
+    name: 'what is kept of an HPA in a config map',
+    files: ['memory-record.ts'],
+    bound: { length: 256 * 1024, by: 'LONGEST_RECORD' },
+    shapes: {
+      recommendations: repeated('[1,2],', { before: '{"uid":"a","recommendations":[', behind: '[1,2]]}' }),
+      nesting: nested('[', ']'),
+    },
+    read: (text) => parseRecord(text),
   },
   {
     name: 'watch lines',
