@@ -16,7 +16,7 @@ export const finishBody: Middleware = async (context, next) => {
   const isCompressed = lengthOf(encoded) > gzipFromBytes && takesGzip(context.get('Accept-Encoding'));
   const { gzipped = () => gzip(encoded.pieces) } = encoded;
   const { body, length } = sentBody(isCompressed ? await gzipped() : encoded.pieces);
-  context.body = body;
+  if (body !== context.body) context.body = body; // to set it gives it a type, which some responses are to have none of
   context.length = length;
   held?.deliver();
   if (!isCompressed) return;
