@@ -1,0 +1,80 @@
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { versionInfo } from '#lib/version.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import { startMetricsApis } from '#spec/support/metrics-apis.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+describe('hpaPart', function () {
+  this.timeout(60_000);
+
+  it('scales as a part of the autoscaler, and tells why', async () => {
+    await using server = await startSimulatedApiServer();
+    await using metrics = await startMetricsApis(server.cluster);
+    const queue = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue';
+    metrics.responses.set(queue, { items: [{ metricName: 'queue', value: '40' }] });
+    const labels = { app: 'web' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } };
+    await create('/apis/apps/v1/namespaces/default/deployments', {
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
+      spec: { replicas: 2, selector: { matchLabels: labels }, template },
+    });
+    const target = { type: 'AverageValue', averageValue: '10' };
+    await create('/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers', {
+      ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'web' } },
+      spec: {
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+        maxReplicas: 9,
+        metrics: [{ type: 'External', external: { metric: { name: 'queue' }, target } }],
+      },
+    });
+    const commandLine = parseAutoscalerOptions([
+      ...['--bind-address=127.0.0.1', '--secure-port=0', '--controllers=hpa'],
+      ...['--authorization-always-allow-paths=*', `--cert-dir=${join(dirname(server.kubeconfig), 'a')}`],
+    ]);
+    if (commandLine.kind !== 'run') throw new Error('It is to run');
+    const logger = new RecordingLogger();
+    await using autoscaler = await startAutoscaler(commandLine.options, {
+      ...{ access: await server.access(), clock: server.clock, logger, identity: 'a' },
+      version: versionInfo(process),
+    });
+    const deployment = '/apis/apps/v1/namespaces/default/deployments/web';
+    await eventually(async () => {
+      await server.clock.advance(0);
+      return (await server.client.get(deployment)).body.spec.replicas === 4;
+    });
+    const get = async (path: string) =>
+      await requestHttps(`https://127.0.0.1:${autoscaler.address.port}${path}`, {
+        rejectUnauthorized: false,
+      });
+    const why = '/debug/hpa?namespace=default&name=web';
+    await eventually(async () => {
+      await server.clock.advance(0);
+      return (await get(why)).status === 200;
+    });
+    const { explanation, decisions } = JSON.parse((await get(why)).body);
+    expect(explanation).to.deep.include({ currentReplicas: 2, proposedReplicas: 4, desiredReplicas: 4 });
+    expect(decisions[0]).to.deep.include({ step: 'metrics', isScaled: true });
+    const { body } = await get(`${why}&format=text`);
+    expect(body).to.contain('2 replicas, bounds 1 to 9: scales to 4\n');
+    expect(body).to.contain('2 -> 4  scaled  metrics, metrics ask for 4\n');
+    expect((await get('/debug/hpa?format=text')).body).to.match(/^default\/web {2}/);
+    expect((await get('/debug/hpa?namespace=default&name=no')).status).to.equal(404);
+    expect((await get('/debug/hpa?format=xml')).status).to.equal(400);
+    expect((await get('/metrics')).body).to.contain(
+      'horizontal_pod_autoscaler_controller_reconciliations_total{action="scale_up",error="none"} 1',
+    );
+    expect(
+      logger.lines.some(({ message }) => message.includes('-horizontal-pod-autoscaler-controller')),
+    ).to.equal(true);
+
+    async function create(path: string, body: object): Promise<void> {
+      const response = await server.client.post(path, body);
+      expect(response.status, JSON.stringify(response.body)).to.equal(201);
+    }
+  });
+});
