@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { requestBy } from '#lib/kubernetes/client/undici-parts.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
@@ -105,7 +106,7 @@ export class HttpClient implements AsyncDisposable {
     const { url, method = 'GET', headers = {}, body = null } = request;
     const { userAgent, credentials = NO_CREDENTIALS } = this.#options;
     const { current } = credentials;
-    return this.#poolFor(current).request({
+    return requestBy(this.#poolFor(current), {
       origin: url.origin,
       path: url.pathname + url.search,
       method,
