@@ -14,6 +14,7 @@ import { TokenBucket } from '#lib/time/token-bucket.ts';
 import { cronHpaPart } from './cron-hpa-part.ts';
 import { debugControllers } from './debug-controllers.ts';
 import { hpaPart } from './hpa-part.ts';
+import { metricsAdapterPart } from './metrics-adapter-part.ts';
 import type { AutoscalerOptions } from './options.ts';
 import type { Subsystem } from './subsystem.ts';
 
@@ -78,6 +79,13 @@ export async function startAutoscaler(
   if (options.controllers.has('hpa')) subsystems.push(starting.use(hpaPart({ ...shared, ...options.hpa })));
 
   const isLeader = () => election?.isLeader ?? true;
+  // Collecting and serving needs no lease; where no controller runs, there is none, and every replica tells what it sees.
+  const isTelling = () => subsystems.length === 0 || isLeader();
+  const metrics = options.metricsAdapter && [
+    starting.use(
+      await metricsAdapterPart(options.metricsAdapter, { ...shared, userAgent, isLeader: isTelling }),
+    ),
+  ];
   const debug = debugControllers(() => ({
     identity,
     isLeader: isLeader(),
@@ -85,7 +93,7 @@ export async function startAutoscaler(
     controllers: [...options.controllers],
   }));
   const server = starting.use(
-    await serveSubsystems([...subsystems, debugging(debug)], options, {
+    await serveSubsystems([...subsystems, ...(metrics ?? []), debugging(debug)], options, {
       ...environment,
       registry,
       userAgent,

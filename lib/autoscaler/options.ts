@@ -16,14 +16,17 @@ import { formatMarkdown } from '#lib/flags/format-markdown.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { parseFlags } from '#lib/flags/parse-flags.ts';
 import { type ControllerName, selectControllers } from './controller-names.ts';
+import type { MetricsAdapterPartOptions } from './metrics-adapter-part.ts';
 import { generalFlags } from './options/general-flags.ts';
 import { hpaFlags } from './options/hpa-flags.ts';
 import { type HpaOptions, hpaOptionsOf } from './options/hpa-options.ts';
 import { leaderElectionFlags } from './options/leader-election-flags.ts';
+import { metricsAdapterFlags, splitEntry } from './options/metrics-adapter-flags.ts';
 
 const FLAGS = {
   ...generalFlags,
   ...hpaFlags,
+  ...metricsAdapterFlags,
   ...leaderElectionFlags,
   ...servingFlags,
   ...authenticationFlags,
@@ -34,6 +37,7 @@ const FLAGS = {
 const SECTIONS: readonly FlagSection[] = [
   { title: 'Autoscaler flags', flags: generalFlags },
   { title: 'HorizontalPodAutoscaler flags', flags: hpaFlags },
+  { title: 'Custom and external metrics flags', flags: metricsAdapterFlags },
   { title: 'Leader election flags', flags: leaderElectionFlags },
   { title: 'Serving flags', flags: servingFlags },
   { title: 'Authentication flags', flags: authenticationFlags },
@@ -48,6 +52,8 @@ export interface AutoscalerOptions {
   readonly controllers: ReadonlySet<ControllerName>;
   readonly cronHpa: { readonly workers: number; readonly timeZone: string };
   readonly hpa: HpaOptions;
+  /** `undefined` where neither API is served. */
+  readonly metricsAdapter: MetricsAdapterPartOptions | undefined;
   readonly apiRate: { readonly perSecond: number; readonly burst: number };
   /** `undefined` where this process acts without being elected. */
   readonly leaderElection: LeaderElectionSettings | undefined;
@@ -117,6 +123,7 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
     controllers: typeof controllers === 'string' ? new Set<ControllerName>() : controllers,
     cronHpa: { workers: values.concurrentCronHpaSyncs, timeZone: values.cronHpaTimeZone },
     hpa: hpaOptionsOf(values),
+    metricsAdapter: metricsAdapterOptionsOf(values),
     apiRate: { perSecond: values.kubeApiQps, burst: values.kubeApiBurst },
     leaderElection: values.leaderElect
       ? {
@@ -131,4 +138,22 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
     authorization: authorizationOptionsOf(values),
     logging: { format: values.loggingFormat, verbosity: values.verbosity },
   });
+}
+
+function metricsAdapterOptionsOf(
+  values: FlagValues<typeof metricsAdapterFlags>,
+): MetricsAdapterPartOptions | undefined {
+  const { enableCustomMetricsApi: servesCustom, enableExternalMetricsApi: servesExternal } = values;
+  if (!servesCustom && !servesExternal) return undefined;
+  return {
+    ...{ servesCustom, servesExternal },
+    defaultIntervalMs: values.defaultCollectionIntervalMs,
+    metricsTtlMs: values.metricsTtlMs,
+    prometheusServer: values.prometheusServer,
+    prometheusTokenFile: values.prometheusServerTokenFile,
+    additionalServers: new Map(
+      values.additionalPrometheusServer.map((entry) => splitEntry(entry) ?? ['', '']),
+    ),
+    allowedHosts: values.allowedHosts,
+  };
 }

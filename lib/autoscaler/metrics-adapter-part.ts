@@ -1,0 +1,76 @@
+import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
+import {
+  type MetricsAdapterEnvironment,
+  type MetricsAdapterOptions,
+  metricsAdapter,
+} from '#lib/metrics-adapter/metrics-adapter.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { type CredentialSource, openCredentials } from '#lib/sources/http/http-credentials.ts';
+import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+
+/** Which sources the administrator names, and what is served. */
+export interface MetricsAdapterPartOptions extends MetricsAdapterOptions {
+  /** Empty where there is none. */
+  readonly prometheusServer: string;
+  /** Empty where it needs none. */
+  readonly prometheusTokenFile: string;
+  /** By their names. */
+  readonly additionalServers: ReadonlyMap<string, string>;
+  readonly allowedHosts: readonly string[];
+}
+
+/** What the part needs from outside. */
+export interface MetricsAdapterPartEnvironment extends Omit<MetricsAdapterEnvironment, 'collectors'> {
+  readonly userAgent: string;
+}
+
+/**
+ * The metrics adapter with the sources that flags name.
+ *
+ * @throws when a token file cannot be used
+ */
+export async function metricsAdapterPart(
+  options: MetricsAdapterPartOptions,
+  environment: MetricsAdapterPartEnvironment,
+): Promise<Subsystem> {
+  const { clock, userAgent } = environment;
+  await using stack = new AsyncDisposableStack();
+  const clientOf = (allowed: readonly string[], credentials?: CredentialSource) =>
+    new HttpClient({
+      ...{ clock, userAgent, allowedHosts: new AllowedHosts(allowed) },
+      ...(credentials && { credentials }),
+    });
+  const open = clientOf(options.allowedHosts);
+  const withCredentials = new Map<string, HttpClient>(); // by their names; few users write them into URLs
+  stack.defer(async () => {
+    await Promise.all([open, ...withCredentials.values()].map((client) => client[Symbol.asyncDispose]()));
+  });
+  const clientFor = (credentials: CredentialSource | undefined) => {
+    if (!credentials) return open;
+    const known = withCredentials.get(credentials.name) ?? clientOf(options.allowedHosts, credentials);
+    withCredentials.set(credentials.name, known);
+    return known;
+  };
+  const { prometheusTokenFile: tokenFile } = options;
+  const token = tokenFile === '' ? undefined : stack.use(await openCredentials({ tokenFile }, environment));
+  // What the administrator names may be anywhere, on this machine, too.
+  const named = (text: string, credentials?: CredentialSource) => {
+    const read = parseSourceUrl(text);
+    if (typeof read === 'string') throw new Error(`The URL of a Prometheus server ${read}`);
+    const http = stack.use(clientOf(EVERYWHERE, credentials ?? read.credentials));
+    return new PrometheusServer({ http, url: read.url });
+  };
+  const server = options.prometheusServer === '' ? undefined : named(options.prometheusServer, token);
+  const additionalServers = new Map(
+    [...options.additionalServers].map(([name, url]) => [name, named(url)] as const),
+  );
+  const collectors = [prometheusCollector({ server, additionalServers, clientFor })];
+  const adapter = stack.use(metricsAdapter(options, { ...environment, collectors }));
+  const owned = stack.move();
+  return { ...adapter, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+const EVERYWHERE = ['*', '0.0.0.0/0', '::/0'];

@@ -1,0 +1,185 @@
+import type { Registry } from 'prom-client';
+import { Counter } from 'prom-client';
+import type { ApiGroup } from '#lib/apiserver/api-group.ts';
+import { methodNotAllowed } from '#lib/apiserver/http/failures.ts';
+import { writeBody } from '#lib/apiserver/http/write-response.ts';
+import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import { Collection } from '#lib/collection/collection.ts';
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import { runController } from '#lib/control/run-controller.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import { printableLines } from '#lib/telemetry/printable.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { customMetricsGroup } from './api/custom-metrics-group.ts';
+import { externalMetricsGroup } from './api/external-metrics-group.ts';
+import { HpaCollectors } from './collectors/hpa-collectors.ts';
+import type { MetricCollector } from './collectors/metric-collector.ts';
+import { MetricStore } from './metric-store.ts';
+import { readScaledHpa } from './objects/read-scaled-hpa.ts';
+import type { ScaledHpa } from './objects/scaled-hpa.ts';
+
+/** What is served, and how long values count. */
+export interface MetricsAdapterOptions {
+  readonly servesCustom: boolean;
+  readonly servesExternal: boolean;
+  readonly defaultIntervalMs: number;
+  readonly metricsTtlMs: number;
+}
+
+/** What the metrics adapter needs from outside. */
+export interface MetricsAdapterEnvironment {
+  readonly client: ApiClient;
+  readonly mapper: RestMapper;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly collectors: readonly MetricCollector[];
+  /** Whether this replica is the one that tells of what it sees. */
+  readonly isLeader: () => boolean;
+}
+
+const KIND = 'HorizontalPodAutoscaler';
+const VERSIONS = ['autoscaling/v2', 'autoscaling/v2beta2'];
+const LOOK_MS = 10_000;
+const SOURCE_TIMEOUT_MS = 15_000;
+
+/** Collects what HPAs ask for ahead of requests, and serves it. */
+export function metricsAdapter(
+  options: MetricsAdapterOptions,
+  environment: MetricsAdapterEnvironment,
+): Subsystem {
+  const { mapper, clock, logger, registry, events, collectors, isLeader } = environment;
+  const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
+  const succeeded = counter(
+    'kube_metrics_adapter_collections_success',
+    'Requests of sources that gave a result.',
+  );
+  const failed = counter('kube_metrics_adapter_collections_error', 'Requests of sources that gave none.');
+  const collection = new Collection({
+    ...{ clock, logger, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
+    onAsked: (_query, _durationMs, error) => (error ? failed : succeeded).inc(),
+  });
+  const disposal = new AbortController();
+  const { signal } = disposal;
+  let hpas: Informer<ScaledHpa> | undefined;
+  const hpaCollectors = new HpaCollectors({
+    ...options,
+    ...{ collection, collectors, mapper },
+    hpas: {
+      find: (key) => hpas?.find(key),
+      onChange: (listener, replay) => hpas?.onChange(listener, replay) ?? (() => {}),
+      synced: async (until) => await hpas?.synced(until),
+    },
+    onChange: () => store.refresh(),
+    onProblem: ({ namespace, name, uid }, { error }) => {
+      logger.error('Cannot collect a metric of an HPA', error, { hpa: `${namespace}/${name}` });
+      if (!isLeader()) return;
+      events.record({
+        regarding: { apiVersion: 'autoscaling/v2', kind: KIND, namespace, name, uid },
+        type: 'Warning',
+        reason: 'CreateNewMetricsCollector',
+        action: 'Collect',
+        message: `Failed to create new metrics collector: ${describeError(error)}`,
+      });
+    },
+  });
+  const store = new MetricStore(collection, hpaCollectors.known);
+  const groups: ApiGroup[] = [
+    ...(options.servesCustom ? [customMetricsGroup(store.objects)] : []),
+    ...(options.servesExternal ? [externalMetricsGroup(store)] : []),
+  ];
+
+  async function follow(): Promise<void> {
+    const path = await hpaPath();
+    hpas = new Informer({ ...environment, collection: { path }, transform: readScaledHpa });
+    hpas.start();
+    await runController(hpaCollectors.controller(), { clock, logger, signal });
+  }
+
+  /** Where HPAs are served in a version that knows metrics; asked for until there is one. */
+  async function hpaPath(): Promise<string> {
+    let isTold = false;
+    for (;;) {
+      try {
+        for (const apiVersion of VERSIONS) {
+          const resource = await mapper.findExact({ apiVersion, kind: KIND }, signal);
+          if (resource) return collectionPath(resource);
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isTold)
+          logger.error('Cannot find out in which version HPAs are served; it is tried again', error);
+        isTold = true;
+      }
+      await clock.sleep(LOOK_MS, { signal });
+    }
+  }
+
+  let following: Promise<void> = Promise.resolve();
+  return {
+    groups,
+    healthChecks: [
+      {
+        name: 'metrics-adapter-collectors',
+        endpoints: ['readyz'],
+        check: () => (collection.isWarm ? undefined : 'some sources have not been asked yet'),
+      },
+    ],
+    endpoints: new Map([
+      [
+        '/debug/metrics',
+        (context) => {
+          if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
+          const text = JSON.stringify(stateOf(hpaCollectors, collection), undefined, 2);
+          writeBody(context, Buffer.from(`${printableLines(text)}\n`), 'json');
+        },
+      ],
+    ]),
+    start() {
+      following = follow().catch((error: unknown) => {
+        if (!signal.aborted) logger.error('Cannot follow HPAs', error);
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      disposal.abort(new Error('the program ends'));
+      await following;
+      await hpas?.[Symbol.asyncDispose]();
+      await collection[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What is collected of whom, what came of it, and what cannot be collected and why. */
+function stateOf(hpaCollectors: HpaCollectors, collection: Collection) {
+  const nameOf = (owner: string, key: string) =>
+    hpaCollectors.known.get(owner)?.metrics.find((one) => one.key === key);
+  return {
+    collected: [...collection.reports()].map(
+      ({ owner, name, collector, reading, isValid, failure, nextInMs }) => {
+        const metric = nameOf(owner, name);
+        return {
+          hpa: owner,
+          metric: metric && `${metric.metric.type}/${metric.metric.name}`,
+          collector: metric?.collector,
+          query: collector.query.description,
+          intervalMs: collector.intervalMs,
+          value: reading?.samples[0]?.value,
+          samples: reading?.samples.length,
+          receivedAt: reading && new Date(reading.receivedAtMs).toISOString(),
+          isServed: isValid,
+          nextInMs: Math.round(nextInMs),
+          error: failure && describeError(failure.error),
+          failingSince: failure && new Date(failure.sinceMs).toISOString(),
+        };
+      },
+    ),
+    problems: [...hpaCollectors.known].flatMap(([hpa, { problems }]) =>
+      problems.map(({ metric, error }) => ({ hpa, metric, error: describeError(error) })),
+    ),
+  };
+}
