@@ -4,6 +4,7 @@ import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { USAGE } from '#spec/benchmarks/command-line.ts';
+import { autoscalerSeries } from '#spec/support/autoscaler-series.ts';
 import { seriesNames, servedSeries } from '#spec/support/served-series.ts';
 
 // Flags of other programs that our documents speak of.
@@ -19,9 +20,9 @@ const FOREIGN_FLAGS = [KUBECTL, HELM, NPM, SIMULATOR, KUBE_APISERVER, KUBELET, V
   flags.split(' '),
 );
 
-/** What looks like a series: of this server, of Kubernetes' servers, of a Node process. */
+/** What looks like a series: of our programs, of Kubernetes' servers and controllers, of a Node process. */
 const SERIES =
-  /\b(?:metrics_server|apiserver|authentication|authorization|process|nodejs)_[a-z0-9_]*[a-z0-9]\b/g;
+  /\b(?:metrics_server|cronhpa|workqueue|apiserver|authentication|authorization|process|nodejs)_[a-z0-9_]*[a-z0-9]\b/g;
 // Of the reference, where ours has another name.
 const FOREIGN_SERIES = ['authentication_attempts'];
 
@@ -43,9 +44,11 @@ describe('what documents, alerts and remedies name', () => {
       .map(({ remedy }) => remedy)
       .join('\n'),
   );
-  for (const name of ['prometheus-rule.yaml', 'dashboard.json']) {
-    const path = `manifests/charts/metrics-server/monitoring/${name}`;
-    documents.set(path, readFileSync(path, 'utf8'));
+  for (const chart of ['metrics-server', 'autoscaler']) {
+    for (const name of ['prometheus-rule.yaml', 'dashboard.json']) {
+      const path = `manifests/charts/${chart}/monitoring/${name}`;
+      documents.set(path, readFileSync(path, 'utf8'));
+    }
   }
 
   it('are flags that there are', () => {
@@ -69,8 +72,8 @@ describe('what documents, alerts and remedies name', () => {
     }
   });
 
-  it('are series that a server exposes', async () => {
-    const known = seriesNames(await servedSeries());
+  it('are series that a server or an autoscaler exposes', async () => {
+    const known = new Set([...seriesNames(await servedSeries()), ...seriesNames(await autoscalerSeries())]);
     const families = new Set([...known].map((name) => name.replace(/_(bucket|sum|count)$/, '')));
     for (const [path, text] of documents) {
       const named = [...text.matchAll(SERIES)].map(([name]) => name);
@@ -103,15 +106,15 @@ describe('what documents, alerts and remedies name', () => {
   });
 });
 
-/** A flag of the server or of the doctor, or the beginning that several of them have. */
-/** Of a flag of either program, or the beginning of some. */
+const HELPS = [
+  parseOptions(['--help']),
+  parseOptions(['doctor', '--help']),
+  parseAutoscalerOptions(['--help']),
+];
+
+/** A flag of one of our commands, or the beginning that several of them have. */
 function isOurs(flag: string): boolean {
-  const helps = [
-    parseOptions(['--help']),
-    parseOptions(['doctor', '--help']),
-    parseAutoscalerOptions(['--help']),
-  ];
-  return helps.some((help) => {
+  return HELPS.some((help) => {
     const names =
       help.kind === 'help' ? [...help.text.matchAll(/--([a-z0-9-]+)/g)].map(([, name]) => name) : [];
     return names.some((name) => name === flag || (flag.endsWith('-') && name?.startsWith(flag)));
