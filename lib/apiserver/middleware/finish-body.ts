@@ -11,7 +11,7 @@ export const finishBody: Middleware = async (context, next) => {
   const { state } = context;
   const { gzipFromBytes = Number.POSITIVE_INFINITY, held } = state;
   const encoded = state.body ?? wholeBody(context.body);
-  if (!encoded || lengthOf(encoded) === 0) return; // koa would give nothing a Content-Type
+  if (!encoded) return;
   await held?.hold(heldBytes(encoded));
   const isCompressed = lengthOf(encoded) > gzipFromBytes && takesGzip(context.get('Accept-Encoding'));
   const { gzipped = () => gzip(encoded.pieces) } = encoded;
