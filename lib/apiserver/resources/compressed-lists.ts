@@ -30,6 +30,9 @@ export function gzipOnce(
   if (known && isSame(known, { blocks, head })) return known.gzipped;
   const gzipped = gzip(pieces);
   lists[place] = { blocks, head, gzipped };
+  gzipped.catch(() => {
+    if (lists[place]?.gzipped === gzipped) delete lists[place]; // what failed once may be tried again
+  });
   return gzipped;
 }
 

@@ -69,6 +69,7 @@ export class ConnectionGate {
       socket.destroy(); // its client has gone
       return;
     }
+    socket.on('error', () => {}); // 'close' follows; until its handshake begins nobody else listens
     const place: Place = { address, socket, key: keyOf(socket), begin, shakingSinceMs: 0 };
     if (!this.#hasCapacity(this.#open, 'connections', place)) {
       this.#cutOff(place, 'connections');
@@ -85,7 +86,7 @@ export class ConnectionGate {
   }
 
   /** A connection's handshake is over. */
-  finish(connection: Pick<Socket, 'remoteAddress' | 'remotePort'>): void {
+  finish(connection: Ends): void {
     const place = this.#byKey.get(keyOf(connection));
     if (!place) return;
     this.#shaking.delete(place);
@@ -174,6 +175,9 @@ export class ConnectionGate {
   }
 }
 
-function keyOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
-  return `${remoteAddress} ${remotePort}`;
+/** Both ends of a connection: a client may use one port of its own towards two of our addresses. */
+type Ends = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>;
+
+function keyOf({ remoteAddress, remotePort, localAddress, localPort }: Ends): string {
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }

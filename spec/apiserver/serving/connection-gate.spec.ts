@@ -49,6 +49,14 @@ describe('ConnectionGate', () => {
     expect(await server.connections()).to.equal(0);
   });
 
+  it('outlives a client that resets its connection while that waits', async () => {
+    await using server = await setUp({ handshakes: 0, connections: 100 });
+    const [socket] = await server.stall(1, '127.0.0.2');
+    await eventually(async () => (await server.connections()) === 1);
+    socket?.resetAndDestroy(); // an error that nobody listens to ends a process, and this spec
+    await eventually(async () => (await server.connections()) === 0);
+  });
+
   it('takes a burst of one client one after the other, and refuses none of it', async () => {
     await using server = await setUp({ handshakes: 4, connections: 100 });
     const answers = await Promise.all(Array.from({ length: 60 }, () => server.ask('127.0.0.2')));
