@@ -6,7 +6,7 @@ import { parseSourceFile, readSourceFiles, type SourceFile } from '#spec/support
 // Which folder of lib/ may import from which others. Packages and Node's own modules have rules further down.
 const SHARED = ['flags', 'kubernetes', 'telemetry', 'time'];
 /** What the subsystems of the autoscaler stand on; they never import one another. */
-const SUBSYSTEM = [...SHARED, 'apiserver', 'control', 'collection', 'sources'];
+const SUBSYSTEM = [...SHARED, 'apiserver', 'control', 'collection', 'sources', 'doctor'];
 const SUBSYSTEMS = ['metrics-adapter', 'scaled-objects', 'hpa', 'cron-hpa'];
 const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   time: [],
@@ -15,11 +15,12 @@ const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   kubernetes: ['telemetry', 'time'],
   apiserver: SHARED,
   control: SHARED,
+  doctor: SHARED,
   sources: SHARED,
   collection: [...SHARED, 'sources'],
   ...Object.fromEntries(SUBSYSTEMS.map((subsystem) => [subsystem, SUBSYSTEM])),
   autoscaler: [...SUBSYSTEM, ...SUBSYSTEMS],
-  'resource-metrics': [...SHARED, 'apiserver'],
+  'resource-metrics': [...SHARED, 'apiserver', 'doctor'],
   simulator: ['telemetry', 'time'],
   '.': [...SHARED, 'apiserver', 'resource-metrics', 'autoscaler'],
 };

@@ -1,8 +1,7 @@
+import type { Finding } from '#lib/doctor/finding.ts';
+import type { CheckResult } from '#lib/doctor/run-checks.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
-import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { runDoctor } from '#lib/resource-metrics/doctor/doctor.ts';
-import type { Finding } from '#lib/resource-metrics/doctor/finding.ts';
-import type { CheckResult } from '#lib/resource-metrics/doctor/run-checks.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { METRICS_SERVER_USER } from '#lib/simulator/access/default-grants.ts';
 import type { ScenarioInput } from '#lib/simulator/scenario.ts';
@@ -16,7 +15,7 @@ export interface Examination {
   readonly checks: readonly CheckResult[];
   /** Of all checks, in their order. */
   readonly findings: readonly Finding[];
-  readonly diagnoses: readonly DiagnosisCode[];
+  readonly diagnoses: readonly string[];
 }
 
 /** A cluster whose metrics come from a server that has scraped twice, and that the doctor has all permissions in. */

@@ -1,6 +1,6 @@
-import type { Check } from './check.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { apiServer } from '#lib/doctor/checks/api-server.ts';
 import { aggregationLayer } from './checks/aggregation-layer.ts';
-import { apiServer } from './checks/api-server.ts';
 import { apiService } from './checks/api-service.ts';
 import { containerData } from './checks/container-data.ts';
 import { kubeletCertificates } from './checks/kubelet-certificates.ts';
@@ -10,9 +10,10 @@ import { nodeAddresses } from './checks/node-addresses.ts';
 import { nodeClocks } from './checks/node-clocks.ts';
 import { permissions } from './checks/permissions.ts';
 import { podMetrics } from './checks/pod-metrics.ts';
+import type { DoctorContext } from './doctor-context.ts';
 
 /** What the doctor looks at, in this order; without the first nothing else can be looked at. */
-export const ALL_CHECKS: readonly [Check, ...Check[]] = [
+export const ALL_CHECKS: readonly Check<DoctorContext>[] = [
   apiServer,
   permissions,
   aggregationLayer,

@@ -1,28 +1,11 @@
-/** Something that is wrong, and what to do about it. */
-export interface Diagnosis {
-  /** A claim; docs/troubleshooting.md has a section of this title. */
-  readonly title: string;
-  /** Words in capitals stand for names and addresses of the case. */
-  readonly remedy: string;
-}
+import { API_DIAGNOSES, permissionDiagnoses } from '#lib/doctor/api-diagnoses.ts';
+import type { Diagnoses } from '#lib/doctor/diagnosis.ts';
+import { failedBy } from '#lib/doctor/finding.ts';
 
 /** Everything that the doctor can find wrong. */
 export const DIAGNOSES = {
-  'api-server-unreachable': {
-    title: 'The API server cannot be reached',
-    remedy:
-      'Check that SERVER is where the API server listens (`kubectl cluster-info`), and in a pod that no NetworkPolicy of its namespace forbids the way there.',
-  },
-  'api-server-refuses-credentials': {
-    title: 'The API server does not accept the credentials',
-    remedy:
-      'Delete the pod, so that it gets a new token, or make the file of --kubeconfig again; `kubectl auth whoami` tells whether credentials are good.',
-  },
-  'permission-missing': {
-    title: 'A permission is missing',
-    remedy:
-      'Apply `manifests/base/rbac.yaml` again, or grant this alone: `kubectl create clusterrole ROLE --verb=VERB --resource=RESOURCE` and `kubectl create clusterrolebinding ROLE --clusterrole=ROLE --user=ACCOUNT`.',
-  },
+  ...API_DIAGNOSES,
+  ...permissionDiagnoses('manifests/base/rbac.yaml'),
   'aggregation-off': {
     title: 'The API server has no aggregation layer',
     remedy:
@@ -203,14 +186,10 @@ export const DIAGNOSES = {
     title: 'metrics.k8s.io does not respond',
     remedy: 'Remedy what is said above of the APIService; then see the logs of the server.',
   },
-} as const satisfies Readonly<Record<string, Diagnosis>>;
+} as const satisfies Diagnoses;
 
 /** The name of a diagnosis, which is also its place in docs/troubleshooting.md. */
 export type DiagnosisCode = keyof typeof DIAGNOSES;
 
-/** The remedy with the names of a case in place of the capitals. */
-export function remedyOf(code: DiagnosisCode, names: Readonly<Record<string, string>> = {}): string {
-  return DIAGNOSES[code].remedy.replaceAll(/[A-Z]+/g, (word) =>
-    Object.hasOwn(names, word) ? (names[word] ?? word) : word,
-  );
-}
+/** Makes the finding that one of them is. */
+export const failed = failedBy(DIAGNOSES);

@@ -1,16 +1,14 @@
+import { examine } from '#lib/doctor/examine.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
 import { createKubeletClient } from '#lib/resource-metrics/scrape/kubelet/create-kubelet-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
-import { printableLines } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { ALL_CHECKS } from './all-checks.ts';
 import { DoctorContext } from './doctor-context.ts';
-import { formatResult } from './format-result.ts';
 import { type KubeletProbe, probeKubelet } from './kubelet-probe.ts';
-import { type CheckResult, runChecks } from './run-checks.ts';
 
 /** What the doctor needs from outside. */
 export interface DoctorEnvironment {
@@ -50,17 +48,10 @@ export async function runDoctor(
     dialTimeoutMs: kubelet.dialTimeoutMs,
   };
   const context = new DoctorContext({
-    ...{ options, doctor, access, client, clock, signal },
+    ...{ options, doctor, access, client, clock, signal, serverAccount: doctor.serverAccount },
     probe: (nodes) => probeAll(nodes, (node) => probeKubelet(node, probeOptions, signal)),
   });
-  const results: CheckResult[] = [];
-  const isSound = await runChecks(ALL_CHECKS, context, (result) => {
-    results.push(result);
-    if (doctor.output === 'text') write(`${formatResult(result)}\n`);
-  });
-  if (doctor.output === 'json')
-    write(`${printableLines(JSON.stringify({ ok: isSound, checks: results }, undefined, 2))}\n`);
-  return isSound;
+  return await examine(ALL_CHECKS, context, { output: doctor.output, write });
 }
 
 async function probeAll(

@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Finding, ok } from '#lib/doctor/finding.ts';
+import { failed } from './diagnoses.ts';
 import type { DoctorContext } from './doctor-context.ts';
-import { type Finding, failed, ok } from './finding.ts';
 
 const PEM_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 

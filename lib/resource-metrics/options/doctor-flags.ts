@@ -1,13 +1,10 @@
+import { doctorFlags as sharedFlags } from '#lib/doctor/doctor-flags.ts';
 import { flag } from '#lib/flags/flag.ts';
-import { oneOf, text } from '#lib/flags/flag-kinds.ts';
+import { text } from '#lib/flags/flag-kinds.ts';
 
 /** What the doctor looks at, beside the flags of the server that it takes too. */
 export const doctorFlags = {
-  output: flag('output', oneOf('text', 'json'), {
-    shorthand: 'o',
-    default: 'text',
-    description: 'How to tell what was found: text or json.',
-  }),
+  output: sharedFlags.output,
   node: flag('node', text, {
     default: '',
     description: 'The one node to look at, with its pods; by default all nodes.',
@@ -18,10 +15,5 @@ export const doctorFlags = {
     ruleBrokenBy: (value) =>
       /^[^/]+\/[^/]+$/.test(value) ? undefined : 'must be a namespace and a name with a slash between',
   }),
-  serverAccount: flag('server-account', text, {
-    default: '',
-    description:
-      'The user name of the server, system:serviceaccount:NAMESPACE:NAME, whose permissions are looked at when the doctor runs ' +
-      'under an account of its own; by default its own permissions are.',
-  }),
+  serverAccount: sharedFlags.serverAccount,
 };

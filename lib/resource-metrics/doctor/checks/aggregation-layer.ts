@@ -1,16 +1,17 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, ok } from '#lib/doctor/finding.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
-import type { Check } from '#lib/resource-metrics/doctor/check.ts';
+import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
-import { type Finding, failed, ok } from '#lib/resource-metrics/doctor/finding.ts';
 
 const CONFIG_MAP = 'extension-apiserver-authentication';
 const PATH = `/api/v1/namespaces/kube-system/configmaps/${CONFIG_MAP}`;
 const SUBJECT = 'front proxy';
 
 /** Whether the API server passes requests on, and by which certificates it will be known here. */
-export const aggregationLayer: Check = {
+export const aggregationLayer: Check<DoctorContext> = {
   name: 'aggregation-layer',
   title: 'Aggregation layer',
 

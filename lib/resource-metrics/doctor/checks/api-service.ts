@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import type { Check } from '#lib/resource-metrics/doctor/check.ts';
-import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
-import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
 import { compareCaBundle } from '#lib/resource-metrics/doctor/serving-certificate.ts';
 
 const NAME = 'v1beta1.metrics.k8s.io';
@@ -35,7 +35,7 @@ const API_SERVICE = z.object({
 type ApiService = z.output<typeof API_SERVICE>;
 
 /** Whether the API server sends requests for metrics here, and what it says came of that. */
-export const apiService: Check = {
+export const apiService: Check<DoctorContext> = {
   name: 'api-service',
   title: 'APIService',
 

@@ -1,13 +1,13 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Check } from '#lib/resource-metrics/doctor/check.ts';
-import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
-import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
 
 /** Whether each kubelet proves by its certificate who it is. */
-export const kubeletCertificates: Check = {
+export const kubeletCertificates: Check<DoctorContext> = {
   name: 'kubelet-certificates',
   title: 'Kubelet certificates',
 

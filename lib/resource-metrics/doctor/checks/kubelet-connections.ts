@@ -1,11 +1,12 @@
-import type { Check } from '#lib/resource-metrics/doctor/check.ts';
-import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
-import { type Finding, failed, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, ok } from '#lib/doctor/finding.ts';
+import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
 
 /** Whether each kubelet can be connected to. */
-export const kubeletConnections: Check = {
+export const kubeletConnections: Check<DoctorContext> = {
   name: 'kubelet-connections',
   title: 'Kubelet connections',
 

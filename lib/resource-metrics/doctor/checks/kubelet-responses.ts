@@ -1,11 +1,12 @@
-import type { Check } from '#lib/resource-metrics/doctor/check.ts';
-import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
-import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { AttemptOutcome, KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
 
 /** Whether each kubelet knows us, lets us read, has the endpoint, and gives a response that can be read. */
-export const kubeletResponses: Check = {
+export const kubeletResponses: Check<DoctorContext> = {
   name: 'kubelet-answers',
   title: 'Kubelet responses',
 

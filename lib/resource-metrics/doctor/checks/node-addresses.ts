@@ -1,9 +1,11 @@
-import type { Check } from '#lib/resource-metrics/doctor/check.ts';
-import { failed, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { ok } from '#lib/doctor/finding.ts';
+import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
 
 /** At which address each node is asked, and why at that. */
-export const nodeAddresses: Check = {
+export const nodeAddresses: Check<DoctorContext> = {
   name: 'node-addresses',
   title: 'Node addresses',
 

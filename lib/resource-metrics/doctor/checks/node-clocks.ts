@@ -1,6 +1,8 @@
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
-import type { Check } from '#lib/resource-metrics/doctor/check.ts';
-import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
+import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
@@ -10,7 +12,7 @@ const MOST_AHEAD_MS = 5_000;
 const MOST_BEHIND_MS = 60_000;
 
 /** Whether the freshest sample of each node is of about now, by our clock. */
-export const nodeClocks: Check = {
+export const nodeClocks: Check<DoctorContext> = {
   name: 'node-clocks',
   title: 'Node clocks',
 

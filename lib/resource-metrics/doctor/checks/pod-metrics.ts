@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { MissingPermission } from '#lib/doctor/missing-permission.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import type { Check } from '#lib/resource-metrics/doctor/check.ts';
+import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
-import { type Finding, failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
-import { MissingPermission } from '#lib/resource-metrics/doctor/missing-permission.ts';
 import { isFresh, type RunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
@@ -14,7 +15,7 @@ const LIST = z.object({
 });
 
 /** Which running pods have no metrics, and the reason for each. */
-export const podMetrics: Check = {
+export const podMetrics: Check<DoctorContext> = {
   name: 'pod-metrics',
   title: 'Metrics of pods',
 

@@ -1,5 +1,4 @@
 import { printable } from '#lib/telemetry/printable.ts';
-import { DIAGNOSES } from './diagnoses.ts';
 import type { Finding } from './finding.ts';
 import type { CheckResult } from './run-checks.ts';
 
@@ -17,7 +16,7 @@ export function formatResult({ title, findings }: CheckResult): string {
   const others = findings.filter(({ status }) => status !== 'ok');
   const lines =
     sound.length > MOST_LISTED ? [`  ${MARKS.ok} ${sound.length} as they should be`] : sound.map(lineOf);
-  if (findings.length === 0) lines.push(`  ${MARKS.note} nothing to look at: no node came that far`);
+  if (findings.length === 0) lines.push(`  ${MARKS.note} nothing to look at, or nothing came that far`);
   const told = new Set<string>();
   for (const finding of others) {
     lines.push(lineOf(finding));
@@ -34,7 +33,7 @@ function lineOf(finding: Finding): string {
   const [subject, seen] = [shown(finding.subject), shown(finding.seen)];
   if (status === 'unchecked') return `  ${mark} ${subject}: could not check: ${seen}`;
   if (status !== 'failed') return `  ${mark} ${subject}: ${seen}`;
-  return `  ${mark} ${subject}: ${DIAGNOSES[finding.diagnosis].title}: ${seen}`;
+  return `  ${mark} ${subject}: ${finding.title}: ${seen}`;
 }
 
 /** What others say, on one line and without effect on a terminal. */

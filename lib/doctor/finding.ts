@@ -1,4 +1,4 @@
-import { type DiagnosisCode, remedyOf } from './diagnoses.ts';
+import { type Diagnoses, type Diagnosis, remedyOf } from './diagnosis.ts';
 
 /** One thing that was looked at, and how it was found. */
 export type Finding = Sound | Faulty | Unchecked;
@@ -16,7 +16,10 @@ export interface Faulty {
   readonly status: 'failed';
   readonly subject: string;
   readonly seen: string;
-  readonly diagnosis: DiagnosisCode;
+  /** The name of the diagnosis, for programs. */
+  readonly diagnosis: string;
+  /** Its title, for people. */
+  readonly title: string;
   readonly remedy: string;
 }
 
@@ -40,11 +43,25 @@ export function note(subject: string, seen: string): Finding {
   return { status: 'note', subject, seen };
 }
 
-/** Makes the finding that something is wrong; `names` are those of the case, for its remedy. */
-export function failed(
+/** Makes the finding that something is wrong; the names are those of the case, for its remedy. */
+export type Fail<Code extends string = string> = (
   subject: string,
   seen: string,
-  { diagnosis, ...names }: { readonly diagnosis: DiagnosisCode } & Readonly<Record<string, string>>,
-): Finding {
-  return { status: 'failed', subject, seen, diagnosis, remedy: remedyOf(diagnosis, names) };
+  diagnosis: { readonly diagnosis: Code } & Readonly<Record<string, string>>,
+) => Finding;
+
+/** Has findings made by the diagnoses of a doctor, or of a part of one. */
+export function failedBy<const D extends Diagnoses>(diagnoses: D): Fail<Extract<keyof D, string>> {
+  return (subject, seen, { diagnosis: code, ...names }) => {
+    const diagnosis = diagnoses[code] as Diagnosis;
+    const { title } = diagnosis;
+    return {
+      status: 'failed',
+      subject,
+      seen,
+      diagnosis: code,
+      title,
+      remedy: remedyOf(diagnosis, names),
+    };
+  };
 }

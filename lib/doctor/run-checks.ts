@@ -1,6 +1,6 @@
 import { describeError } from '#lib/telemetry/logger.ts';
+import type { ApiContext } from './api-context.ts';
 import type { Check } from './check.ts';
-import type { DoctorContext } from './doctor-context.ts';
 import type { Finding } from './finding.ts';
 import { MissingPermission } from './missing-permission.ts';
 
@@ -18,9 +18,9 @@ export interface CheckResult {
  *
  * @returns whether nothing failed
  */
-export async function runChecks(
-  checks: readonly Check[],
-  context: DoctorContext,
+export async function runChecks<C extends ApiContext>(
+  checks: readonly Check<C>[],
+  context: C,
   onResult: (result: CheckResult) => void,
 ): Promise<boolean> {
   let isSound = true;
@@ -37,7 +37,7 @@ export async function runChecks(
   return isSound;
 }
 
-async function look(check: Check, context: DoctorContext): Promise<readonly Finding[]> {
+async function look<C extends ApiContext>(check: Check<C>, context: C): Promise<readonly Finding[]> {
   try {
     return await check.run(context);
   } catch (error) {

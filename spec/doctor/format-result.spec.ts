@@ -1,6 +1,13 @@
 import { expect } from 'chai';
-import { failed, note, ok } from '#lib/resource-metrics/doctor/finding.ts';
-import { formatResult } from '#lib/resource-metrics/doctor/format-result.ts';
+import { failedBy, note, ok } from '#lib/doctor/finding.ts';
+import { formatResult } from '#lib/doctor/format-result.ts';
+
+const failed = failedBy({
+  'node-clock-skewed': {
+    title: "The node's clock is wrong",
+    remedy: 'Set the clock of NODE: `timedatectl`.',
+  },
+});
 
 describe('formatResult', () => {
   const result = (findings: Parameters<typeof formatResult>[0]['findings']) =>
@@ -18,7 +25,7 @@ describe('formatResult', () => {
         'Node clocks',
         '  ✓ node "b": right',
         '  ✗ node "a": The node\'s clock is wrong: an hour ahead',
-        '      remedy: Set the clock of a: `timedatectl`, `chronyc makestep`; or that of the machine this runs on.',
+        '      remedy: Set the clock of a: `timedatectl`.',
         '  – node "c": slow',
         '  ✗ node "a": The node\'s clock is wrong: an hour ahead',
         '  ? pods: could not check: the permission to list pods is missing',
@@ -44,7 +51,7 @@ describe('formatResult', () => {
   });
 
   it('says so where nothing came so far that it could be looked at', () => {
-    expect(result([])).to.equal('Node clocks\n  – nothing to look at: no node came that far\n');
+    expect(result([])).to.equal('Node clocks\n  – nothing to look at, or nothing came that far\n');
   });
 
   it('counts what is well where that is much', () => {

@@ -1,8 +1,11 @@
 import * as z from 'zod/mini';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import type { Check } from '#lib/resource-metrics/doctor/check.ts';
-import { failed, ok } from '#lib/resource-metrics/doctor/finding.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { API_DIAGNOSES } from '../api-diagnoses.ts';
+import type { Check } from '../check.ts';
+import { failedBy, ok } from '../finding.ts';
+
+const failed = failedBy(API_DIAGNOSES);
 
 const VERSION = z.object({ gitVersion: z.string() });
 

@@ -1,8 +1,8 @@
-import type { DoctorContext } from './doctor-context.ts';
+import type { ApiContext } from './api-context.ts';
 import type { Finding } from './finding.ts';
 
 /** Something that can be wrong with a cluster, and how to look. */
-export interface Check {
+export interface Check<C extends ApiContext = ApiContext> {
   /** For programs. */
   readonly name: string;
   /** What is looked at, for people. */
@@ -13,5 +13,5 @@ export interface Check {
    *
    * @throws {MissingPermission} and any other error that keeps it from looking: the runner makes a finding of it
    */
-  run(context: DoctorContext): Promise<readonly Finding[]>;
+  run(context: C): Promise<readonly Finding[]>;
 }
