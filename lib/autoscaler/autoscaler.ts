@@ -1,6 +1,7 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { type SubsystemServerEnvironment, serveSubsystems } from '#lib/apiserver/serve-subsystems.ts';
 import type { Subsystem as ServedSubsystem } from '#lib/apiserver/subsystem.ts';
+import { MetricStore } from '#lib/collection/metric-store.ts';
 import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { LeaderElection } from '#lib/control/leader-election.ts';
 import { addLeaderElectionSeries } from '#lib/control/leader-election-series.ts';
@@ -73,6 +74,7 @@ export async function startAutoscaler(
   const scales = new ScaleClient({ api: client, mapper, clock });
   const workQueues = new WorkQueueSeries({ clock, registry });
   const shared = { client, mapper, scales, events, registry, clock, logger, workQueues };
+  const store = new MetricStore();
   const subsystems: Subsystem[] = [];
   if (options.controllers.has('cronhpa'))
     subsystems.push(starting.use(cronHpaPart({ ...shared, ...options.cronHpa })));
@@ -83,7 +85,7 @@ export async function startAutoscaler(
   const isTelling = () => subsystems.length === 0 || isLeader();
   const metrics = options.metricsAdapter && [
     starting.use(
-      await metricsAdapterPart(options.metricsAdapter, { ...shared, userAgent, isLeader: isTelling }),
+      await metricsAdapterPart(options.metricsAdapter, { ...shared, store, userAgent, isLeader: isTelling }),
     ),
   ];
   const debug = debugControllers(() => ({

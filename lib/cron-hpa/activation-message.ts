@@ -1,5 +1,5 @@
+import { TimeZone } from '#lib/time/schedule/time-zone.ts';
 import type { ScaleTargetRef } from './cron-hpa.ts';
-import { TimeZone } from './schedule/time-zone.ts';
 
 /** What a job moves. */
 export type AdjustType = 'scale replicas' | 'hpa min replicas';

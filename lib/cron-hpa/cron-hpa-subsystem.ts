@@ -9,13 +9,13 @@ import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { Schedules } from '#lib/time/schedule/schedules.ts';
 import { CRON_HPA, nameOf } from './cron-hpa.ts';
 import { cronHpaController } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './cron-hpa-series.ts';
 import { targetsOfCronHpa, targetsOfHpa } from './cron-hpa-watches.ts';
 import { readCronHpa } from './read-cron-hpa.ts';
 import { readHpa } from './read-hpa.ts';
-import { Schedules } from './schedule/schedules.ts';
 import { statusClient } from './status-client.ts';
 import { TargetIndex } from './target-index.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Schedule } from '#lib/time/schedule/schedule.ts';
+import { ScheduleError } from '#lib/time/schedule/schedule-error.ts';
+import type { Schedules } from '#lib/time/schedule/schedules.ts';
 import type { CronHpa, CronHpaJob, JobCondition } from './cron-hpa.ts';
-import type { Schedule } from './schedule/schedule.ts';
-import { ScheduleError } from './schedule/schedule-error.ts';
-import type { Schedules } from './schedule/schedules.ts';
 
 /** A job with what follows from it. */
 export interface PlannedJob {

@@ -5,6 +5,7 @@ import { methodNotAllowed } from '#lib/apiserver/http/failures.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { Collection } from '#lib/collection/collection.ts';
+import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
@@ -18,9 +19,9 @@ import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import { HpaCollectors } from './collectors/hpa-collectors.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
-import { MetricStore } from './metric-store.ts';
 import { readScaledHpa } from './objects/read-scaled-hpa.ts';
 import type { ScaledHpa } from './objects/scaled-hpa.ts';
+import { storedMetrics } from './stored-metrics.ts';
 
 /** What is served, and how long values count. */
 export interface MetricsAdapterOptions {
@@ -39,6 +40,8 @@ export interface MetricsAdapterEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly collectors: readonly MetricCollector[];
+  /** What is served; other subsystems may put metrics of theirs into it. */
+  readonly store: MetricStore;
   /** Whether this replica is the one that tells of what it sees. */
   readonly isLeader: () => boolean;
 }
@@ -53,7 +56,7 @@ export function metricsAdapter(
   options: MetricsAdapterOptions,
   environment: MetricsAdapterEnvironment,
 ): Subsystem {
-  const { mapper, clock, logger, registry, events, collectors, isLeader } = environment;
+  const { mapper, clock, logger, registry, events, collectors, store, isLeader } = environment;
   const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
   const succeeded = counter(
     'kube_metrics_adapter_collections_success',
@@ -75,7 +78,10 @@ export function metricsAdapter(
       onChange: (listener, replay) => hpas?.onChange(listener, replay) ?? (() => {}),
       synced: async (until) => await hpas?.synced(until),
     },
-    onChange: () => store.refresh(),
+    onChange: (key) => {
+      const known = hpaCollectors.known.get(key);
+      store.put(`${KIND} ${key}`, known ? storedMetrics(key, known, collection) : {});
+    },
     onProblem: ({ namespace, name, uid }, { error }) => {
       logger.error('Cannot collect a metric of an HPA', error, { hpa: `${namespace}/${name}` });
       if (!isLeader()) return;
@@ -88,7 +94,6 @@ export function metricsAdapter(
       });
     },
   });
-  const store = new MetricStore(collection, hpaCollectors.known);
   const groups: ApiGroup[] = [
     ...(options.servesCustom ? [customMetricsGroup(store.objects)] : []),
     ...(options.servesExternal ? [externalMetricsGroup(store)] : []),

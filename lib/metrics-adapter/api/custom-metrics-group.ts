@@ -1,11 +1,11 @@
 import type { ApiGroup, ApiVersion, DocumentResource, RoutedDocument } from '#lib/apiserver/api-group.ts';
 import { badRequest } from '#lib/apiserver/http/failures.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import type { CustomMetricsProvider, DiscoveredMetric } from '#lib/collection/metrics-provider.ts';
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import { noSuchMetric } from './metric-not-found.ts';
 import { metricValueList } from './metric-value-list.ts';
-import type { CustomMetricsProvider, DiscoveredMetric } from './metrics-provider.ts';
 import { ofSameArray } from './of-same-array.ts';
 import { structuredSelector } from './structured-selector.ts';
 

@@ -2,8 +2,8 @@ import type { ApiGroup, DocumentResource } from '#lib/apiserver/api-group.ts';
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import { notSupported } from '#lib/apiserver/http/failures.ts';
 import { ITEMS_FIELD, writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
+import type { ExternalMetricsProvider, ExternalValue } from '#lib/collection/metrics-provider.ts';
 import { noSuchMetric } from './metric-not-found.ts';
-import type { ExternalMetricsProvider, ExternalValue } from './metrics-provider.ts';
 import { ofSameArray } from './of-same-array.ts';
 import { valueFields, writeValueFields } from './value-fields.ts';
 

@@ -2,7 +2,7 @@ import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { ITEMS_FIELD, writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
-import type { ObjectValue } from './metrics-provider.ts';
+import type { ObjectValue } from '#lib/collection/metrics-provider.ts';
 import { type StructuredSelector, selectorFields, writeSelector } from './structured-selector.ts';
 import { valueFields, writeValueFields } from './value-fields.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { formatTime, writeTime } from '#lib/apiserver/objects/meta-time.ts';
-import type { MetricValue } from './metrics-provider.ts';
+import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 
 /** Time, window and value, which values of all groups have. */
 export function valueFields(

@@ -30,8 +30,8 @@ export interface HpaCollectorsOptions {
   readonly metricsTtlMs: number;
   /** Told when something of an HPA cannot be collected, once when that begins. */
   readonly onProblem: (hpa: ScaledHpa, problem: PlanProblem) => void;
-  /** Told whenever what is known of an HPA has changed. */
-  readonly onChange: () => void;
+  /** Told by its key whenever what is known of an HPA has changed. */
+  readonly onChange: (key: string) => void;
 }
 
 /** A value counts for so many intervals. */
@@ -62,7 +62,7 @@ export class HpaCollectors {
         const hpa = this.#options.hpas.find(key);
         if (hpa) return await this.#keep(key, hpa, signal);
         this.#options.collection.replace(key, new Map());
-        if (this.#known.delete(key)) this.#options.onChange();
+        if (this.#known.delete(key)) this.#options.onChange(key);
         return {};
       },
     };
@@ -82,7 +82,7 @@ export class HpaCollectors {
     const all = [...problems, ...missing];
     if (metrics.length + all.length > 0) this.#known.set(key, { hpa, metrics, problems: all });
     else this.#known.delete(key);
-    onChange();
+    onChange(key);
     for (const problem of all) if (!before.has(textOf(problem))) onProblem(hpa, problem);
     return missing.length > 0 ? { requeueAfterMs: LOOK_AGAIN_MS } : {};
   }

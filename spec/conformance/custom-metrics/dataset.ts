@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { noSuchResource } from '#lib/apiserver/http/failures.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
-import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
-import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type {
   CustomMetricsProvider,
   ExternalMetricsProvider,
   MetricValue,
   ObjectMetricQuery,
-} from '#lib/metrics-adapter/api/metrics-provider.ts';
+} from '#lib/collection/metrics-provider.ts';
+import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
+import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

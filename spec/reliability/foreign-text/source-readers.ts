@@ -7,7 +7,6 @@ import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 import { readLease } from '#lib/control/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/read-cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/read-hpa.ts';
-import { parseSchedule } from '#lib/cron-hpa/schedule/parse-schedule.ts';
 import { parseRecord } from '#lib/hpa/memory/memory-record.ts';
 import { parseNanos, parseThousandths } from '#lib/hpa/quantities/parse-quantity.ts';
 import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
@@ -34,6 +33,7 @@ import { parseAddressRange } from '#lib/sources/http/ip-address.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readQueryError, readQueryResponse } from '#lib/sources/prometheus/read-query-response.ts';
 import { printable } from '#lib/telemetry/printable.ts';
+import { parseSchedule } from '#lib/time/schedule/parse-schedule.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 
 const MEBIBYTE = 1024 * 1024;

@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import { MetricStore, type StoredExternalMetric } from '#lib/collection/metric-store.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+
+const EVERYTHING = parseLabelSelector('');
+
+describe('MetricStore', () => {
+  it('serves the external metrics of several owners, each in its namespace, whatever case a name is asked in', () => {
+    const store = new MetricStore();
+    store.put('a', { external: [external({ namespace: 'one', identity: 'a' })] });
+    store.put('b', { external: [external({ namespace: 'two', identity: 'b', value: '7' })] });
+    expect(store.metrics()).to.deep.equal(['s0-Queue']);
+    const values = store.values('two', { metric: 'S0-QUEUE', selector: EVERYTHING });
+    expect(values?.map(({ metric, value }) => [metric, value])).to.deep.equal([['s0-Queue', '7']]);
+    expect(store.values('three', { metric: 's0-queue', selector: EVERYTHING })).to.deep.equal([]);
+    expect(store.values('one', { metric: 'other', selector: EVERYTHING })).to.equal(undefined);
+  });
+
+  it('counts what several ask for once, and selects by labels', () => {
+    const store = new MetricStore();
+    store.put('a', { external: [external({ identity: 'same' })] });
+    store.put('b', { external: [external({ identity: 'same' })] });
+    expect(store.values('one', { metric: 's0-queue', selector: EVERYTHING })).to.have.lengthOf(1);
+    const selector = parseLabelSelector('of=another');
+    expect(store.values('one', { metric: 's0-queue', selector })).to.deep.equal([]);
+  });
+
+  it('forgets what an owner does not have served any more', () => {
+    const store = new MetricStore();
+    store.put('a', { external: [external({})] });
+    store.put('a', { external: [external({ name: 'later' })] });
+    expect(store.metrics()).to.deep.equal(['later']);
+    store.remove('a');
+    expect(store.metrics()).to.deep.equal([]);
+    expect(store.values('one', { metric: 'later', selector: EVERYTHING })).to.equal(undefined);
+  });
+
+  it('passes on why a value cannot be told', () => {
+    const store = new MetricStore();
+    const values = () => {
+      throw new Error('metric:s0-queue encountered error');
+    };
+    store.put('a', { external: [{ ...external({}), values }] });
+    expect(() => store.values('one', { metric: 's0-queue', selector: EVERYTHING })).to.throw(
+      'metric:s0-queue encountered error',
+    );
+  });
+});
+
+function external({
+  namespace = 'one',
+  name = 's0-Queue',
+  identity = 'one',
+  value = '1',
+}): StoredExternalMetric {
+  return { namespace, name, identity, labels: { of: 'one' }, values: () => [{ value, takenAtMs: 0 }] };
+}
