@@ -43,10 +43,10 @@ export type AttemptOutcome =
   /** The kubelet of another node responded. */
   | { readonly kind: 'misdirected'; readonly because: string; readonly otherNodeName: string }
   | { readonly kind: 'refused'; readonly statusCode: number; readonly because: string }
-  /** The certificate is not good. */
-  | { readonly kind: 'untrusted'; readonly because: string }
-  /** Whatever else keeps from asking, or from a response. */
-  | { readonly kind: 'failed'; readonly because: string };
+  /** The certificate is not good; the code is Node's, or that of {@link KubeletIdentityError}. */
+  | { readonly kind: 'untrusted'; readonly because: string; readonly code: string }
+  /** Anything else that keeps from asking, or from a response; the code is the error's, if it has one. */
+  | { readonly kind: 'failed'; readonly because: string; readonly code: string | undefined };
 
 /** What probing takes. */
 export interface KubeletProbeOptions {
@@ -124,9 +124,9 @@ function outcomeOf(error: unknown, nodeName: string, target: ScrapeTarget): Atte
   const because = reasonOf(error, nodeName, target);
   if (error instanceof KubeletStatusError) return { kind: 'refused', statusCode: error.statusCode, because };
   if (isExcessive(error)) return { kind: 'excessive', because };
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const isUntrusted = CERTIFICATE_FAULTS.test(code) || because.startsWith('its certificate');
-  return { kind: isUntrusted ? 'untrusted' : 'failed', because };
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  if (code !== undefined && CERTIFICATE_FAULTS.test(code)) return { kind: 'untrusted', because, code };
+  return { kind: 'failed', because, code };
 }
 
 function reasonOf(error: unknown, nodeName: string, target: ScrapeTarget): string {

@@ -5,6 +5,7 @@ import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnos
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
+import { CERT_OF_ANOTHER_NAME } from '#lib/resource-metrics/scrape/kubelet/kubelet-identity.ts';
 
 /** Whether each kubelet proves by its certificate who it is. */
 export const kubeletCertificates: Check<DoctorContext> = {
@@ -35,7 +36,7 @@ function describe(
   if (outcome?.kind === 'untrusted') {
     return [
       failed(subject, `dialled ${address}; ${outcome.because} (${facts})`, {
-        diagnosis: causeOf(certificate, { because: outcome.because, nowMs: clock.nowMs() }),
+        diagnosis: causeOf(certificate, { code: outcome.code, nowMs: clock.nowMs() }),
         NODE: node.name,
         ISSUER: oneLine(certificate.issuer),
       }),
@@ -50,17 +51,14 @@ function describe(
 
 function causeOf(
   certificate: X509Certificate,
-  { because, nowMs }: { readonly because: string; readonly nowMs: number },
+  { code, nowMs }: { readonly code: string; readonly nowMs: number },
 ): DiagnosisCode {
   const { validFromDate, validToDate, issuer, subject } = certificate;
-  if (
-    nowMs < validFromDate.getTime() ||
-    nowMs > validToDate.getTime() ||
-    /expired|not valid yet/.test(because)
-  ) {
+  const isOutOfTime = nowMs < validFromDate.getTime() || nowMs > validToDate.getTime();
+  if (isOutOfTime || code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') {
     return 'kubelet-certificate-expired';
   }
-  if (/altnames|is not for|does not match/.test(because)) return 'kubelet-certificate-names';
+  if (code === CERT_OF_ANOTHER_NAME) return 'kubelet-certificate-names';
   return issuer === subject ? 'kubelet-certificate-self-signed' : 'kubelet-certificate-authority';
 }
 

@@ -4,6 +4,7 @@ import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnos
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
+import type { NameLookupCode } from '#lib/resource-metrics/scrape/dns/name-lookup-error.ts';
 
 /** Whether each kubelet can be connected to. */
 export const kubeletConnections: Check<DoctorContext> = {
@@ -27,7 +28,7 @@ function describe({ node, target, attempts, inspection }: KubeletProbe): readonl
   const told = isOtherPort ? `; the node's status says that its kubelet has port ${kubeletPort}` : '';
   return [
     failed(subject, `${address}: ${outcome.because}${told}`, {
-      diagnosis: causeOf(outcome.because),
+      diagnosis: causeOf(outcome.code),
       NODE: node.name,
       ADDRESS: address,
       HOST: target.host,
@@ -36,9 +37,14 @@ function describe({ node, target, attempts, inspection }: KubeletProbe): readonl
   ];
 }
 
-function causeOf(because: string): DiagnosisCode {
-  if (/connection refused/.test(because)) return 'kubelet-refuses-connections';
-  return /no such host|no answer from DNS|cannot look up/.test(because)
-    ? 'node-name-unresolved'
-    : 'kubelet-unreachable';
+const DIAGNOSES: Readonly<Record<NameLookupCode | 'ECONNREFUSED', DiagnosisCode>> = {
+  ECONNREFUSED: 'kubelet-refuses-connections',
+  DNS_NO_SUCH_HOST: 'node-name-unresolved',
+  DNS_SILENT: 'node-name-unresolved',
+  DNS_FAILED: 'node-name-unresolved',
+};
+
+function causeOf(code: string | undefined): DiagnosisCode {
+  const diagnoses: Readonly<Record<string, DiagnosisCode>> = DIAGNOSES;
+  return (code !== undefined && diagnoses[code]) || 'kubelet-unreachable';
 }

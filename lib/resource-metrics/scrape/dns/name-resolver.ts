@@ -4,6 +4,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
+import { NameLookupError } from './name-lookup-error.ts';
 import { candidateNames, readHosts, readSearch } from './resolver-files.ts';
 
 /** How long a found address is reused. */
@@ -47,7 +48,7 @@ export class NameResolver {
 
   /**
    * @returns an IP address: the host itself where it is one; IPv4 before IPv6 where a name has both
-   * @throws with the cause in words; the signal's reason when it aborts first
+   * @throws {NameLookupError} when there is none; the signal's reason when it aborts first
    */
   async resolve(host: string, signal: AbortSignal): Promise<string> {
     if (net.isIP(host) !== 0) return host;
@@ -71,7 +72,11 @@ export class NameResolver {
 
   async #lookUpInTime(host: string): Promise<string> {
     const { clock, timeoutMs } = this.#options;
-    const expired = () => new Error(`no answer from DNS for "${host}" within ${formatDuration(timeoutMs)}`);
+    const expired = () =>
+      new NameLookupError(
+        'DNS_SILENT',
+        `no response from DNS for "${host}" within ${formatDuration(timeoutMs)}`,
+      );
     using deadline = startDeadline(clock, timeoutMs, { expired });
     return await raceAbort(this.#lookUp(host, deadline.signal), deadline.signal);
   }
@@ -84,7 +89,7 @@ export class NameResolver {
       const address = await this.#query(name);
       if (address !== undefined) return address;
     }
-    throw new Error(`no such host: "${host}"`);
+    throw new NameLookupError('DNS_NO_SUCH_HOST', `no such host: "${host}"`);
   }
 
   async #query(name: string): Promise<string | undefined> {
@@ -95,7 +100,9 @@ export class NameResolver {
     if (address !== undefined) return address;
     for (const { reason } of [four, six].filter((result) => result.status === 'rejected')) {
       if (reason.code !== 'ENOTFOUND' && reason.code !== 'ENODATA') {
-        throw new Error(`cannot look up "${name}": ${reason.code}`, { cause: reason });
+        throw new NameLookupError('DNS_FAILED', `cannot look up "${name}": ${reason.code}`, {
+          cause: reason,
+        });
       }
     }
     return undefined;

@@ -37,6 +37,23 @@ describe('kubeletCertificates', () => {
     expect(diagnoses).to.deep.equal(['kubelet-certificate-names']);
   });
 
+  it('does not take a name that is part of the error for what the error is', async () => {
+    await using server = await startExaminedCluster({
+      nodes: 1,
+      nodeOverrides: {
+        'node-1': {
+          addresses: [
+            { type: 'InternalIP', address: '{ip}' },
+            { type: 'ExternalDNS', address: 'expired.test' },
+          ],
+        },
+      },
+    });
+    server.cluster.setCertificate('node-1', 'other-name');
+    const { diagnoses } = await examine(server);
+    expect(diagnoses).to.deep.equal(['kubelet-certificate-names']);
+  });
+
   it('tells that one was signed by nobody known, and by whom', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { findings, diagnoses } = await examine(server, [
