@@ -2,7 +2,7 @@ import type net from 'node:net';
 import { formatAddress, type ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import type { Dialer } from './dialer.ts';
+import type { DialDeadline, Dialer } from './dialer.ts';
 import { ConnectionClosed } from './http-error.ts';
 import { KubeletConnection, type KubeletRequest } from './kubelet-connection.ts';
 import { KubeletStatusError } from './kubelet-status-error.ts';
@@ -15,7 +15,7 @@ export interface KubeletClientOptions {
   readonly dialer: Pick<Dialer, 'dial' | 'credentials'>;
   /** The value of the Authorization header; asked for at every request, for tokens rotate. */
   readonly authorization: () => Promise<string | undefined>;
-  /** Bounds a request: dialling, where there is no connection, and the response; not the wait for a handshake's permit. */
+  /** Bounds a request: dialling, where there is no connection, and the response; not the wait for a handshake's permit, or for memory. */
   readonly requestTimeoutMs: number;
   /** A longer response is refused. */
   readonly maxResponseBytes: number;
@@ -51,16 +51,13 @@ export class KubeletClient {
     const { clock, requestTimeoutMs } = this.#options;
     const expired = () => new Error(`no complete response within ${formatDuration(requestTimeoutMs)}`);
     using deadline = new RequestDeadline({ clock, durationMs: requestTimeoutMs, signal, expired });
-    return await this.#ask(target, { path, read, signal: deadline.signal }, deadline);
+    const pause = () => deadline.pause();
+    return await this.#ask(target, { path, read, signal: deadline.signal, pause });
   }
 
-  async #ask<Read>(
-    target: ScrapeTarget,
-    asked: Omit<KubeletRequest<Read>, 'authorization'>,
-    deadline: RequestDeadline,
-  ): Promise<Read> {
+  async #ask<Read>(target: ScrapeTarget, asked: Omit<KubeletRequest<Read>, 'authorization'>): Promise<Read> {
     const address = formatAddress(target);
-    const { signal } = asked;
+    const { signal, pause } = asked;
     const request = { ...asked, authorization: await this.#options.authorization() };
     const certificate = this.#options.dialer.credentials?.cert;
     const kept = this.#connections.get(address);
@@ -72,7 +69,7 @@ export class KubeletClient {
         if (error instanceof KubeletStatusError || signal.aborted || !wasClosed(error)) throw error;
       }
     }
-    const connection = this.#keep(address, await this.#dial(target, deadline), certificate);
+    const connection = this.#keep(address, await this.#dial(target, { signal, pause }), certificate);
     try {
       return await connection.get(request);
     } finally {
@@ -81,12 +78,9 @@ export class KubeletClient {
     }
   }
 
-  async #dial(target: ScrapeTarget, deadline: RequestDeadline): Promise<net.Socket> {
+  async #dial(target: ScrapeTarget, deadline: DialDeadline): Promise<net.Socket> {
     try {
-      return await this.#options.dialer.dial(target, {
-        signal: deadline.signal,
-        pause: () => deadline.pause(),
-      });
+      return await this.#options.dialer.dial(target, deadline);
     } catch (error) {
       if (codeOf(error) === 'EMFILE') this.#mostKept = Math.floor(this.#connections.size / 2);
       throw error;

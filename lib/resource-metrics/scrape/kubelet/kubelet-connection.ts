@@ -11,6 +11,8 @@ export interface KubeletRequest<Read> {
   /** The value of the Authorization header. */
   readonly authorization: string | undefined;
   readonly signal: AbortSignal;
+  /** Called when the response waits for memory of ours; the result is disposed of when it waits no longer. */
+  readonly pause?: (() => Disposable) | undefined;
   /** Reads the body of the response at once: its memory is given back afterwards. */
   readonly read: (body: Buffer) => Read;
 }
@@ -72,12 +74,12 @@ export class KubeletConnection {
    * @throws {KubeletStatusError} for every status but 200; what `read` throws; {@link ConnectionClosed}, the signal's reason, or
    * why else there is no response, and then the connection is closed
    */
-  async get<Read>({ path, authorization, signal, read }: KubeletRequest<Read>): Promise<Read> {
+  async get<Read>({ path, authorization, signal, pause, read }: KubeletRequest<Read>): Promise<Read> {
     signal.throwIfAborted();
     const { host, maxResponseBytes: maxBytes, memory } = this.#options;
     const headers = ['host', host];
     if (authorization !== undefined) headers.push('authorization', authorization);
-    const response = new KubeletResponse({ read, maxBytes, memory });
+    const response = new KubeletResponse({ read, pause, maxBytes, memory });
     using _aborted = onAbort(signal, () => response.fail(signal.reason));
     this.#client.dispatch({ method: 'GET', path, headers }, response);
     return await response.result;

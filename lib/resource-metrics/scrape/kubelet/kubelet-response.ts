@@ -17,12 +17,16 @@ const KEPT_REFUSAL_BYTES = 4 * MAX_REFUSAL_LENGTH;
 export interface KubeletResponseOptions<Read> extends ResponseBodyOptions {
   /** Reads the body at once: its memory is given back afterwards. */
   readonly read: (body: Buffer) => Read;
+  /** Called when the body waits for memory of ours; the result is disposed of when it waits no longer. */
+  readonly pause?: (() => Disposable) | undefined;
 }
 
 /** One response of a kubelet as undici hands it over; settles `result` once. */
 export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   readonly #read: (body: Buffer) => Read;
   readonly #body: ResponseBody;
+  readonly #pause: (() => Disposable) | undefined;
+  #paused: Disposable | undefined;
   readonly #settled = Promise.withResolvers<Read>();
   #controller: Dispatcher.DispatchController | undefined;
   #statusCode = 0;
@@ -32,8 +36,9 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined;
 
-  constructor({ read, ...options }: KubeletResponseOptions<Read>) {
+  constructor({ read, pause, ...options }: KubeletResponseOptions<Read>) {
     this.#read = read;
+    this.#pause = pause;
     this.#body = new ResponseBody(options, {
       onHeld: () => this.#goOn(),
       onEvicted: (reason) => this.fail(reason),
@@ -54,7 +59,7 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   fail(reason: unknown): void {
     if (this.#failure) return;
     this.#failure = { reason };
-    this.#body[Symbol.dispose]();
+    this.#release();
     this.#settled.reject(reason);
     this.#controller?.abort(reason instanceof Error ? reason : new Error(String(reason)));
   }
@@ -77,7 +82,7 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#statusCode === 200) {
       this.#body.append(chunk);
-      if (this.#body.isWaiting) controller.pause();
+      if (this.#body.isWaiting) this.#wait(controller);
     } else this.#takeRefusal(chunk);
   }
 
@@ -89,11 +94,27 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#failure ??= { reason: error };
-    this.#body[Symbol.dispose]();
+    this.#release();
     this.#settled.reject(explainHttpError(error));
   }
 
+  #wait(controller: Dispatcher.DispatchController): void {
+    controller.pause();
+    this.#paused ??= this.#pause?.();
+  }
+
+  #waitNoLonger(): void {
+    this.#paused?.[Symbol.dispose]();
+    this.#paused = undefined;
+  }
+
+  #release(): void {
+    this.#waitNoLonger();
+    this.#body[Symbol.dispose]();
+  }
+
   #goOn(): void {
+    this.#waitNoLonger();
     if (this.#hasEnded) this.#finish();
     else queueMicrotask(() => this.#controller?.resume()); // not in the middle of another connection's parser
   }

@@ -19,6 +19,7 @@ export class RequestDeadline implements Disposable {
   #leftMs: number;
   #startedAtMs = 0;
   #timer: Disposable | undefined;
+  #isOver = false;
 
   constructor({ clock, durationMs, signal, expired }: RequestDeadlineOptions) {
     this.#clock = clock;
@@ -37,10 +38,15 @@ export class RequestDeadline implements Disposable {
   pause(): Disposable {
     this.#timer?.[Symbol.dispose]();
     this.#leftMs -= this.#clock.monotonicMs() - this.#startedAtMs;
-    return { [Symbol.dispose]: () => this.#run() };
+    return {
+      [Symbol.dispose]: () => {
+        if (!this.#isOver) this.#run();
+      },
+    };
   }
 
   [Symbol.dispose](): void {
+    this.#isOver = true;
     this.#timer?.[Symbol.dispose]();
     this.#parent[Symbol.dispose]();
   }

@@ -9,10 +9,9 @@ import { answering, httpResponse, RawServer } from '#spec/support/raw-server.ts'
 
 const never = new AbortController().signal;
 
-async function connect(server: RawServer) {
+async function connect(server: RawServer, memory = new ResponseMemory(new ManualClock())) {
   const socket = net.connect(server.port, '127.0.0.1');
   await once(socket, 'connect');
-  const memory = new ResponseMemory(new ManualClock());
   const connection = new KubeletConnection(socket, {
     host: 'kubelet:10250',
     maxResponseBytes: 2 ** 26,
@@ -89,6 +88,47 @@ describe('KubeletConnection', () => {
     using kubelet = await connect(server);
     expect((await kubelet.ask()).length).to.equal(body.length);
     expect(await kubelet.ask()).to.have.length(body.length);
+  });
+
+  describe('whose response waits for memory', () => {
+    /** Asks for a response of 300 kB while others hold all the memory; the pauses of its time are counted. */
+    const askWhileOthersHoldAll = async (server: RawServer, signal = never) => {
+      const memory = new ResponseMemory(new ManualClock(), 2 ** 20);
+      const others = ['first', 'second'].map(() => memory.enter({ onHeld() {}, onEvicted() {} }));
+      for (const other of others) other.hold(2 ** 20);
+      const kubelet = await connect(server, memory);
+      const pauses = { begun: 0, ended: 0 };
+      const pause = () => {
+        pauses.begun++;
+        return { [Symbol.dispose]: () => void pauses.ended++ };
+      };
+      const response = kubelet.connection
+        .get({ path: '/', signal, authorization: undefined, read: String, pause })
+        .then(
+          ({ length }) => length,
+          (error: Error) => error.message,
+        );
+      await eventually(() => pauses.begun > 0);
+      return { others, pauses, response, [Symbol.dispose]: () => kubelet[Symbol.dispose]() };
+    };
+
+    it('has its time stopped until it has the memory', async () => {
+      await using server = await RawServer.start(answering(httpResponse('x'.repeat(300_000))));
+      using waiting = await askWhileOthersHoldAll(server);
+      expect(waiting.pauses).to.deep.equal({ begun: 1, ended: 0 });
+      for (const other of waiting.others) other[Symbol.dispose]();
+      expect(waiting.pauses).to.deep.equal({ begun: 1, ended: 1 });
+      expect(await waiting.response).to.equal(300_000);
+    });
+
+    it('has its time go on when it is given up', async () => {
+      await using server = await RawServer.start(answering(httpResponse('x'.repeat(300_000))));
+      const aborting = new AbortController();
+      using waiting = await askWhileOthersHoldAll(server, aborting.signal);
+      aborting.abort(new Error('the cycle ended'));
+      expect(await waiting.response).to.equal('the cycle ended');
+      expect(waiting.pauses).to.deep.equal({ begun: 1, ended: 1 });
+    });
   });
 
   it('ends with the signal, at once and with its reason', async () => {

@@ -39,6 +39,14 @@ describe('RequestDeadline', () => {
     expect(String(deadline.signal.reason)).to.equal('Error: the cycle ended');
   });
 
+  it('leaves no timer when it is disposed of before what paused it', () => {
+    const { clock, deadline } = setup();
+    const paused = deadline.pause();
+    deadline[Symbol.dispose]();
+    paused[Symbol.dispose]();
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
   it('leaves no timer when it is disposed of', () => {
     const { clock, deadline } = setup();
     deadline[Symbol.dispose]();
