@@ -6,6 +6,9 @@ import type { Clock } from '#lib/time/clock.ts';
 import { readOwnFile, replaceOwnFile } from './own-files.ts';
 import { type KeyAndCertificate, makeSelfSignedCertificate } from './self-signed-certificate.ts';
 
+/** With less time than this left, a certificate is replaced: it is valid for a year. */
+const RENEWED_BEFORE_MS = 30 * 86_400_000;
+
 /** Where a self-signed certificate is kept. */
 export interface KeptCertificateOptions {
   /** It is kept here as `apiserver.crt` and `apiserver.key`. */
@@ -15,7 +18,7 @@ export interface KeptCertificateOptions {
 }
 
 /**
- * The self-signed certificate that is kept in a directory; where there is none that can be used, it is made. Others may write
+ * The self-signed certificate that is kept in a directory; where there is none that can be used for a month, it is made. Others may write
  * in that directory, such as /tmp: a pair that is not our own is not served with, and replaced.
  */
 export async function keptOrMadeCertificate(options: KeptCertificateOptions): Promise<KeyAndCertificate> {
@@ -29,7 +32,7 @@ export async function keptOrMadeCertificate(options: KeptCertificateOptions): Pr
     });
     return undefined;
   });
-  if (kept && isUsable(kept, clock.nowMs())) return kept;
+  if (kept && isFresh(kept, clock.nowMs())) return kept;
   const made = await makeSelfSignedCertificate(clock.nowMs());
   try {
     await mkdir(certDir, { recursive: true });
@@ -61,10 +64,12 @@ async function readPair(certFile: string, keyFile: string): Promise<KeyAndCertif
   return cert !== undefined && key !== undefined ? { cert, key } : undefined;
 }
 
-function isUsable(pair: KeyAndCertificate, nowMs: number): boolean {
+/** Whether a pair can be served with for some time yet. */
+export function isFresh(pair: KeyAndCertificate, nowMs: number): boolean {
   try {
     const { validFromDate, validToDate } = new X509Certificate(pair.cert);
-    return belongTogether(pair) && validFromDate.getTime() <= nowMs && nowMs < validToDate.getTime();
+    const renewedAtMs = validToDate.getTime() - RENEWED_BEFORE_MS;
+    return belongTogether(pair) && validFromDate.getTime() <= nowMs && nowMs < renewedAtMs;
   } catch {
     return false; // no certificate: another one is made
   }

@@ -2,8 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { RenewedCertificate } from './renewed-certificate.ts';
 import type { KeyAndCertificate } from './self-signed-certificate.ts';
-import { keptOrMadeCertificate, matchingPair } from './serving-certificate.ts';
+import { matchingPair } from './serving-certificate.ts';
 
 /** What a server proves itself with; it may change while the server runs. */
 export interface ServingCertificates {
@@ -42,7 +43,7 @@ export interface ServingCertificatesOptions {
 }
 
 /**
- * Reads the certificates to serve with and follows their files, or makes one.
+ * Reads the certificates to serve with and follows their files, or makes one and renews it.
  *
  * @throws when given files cannot be read or do not belong together
  */
@@ -64,7 +65,7 @@ export async function openServingCertificates(
   const files =
     certFile !== undefined && keyFile !== undefined
       ? await follow([certFile, keyFile], 'the serving certificate')
-      : { current: await keptOrMadeCertificate(options), onChange: () => {} };
+      : opening.use(await RenewedCertificate.open(options));
   const named: { readonly names: readonly string[]; readonly files: ReloadingFiles<KeyAndCertificate> }[] =
     [];
   for (const { names, ...paths } of namedCertificates) {

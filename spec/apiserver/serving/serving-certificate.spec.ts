@@ -20,7 +20,8 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
-const YEAR_MS = 365 * 86_400_000;
+const DAY_MS = 86_400_000;
+const YEAR_MS = 365 * DAY_MS;
 
 describe('keptOrMadeCertificate', () => {
   it('makes a pair at the first start, which only we may read, and serves with it from then on', async () => {
@@ -35,10 +36,12 @@ describe('keptOrMadeCertificate', () => {
     expect(place.logger.lines.filter(({ level }) => level !== 'info')).to.deep.equal([]);
   });
 
-  it('makes another when the one that is kept has expired, or is not valid yet', async () => {
+  it('makes another when the one that is kept has less than a month left, or is not valid yet', async () => {
     await using place = await setUp();
     const made = await place.open();
-    await place.clock.advance(YEAR_MS + 3_600_000);
+    await place.clock.advance(YEAR_MS - 31 * DAY_MS);
+    expect(await place.open()).to.deep.equal(made);
+    await place.clock.advance(2 * DAY_MS);
     const renewed = await place.open();
     expect(renewed.cert).not.to.equal(made.cert);
     const { validToDate } = new X509Certificate(renewed.cert);

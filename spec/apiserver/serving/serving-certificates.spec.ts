@@ -17,6 +17,9 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
 const authority = new TestAuthority('servers');
 
 describe('openServingCertificates', () => {
@@ -45,6 +48,62 @@ describe('openServingCertificates', () => {
       session.close();
       agent.destroy();
     }
+  });
+
+  it('renews a self-signed certificate before it expires, while connections go on', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const clock = new ManualClock(Date.now());
+    await using certificates = await open(directory, { clock });
+    await using server = await startTestApiServer({ certificates, clock });
+    const { port } = server.address;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    const ask = () =>
+      Promise.all([askHttp1({ port, path: '/livez', agent }), askHttp2({ port, path: '/livez', session })]);
+    try {
+      await ask();
+      const first = await nameShown(port);
+      await clock.jump((365 - 31) * DAY_MS);
+      expect(await nameShown(port)).to.equal(first);
+      await clock.jump(2 * DAY_MS);
+      await eventually(async () => (await nameShown(port)) !== first);
+      expect((await ask()).map(({ status }) => status)).to.deep.equal([200, 200]);
+      expect(session.closed).to.equal(false);
+      expect(Object.values(agent.freeSockets)).to.have.length(1);
+      await using restarted = await open(directory, { clock });
+      expect(restarted.current).to.deep.equal(certificates.current);
+    } finally {
+      session.close();
+      agent.destroy();
+    }
+  });
+
+  it('takes the certificate that another replica has renewed in the same directory', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const clock = new ManualClock();
+    await using one = await open(directory, { clock });
+    const expiring = one.current;
+    await clock.jump((365 - 31) * DAY_MS);
+    clock.stepWall(2 * DAY_MS);
+    await using other = await open(directory, { clock });
+    expect(other.current).not.to.deep.equal(expiring);
+    expect(one.current).to.deep.equal(expiring);
+    await clock.jump(HOUR_MS);
+    await eventually(() => one.current.cert === other.current.cert);
+    expect(one.current.key).to.equal(other.current.key);
+  });
+
+  it('goes on with the renewed certificate where it cannot be kept', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const [clock, logger] = [new ManualClock(), new RecordingLogger()];
+    const certDir = await directory.write('file', '');
+    await using certificates = await open(directory, { certDir, clock, logger });
+    const { cert } = certificates.current;
+    await clock.jump(340 * DAY_MS);
+    await eventually(() => certificates.current.cert !== cert);
+    expect(logger.lines.map(({ message }) => message)).to.include(
+      'Cannot keep the self-signed certificate: the next start makes another one',
+    );
   });
 
   it('keeps the certificate while the key is that of another', async () => {
