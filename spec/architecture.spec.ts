@@ -4,15 +4,16 @@ import { expect } from 'chai';
 import { parseSourceFile, readSourceFiles, type SourceFile } from '#spec/support/source-file.ts';
 
 // Which folder of lib/ may import from which others. Packages and Node's own modules have rules further down.
-const SHARED = ['flags', 'kubernetes', 'telemetry', 'time'];
+const SHARED = ['flags', 'kubernetes', 'telemetry', 'concurrency', 'time'];
 /** What the subsystems of the autoscaler stand on; they never import one another. */
 const SUBSYSTEM = [...SHARED, 'apiserver', 'control', 'collection', 'sources', 'doctor'];
 const SUBSYSTEMS = ['metrics-adapter', 'scaled-objects', 'hpa', 'cron-hpa'];
 const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   time: [],
+  concurrency: ['time'],
   telemetry: ['time'],
   flags: ['time'],
-  kubernetes: ['telemetry', 'time'],
+  kubernetes: ['telemetry', 'concurrency', 'time'],
   apiserver: SHARED,
   control: SHARED,
   doctor: SHARED,

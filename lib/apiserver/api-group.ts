@@ -4,6 +4,7 @@ import type { Schemas } from '#lib/apiserver/objects/schema.ts';
 import type { SelectedBlock } from '#lib/apiserver/objects/selection.ts';
 import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
+import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
@@ -122,4 +123,6 @@ export interface ReadRequest {
   readonly query: URLSearchParams;
   /** Aborts when nobody waits for the response any more. */
   readonly signal: AbortSignal;
+  /** Those of the server, for resources that make many objects. */
+  readonly slices: TimeSlices;
 }

@@ -39,6 +39,7 @@ import type { ServingCertificates } from '#lib/apiserver/serving/serving-certifi
 import { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 import type { TlsSettings } from '#lib/apiserver/serving/tls-settings.ts';
 import { DEFAULT_MAX_WATCHERS, WatchServer } from '#lib/apiserver/watch/watch-server.ts';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiGroup } from './api-group.ts';
@@ -133,6 +134,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const serverAddress = () => `:${server?.address.port ?? options.port}`;
 
   const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const slices = new TimeSlices();
   const app = new Koa<RequestState>();
   app.use(respond(logger));
   app.use(finishBody);
@@ -140,6 +142,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   app.use(readRequest);
   app.use(limitDelivery({ clock, telemetry }, requestTimeoutMs));
   app.use(limitDuration(clock, requestTimeoutMs));
+  app.use(({ state }, next) => {
+    state.slices = slices;
+    return next();
+  });
   app.use(authenticate(options.authenticator ?? everyoneIsAnonymous));
   app.use(recogniseAddress((address, knownFor) => server?.noteAddress(address, knownFor)));
   app.use(limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry));

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { TokenBucket } from '#lib/time/token-bucket.ts';
 import {
   type EventFacts,
   type EventSource,

@@ -1,5 +1,5 @@
+import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { TokenBucket } from '#lib/time/token-bucket.ts';
 import type { QueueObserver } from './work-queue-series.ts';
 
 /** What a work queue works with. */

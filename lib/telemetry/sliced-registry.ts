@@ -1,9 +1,9 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 
 /** Series that are written a slice at a time, for they are too many to be written in one go. */
 export interface SlicedSeries {
-  /** Text exposition of whole lines; the event loop turns between two slices. */
+  /** Text exposition of whole lines; the event loop goes on between two slices. */
   slices(): Iterable<string>;
 }
 
@@ -23,7 +23,7 @@ export class SlicedRegistry extends Registry {
     for (const series of this.#sliced) {
       for (const slice of series.slices()) {
         parts.push(slice);
-        await turn();
+        await yieldToEventLoop();
       }
     }
     return parts.join('');

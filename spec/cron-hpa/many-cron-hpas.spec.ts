@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
+import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import type { Scale, ScaleTarget } from '#lib/control/scale-client.ts';
 import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
@@ -10,7 +11,6 @@ import type { Hpa } from '#lib/cron-hpa/hpa-change.ts';
 import type { ObjectSource, ObjectSourceChange } from '#lib/cron-hpa/object-source.ts';
 import { TargetIndex } from '#lib/cron-hpa/target-index.ts';
 import { Schedules } from '#lib/time/schedule/schedules.ts';
-import { TokenBucket } from '#lib/time/token-bucket.ts';
 import { cronHpa, job } from '#spec/support/cron-hpas.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

@@ -5,6 +5,7 @@ import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import { select } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { kubeletEndpoints } from '#lib/resource-metrics/scrape/kubelet-endpoint.ts';
@@ -23,7 +24,7 @@ const FORMATS = [
   { format: 'protobuf', isPretty: false },
   { format: 'yaml', isPretty: false },
 ] as const;
-const EVERYTHING: readonly unknown[] = [{ namespace: undefined }];
+const EVERYTHING: readonly unknown[] = [{ namespace: undefined }, { slices: new TimeSlices() }];
 const { summary, resource } = kubeletEndpoints(new Set(['swap', 'ephemeral-storage']));
 
 /** What the hostile kubelet says in one cycle, and where. */
@@ -228,7 +229,8 @@ async function listsOf(
   isWanted?: (object: ServedObject) => boolean,
 ): Promise<string[]> {
   const lists: string[] = [];
-  const request = { query: new URLSearchParams(), signal: () => new AbortController().signal };
+  const slices = new TimeSlices();
+  const request = { query: new URLSearchParams(), signal: () => new AbortController().signal, slices };
   for (const resource of resources) {
     const batches = await resource.list(...(EVERYTHING as Parameters<typeof resource.list>));
     for (const encoding of FORMATS) {

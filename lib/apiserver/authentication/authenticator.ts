@@ -5,7 +5,7 @@ import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 /** What a request says, and proves, about who sent it. */
 export interface Credentials {
   readonly headers: IncomingHttpHeaders;
-  /** Names and values by turns, as they were sent. */
+  /** Names and values alternately, as they were sent. */
   readonly rawHeaders: readonly string[];
   /** The connection, for the certificate that the client showed; the same object for all its requests. */
   readonly socket: TLSSocket;

@@ -3,7 +3,7 @@ export class RequestHeaders {
   /** Names in small letters. */
   readonly #fields: readonly (readonly [name: string, value: string])[];
 
-  /** @param raw names and values by turns */
+  /** @param raw names and values alternately */
   constructor(raw: readonly string[]) {
     const fields: (readonly [string, string])[] = [];
     for (let index = 0; index + 1 < raw.length; index += 2) {

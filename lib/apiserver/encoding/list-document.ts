@@ -1,9 +1,10 @@
-import { endsTurn, inOrder, nextTurn, OBJECTS_A_TURN } from '#lib/time/turn.ts';
+import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { type Document, documentJson, type Encoding, encodeDocument } from './document.ts';
 import { goJson } from './go-json.ts';
 import { goYaml, goYamlItem } from './go-yaml.ts';
 import type { JsonObject } from './json-value.ts';
 import {
+  type EncodingPace,
   encodeLongText,
   type Frame,
   indentedJsonFrame,
@@ -58,24 +59,24 @@ export function wholeDocument<Item>(list: ListDocument<Item>): Document {
 export function encodeListDocument<Item>(
   list: ListDocument<Item>,
   encoding: Encoding,
-  signal?: () => AbortSignal,
+  { slices, signal }: { readonly slices: TimeSlices; readonly signal?: () => AbortSignal },
 ): Promise<Buffer> {
-  if (list.items.length <= OBJECTS_A_TURN) return encodeItems(list, encoding);
+  if (list.items.length <= OBJECTS_A_SLICE) return encodeItems(list, encoding, { slices });
   const ended = signal?.();
-  return inOrder(() => encodeItems(list, encoding, ended), ended);
+  return slices.runExclusively(() => encodeItems(list, encoding, { slices, signal: ended }), ended);
 }
 
 async function encodeItems<Item>(
   list: ListDocument<Item>,
   encoding: Encoding,
-  signal?: AbortSignal,
+  pace: EncodingPace,
 ): Promise<Buffer> {
   const { items, itemsField } = list;
-  if (encoding.format === 'protobuf') return encodeProtobuf(list, signal);
+  if (encoding.format === 'protobuf') return encodeProtobuf(list, pace);
   if (items.length === 0) return encodeDocument(wholeDocument(list), encoding);
   const empty = documentJson(wholeDocument({ ...list, items: [], whenEmpty: [] }));
   const write = (frame: Frame, textOf: (item: JsonObject) => string) =>
-    encodeLongText(frame, items, (item) => textOf(list.itemFields(item)), signal);
+    encodeLongText(frame, items, (item) => textOf(list.itemFields(item)), pace);
   if (encoding.format === 'yaml') return write(yamlFrame(goYaml(empty), itemsField), goYamlItem);
   if (encoding.isPretty)
     return write(indentedJsonFrame(goJson(empty, 2)), (item) => indentItem(goJson(item, 2)));
@@ -83,12 +84,15 @@ async function encodeItems<Item>(
   return write({ before, between, after: `${after}\n` }, (item) => goJson(item));
 }
 
-async function encodeProtobuf<Item>(list: ListDocument<Item>, signal?: AbortSignal): Promise<Buffer> {
+async function encodeProtobuf<Item>(
+  list: ListDocument<Item>,
+  { slices, signal }: EncodingPace,
+): Promise<Buffer> {
   const message = new ProtobufWriter(takeScratch());
   list.writeHead(message);
   for (const item of list.items) {
     message.attempt(() => list.writeItem(message, item));
-    if (endsTurn(OBJECTS_AN_ITEM)) await nextTurn(signal);
+    if (slices.sliceIsSpent(OBJECTS_AN_ITEM)) await slices.yieldToEventLoop(signal);
   }
   const bytes = runtimeUnknown(list, message.finish());
   returnScratch(message.room);

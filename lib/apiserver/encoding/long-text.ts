@@ -1,4 +1,4 @@
-import { endsTurn, nextTurn } from '#lib/time/turn.ts';
+import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { attempt } from './attempt.ts';
 import { returnScratch, takeScratch } from './scratch.ts';
 import { TextWriter } from './text-writer.ts';
@@ -8,6 +8,12 @@ export interface Frame {
   readonly before: string;
   readonly between: string;
   readonly after: string;
+}
+
+/** In which slices something long is encoded, and until when. */
+export interface EncodingPace {
+  readonly slices: TimeSlices;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** An item takes about as long as so many objects that are encoded for programs, if it is YAML; no item takes longer. */
@@ -22,7 +28,7 @@ export async function encodeLongText<Item>(
   { before, between, after }: Frame,
   items: readonly Item[],
   textOf: (item: Item) => string,
-  signal?: AbortSignal,
+  { slices, signal }: EncodingPace,
 ): Promise<Buffer> {
   const writer = new TextWriter(takeScratch());
   writer.text(before);
@@ -33,7 +39,7 @@ export async function encodeLongText<Item>(
       writer.text(separator + text);
       separator = between;
     }
-    if (endsTurn(OBJECTS_AN_ITEM)) await nextTurn(signal);
+    if (slices.sliceIsSpent(OBJECTS_AN_ITEM)) await slices.yieldToEventLoop(signal);
   }
   writer.text(after);
   const bytes = writer.finish();

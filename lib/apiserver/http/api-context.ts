@@ -1,4 +1,5 @@
 import type { ParameterizedContext } from 'koa';
+import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import type { HeldResponse } from './delivery-gate.ts';
 import type { RequestDeadline } from './request-deadline.ts';
 import type { RequestEnd } from './request-end.ts';
@@ -13,6 +14,8 @@ export interface RequestState {
   info: RequestInfo;
   user: User;
   deadline: RequestDeadline;
+  /** What long work yields in. */
+  slices: TimeSlices;
   /** What is held of the response; without it, until it is known who asks, responses are short. */
   held?: HeldResponse;
   /** How long a response must be to be compressed; none is where this is not set. */

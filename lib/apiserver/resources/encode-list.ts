@@ -9,6 +9,7 @@ import type { Representation } from '#lib/apiserver/negotiation/media-type.ts';
 import { ITEMS_FIELD, type ListMeta, listMetaJson, writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import { isWhole, type Selection, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { gzipOnce } from './compressed-lists.ts';
 import { type ResourceIdentity, toMetaConversion } from './conversion.ts';
 import { convertList } from './convert-list.ts';
@@ -27,6 +28,7 @@ export interface ListRequest {
   readonly query: URLSearchParams;
   /** Asked for only where it takes long. */
   readonly signal: () => AbortSignal;
+  readonly slices: TimeSlices;
 }
 
 /**
@@ -36,18 +38,18 @@ export interface ListRequest {
 export async function encodeList(
   list: ObjectList,
   { format, isPretty, conversion }: Representation,
-  { query, signal }: ListRequest,
+  { query, signal, slices }: ListRequest,
 ): Promise<ResponseBody> {
   const asked = conversion && toMetaConversion(conversion);
   if (asked || format === 'yaml' || (format === 'json' && isPretty)) {
     const document = asked
       ? convertList({ ...list, items: selectedObjects(list.selection) }, asked, query)
       : listDocument(list);
-    return { pieces: [await encodeListDocument(document, { format, isPretty }, signal)] };
+    return { pieces: [await encodeListDocument(document, { format, isPretty }, { slices, signal })] };
   }
   const { selection } = list;
   const blocks: EncodedBlock[] = [];
-  for (const { block } of selection) blocks.push(await encodeBlock(block, format));
+  for (const { block } of selection) blocks.push(await encodeBlock(block, format, slices));
   const frame = FRAMES[format];
   if (!selection.every(isWhole)) return { pieces: frame(list, itemsOf(selection, blocks)) };
   const whole = blocks.filter(({ bytes }) => bytes.length > 0);

@@ -5,7 +5,7 @@ import { TextWriter } from '#lib/apiserver/encoding/text-writer.ts';
 import { ITEMS_FIELD } from '#lib/apiserver/objects/list-meta.ts';
 import type { IndexRange } from '#lib/apiserver/objects/selection.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
-import { endsTurn, nextTurn } from '#lib/time/turn.ts';
+import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { objectJsonText, writeObject } from './encode-object.ts';
 
 /** The formats in which a list is put together from what its blocks are kept in. */
@@ -41,37 +41,41 @@ const kept: Readonly<Record<BlockFormat, WeakMap<ObjectBlock, Promise<EncodedBlo
 };
 
 /** Encodes a block, at most once for as long as somebody holds it. */
-export function encodeBlock(block: ObjectBlock, format: BlockFormat): Promise<EncodedBlock> {
+export function encodeBlock(
+  block: ObjectBlock,
+  format: BlockFormat,
+  slices: TimeSlices,
+): Promise<EncodedBlock> {
   let encoded = kept[format].get(block);
   if (!encoded) {
-    encoded = format === 'json' ? encodeJson(block) : encodeProtobuf(block);
+    encoded = format === 'json' ? encodeJson(block, slices) : encodeProtobuf(block, slices);
     kept[format].set(block, encoded);
     encoded.catch(() => kept[format].delete(block));
   }
   return encoded;
 }
 
-async function encodeJson(block: ObjectBlock): Promise<EncodedBlock> {
+async function encodeJson(block: ObjectBlock, slices: TimeSlices): Promise<EncodedBlock> {
   const ends = new Float64Array(block.length);
   const writer = new TextWriter(takeScratch());
   for (const [index, object] of block.entries()) {
     const text = attempt(() => objectJsonText(object));
     if (text !== undefined) writer.text(writer.length === 0 ? text : `,${text}`);
     ends[index] = writer.length;
-    if (endsTurn()) await nextTurn();
+    if (slices.sliceIsSpent()) await slices.yieldToEventLoop();
   }
   const bytes = writer.finish();
   returnScratch(writer.room);
   return new EncodedBlock(bytes, ends, 1);
 }
 
-async function encodeProtobuf(block: ObjectBlock): Promise<EncodedBlock> {
+async function encodeProtobuf(block: ObjectBlock, slices: TimeSlices): Promise<EncodedBlock> {
   const ends = new Float64Array(block.length);
   const writer = new ProtobufWriter(takeScratch());
   for (const [index, object] of block.entries()) {
     writer.attempt(() => writer.message(ITEMS_FIELD, () => writeObject(writer, object)));
     ends[index] = writer.length;
-    if (endsTurn()) await nextTurn();
+    if (slices.sliceIsSpent()) await slices.yieldToEventLoop();
   }
   const bytes = writer.finish();
   returnScratch(writer.room);

@@ -43,7 +43,7 @@ export async function serveList(
 ): Promise<void> {
   const { resource, namespace } = target;
   const { labelSelector, fieldSelector, limit } = options;
-  const { deadline, query } = context.state;
+  const { deadline, query, slices } = context.state;
   const representation = negotiateResponse(context, OBJECT_RESTRICTIONS);
 
   const resourceVersion = resource.watch?.version();
@@ -59,7 +59,11 @@ export async function serveList(
 
   const list = { ...target, ...page, metadata: { resourceVersion, ...page.metadata } };
   const signal = () => deadline.signal;
-  writeBody(context, await encodeList(list, representation, { query, signal }), representation.format);
+  writeBody(
+    context,
+    await encodeList(list, representation, { query, signal, slices }),
+    representation.format,
+  );
 }
 
 /** What an object takes of a table or of YAML, about; once the whole is encoded it is known. */

@@ -1,4 +1,4 @@
-import { endsTurn, nextTurn } from '#lib/time/turn.ts';
+import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import type { NameOrder } from './name-order.ts';
 
 /** What is live, and where to look for it. */
@@ -52,8 +52,8 @@ export class LiveMetrics<Usage, Live, Metrics> {
   }
 
   /** The same, except that others go on while it is made: what changes from when the first asked for it may be in it or not. */
-  currentInTurns(): Promise<readonly Metrics[]> {
-    this.#making ??= this.#makeInTurns().finally(() => {
+  currentInSlices(slices: TimeSlices): Promise<readonly Metrics[]> {
+    this.#making ??= this.#makeInSlices(slices).finally(() => {
       this.#making = undefined;
     });
     return this.#making;
@@ -73,20 +73,20 @@ export class LiveMetrics<Usage, Live, Metrics> {
     return this.#sorted;
   }
 
-  async #makeInTurns(): Promise<readonly Metrics[]> {
+  async #makeInSlices(slices: TimeSlices): Promise<readonly Metrics[]> {
     if (this.pending === 0) return this.current();
     const { revision, liveOf } = this.#options;
     const [before, lookedAt, now] = [this.#current, this.#revision, revision()];
     const lives: (Live | undefined)[] = [];
     for (const usage of this.#usages) {
       lives.push(liveOf(usage));
-      if (endsTurn()) await nextTurn();
+      if (slices.sliceIsSpent()) await slices.yieldToEventLoop();
     }
     const made: (Metrics | undefined)[] = [];
     if (!this.#isOf(lives)) {
       for (const index of lives.keys()) {
         made.push(this.#make(index, lives));
-        if (endsTurn()) await nextTurn();
+        if (slices.sliceIsSpent()) await slices.yieldToEventLoop();
       }
     }
     const isOvertaken = this.#current !== before || !Object.is(this.#revision, lookedAt);

@@ -1,9 +1,9 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { notFound } from '#lib/apiserver/http/failures.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
+import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/time-slices.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import { type ContainerUsage, isSamePodUsage, type PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import { OBJECTS_A_TURN } from '#lib/time/turn.ts';
 import { originOf } from './metrics-origin.ts';
 import { METRICS_SCHEMA } from './metrics-schemas.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
@@ -46,10 +46,10 @@ export function podMetricsResource(
       return new PodMetrics(usage, live, originOf(snapshot, versions));
     },
 
-    list: ({ namespace }) => {
+    list: ({ namespace }, { slices }) => {
       const all = namespaces.of(source.snapshot(), namespace);
       const pending = all.reduce((sum, { pending }) => sum + pending, 0);
-      return pending > OBJECTS_A_TURN ? inTurns(all) : all.map((metrics) => metrics.current());
+      return pending > OBJECTS_A_SLICE ? inSlices(all, slices) : all.map((metrics) => metrics.current());
     },
 
     ...(versions && {
@@ -63,10 +63,13 @@ export function podMetricsResource(
 }
 
 /** The metrics of many pods, between which others go on. */
-async function inTurns(namespaces: readonly NamespaceMetrics[]): Promise<readonly ObjectBlock[]> {
+async function inSlices(
+  namespaces: readonly NamespaceMetrics[],
+  slices: TimeSlices,
+): Promise<readonly ObjectBlock[]> {
   const current: ObjectBlock[] = [];
   for (const namespace of namespaces) {
-    const metrics = await namespace.currentInTurns();
+    const metrics = await namespace.currentInSlices(slices);
     countTimestamps(metrics);
     current.push(metrics);
   }

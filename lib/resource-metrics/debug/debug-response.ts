@@ -1,8 +1,13 @@
-import { encodeLongText, indentedJsonFrame, indentItem } from '#lib/apiserver/encoding/long-text.ts';
+import {
+  type EncodingPace,
+  encodeLongText,
+  indentedJsonFrame,
+  indentItem,
+} from '#lib/apiserver/encoding/long-text.ts';
+import { OBJECTS_A_SLICE } from '#lib/concurrency/time-slices.ts';
 import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { inOrder, OBJECTS_A_TURN } from '#lib/time/turn.ts';
 
 /** What the debug endpoints return. */
 export interface DebugResponse<Item> {
@@ -13,20 +18,20 @@ export interface DebugResponse<Item> {
 }
 
 /**
- * Encodes a response as indented JSON, in turns; long ones one after the other.
+ * Encodes a response as indented JSON, in time slices; long ones one after the other.
  *
  * @throws the signal's reason when it aborts meanwhile
  */
 export function encodeDebugResponse(
   { total, served, items }: DebugResponse<object>,
-  signal?: AbortSignal,
+  pace: EncodingPace,
 ): Promise<Buffer> {
   const empty = json({ total, served, items: [] });
   if (items.length === 0) return Promise.resolve(Buffer.from(`${empty}\n`));
   const { before, between, after } = indentedJsonFrame(empty);
   const frame = { before, between, after: `${after}\n` };
-  const encode = () => encodeLongText(frame, items, (item) => indentItem(json(item)), signal);
-  return items.length <= OBJECTS_A_TURN ? encode() : inOrder(encode, signal);
+  const encode = () => encodeLongText(frame, items, (item) => indentItem(json(item)), pace);
+  return items.length <= OBJECTS_A_SLICE ? encode() : pace.slices.runExclusively(encode, pace.signal);
 }
 
 function json(value: object): string {

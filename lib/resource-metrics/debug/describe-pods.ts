@@ -1,4 +1,3 @@
-import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import { type DebugResponse, describeUsage, isoTime, type UsageDescription } from './debug-response.ts';
 import type { PodLookup } from './pod-lookup.ts';
 import { type RemediedReason, withRemedy } from './reason.ts';
@@ -61,7 +60,7 @@ export async function describePods(
   const items: PodDescription[] = [];
   for (const pod of known.slice(0, wanted.limit)) {
     items.push(describe(source, pod, failingNodes));
-    if (endsTurn()) await nextTurn(wanted.signal);
+    if (wanted.slices.sliceIsSpent()) await wanted.slices.yieldToEventLoop(wanted.signal);
   }
   return { total: known.length, served: known.filter(({ usage }) => usage).length, items };
 }

@@ -1,7 +1,7 @@
+import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import type { HeldNode } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import type { PodRecord } from '#lib/resource-metrics/sink/pod-record.ts';
 import type { PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import type { DebugSource } from './why-node-not-served.ts';
 import { servedPodUsage } from './why-pod-not-served.ts';
 
@@ -18,54 +18,57 @@ export interface KnownPod extends PodName {
   readonly report: PodReport | undefined;
 }
 
-/** Of which namespace, how many of them, and for how long anybody waits for them. */
+/** Of which namespace, how many of them, in which slices, and for how long anybody waits for them. */
 export interface PodsWanted {
   /** `undefined` for all. */
   readonly namespace: string | undefined;
   readonly limit: number;
+  readonly slices: TimeSlices;
   readonly signal: AbortSignal;
 }
 
-/** All pods that run or are reported, in turns: those that are not served first, then by namespace and name. */
+/** All pods that run or are reported: those that are not served first, then by namespace and name. */
 export async function knownPods(source: DebugSource, wanted: PodsWanted): Promise<readonly KnownPod[]> {
+  const { slices, signal } = wanted;
   const { snapshot } = source.sink;
   const names = new Map<string, PodName>();
   const reports = await bestReports(source, wanted);
   for (const [key, { pod }] of reports) names.set(key, pod);
   for (const pod of source.pods.values()) {
     if (isWanted(pod, wanted)) names.set(`${pod.namespace}/${pod.name}`, pod);
-    if (endsTurn()) await nextTurn(wanted.signal);
+    if (slices.sliceIsSpent()) await slices.yieldToEventLoop(signal);
   }
   const known: KnownPod[] = [];
   for (const [key, { namespace, name }] of names) {
     const usage = servedPodUsage(source, { namespace, name }, snapshot);
     known.push({ namespace, name, usage, report: reports.get(key) });
-    if (endsTurn()) await nextTurn(wanted.signal);
+    if (slices.sliceIsSpent()) await slices.yieldToEventLoop(signal);
   }
-  return await inResponseOrder(known, wanted.signal);
+  return await inResponseOrder(known, wanted);
 }
 
 async function inResponseOrder(
   known: readonly KnownPod[],
-  signal: AbortSignal,
+  { slices, signal }: PodsWanted,
 ): Promise<readonly KnownPod[]> {
   const groups = Map.groupBy(known, ({ namespace, usage }) => `${usage ? 1 : 0}/${namespace}`);
   const sorted: KnownPod[] = [];
   for (const group of [...groups.keys()].sort()) {
     const pods = groups.get(group) ?? [];
     for (const pod of pods.sort(({ name: a }, { name: b }) => (a < b ? -1 : 1))) sorted.push(pod);
-    if (endsTurn(pods.length)) await nextTurn(signal);
+    if (slices.sliceIsSpent(pods.length)) await slices.yieldToEventLoop(signal);
   }
   return sorted;
 }
 
 /** By pod, what is reported of it; on the pod that lives, if any node does. */
 async function bestReports(source: DebugSource, wanted: PodsWanted): Promise<ReadonlyMap<string, PodReport>> {
+  const { slices, signal } = wanted;
   const reports = new Map<string, PodReport>();
   for (const nodeName of source.sink.heldNodeNames()) {
     const held = source.sink.held(nodeName);
     for (const [key, pod] of held?.record.pods ?? []) {
-      if (endsTurn()) await nextTurn(wanted.signal);
+      if (slices.sliceIsSpent()) await slices.yieldToEventLoop(signal);
       if (!held || !isWanted(pod, wanted)) continue;
       const isLive = () => pod.uid === source.pods.get(pod.namespace, pod.name)?.uid;
       if (!reports.has(key) || isLive()) reports.set(key, { nodeName, held, pod });

@@ -2,7 +2,6 @@ import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { badRequest, methodNotAllowed } from '#lib/apiserver/http/failures.ts';
 import { parseCount } from '#lib/apiserver/http/query-values.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
-import { endsTurn, nextTurn } from '#lib/time/turn.ts';
 import { type DebugResponse, encodeDebugResponse } from './debug-response.ts';
 import { describeNode, type NodeDescription } from './describe-node.ts';
 import { describePod, describePods, type PodDescription } from './describe-pods.ts';
@@ -29,13 +28,15 @@ export function whyNotServed(options: WhyNotServedOptions): ReadonlyMap<string, 
       '/debug/nodes',
       async (context) => {
         const wanted = readWanted(context);
+        const { slices } = wanted;
         const names =
           wanted.name === undefined ? [...source.nodes.values()].map(({ name }) => name) : [wanted.name];
         const nodes: NodeDescription[] = [];
         for (const name of names) {
           const node = describeNode(source, name, trends.of(name));
           nodes.push(node);
-          if (endsTurn(OBJECTS_A_NODE + (node.held?.containers ?? 0))) await nextTurn(wanted.signal);
+          const objects = OBJECTS_A_NODE + (node.held?.containers ?? 0);
+          if (slices.sliceIsSpent(objects)) await slices.yieldToEventLoop(wanted.signal);
         }
         nodes.sort(compareNodes);
         await respond(context, { ...countServed(nodes), items: nodes.slice(0, wanted.limit) });
@@ -71,6 +72,7 @@ function readWanted({ method, state }: ApiContext): Wanted {
     name: state.query.get('name') || undefined,
     namespace: state.query.get('namespace') || undefined,
     limit: limit > 0 ? limit : Number.POSITIVE_INFINITY,
+    slices: state.slices,
     signal: state.deadline.signal,
   };
 }
@@ -79,7 +81,8 @@ async function respond(
   context: ApiContext,
   body: DebugResponse<NodeDescription | PodDescription>,
 ): Promise<void> {
-  writeBody(context, await encodeDebugResponse(body, context.state.deadline.signal), 'json');
+  const { slices, deadline } = context.state;
+  writeBody(context, await encodeDebugResponse(body, { slices, signal: deadline.signal }), 'json');
 }
 
 function countServed(items: readonly { readonly served: boolean }[]): Omit<DebugResponse<never>, 'items'> {

@@ -7,6 +7,7 @@ import {
   type ListDocument,
   wholeDocument,
 } from '#lib/apiserver/encoding/list-document.ts';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { jsonObjects, trickyTexts } from '#spec/support/json-values.ts';
 
 const lists = fc
@@ -52,10 +53,12 @@ function listOf({
 }
 
 describe('encodeListDocument', () => {
+  const slices = new TimeSlices();
+
   it('gives what encoding the whole document gives, in every encoding', async () => {
     await fc.assert(
       fc.asyncProperty(lists, encodings, async (list, encoding) => {
-        const encoded = await encodeListDocument(list, encoding);
+        const encoded = await encodeListDocument(list, encoding, { slices });
         expect(encoded.toString()).to.equal(encodeDocument(wholeDocument(list), encoding).toString());
       }),
     );
@@ -69,7 +72,7 @@ describe('encodeListDocument', () => {
       const encoded = encodeListDocument(
         listOf({ items }),
         { format, isPretty: false },
-        () => leaving.signal,
+        { slices, signal: () => leaving.signal },
       );
       const outcome = encoded.catch((error: unknown) => error);
       await new Promise((resolve) => setImmediate(resolve));
@@ -82,7 +85,7 @@ describe('encodeListDocument', () => {
     const items = Array.from({ length: 1_000 }, (_, index) => ({ name: `thing-${index}` }));
     for (const format of ['json', 'yaml', 'protobuf'] as const) {
       let isDone = false;
-      const done = encodeListDocument(listOf({ items }), { format, isPretty: false }).then(() => {
+      const done = encodeListDocument(listOf({ items }), { format, isPretty: false }, { slices }).then(() => {
         isDone = true;
       });
       await new Promise((resolve) => setImmediate(resolve));

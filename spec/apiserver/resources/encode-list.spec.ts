@@ -7,6 +7,7 @@ import { gzip, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import { encodeList, type ObjectList } from '#lib/apiserver/resources/encode-list.ts';
 import { objectFields, writeObject } from '#lib/apiserver/resources/encode-object.ts';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';
 import { Thing } from '#spec/support/served-things.ts';
 
@@ -165,7 +166,7 @@ function encode(list: Pick<ObjectList, 'metadata' | 'selection'>, encoding: Enco
   return encodeList(
     { group: 'lab.example', version: 'v1', resource, ...list },
     { ...encoding, conversion: undefined },
-    { query: new URLSearchParams(), signal: () => new AbortController().signal },
+    { query: new URLSearchParams(), signal: () => new AbortController().signal, slices: new TimeSlices() },
   );
 }
 

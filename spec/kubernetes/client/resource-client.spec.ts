@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import type { ApiClientOptions } from '#lib/kubernetes/client/api-client.ts';
 import { isConflict } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { TokenBucket } from '#lib/time/token-bucket.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
 import type { ReceivedRequest } from '#spec/support/loopback-server.ts';
 import type { ManualClock } from '#spec/support/manual-clock.ts';

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { LiveMetrics } from '#lib/resource-metrics/api/live-metrics.ts';
 import { NameOrder } from '#lib/resource-metrics/api/name-order.ts';
-import { nextTurn } from '#lib/time/turn.ts';
 
 describe('LiveMetrics', () => {
+  const slices = new TimeSlices();
   const live = new Map<string, object>();
   let revision = Number.NaN;
   let looks = 0;
@@ -50,7 +51,7 @@ describe('LiveMetrics', () => {
     expect(metrics.current()).to.equal(first);
   });
 
-  it('is made anew when something that lives has changed, has gone or has come', () => {
+  it('is made again when something that lives has changed, has gone or has come', () => {
     const metrics = metricsOf('a', 'b');
     live.delete('b');
     const names = () => metrics.current().map(({ name }) => name);
@@ -77,7 +78,7 @@ describe('LiveMetrics', () => {
     expect(looks).to.equal(4);
   });
 
-  describe('currentInTurns', () => {
+  describe('currentInSlices', () => {
     const names = Array.from({ length: 5_000 }, (_, index) => `pod-${index}`);
     beforeEach(() => {
       revision = 1;
@@ -87,16 +88,16 @@ describe('LiveMetrics', () => {
     it('is what would be current, made once for all who ask meanwhile, while others go on', async () => {
       const metrics = metricsOf(...names);
       let isDone = false;
-      const asked = [1, 2].map(() => metrics.currentInTurns());
+      const asked = [1, 2].map(() => metrics.currentInSlices(slices));
       const done = Promise.all(asked).then((results) => {
         isDone = true;
         return results;
       });
-      await nextTurn();
+      await slices.yieldToEventLoop();
       expect(isDone).to.equal(false);
       const [first, second] = await done;
       expect(looks).to.equal(5_000);
-      expect([second, metrics.current(), await metrics.currentInTurns()]).to.deep.equal([
+      expect([second, metrics.current(), await metrics.currentInSlices(slices)]).to.deep.equal([
         first,
         first,
         first,
@@ -108,14 +109,14 @@ describe('LiveMetrics', () => {
       const metrics = metricsOf(...names);
       const first = metrics.current();
       revision = 2;
-      expect(await metrics.currentInTurns()).to.equal(first);
+      expect(await metrics.currentInSlices(slices)).to.equal(first);
       expect(metrics.pending).to.equal(0);
     });
 
     it('gives way to what somebody has made who could not wait', async () => {
       const metrics = metricsOf(...names);
-      const slow = metrics.currentInTurns();
-      await nextTurn();
+      const slow = metrics.currentInSlices(slices);
+      await slices.yieldToEventLoop();
       live.delete('pod-0');
       revision = 2;
       const current = metrics.current();
@@ -125,12 +126,12 @@ describe('LiveMetrics', () => {
 
     it('looks again the next time when something has changed meanwhile', async () => {
       const metrics = metricsOf(...names);
-      const slow = metrics.currentInTurns();
-      await nextTurn();
+      const slow = metrics.currentInSlices(slices);
+      await slices.yieldToEventLoop();
       live.delete('pod-0');
       revision = 2;
       await slow;
-      expect(await metrics.currentInTurns()).to.have.lengthOf(4_999);
+      expect(await metrics.currentInSlices(slices)).to.have.lengthOf(4_999);
     });
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { podMetricsResource } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
@@ -9,6 +10,7 @@ describe('podMetricsResource', () => {
     user: { name: 'somebody', uid: '', groups: [], extra: {} },
     query: new URLSearchParams(),
     signal: new AbortController().signal,
+    slices: new TimeSlices(),
   };
   const everything = { labelSelector: parseLabelSelector(''), fieldSelector: parseFieldSelector('') };
 

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
@@ -6,7 +7,6 @@ import type { Clock } from '#lib/time/clock.ts';
 import { Dialer } from './dialer.ts';
 import { KubeletClient } from './kubelet-client.ts';
 import { type KubeletTrust, openKubeletCredentials } from './kubelet-credentials.ts';
-import { Semaphore } from './semaphore.ts';
 
 /** How kubelets are asked, as the flags say. */
 export interface KubeletConnectionOptions extends KubeletTrust {

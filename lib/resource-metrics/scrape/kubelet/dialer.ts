@@ -1,5 +1,6 @@
 import net from 'node:net';
 import tls from 'node:tls';
+import type { Semaphore } from '#lib/concurrency/semaphore.ts';
 import type { ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -8,7 +9,6 @@ import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 import { kubeletIdentityFault } from './kubelet-identity.ts';
 import { NeverAsked } from './never-asked.ts';
-import type { Semaphore } from './semaphore.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for anew at every dial, for files rotate. */
 export interface KubeletTls {

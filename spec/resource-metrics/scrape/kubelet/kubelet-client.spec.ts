@@ -1,9 +1,9 @@
 import type net from 'node:net';
 import { expect } from 'chai';
+import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import { Dialer, type KubeletTls } from '#lib/resource-metrics/scrape/kubelet/dialer.ts';
 import { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
-import { Semaphore } from '#lib/resource-metrics/scrape/kubelet/semaphore.ts';
 import { growthOf } from '#spec/reliability/foreign-text/growth.ts';
 import { memoryInUse } from '#spec/support/held-resources.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

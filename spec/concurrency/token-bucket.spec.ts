@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { TokenBucket } from '#lib/time/token-bucket.ts';
+import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('TokenBucket', () => {

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '#lib/time/clock.ts';
 
 /** How often something may happen. */
 export interface TokenBucketOptions {

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Semaphore } from '#lib/resource-metrics/scrape/kubelet/semaphore.ts';
+import { Semaphore } from '#lib/concurrency/semaphore.ts';
 
 const forever = new AbortController().signal;
 

@@ -1,0 +1,58 @@
+/** As many objects as are made, or encoded, in a time slice of some milliseconds. */
+export const OBJECTS_A_SLICE = 500;
+
+/**
+ * The time slices that long work of one server is cut into, so that short requests are served in between: who deals
+ * with many objects counts them here, and yields when the slice is spent.
+ */
+export class TimeSlices {
+  /** Dealt with since the slice began, by all together. */
+  #objects = 0;
+  /** Who has yielded, the first to come first. */
+  readonly #waiting: (() => void)[] = [];
+  /** Ends when no long work is under way. */
+  #longWork: Promise<void> = Promise.resolve();
+
+  /** Counts objects that were dealt with; says whether it is time to {@link yieldToEventLoop}. */
+  sliceIsSpent(dealtWith = 1): boolean {
+    this.#objects += dealtWith;
+    return this.#objects >= OBJECTS_A_SLICE;
+  }
+
+  /**
+   * Lets the event loop go on, and comes back in a slice of its own: of all who yield, one continues at a time, so that
+   * many of them delay others no longer than one does.
+   *
+   * @throws the signal's reason when it has aborted by then
+   */
+  async yieldToEventLoop(signal?: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      if (this.#waiting.length === 1) setImmediate(this.#beginSlice);
+    });
+    signal?.throwIfAborted();
+  }
+
+  /**
+   * Does work of many slices after all such work that came before: what is half made takes as much memory as the whole.
+   *
+   * @throws the signal's reason when it has aborted before the work begins
+   */
+  runExclusively<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const result = this.#longWork.then(() => {
+      signal?.throwIfAborted();
+      return work();
+    });
+    this.#longWork = result.then(
+      () => {},
+      () => {}, // the caller hears of it
+    );
+    return result;
+  }
+
+  readonly #beginSlice = () => {
+    this.#objects = 0;
+    this.#waiting.shift()?.();
+    if (this.#waiting.length > 0) setImmediate(this.#beginSlice);
+  };
+}

@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { OBJECTS_A_SLICE, TimeSlices } from '#lib/concurrency/time-slices.ts';
+
+describe('TimeSlices', () => {
+  describe('sliceIsSpent', () => {
+    it('says so once many objects were dealt with, one by one or many at once, until the next slice begins', async () => {
+      const slices = new TimeSlices();
+      const ones = Array.from({ length: OBJECTS_A_SLICE + 1 }, () => slices.sliceIsSpent());
+      expect(ones.indexOf(true)).to.equal(OBJECTS_A_SLICE - 1);
+      expect(ones.at(-1)).to.equal(true);
+      await slices.yieldToEventLoop();
+      expect(slices.sliceIsSpent(OBJECTS_A_SLICE - 1)).to.equal(false);
+      expect(slices.sliceIsSpent()).to.equal(true);
+    });
+
+    it('counts what others of the same server deal with, and of no other server', () => {
+      const [one, other] = [new TimeSlices(), new TimeSlices()];
+      expect(one.sliceIsSpent(OBJECTS_A_SLICE)).to.equal(true);
+      expect(other.sliceIsSpent()).to.equal(false);
+    });
+  });
+
+  describe('yieldToEventLoop', () => {
+    it('lets one after the other continue, and the event loop go on in between', async () => {
+      const slices = new TimeSlices();
+      const seen: string[] = [];
+      const yielding = ['a', 'b'].map((name) => slices.yieldToEventLoop().then(() => seen.push(name)));
+      const others = [1, 2].map((_each, index) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const later = () => {
+          seen.push('other');
+          resolve();
+        };
+        setImmediate(index === 0 ? later : () => setImmediate(later));
+        return promise;
+      });
+      await Promise.all([...yielding, ...others]);
+      expect(seen).to.deep.equal(['a', 'other', 'b', 'other']);
+    });
+
+    it('fails when the signal has aborted by then', async () => {
+      const leaving = new AbortController();
+      const outcome = new TimeSlices().yieldToEventLoop(leaving.signal).catch((error: unknown) => error);
+      const reason = new Error('gone');
+      leaving.abort(reason);
+      expect(await outcome).to.equal(reason);
+    });
+  });
+
+  describe('runExclusively', () => {
+    it('begins each work when the one before has ended, well or not, and none that nobody waits for', async () => {
+      const slices = new TimeSlices();
+      const seen: string[] = [];
+      const work = (name: string, error?: Error) => async () => {
+        seen.push(`${name} begins`);
+        await slices.yieldToEventLoop();
+        seen.push(`${name} ends`);
+        if (error) throw error;
+        return name;
+      };
+      const broken = new Error('broken');
+      const reason = new Error('gone');
+      const results = await Promise.allSettled([
+        slices.runExclusively(work('a')),
+        slices.runExclusively(work('b', broken)),
+        slices.runExclusively(work('c'), AbortSignal.abort(reason)),
+        slices.runExclusively(work('d')),
+      ]);
+      expect(seen).to.deep.equal(['a begins', 'a ends', 'b begins', 'b ends', 'd begins', 'd ends']);
+      expect(results).to.deep.equal([
+        { status: 'fulfilled', value: 'a' },
+        { status: 'rejected', reason: broken },
+        { status: 'rejected', reason },
+        { status: 'fulfilled', value: 'd' },
+      ]);
+    });
+  });
+});
