@@ -38,6 +38,8 @@ export interface HttpRequest {
 /** A response with its whole body. */
 export interface HttpResponse {
   readonly statusCode: number;
+  /** By their names in lower case; of one that came more than once, the first. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
@@ -78,7 +80,8 @@ export class HttpClient implements AsyncDisposable {
     const bound = deadline?.signal ?? signal;
     try {
       const response = await raceAbort(this.#send(request, bound), bound);
-      return { statusCode: response.statusCode, body: await raceAbort(readBody(response, maxBytes), bound) };
+      const body = await raceAbort(readBody(response, maxBytes), bound);
+      return { statusCode: response.statusCode, headers: singleHeaders(response), body };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const cause = error instanceof AggregateError ? error.errors[0] : error; // one for each address tried
@@ -136,6 +139,15 @@ export class HttpClient implements AsyncDisposable {
     this.#current = { credentials, pool };
     return pool;
   }
+}
+
+function singleHeaders({ headers }: Dispatcher.ResponseData): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name.toLowerCase(),
+      String((Array.isArray(value) ? value[0] : value) ?? ''),
+    ]),
+  );
 }
 
 /** The error of a response that has another status than 200. */

@@ -4,6 +4,7 @@ import {
   type HttpResponse,
   unexpectedStatus,
 } from '../http/http-client.ts';
+import { shorten } from '../http/shorten.ts';
 import type { Query, Sample } from '../query.ts';
 import { readQueryError, readQueryResponse } from './read-query-response.ts';
 
@@ -16,8 +17,6 @@ export interface PrometheusServerOptions {
 
 /** By these a server or a proxy before it says that it takes no POST. */
 const POST_REFUSED = [405, 501];
-/** Of queries in logs, events and pages. */
-const MAX_SHOWN_LENGTH = 200;
 
 /** A server that speaks the HTTP API of Prometheus. */
 export class PrometheusServer {
@@ -34,10 +33,9 @@ export class PrometheusServer {
   /** An instant query of the server, evaluated when it is asked. */
   query(text: string): Query {
     const { http } = this.#options;
-    const shown = text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
     return {
       key: JSON.stringify(['prometheus', this.#endpoint.href, http.credentialName, text]),
-      description: `${shown} of Prometheus at ${this.#endpoint.host}`,
+      description: `${shorten(text)} of Prometheus at ${this.#endpoint.host}`,
       ask: (signal) => this.#ask(text, signal),
     };
   }

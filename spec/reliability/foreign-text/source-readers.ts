@@ -31,6 +31,7 @@ import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-deco
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/http/ip-address.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import { readFluxTables } from '#lib/sources/influxdb/read-flux-tables.ts';
 import { readQueryError, readQueryResponse } from '#lib/sources/prometheus/read-query-response.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { parseSchedule } from '#lib/time/schedule/parse-schedule.ts';
@@ -288,6 +289,21 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
       const body = Buffer.from(text);
       return [attempt(() => readQueryResponse(body)), readQueryError(body)];
     },
+  },
+  {
+    name: 'response of InfluxDB',
+    files: ['parse-csv.ts', 'read-flux-tables.ts'],
+    bound: { length: 4 * MEBIBYTE, by: 'MAX_BYTES' },
+    shapes: {
+      'quotes within a field': repeated('""', { before: '"', behind: '"' }),
+      commas: repeated(','),
+      'blank lines': repeated('\r\n'),
+      columns: distinct((index) => `,c${index}`, { behind: '\r\n,1\r\n' }),
+      annotations: repeated('#datatype,string\r\n'),
+      tables: repeated('#datatype,long\r\n_value\r\n\r\n'),
+      digits: repeated('1', { before: '_value\r\n', behind: 'x' }),
+    },
+    read: (text) => attempt(() => readFluxTables(text, ['_value'])),
   },
   {
     name: 'HPAs and their metrics',

@@ -1,0 +1,77 @@
+import * as z from 'zod/mini';
+import { type HttpClient, unexpectedStatus } from '../http/http-client.ts';
+import { pathBelow } from '../http/path-below.ts';
+import { shorten } from '../http/shorten.ts';
+import type { Query, Sample } from '../query.ts';
+import { readFluxTables } from './read-flux-tables.ts';
+
+/** What a server is asked with. */
+export interface InfluxdbServerOptions {
+  /** Its credentials are a token: `Authorization: Token …`. */
+  readonly http: HttpClient;
+  readonly url: URL;
+  /** The organization, by its name. */
+  readonly org: string;
+}
+
+/** By what a result is read. */
+export interface FluxQueryOptions {
+  /** The column that holds the number: the first of these that there is; by default `_value`. */
+  readonly valueColumns?: readonly string[];
+}
+
+const ERROR = z.object({ message: z.string() });
+const MAX_ERROR_LENGTH = 300;
+
+/** A server that speaks the HTTP API of InfluxDB 2. */
+export class InfluxdbServer {
+  readonly #options: InfluxdbServerOptions;
+  readonly #endpoint: URL;
+
+  constructor(options: InfluxdbServerOptions) {
+    this.#options = options;
+    this.#endpoint = pathBelow(options.url, '/api/v2/query');
+    this.#endpoint.searchParams.set('org', options.org);
+  }
+
+  /** A query in Flux, with a number in each row of what it yields. */
+  query(flux: string, { valueColumns = ['_value'] }: FluxQueryOptions = {}): Query {
+    const { http } = this.#options;
+    return {
+      key: JSON.stringify(['influxdb', this.#endpoint.href, http.credentialName, flux, valueColumns]),
+      description: `${shorten(flux)} of InfluxDB at ${this.#endpoint.host}`,
+      ask: (signal) => this.#ask(flux, { valueColumns, signal }),
+    };
+  }
+
+  async #ask(
+    flux: string,
+    { valueColumns, signal }: { readonly valueColumns: readonly string[]; readonly signal: AbortSignal },
+  ): Promise<readonly Sample[]> {
+    const dialect = { header: true, delimiter: ',', annotations: ['datatype'] };
+    const { statusCode, body } = await this.#options.http.exchange(
+      {
+        url: this.#endpoint,
+        method: 'POST',
+        headers: { accept: 'application/csv', 'content-type': 'application/json' },
+        body: JSON.stringify({ query: flux, type: 'flux', dialect }),
+      },
+      signal,
+    );
+    const text = body.toString('utf8');
+    if (statusCode !== 200) throw unexpectedStatus(this.#endpoint, statusCode, errorIn(text));
+    try {
+      return readFluxTables(text, valueColumns);
+    } catch (cause) {
+      throw new Error(`Cannot use what InfluxDB at ${this.#endpoint.host} responds`, { cause });
+    }
+  }
+}
+
+function errorIn(text: string): string | undefined {
+  try {
+    return ERROR.parse(JSON.parse(text)).message.slice(0, MAX_ERROR_LENGTH);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,71 @@
+import type { Sample } from '../query.ts';
+import { parseCsv } from './parse-csv.ts';
+
+/** Columns by which InfluxDB tells tables and times apart: no labels of a value. */
+const OWN_COLUMNS = new Set(['result', 'table', '_start', '_stop', '_time']);
+const NUMBERS = new Set(['long', 'unsignedLong', 'double']);
+/** What a number looks like in Flux's CSV; anything else, as an empty field, is none. */
+const NUMBER = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const MAX_SAMPLES = 1000;
+const MAX_COLUMNS = 500;
+const MAX_ERROR_LENGTH = 300;
+
+interface Table {
+  readonly columns: readonly string[];
+  readonly types: readonly string[];
+}
+
+/**
+ * The numbers in annotated CSV, as InfluxDB 2 responds to Flux, one for each row.
+ *
+ * @param valueColumns the names of the column that holds the number, the first of them that a table has
+ * @throws an Error that says why there is no result
+ */
+export function readFluxTables(text: string, valueColumns: readonly string[]): readonly Sample[] {
+  const samples: Sample[] = [];
+  let types: readonly string[] = [];
+  let table: Table | undefined;
+  for (const row of parseCsv(text)) {
+    if (row.length === 0) [types, table] = [[], undefined];
+    else if (row[0] === '#datatype') [types, table] = [row, undefined];
+    else if (row[0]?.startsWith('#'))
+      table = undefined; // an annotation that was not asked for
+    else if (!table) table = tableOf(row, types);
+    else samples.push(sampleOf(row, table, valueColumns));
+    if (samples.length > MAX_SAMPLES) throw new Error(`the query gives more than ${MAX_SAMPLES} rows`);
+  }
+  if (samples.length === 0) throw new Error('the query has no result');
+  return samples;
+}
+
+function tableOf(columns: readonly string[], types: readonly string[]): Table {
+  if (columns.length > MAX_COLUMNS) throw new Error(`a table has more than ${MAX_COLUMNS} columns`);
+  return { columns, types };
+}
+
+function sampleOf(
+  row: readonly string[],
+  { columns, types }: Table,
+  valueColumns: readonly string[],
+): Sample {
+  const field = (name: string) => row[columns.indexOf(name)];
+  if (columns.includes('error') && columns.includes('reference'))
+    throw new Error(`the query fails: ${String(field('error')).slice(0, MAX_ERROR_LENGTH)}`);
+  const valueColumn = valueColumns.find((name) => columns.includes(name));
+  if (valueColumn === undefined) throw new Error(`the result has no column ${valueColumns.join(' or ')}`);
+  const text = field(valueColumn) ?? '';
+  const type = types[columns.indexOf(valueColumn)];
+  const value = NUMBER.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value) || (type !== undefined && !NUMBERS.has(type)))
+    throw new Error(`column ${valueColumn} holds ${JSON.stringify(text.slice(0, 50))}, which is no number`);
+  const takenAtMs = Date.parse(field('_time') ?? '');
+  return {
+    value,
+    labels: Object.fromEntries(
+      columns
+        .map((name, index) => [name, row[index] ?? ''] as const)
+        .filter(([name], index) => types[index] === 'string' && name !== '' && !OWN_COLUMNS.has(name)),
+    ),
+    ...(Number.isFinite(takenAtMs) ? { takenAtMs } : {}),
+  };
+}

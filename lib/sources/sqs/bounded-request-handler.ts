@@ -1,0 +1,54 @@
+import type { HttpClient } from '../http/http-client.ts';
+
+/** A request as the AWS SDK hands it on, signed. */
+export interface SdkRequest {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port?: number | undefined;
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** Responses about a queue are a few numbers. */
+const MAX_BYTES = 256 * 1024;
+/** The client writes these itself, as they were signed. */
+const WRITTEN_BY_CLIENT = ['host', 'content-length'];
+
+/**
+ * Sends what the AWS SDK asks by our own client, so that its responses are as bounded as those of other sources, and
+ * lead nowhere else.
+ */
+export function boundedRequestHandler(http: HttpClient) {
+  return {
+    async handle(request: SdkRequest, { abortSignal }: { readonly abortSignal?: unknown } = {}) {
+      if (!(abortSignal instanceof AbortSignal)) throw new Error('a request needs a signal that bounds it');
+      const { protocol, hostname, port, path, body } = request;
+      const headers = Object.entries(request.headers).filter(
+        ([name]) => !WRITTEN_BY_CLIENT.includes(name.toLowerCase()),
+      );
+      const { statusCode, ...response } = await http.exchange(
+        {
+          url: new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`),
+          method: request.method === 'GET' ? 'GET' : 'POST',
+          headers: Object.fromEntries(headers),
+          maxBytes: MAX_BYTES,
+          ...(body === undefined ? {} : { body: textOf(body) }),
+        },
+        abortSignal,
+      );
+      return { response: { statusCode, reason: '', ...response } };
+    },
+    updateHttpClientConfig() {},
+    httpHandlerConfigs: () => ({}),
+    destroy() {},
+  };
+}
+
+/** Requests of SQS are JSON. */
+function textOf(body: unknown): string {
+  if (typeof body === 'string') return body;
+  if (body instanceof Uint8Array) return new TextDecoder().decode(body);
+  throw new Error('the body of a request must be text');
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { HttpClient } from '../http/http-client.ts';
+import type { Query, Sample } from '../query.ts';
+import { boundedRequestHandler } from './bounded-request-handler.ts';
+
+/** Credentials that are not those of this process. */
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+/** What a region is asked with. */
+export interface SqsRegionOptions {
+  readonly http: HttpClient;
+  /** As in `eu-central-1`. */
+  readonly region: string;
+  /** By default that of AWS in the region. */
+  readonly endpoint?: URL | undefined;
+  /** By default what the AWS SDK finds in the environment: a service account's role, variables, the machine's role. */
+  readonly credentials?: AwsCredentials | undefined;
+}
+
+/** A queue, by one of these. */
+export type SqsQueue = { readonly name: string } | { readonly url: string };
+
+/** Which messages count. */
+export type CountedMessages = 'waiting' | 'in flight' | 'delayed';
+
+const ATTRIBUTES = {
+  waiting: 'ApproximateNumberOfMessages',
+  'in flight': 'ApproximateNumberOfMessagesNotVisible',
+  delayed: 'ApproximateNumberOfMessagesDelayed',
+} as const;
+
+/** A poll comes back by itself, with backoff. */
+const MAX_ATTEMPTS = 2;
+const COUNT = /^\d{1,15}$/;
+
+/** Amazon SQS in one region. */
+export class SqsRegion implements AsyncDisposable {
+  readonly #options: SqsRegionOptions;
+  readonly #urls = new Map<string, string>();
+  #client: Promise<SQSClient> | undefined;
+
+  constructor(options: SqsRegionOptions) {
+    this.#options = options;
+  }
+
+  /** How many messages are in a queue; by default those that wait to be received. */
+  queueLength(queue: SqsQueue, counted: readonly CountedMessages[] = ['waiting']): Query {
+    const { region, endpoint, credentials } = this.#options;
+    const name = 'name' in queue ? queue.name : (queue.url.split('/').at(-1) ?? '');
+    const wanted = [...new Set(counted)].sort();
+    return {
+      key: JSON.stringify(['sqs', region, endpoint?.href, keyOf(credentials), queue, wanted]),
+      description: `length of queue ${name} of SQS in ${region}`,
+      ask: async (signal) => {
+        try {
+          return await this.#ask(queue, { wanted, signal });
+        } catch (cause) {
+          signal.throwIfAborted();
+          this.#urls.delete(name);
+          throw new Error(`Cannot get the length of queue ${JSON.stringify(name)} of SQS in ${region}`, {
+            cause,
+          });
+        }
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    (await this.#client)?.destroy();
+  }
+
+  async #ask(
+    queue: SqsQueue,
+    { wanted, signal }: { readonly wanted: readonly CountedMessages[]; readonly signal: AbortSignal },
+  ): Promise<readonly Sample[]> {
+    const { GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
+    this.#client ??= this.#connect();
+    const client = await this.#client;
+    const url = 'url' in queue ? queue.url : await this.#urlOf(queue.name, { client, signal });
+    const names = wanted.map((one) => ATTRIBUTES[one]);
+    const { Attributes = {} } = await client.send(
+      new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: names }),
+      { abortSignal: signal },
+    );
+    const counts = names.map((name) => {
+      const text = Attributes[name] ?? '';
+      if (!COUNT.test(text)) throw new Error(`${name} is ${JSON.stringify(text.slice(0, 50))}, no count`);
+      return Number(text);
+    });
+    return [{ value: counts.reduce((sum, count) => sum + count, 0), labels: {} }];
+  }
+
+  async #urlOf(
+    name: string,
+    { client, signal }: { readonly client: SQSClient; readonly signal: AbortSignal },
+  ): Promise<string> {
+    const known = this.#urls.get(name);
+    if (known !== undefined) return known;
+    const { GetQueueUrlCommand } = await import('@aws-sdk/client-sqs');
+    const command = new GetQueueUrlCommand({ QueueName: name });
+    const { QueueUrl: url } = await client.send(command, { abortSignal: signal });
+    if (!url) throw new Error('SQS tells no URL of it');
+    this.#urls.set(name, url);
+    return url;
+  }
+
+  async #connect(): Promise<SQSClient> {
+    const { SQSClient } = await import('@aws-sdk/client-sqs');
+    const { http, region, endpoint, credentials } = this.#options;
+    return new SQSClient({
+      region,
+      maxAttempts: MAX_ATTEMPTS,
+      requestHandler: boundedRequestHandler(http),
+      useQueueUrlAsEndpoint: false, // a response, or who names a queue, must not say whom we ask
+      ...(endpoint && { endpoint: endpoint.href }),
+      ...(credentials && { credentials }),
+    });
+  }
+}
+
+function keyOf(credentials: AwsCredentials | undefined): string {
+  if (!credentials) return '';
+  const { accessKeyId, secretAccessKey, sessionToken } = credentials;
+  const text = JSON.stringify([accessKeyId, secretAccessKey, sessionToken]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
+import { type FluxQueryOptions, InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const signal = new AbortController().signal;
+const FLUX = 'from(bucket: "apps") |> range(start: -1m) |> last()';
+
+/** As InfluxDB 2 documents its annotated CSV; no server of that version can be had from the registries in use. */
+const TABLES = [
+  '#datatype,string,long,dateTime:RFC3339,dateTime:RFC3339,double,string,string',
+  ',result,table,_start,_time,_value,_field,host',
+  ',_result,0,2026-01-01T00:00:00Z,2026-01-01T00:00:30.5Z,10.25,depth,"a,b"',
+  ',_result,0,2026-01-01T00:00:00Z,2026-01-01T00:00:40Z,-3,depth,c',
+  '',
+  '#datatype,string,long,long',
+  ',result,table,_value',
+  ',other,0,7',
+  '',
+].join('\r\n');
+
+describe('InfluxdbServer', () => {
+  it('posts a query in Flux with its token and organization, and gives the numbers of its rows', async () => {
+    await using system = await setUp({ body: TABLES });
+    expect(await system.server.query(FLUX).ask(signal)).to.deep.equal([
+      {
+        value: 10.25,
+        labels: { _field: 'depth', host: 'a,b' },
+        takenAtMs: Date.UTC(2026, 0, 1, 0, 0, 30, 500),
+      },
+      { value: -3, labels: { _field: 'depth', host: 'c' }, takenAtMs: Date.UTC(2026, 0, 1, 0, 0, 40) },
+      { value: 7, labels: {} },
+    ]);
+    const [request] = system.loopback.requests;
+    expect(request?.method).to.equal('POST');
+    expect(request?.url.pathname).to.equal('/influx/api/v2/query');
+    expect(request?.url.searchParams.get('org')).to.equal('my org');
+    expect(request?.headers).to.include({ authorization: 'Token secret', accept: 'application/csv' });
+    expect(JSON.parse(request?.body ?? '')).to.deep.equal({
+      query: FLUX,
+      type: 'flux',
+      dialect: { header: true, delimiter: ',', annotations: ['datatype'] },
+    });
+  });
+
+  it('reads the first column that there is of those that it is told', async () => {
+    const body =
+      '#datatype,string,long,double,long\r\n,result,table,_value,metricvalue\r\n,_result,0,1.5,42\r\n';
+    await using system = await setUp({ body });
+    const ask = async (options?: FluxQueryOptions) =>
+      (await system.server.query(FLUX, options).ask(signal)).map(({ value }) => value);
+    expect(await ask({ valueColumns: ['metricvalue', '_value'] })).to.deep.equal([42]);
+    expect(await ask({ valueColumns: ['x', '_value'] })).to.deep.equal([1.5]);
+    expect(await ask()).to.deep.equal([1.5]);
+  });
+
+  const row = (type: string, value: string) =>
+    `#datatype,string,long,${type}\r\n,result,table,_value\r\n,_result,0,${value}\r\n`;
+  const refused: readonly (readonly [string, string, RegExp])[] = [
+    ['nothing', '', /: the query has no result$/],
+    ['a header without rows', '#datatype,string\r\n,result\r\n', /: the query has no result$/],
+    ['NaN', row('double', 'NaN'), /column _value holds "NaN", which is no number$/],
+    ['infinity', row('double', '+Inf'), /column _value holds "\+Inf", which is no number$/],
+    ['a number too great', row('double', '1e400'), /column _value holds "1e400", which is no number$/],
+    ['an empty field', row('double', ''), /column _value holds "", which is no number$/],
+    ['a text that looks like a number', row('string', '1'), /column _value holds "1", which is no number$/],
+    ['no column', '#datatype,string,long\r\n,result,table\r\n,a,0\r\n', /the result has no column _value$/],
+    ['a quote that does not end', row('string', '"a'), /a quoted field does not end$/],
+    ['too many rows', `,_value\r\n${',1\r\n'.repeat(1001)}`, /the query gives more than 1000 rows$/],
+    ['too many columns', `${',a'.repeat(500)}\r\n`, /a table has more than 500 columns$/],
+    [
+      'an error after all',
+      '#datatype,string,string\r\n,error,reference\r\n,query terminated: timeout,897\r\n',
+      /the query fails: query terminated: timeout$/,
+    ],
+  ];
+  for (const [what, body, error] of refused)
+    it(`has no result for ${what}`, async () => {
+      await using system = await setUp({ body });
+      expect(await errorOf(system.server.query(FLUX).ask(signal))).to.match(error);
+    });
+
+  it('says what InfluxDB says is wrong with a query', async () => {
+    await using system = await setUp({
+      status: 400,
+      body: '{"code":"invalid","message":"compilation failed: error @1:1"}',
+    });
+    expect(await errorOf(system.server.query(FLUX).ask(signal))).to.equal(
+      `Cannot ask 127.0.0.1:${system.loopback.port}: it responds with status 400: compilation failed: error @1:1`,
+    );
+  });
+
+  it('has the same key for equal queries alone, without the token', async () => {
+    await using system = await setUp({ body: TABLES });
+    const { server } = system;
+    expect(server.query('a').key).to.equal(server.query('a').key);
+    expect(server.query('a').key).not.to.equal(server.query('b').key);
+    expect(server.query('a').key).not.to.equal(server.query('a', { valueColumns: ['b'] }).key);
+    expect(server.query('a').key + server.query('a').description).not.to.include('secret');
+  });
+});
+
+async function setUp({ status = 200, body }: { readonly status?: number; readonly body: string }) {
+  const stack = new AsyncDisposableStack();
+  const loopback = stack.use(
+    await LoopbackServer.start((_, response) => void response.writeHead(status).end(body)),
+  );
+  const http = stack.use(
+    new HttpClient({
+      clock: new ManualClock(),
+      allowedHosts: new AllowedHosts(['127.0.0.1']),
+      userAgent: 'spec',
+      credentials: fixedCredentials({ authorization: 'Token secret' }),
+    }),
+  );
+  const server = new InfluxdbServer({ http, url: new URL('/influx/', loopback.url), org: 'my org' });
+  return { loopback, server, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { SqsEmulator } from '#spec/support/sqs-emulator.ts';
+
+const signal = new AbortController().signal;
+
+describe('SqsRegion, with an emulator of SQS', function () {
+  this.timeout(30_000);
+  let stack: AsyncDisposableStack;
+  let emulator: SqsEmulator;
+  let region: SqsRegion;
+
+  before(async () => {
+    stack = new AsyncDisposableStack();
+    emulator = stack.use(await SqsEmulator.start());
+    region = regionAt(emulator.url, stack);
+  });
+  after(() => stack.disposeAsync());
+
+  it('counts the messages that wait, and the others where it is told to', async () => {
+    const url = await emulator.createQueue('jobs');
+    await emulator.send(url);
+    await emulator.receive(url);
+    for (let sent = 0; sent < 3; sent++) await emulator.send(url);
+    for (let sent = 0; sent < 2; sent++) await emulator.send(url, { delaySeconds: 600 });
+    const lengthOf = async (...query: Parameters<SqsRegion['queueLength']>) =>
+      await region.queueLength(...query).ask(signal);
+    expect(await lengthOf({ name: 'jobs' })).to.deep.equal([{ value: 3, labels: {} }]);
+    expect(await lengthOf({ name: 'jobs' }, ['waiting', 'in flight'])).to.deep.equal([
+      { value: 4, labels: {} },
+    ]);
+    expect(await lengthOf({ url }, ['waiting', 'in flight', 'delayed'])).to.deep.equal([
+      { value: 6, labels: {} },
+    ]);
+  });
+
+  it('says which queue there is not, and finds it once it is there', async () => {
+    const query = region.queueLength({ name: 'later' });
+    expect(await errorOf(query.ask(signal))).to.match(
+      /^Cannot get the length of queue "later" of SQS in eu-central-1: .*does not exist/,
+    );
+    await emulator.createQueue('later');
+    expect(await query.ask(signal)).to.deep.equal([{ value: 0, labels: {} }]);
+  });
+
+  it('asks nobody but the endpoint of its region, whatever the URL of a queue says', async () => {
+    await using other = await LoopbackServer.start((_, response) => void response.end('{}'));
+    await emulator.createQueue('mine');
+    const url = new URL('/000000000000/mine', other.url).href;
+    expect(await region.queueLength({ url }).ask(signal)).to.deep.equal([{ value: 0, labels: {} }]);
+    expect(other.requests).to.deep.equal([]);
+  });
+
+  it('has the same key for equal queries alone, without secrets', () => {
+    const { key } = region.queueLength({ name: 'a' });
+    expect(key).to.equal(region.queueLength({ name: 'a' }, ['waiting']).key);
+    expect(key).not.to.equal(region.queueLength({ name: 'b' }).key);
+    expect(key).not.to.equal(region.queueLength({ name: 'a' }, ['delayed']).key);
+    expect(key).not.to.include('secret');
+  });
+
+  const lies: readonly (readonly [string, (response: { end(text: string): unknown }) => unknown, RegExp])[] =
+    [
+      ['no number', (to) => to.end(attributes('many')), /ApproximateNumberOfMessages is "many", no count$/],
+      ['infinity', (to) => to.end(attributes('1e400')), /ApproximateNumberOfMessages is "1e400", no count$/],
+      ['nothing', (to) => to.end('{}'), /ApproximateNumberOfMessages is "", no count$/],
+      ['too much', (to) => to.end('a'.repeat(300_000)), /the response is longer than 262144 bytes/],
+    ];
+  for (const [what, respond, error] of lies)
+    it(`has no result where a peer says ${what}`, async () => {
+      await using liar = await LoopbackServer.start((_, response) => void respond(response));
+      await using own = new AsyncDisposableStack();
+      const query = regionAt(liar.url, own).queueLength({ url: 'http://sqs/1/a' });
+      expect(await errorOf(query.ask(signal))).to.match(error);
+    });
+
+  it('ends with its signal', async () => {
+    const ending = new AbortController();
+    await using silent = await LoopbackServer.start(() => ending.abort(new Error('enough')));
+    await using own = new AsyncDisposableStack();
+    const query = regionAt(silent.url, own).queueLength({ name: 'a' });
+    expect(await errorOf(query.ask(ending.signal))).to.equal('enough');
+  });
+});
+
+function regionAt(endpoint: URL, stack: AsyncDisposableStack): SqsRegion {
+  const allowedHosts = new AllowedHosts(['127.0.0.1']);
+  const http = stack.use(new HttpClient({ clock: new ManualClock(), allowedHosts, userAgent: 'spec' }));
+  const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
+  return stack.use(new SqsRegion({ http, region: 'eu-central-1', endpoint, credentials }));
+}
+
+function attributes(count: string): string {
+  return JSON.stringify({ Attributes: { ApproximateNumberOfMessages: count } });
+}
