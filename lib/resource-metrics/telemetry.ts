@@ -5,6 +5,7 @@ import { LabelledHistograms } from '#lib/telemetry/labelled-histograms.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { CycleOutcome } from './manager.ts';
 import { ExcessiveResponse } from './scrape/excessive-response.ts';
+import { NeverAsked } from './scrape/kubelet/never-asked.ts';
 import type { ScrapeOutcome } from './scrape/scraper.ts';
 import type { StaleCounts, StoragePoints } from './sink/metrics-sink.ts';
 import type { Stage } from './stage-guard.ts';
@@ -31,6 +32,7 @@ export class ResourceMetricsTelemetry {
   readonly #lastRequestTime: LabelledGauges;
   readonly #freshness: ExponentialHistogram;
   readonly #ignored: Counter;
+  readonly #unasked: Counter;
   readonly #excessive: Counter<'bound'>;
   readonly #cycleDuration: Histogram;
   readonly #skippedCycles: Counter;
@@ -68,6 +70,11 @@ export class ResourceMetricsTelemetry {
     this.#ignored = new Counter({
       name: 'metrics_server_kubelet_ignored_parts_total',
       help: "Number of parts of kubelets' responses (pods, lines) that were left out because they could not be read.",
+      registers,
+    });
+    this.#unasked = new Counter({
+      name: 'metrics_server_kubelet_unasked_total',
+      help: 'Number of times that a kubelet was not asked in two cycles in succession, because there were too many TLS handshakes to do.',
       registers,
     });
     this.#excessive = new Counter({
@@ -114,6 +121,10 @@ export class ResourceMetricsTelemetry {
   }
 
   recordScrape({ nodeName, startedAtMs, durationMs, error, ignored }: ScrapeOutcome): void {
+    if (error?.cause instanceof NeverAsked) {
+      this.#unasked.inc();
+      return;
+    }
     this.#requestDuration.observe(nodeName, durationMs / 1000);
     this.#requests.inc({ success: String(error === undefined) });
     this.#lastRequestTime.set(nodeName, Math.floor(startedAtMs / 1000));

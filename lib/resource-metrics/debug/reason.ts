@@ -33,6 +33,12 @@ export const REASONS = {
     meaning: "The node's kubelet cannot be scraped, and its last response is too old to be served.",
     remedy: DOCTOR,
   },
+  NodeNotAsked: {
+    meaning:
+      "The node's kubelet was not asked in two cycles or more: this program has more TLS handshakes to do than it has time for.",
+    remedy:
+      'Give the server more CPU, or a longer --metric-resolution. It passes by itself where all connections had to be made again, as after a change of certificates.',
+  },
   NodeUsageUnknown: {
     meaning: 'The kubelet responds, but does not know what its node uses.',
     remedy: RESTART_KUBELET,

@@ -40,14 +40,18 @@ export function countFailingNodes({ nodes, scrapes }: DebugSource): number {
 }
 
 /** Why nothing of a node can be served, whatever it is; `undefined` where its kubelet responds. */
-export function explainScrape({ scrapes, sink }: DebugSource, nodeName: string): Reason | undefined {
+export function explainScrape(
+  { scrapes, sink }: Pick<DebugSource, 'scrapes'> & { readonly sink: Pick<MetricsSink, 'held'> },
+  nodeName: string,
+): Reason | undefined {
   const scrape = scrapes.get(nodeName);
   if (!scrape) {
     return { code: 'NotScrapedYet', message: `the kubelet of node "${nodeName}" has not been asked yet` };
   }
   if (scrape.failure) {
     const since = new Date(scrape.failure.sinceMs).toISOString();
-    return { code: 'NodeFailing', message: `${scrape.failure.message} (since ${since})` };
+    const code = scrape.failure.wasAsked ? 'NodeFailing' : 'NodeNotAsked';
+    return { code, message: `${scrape.failure.message} (since ${since})` };
   }
   if (sink.held(nodeName)) return undefined;
   return {

@@ -1,3 +1,4 @@
+import { NeverAsked } from './kubelet/never-asked.ts';
 import type { ScrapeOutcome } from './scraper.ts';
 
 /** What is known of one node's latest scrapes. All times are of our wall clock. */
@@ -24,6 +25,8 @@ export interface ScrapeFailure {
   readonly sinceMs: number;
   /** How many those are. */
   readonly count: number;
+  /** Whether the kubelet was asked at all, and it was not our own load that left it out. */
+  readonly wasAsked: boolean;
 }
 
 /** Remembers by node what became of its latest scrapes. */
@@ -40,7 +43,12 @@ export class ScrapeRecords {
       endpoint,
       succeededAtMs: error ? previous?.succeededAtMs : startedAtMs,
       ignored,
-      failure: error && { message: error.message, sinceMs, count: count + 1 },
+      failure: error && {
+        message: error.message,
+        sinceMs,
+        count: count + 1,
+        wasAsked: !(error.cause instanceof NeverAsked),
+      },
     });
   }
 

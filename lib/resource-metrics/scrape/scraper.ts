@@ -19,7 +19,7 @@ export interface ScrapeOutcome {
   /** When it began, by our wall clock. */
   readonly startedAtMs: number;
   readonly durationMs: number;
-  /** `undefined` when it succeeded. */
+  /** `undefined` when it succeeded; caused by {@link NeverAsked} where the kubelet was not asked in two cycles in succession. */
   readonly error: ScrapeError | undefined;
   /** What could not be read of the response, in words. */
   readonly ignored: readonly string[];
@@ -71,6 +71,8 @@ export class Scraper {
   /** By node, when in a cycle it is scraped: always at the same point, so that no two scrapes come too near each other. */
   #spread: ReadonlyMap<string, number> = new Map();
   readonly #secondScrapes: SecondScrapes;
+  /** Nodes that were never asked in the cycle before, and not in this one yet. */
+  readonly #unasked = new Set<string>();
   #cycles = 0;
 
   constructor(options: ScraperOptions) {
@@ -107,6 +109,7 @@ export class Scraper {
     const scraped = Promise.all(all.map(scrapeNode));
     this.#spread = spread;
     this.#secondScrapes.retain((name) => spread.has(name));
+    for (const name of this.#unasked) if (!spread.has(name)) this.#unasked.delete(name);
     await scraped;
     publisher.flush();
     await client.retain(targets);
@@ -137,6 +140,7 @@ export class Scraper {
     const address = formatAddress(target);
     let endpoint: string | undefined;
     const begin = { startedAtMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    const wasUnasked = this.#unasked.delete(nodeName);
     const report = (outcome: Pick<ScrapeOutcome, 'error' | 'ignored'>) => {
       const durationMs = clock.monotonicMs() - begin.monotonicMs;
       onScraped({ nodeName, startedAtMs: begin.startedAtMs, durationMs, address, endpoint, ...outcome });
@@ -156,7 +160,8 @@ export class Scraper {
         await client.get(target, path, { signal, read });
       });
     } catch (cause) {
-      if (cause instanceof NeverAsked) return; // the next cycle goes on with it
+      if (cause instanceof NeverAsked) this.#unasked.add(nodeName);
+      if (cause instanceof NeverAsked && !wasUnasked) return; // the next cycle goes on with it
       report({ error: new ScrapeError(nodeName, cause, { address }), ignored: [] });
       return;
     }

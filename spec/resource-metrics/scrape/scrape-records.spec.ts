@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { NeverAsked } from '#lib/resource-metrics/scrape/kubelet/never-asked.ts';
 import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
@@ -29,9 +30,17 @@ describe('ScrapeRecords', () => {
       message: 'Cannot scrape node "a" at 10.0.0.7:10250: no route to the host',
       sinceMs: 2000,
       count: 2,
+      wasAsked: true,
     });
     records.record(outcome({ startedAtMs: 4000 }));
     expect(records.get('a')?.failure).to.equal(undefined);
+  });
+
+  it('tells a kubelet that was never asked from one that failed', () => {
+    const records = new ScrapeRecords();
+    const error = new ScrapeError('a', new NeverAsked(new Error('the cycle ended')));
+    records.record(outcome({ error }));
+    expect(records.get('a')?.failure).to.include({ wasAsked: false, count: 1 });
   });
 
   it('forgets nodes that are gone', () => {

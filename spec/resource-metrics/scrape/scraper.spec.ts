@@ -177,6 +177,24 @@ describe('Scraper', () => {
     await again;
   });
 
+  it('reports a node that is not asked in a second cycle, each time until it is', async () => {
+    const late = { afterMs: 0, isNeverAsked: true };
+    const { clock, done, outcomes, scrape } = setup({ late });
+    await clock.advance(100);
+    await done;
+    const reported: (string | undefined)[] = [];
+    for (const isNeverAsked of [true, true, false, true, true]) {
+      late.isNeverAsked = isNeverAsked;
+      outcomes.length = 0;
+      const cycle = scrape();
+      await clock.advance(15_000);
+      await cycle;
+      reported.push(outcomes.length === 0 ? 'nothing' : outcomes[0]?.error?.reason.slice(0, 18));
+    }
+    const unasked = 'it was never asked';
+    expect(reported).to.deep.equal([unasked, unasked, undefined, 'nothing', unasked]);
+  });
+
   it('measures each scrape from its own start', async () => {
     const { clock, done, outcomes } = setup({ a: { afterMs: 30 } }, { random: () => 0.5 });
     const beganAtMs = clock.nowMs();

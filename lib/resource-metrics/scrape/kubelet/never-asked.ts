@@ -1,4 +1,4 @@
-/** It was not a kubelet's turn before its time was over: our own load, of which it knows nothing. */
+/** A kubelet's handshake had no permit before its cycle was over: that is our own load, of which the kubelet knows nothing. */
 export class NeverAsked extends Error {
   constructor(cause: unknown) {
     super('it was never asked: this process had too many handshakes to do', { cause });
