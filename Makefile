@@ -22,6 +22,7 @@ test: $(installed) kubectl $(if $(CI),tools) ## Run every spec; with CI=1 get wh
 	@$(on_our_node) npm run -s test
 
 acceptance: $(installed) kubectl ## Prove manifests and server on a real Kubernetes API server, which is built where there is none yet
+	@scripts/source-servers.sh
 	@$(on_our_node) node scripts/control-plane.ts --within $(WITHIN)
 	@$(on_our_node) mocha --reporter spec 'spec/acceptance/**/*.acceptance.ts'
 

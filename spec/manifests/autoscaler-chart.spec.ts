@@ -65,10 +65,33 @@ describe("the autoscaler's Helm chart", () => {
   });
 
   it('gives no permission of a controller that is switched off', async () => {
-    const objects = await autoscalerTemplate({ 'controllers.cronhpa.enabled': false });
+    const objects = await autoscalerTemplate({
+      'controllers.cronhpa.enabled': false,
+      'metricsApis.custom.enabled': false,
+      'metricsApis.external.enabled': false,
+    });
     const roles = objects.filter(({ kind }) => kind === 'ClusterRole');
     expect(roles.map(({ metadata }) => metadata.name)).to.deep.equal(['autoscaler-events']);
     expect(serverContainer(objects).args).to.include('--controllers=');
+  });
+
+  it('leaves a metrics API to another provider that is switched off', async () => {
+    const objects = await autoscalerTemplate({ 'metricsApis.custom.enabled': false });
+    const services = objects.filter(({ kind }) => kind === 'APIService');
+    expect(services.map(({ metadata }) => metadata.name)).to.deep.equal(['v1beta1.external.metrics.k8s.io']);
+    expect(objects.some(({ metadata }) => metadata.name === 'autoscaler-custom-metrics')).to.equal(false);
+    const commandLine = parseAutoscalerOptions(serverContainer(objects).args.slice(1));
+    if (commandLine.kind !== 'run') throw new Error('It does not run');
+    expect(commandLine.options.metricsAdapter).to.include({ servesCustom: false, servesExternal: true });
+  });
+
+  it('has the API server verify certificates where the authority is given', async () => {
+    const objects = await autoscalerTemplate({ 'metricsApis.caBundle': 'PEM' });
+    for (const { kind, spec } of objects) {
+      if (kind !== 'APIService') continue;
+      expect(spec.caBundle).to.equal('UEVN');
+      expect(spec).not.to.have.property('insecureSkipTLSVerify');
+    }
   });
 
   it('refuses a controller that the autoscaler does not have', async () => {

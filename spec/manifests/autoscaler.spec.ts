@@ -47,17 +47,39 @@ describe('manifests/autoscaler', () => {
       });
 
       it('gives permissions to its own account alone, and none on everything', () => {
-        const bindings = overlay(name).filter(({ kind }) => /RoleBinding$/.test(kind));
-        expect(bindings).to.have.length(6);
+        const isReader = (object: ManifestObject) => /-metrics-reader$/.test(object.metadata.name);
+        const own = overlay(name).filter((object) => !isReader(object));
+        const bindings = own.filter(({ kind }) => /RoleBinding$/.test(kind));
+        expect(bindings).to.have.length(8);
         for (const { subjects, metadata } of bindings) {
           expect(subjects, metadata.name).to.deep.equal([
             { kind: 'ServiceAccount', name: 'autoscaler', namespace: 'kube-system' },
           ]);
         }
-        for (const { kind, rules } of overlay(name)) {
+        for (const { kind, rules } of own) {
           if (kind !== 'ClusterRole' && kind !== 'Role') continue;
           expect(JSON.stringify(rules)).not.to.include('*').and.not.to.include('secrets');
         }
+      });
+
+      it('lets the HPA controller read the metrics that it serves', () => {
+        const readers = overlay(name).filter(({ metadata }) =>
+          /(?:custom|external)-metrics-reader$/.test(metadata.name),
+        );
+        expect(readers.flatMap(({ rules = [] }) => rules)).to.deep.equal(
+          ['custom', 'external'].map((api) => ({
+            apiGroups: [`${api}.metrics.k8s.io`],
+            resources: ['*'],
+            verbs: ['get', 'list'],
+          })),
+        );
+        expect(readers.flatMap(({ subjects = [] }) => subjects)).to.deep.equal(
+          Array(2).fill({
+            kind: 'ServiceAccount',
+            name: 'horizontal-pod-autoscaler',
+            namespace: 'kube-system',
+          }),
+        );
       });
 
       it('keeps one of two replicas through disruptions, by the version of the policy that the cluster has', () => {
@@ -68,6 +90,34 @@ describe('manifests/autoscaler', () => {
         expect(budget.spec.minAvailable).to.equal(1);
         expect(template.metadata.labels).to.include(budget.spec.selector.matchLabels);
       });
+    });
+  }
+
+  for (const [folder, flags] of [
+    ['manifests/overlays/autoscaler', { servesCustom: true, servesExternal: true }],
+    ['manifests/autoscaler', undefined],
+  ] as const) {
+    it(`has ${folder} serve the metrics APIs that its APIServices name`, async () => {
+      const objects = await kustomize(folder);
+      const commandLine = parseAutoscalerOptions(serverContainer(objects).args.slice(1));
+      if (commandLine.kind !== 'run') throw new Error('It does not run');
+      if (flags) expect(commandLine.options.metricsAdapter).to.deep.include(flags);
+      else expect(commandLine.options.metricsAdapter).to.equal(undefined);
+      const services = objects.filter(({ kind }) => kind === 'APIService');
+      expect(services.map(({ metadata }) => metadata.name)).to.deep.equal(
+        flags
+          ? [
+              'v1beta1.custom.metrics.k8s.io',
+              'v1beta1.external.metrics.k8s.io',
+              'v1beta2.custom.metrics.k8s.io',
+            ]
+          : [],
+      );
+      for (const { spec, metadata } of services) {
+        expect(`${spec.version}.${spec.group}`).to.equal(metadata.name);
+        const { name, namespace } = onlyOf(objects, 'Service').metadata;
+        expect(spec.service).to.deep.equal({ name, namespace });
+      }
     });
   }
 

@@ -1,8 +1,9 @@
-import { access, mkdir, readFile, rm, symlink } from 'node:fs/promises';
-import { delimiter, join, resolve } from 'node:path';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { type ProgramRun, runToEnd } from '#spec/support/run-to-end.ts';
-import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+import type { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+import { machineWithoutTools, program } from './machine-without-tools.ts';
 
 const SCRIPT = resolve('scripts/spec-tools.sh');
 
@@ -53,27 +54,6 @@ describe('spec-tools.sh', () => {
   });
 });
 
-/** What the script calls, beside the programs that it may not find. */
-const ORDINARY = 'sh env mktemp rm timeout id dpkg-deb tar mkdir mv cp chmod tail'.split(' ');
-
-/** A folder that is all the machine has of programs. */
-async function machineWithoutTools(): Promise<TemporaryDirectory> {
-  const machine = await TemporaryDirectory.create();
-  for (const name of ORDINARY) {
-    for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-      const path = join(folder, name);
-      const isThere = await access(path).then(
-        () => true,
-        () => false,
-      );
-      if (!isThere) continue;
-      await symlink(path, join(machine.path, name));
-      break;
-    }
-  }
-  return machine;
-}
-
 function getTools(folder: string): Promise<ProgramRun> {
   const settings = {
     PATH: folder,
@@ -83,12 +63,6 @@ function getTools(folder: string): Promise<ProgramRun> {
   };
   const assignments = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
   return runToEnd('env', [...assignments, SCRIPT], 60_000);
-}
-
-async function program(machine: TemporaryDirectory, name: string, script: string): Promise<void> {
-  const path = join(machine.path, name);
-  await rm(path, { force: true });
-  await machine.write(name, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 
 /** Makes a Debian package with a promtool. */

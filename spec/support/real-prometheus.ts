@@ -23,10 +23,15 @@ export async function findPrometheus(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Starts one that scrapes these addresses every second, and waits until it serves. */
+/**
+ * Starts one that scrapes these addresses every second, and waits until it serves.
+ *
+ * @param port by default a free one
+ */
 export async function startPrometheus(
   binary: string,
   targets: readonly string[] = [],
+  port?: number,
 ): Promise<RealPrometheus> {
   const directory = await TemporaryDirectory.create();
   const config = JSON.stringify({
@@ -34,16 +39,16 @@ export async function startPrometheus(
     scrape_configs: [{ job_name: 'spec', static_configs: [{ targets }] }],
   });
   const file = await directory.write('prometheus.yaml', config);
-  const port = await freePort();
+  const listens = port ?? (await freePort());
   const args = [
     `--config.file=${file}`,
     `--storage.tsdb.path=${join(directory.path, 'data')}`,
-    `--web.listen-address=127.0.0.1:${port}`,
+    `--web.listen-address=127.0.0.1:${listens}`,
     '--log.level=error',
   ];
   const child = spawn(binary, args, { stdio: 'ignore' });
   const exited = once(child, 'exit');
-  const url = new URL(`http://127.0.0.1:${port}`);
+  const url = new URL(`http://127.0.0.1:${listens}`);
   const stop = async () => {
     child.kill('SIGKILL');
     await exited;

@@ -52,6 +52,17 @@ export class InstalledAutoscaler implements AsyncDisposable {
     );
   }
 
+  /** Sends those who call the installed Service to this port of this machine, as there are no pods to send them to. */
+  async expose(port: number): Promise<void> {
+    const service = ['autoscaler', '--namespace=kube-system'];
+    await this.run('delete', 'service', ...service);
+    await this.run('create', 'service', 'externalname', ...service, '--external-name=localhost');
+    const patch = JSON.stringify({ spec: { service: { port } } });
+    const named = (await this.run('get', 'apiservices', '--output=name')).split('\n');
+    for (const name of named.filter((one) => /(?:custom|external)\.metrics\.k8s\.io$/.test(one)))
+      await this.run('patch', name, '--type=merge', `--patch=${patch}`);
+  }
+
   /**
    * Runs kubectl as the administrator.
    *

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Installs the servers that the acceptance run asks for numbers, from Debian's archive, where they are missing and where that
+# may be done. None is started: specs start their own. It never fails: a spec whose server is missing skips itself, and says so.
+set -u
+
+# Some are where only root looks.
+PATH=$PATH:${SERVER_FOLDERS:-/usr/sbin:/usr/local/sbin}
+
+has_postgres() {
+  command -v postgres >/dev/null 2>&1 || ls "${POSTGRES_FOLDER:-/usr/lib/postgresql}"/*/bin/postgres >/dev/null 2>&1
+}
+
+work=$(mktemp -d) || exit 0
+trap 'rm -rf "$work"' EXIT
+. "${0%/*}/debian-packages.sh"
+
+command -v prometheus >/dev/null 2>&1 || install_or_tell Prometheus prometheus prometheus
+command -v mariadbd >/dev/null 2>&1 || install_or_tell MariaDB mariadb-server mariadb
+has_postgres || install_or_tell PostgreSQL postgresql postgresql
+exit 0

@@ -1,0 +1,37 @@
+/** What an HPA is scaled by, and how that is collected. */
+export interface MetricsOfHpa {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly metrics: readonly object[];
+}
+
+/** An HPA of the Deployment of the same name, in the version that clusters before 1.23 have. */
+export function scaledByMetrics(name: string, { annotations, metrics }: MetricsOfHpa): object {
+  return {
+    apiVersion: 'autoscaling/v2beta2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name, namespace: 'default', annotations },
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+      minReplicas: 1,
+      maxReplicas: 10,
+      metrics,
+      behavior: { scaleDown: { stabilizationWindowSeconds: 0 } },
+    },
+  };
+}
+
+export function externalMetric(
+  name: string,
+  { averageValue, matchLabels }: { averageValue: string; matchLabels: Readonly<Record<string, string>> },
+): object {
+  const target = { type: 'AverageValue', averageValue };
+  return { type: 'External', external: { metric: { name, selector: { matchLabels } }, target } };
+}
+
+export function objectMetric(
+  name: string,
+  { averageValue, describedObject }: { averageValue: string; describedObject: object },
+): object {
+  const target = { type: 'AverageValue', averageValue };
+  return { type: 'Object', object: { metric: { name }, describedObject, target } };
+}
