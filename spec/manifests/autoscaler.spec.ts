@@ -1,9 +1,16 @@
 import { expect } from 'chai';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { MEMORY_NAME } from '#lib/hpa/memory/memory-store.ts';
 import { kustomize, type ManifestObject, onlyOf, serverContainer } from '#spec/support/manifest-objects.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 const OVERLAYS = ['autoscaler', 'autoscaler-1.20', 'autoscaler-monitored'];
+
+interface Rule {
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
 
 describe('manifests/autoscaler', () => {
   const overlays = new Map<string, readonly ManifestObject[]>();
@@ -118,6 +125,45 @@ describe('manifests/autoscaler', () => {
         const { name, namespace } = onlyOf(objects, 'Service').metadata;
         expect(spec.service).to.deep.equal({ name, namespace });
       }
+    });
+  }
+
+  for (const name of ['autoscaler-hpa', 'autoscaler-hpa-1.20']) {
+    describe(`overlays/${name}`, () => {
+      const base = name.replace('-hpa', '');
+      let objects: readonly ManifestObject[];
+
+      before(async () => {
+        objects = await kustomize(`manifests/overlays/${name}`);
+      });
+
+      it('adds the HPA controller and its permissions, and nothing else', () => {
+        const identity = ({ kind, metadata }: ManifestObject) => `${kind} ${metadata.name}`;
+        const added = new Set(objects.map(identity)).difference(new Set(overlay(base).map(identity)));
+        expect([...added].sort()).to.deep.equal([
+          ...['ClusterRole autoscaler-hpa', 'ClusterRole autoscaler-hpa-scale'],
+          ...['ClusterRoleBinding autoscaler-hpa', 'ClusterRoleBinding autoscaler-hpa-scale'],
+        ]);
+        expect(serverContainer(objects).args).to.deep.equal([
+          ...serverContainer(overlay(base)).args,
+          '--controllers=hpa',
+        ]);
+      });
+
+      it('gives everything of metrics alone, and of ConfigMaps its own', () => {
+        const rules: readonly Rule[] = onlyOf(objects, 'ClusterRole', 'autoscaler-hpa').rules;
+        const wide = rules.filter((rule) => JSON.stringify(rule).includes('*'));
+        expect(wide).to.deep.equal([
+          {
+            apiGroups: ['custom.metrics.k8s.io', 'external.metrics.k8s.io'],
+            resources: ['*'],
+            verbs: ['get', 'list'],
+          },
+        ]);
+        const ofConfigMaps = rules.filter(({ resources }) => resources.includes('configmaps'));
+        for (const { verbs, resourceNames } of ofConfigMaps)
+          if (!verbs.includes('create')) expect(resourceNames).to.deep.equal([MEMORY_NAME]);
+      });
     });
   }
 
