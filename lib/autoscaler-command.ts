@@ -5,8 +5,10 @@ import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import type { Program } from './program.ts';
 
-/** The command `autoscaler`; gives the exit status. */
+/** The command `autoscaler`, or the one that its first word names; gives the exit status. */
 export async function runAutoscaler(argv: readonly string[], program: Program): Promise<number> {
+  const [word = '', ...behind] = argv;
+  if (word === 'explain-hpa') return await runExplainHpa(behind, program);
   const commandLine = parseAutoscalerOptions(argv);
   const { version, nodeVersion, stopped } = program;
   if (commandLine.kind === 'help') program.print(commandLine.text);
@@ -30,5 +32,16 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
   });
   logger.info('Serving', { ...autoscaler.address });
   logger.info('Shutting down', { signal: await stopped });
+  return 0;
+}
+
+/** The command `autoscaler explain-hpa`, of which the others load nothing. */
+async function runExplainHpa(argv: readonly string[], program: Program): Promise<number> {
+  const [{ parseExplainHpaOptions }, { explainHpa }] = await Promise.all([
+    import('#lib/autoscaler/explain-hpa/explain-hpa-options.ts'),
+    import('#lib/autoscaler/explain-hpa/explain-hpa.ts'),
+  ]);
+  const commandLine = parseExplainHpaOptions(argv);
+  program.print(commandLine.kind === 'help' ? commandLine.text : await explainHpa(commandLine.options));
   return 0;
 }

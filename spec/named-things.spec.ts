@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { parseExplainHpaOptions } from '#lib/autoscaler/explain-hpa/explain-hpa-options.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
@@ -110,6 +111,7 @@ const HELPS = [
   parseOptions(['--help']),
   parseOptions(['doctor', '--help']),
   parseAutoscalerOptions(['--help']),
+  parseExplainHpaOptions(['--help']),
 ];
 
 /** A flag of one of our commands, or the beginning that several of them have. */

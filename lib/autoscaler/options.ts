@@ -45,6 +45,8 @@ const SECTIONS: readonly FlagSection[] = [
   { title: 'Logging flags', flags: loggingFlags },
 ];
 
+const USAGE = 'autoscaler [flags], or autoscaler explain-hpa FILE [flags]';
+
 /** The command line of the autoscaler, checked and in one piece; frozen. */
 export interface AutoscalerOptions {
   /** `undefined` for the pod's service account. */
@@ -85,7 +87,7 @@ export type AutoscalerCommandLine =
  */
 export function parseAutoscalerOptions(argv: readonly string[]): AutoscalerCommandLine {
   const { values, arguments: others } = parseFlags(FLAGS, argv);
-  if (values.help) return { kind: 'help', text: formatHelp('autoscaler [flags]', SECTIONS) };
+  if (values.help) return { kind: 'help', text: formatHelp(USAGE, SECTIONS) };
   if (values.version) return { kind: 'version' };
   const [stray] = others;
   if (stray !== undefined) throw new FlagError(`"${stray}" is no flag`);

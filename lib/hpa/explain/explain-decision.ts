@@ -6,11 +6,16 @@ import { explainMetric } from './explain-metric.ts';
 /**
  * Tells a decision as text: what was measured, what each metric asks for, and what stabilization, rates and bounds made
  * of that. One line for each step, details indented below it.
+ *
+ * @param options.isHypothetical nothing is scaled, whatever was decided
  */
-export function explainDecision(explanation: Explanation): string {
+export function explainDecision(
+  explanation: Explanation,
+  { isHypothetical = false }: { readonly isHypothetical?: boolean } = {},
+): string {
   const { metrics, atMs, leadingMetric } = explanation;
   return [
-    headline(explanation),
+    headline(explanation, isHypothetical ? 'would scale to' : 'scales to'),
     ...metrics.flatMap((metric, place) =>
       explainMetric(metric, { atMs, isLeading: place === leadingMetric }),
     ),
@@ -20,7 +25,10 @@ export function explainDecision(explanation: Explanation): string {
   ].join('\n');
 }
 
-function headline({ step, currentReplicas, minReplicas, maxReplicas, desiredReplicas }: Explanation): string {
+function headline(
+  { step, currentReplicas, minReplicas, maxReplicas, desiredReplicas }: Explanation,
+  scales: string,
+): string {
   const bounds = `bounds ${minReplicas} to ${maxReplicas}`;
   if (currentReplicas === undefined) return `the scale of the target is not known; ${bounds}`;
   const now = `${currentReplicas} replicas, ${bounds}`;
@@ -28,15 +36,15 @@ function headline({ step, currentReplicas, minReplicas, maxReplicas, desiredRepl
     case 'switched-off':
       return `${now}: switched off, for the target has no replicas`;
     case 'above-max':
-      return `${now}: scales to ${desiredReplicas}, the maximum, without a look at metrics`;
+      return `${now}: ${scales} ${desiredReplicas}, the maximum, without a look at metrics`;
     case 'below-min':
-      return `${now}: scales to ${desiredReplicas}, the minimum, without a look at metrics`;
+      return `${now}: ${scales} ${desiredReplicas}, the minimum, without a look at metrics`;
     case 'unclear-pods':
       return `${now}: stays, for it is not clear which pods it scales`;
     case 'metrics-missing':
       return `${now}: stays, for metrics are missing`;
     default:
-      return desiredReplicas === currentReplicas ? `${now}: stays` : `${now}: scales to ${desiredReplicas}`;
+      return desiredReplicas === currentReplicas ? `${now}: stays` : `${now}: ${scales} ${desiredReplicas}`;
   }
 }
 

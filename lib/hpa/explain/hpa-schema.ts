@@ -3,15 +3,17 @@ import type { HpaSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import { parseThousandths } from '../quantities/parse-quantity.ts';
 
 /** A quantity as users write it: text, or a number in YAML. */
-export const quantitySchema = z.union([z.string(), z.number()]).transform((value, context) => {
-  try {
-    parseThousandths(String(value));
-    return String(value);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-    return z.NEVER;
-  }
-});
+export const quantitySchema = z
+  .union([z.string(), z.number()], { error: 'must be a quantity such as 500m' })
+  .transform((value, context) => {
+    try {
+      parseThousandths(String(value));
+      return String(value);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  });
 
 const target = z.object({
   type: z.enum(['Value', 'AverageValue', 'Utilization']),
@@ -33,16 +35,20 @@ const metric = z.object({
 const object = z.object({ apiVersion: z.string().optional(), kind: z.string(), name: z.string() });
 
 const metrics = z.array(
-  z.discriminatedUnion('type', [
-    z.object({ type: z.literal('Resource'), resource: z.object({ name: z.string(), target }) }),
-    z.object({
-      type: z.literal('ContainerResource'),
-      containerResource: z.object({ name: z.string(), container: z.string(), target }),
-    }),
-    z.object({ type: z.literal('Pods'), pods: z.object({ metric, target }) }),
-    z.object({ type: z.literal('Object'), object: z.object({ describedObject: object, metric, target }) }),
-    z.object({ type: z.literal('External'), external: z.object({ metric, target }) }),
-  ]),
+  z.discriminatedUnion(
+    'type',
+    [
+      z.object({ type: z.literal('Resource'), resource: z.object({ name: z.string(), target }) }),
+      z.object({
+        type: z.literal('ContainerResource'),
+        containerResource: z.object({ name: z.string(), container: z.string(), target }),
+      }),
+      z.object({ type: z.literal('Pods'), pods: z.object({ metric, target }) }),
+      z.object({ type: z.literal('Object'), object: z.object({ describedObject: object, metric, target }) }),
+      z.object({ type: z.literal('External'), external: z.object({ metric, target }) }),
+    ],
+    { error: 'must be Resource, ContainerResource, Pods, Object or External' },
+  ),
 );
 
 const rules = z.object({

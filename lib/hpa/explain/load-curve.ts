@@ -25,11 +25,11 @@ const MOST_ROWS = 100_000;
  */
 export function parseLoadCsv(text: string): LoadPoint[] {
   const lines = text.split(/\r?\n/);
-  if (lines.length > MOST_ROWS) throw new Error(`Cannot read the load: more than ${MOST_ROWS} lines`);
+  if (lines.length > MOST_ROWS) throw new Error(`more than ${MOST_ROWS} lines`);
   const [heading = '', ...rows] = lines;
   const [first, ...names] = heading.split(',').map((name) => name.trim());
   if (first !== 'at' || names.length === 0 || names.includes('')) {
-    throw new Error('Cannot read the load: line 1 is no heading "at,METRIC,…"');
+    throw new Error('line 1 is no heading "at,METRIC,…"');
   }
   const points: LoadPoint[] = [];
   rows.forEach((row, place) => {
@@ -43,7 +43,7 @@ export function inOrder(points: readonly LoadPoint[]): LoadPoint[] {
   points.forEach(({ atMs }, place) => {
     const before = points[place - 1];
     if (before && before.atMs >= atMs) {
-      throw new Error(`Cannot read the load: point ${place + 1} is no later than the one before`);
+      throw new Error(`point ${place + 1} is no later than the one before`);
     }
   });
   return [...points];
@@ -53,9 +53,9 @@ function pointOf(row: string, names: readonly string[], line: number): LoadPoint
   const [at = '', ...cells] = row.split(',').map((cell) => cell.trim());
   const atMs = parseDurationMs(at);
   if (atMs === undefined || atMs < 0) {
-    throw new Error(`Cannot read the load: line ${line} begins with no duration`);
+    throw new Error(`line ${line} begins with no duration`);
   }
-  if (cells.length > names.length) throw new Error(`Cannot read the load: line ${line} has too many cells`);
+  if (cells.length > names.length) throw new Error(`line ${line} has too many cells`);
   const values: Record<string, string> = {};
   names.forEach((name, place) => {
     const cell = cells[place] ?? '';
@@ -63,7 +63,7 @@ function pointOf(row: string, names: readonly string[], line: number): LoadPoint
     try {
       parseThousandths(cell);
     } catch (cause) {
-      throw new Error(`Cannot read the load: line ${line}, ${name}: ${(cause as Error).message}`, { cause });
+      throw new Error(`line ${line}, ${name}: ${(cause as Error).message}`, { cause });
     }
     values[name] = cell;
   });

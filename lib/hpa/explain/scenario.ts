@@ -7,6 +7,7 @@ import { DEFAULT_HPA_CONFIG, type HpaConfig } from '../objects/hpa-config.ts';
 import type { Requests } from '../objects/scaled-pod.ts';
 import { hpaSpecSchema, quantitySchema } from './hpa-schema.ts';
 import { inOrder, type LoadPoint, parseLoadCsv } from './load-curve.ts';
+import { nameOf } from './metric-name.ts';
 
 /** An HPA, and what happens to it. */
 export interface Scenario {
@@ -66,29 +67,36 @@ function texts(values: Readonly<Record<string, unknown>>): Record<string, string
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }
 
+/** Where a scenario was read, for errors, and a load that is read in place of its own. */
+export interface ScenarioSource {
+  readonly file?: string;
+  readonly loadFile?: string;
+  /** As CSV. */
+  readonly loadText?: string;
+}
+
 /**
  * Reads a scenario from YAML.
  *
- * @param loadCsv in place of its `load`
- * @throws {Error} that names what is wrong with which field
+ * @throws {Error} that names the file, what is wrong with which field, and the rule
  */
-export function parseScenario(text: string, loadCsv?: string): Scenario {
-  if (text.length > LONGEST_TEXT)
-    throw new Error(`Cannot read the scenario: longer than ${LONGEST_TEXT} characters`);
-  const read = scenarioSchema.safeParse(parseYaml(text, { maxAliasCount: 0 }));
-  if (!read.success) throw new Error(`Cannot read the scenario: ${z.prettifyError(read.error)}`);
+export function parseScenario(text: string, source: ScenarioSource = {}): Scenario {
+  const { file = 'the scenario', loadText, loadFile = file } = source;
+  const refused = (why: string, cause?: unknown) => new Error(`Cannot read ${file}: ${why}`, { cause });
+  if (text.length > LONGEST_TEXT) throw refused(`longer than ${LONGEST_TEXT} characters`);
+  const read = scenarioSchema.safeParse(yamlOf(text, refused));
+  if (!read.success) throw refused(firstProblem(read.error), read.error);
   const { hpa, replicas, requests, startup, syncPeriod, tolerance, downscaleStabilization } = read.data;
   const decisions = read.data.duration / Math.max(syncPeriod, 1000);
   const most = Math.max(replicas, hpa.spec.maxReplicas);
-  if (syncPeriod < 1000 || decisions * most > MOST_WORK) {
-    throw new Error(
-      `Cannot read the scenario: syncPeriod is less than 1s, or decisions times replicas exceed ${MOST_WORK}`,
-    );
-  }
+  if (syncPeriod < 1000) throw refused('syncPeriod: must be at least 1s');
+  if (decisions * most > MOST_WORK)
+    throw refused(`duration: so many decisions times replicas exceed ${MOST_WORK}`);
+  const spec = defaultedSpec(hpa.spec);
   return {
     ...{ replicas, requests, startupMs: startup, syncPeriodMs: syncPeriod, durationMs: read.data.duration },
-    load: loadOf(loadCsv ?? read.data.load),
-    hpa: { metadata: hpa.metadata, spec: defaultedSpec(hpa.spec) },
+    load: loadOf(loadText ?? read.data.load, { file: loadFile, metrics: (spec.metrics ?? []).map(nameOf) }),
+    hpa: { metadata: hpa.metadata, spec },
     config: {
       ...DEFAULT_HPA_CONFIG,
       ...{ tolerance, downscaleStabilizationMs: downscaleStabilization, configurableTolerance: true },
@@ -96,9 +104,37 @@ export function parseScenario(text: string, loadCsv?: string): Scenario {
   };
 }
 
-function loadOf(load: unknown): readonly LoadPoint[] {
-  if (typeof load === 'string') return parseLoadCsv(load);
-  const read = loadSchema.safeParse(load);
-  if (!read.success) throw new Error(`Cannot read the load: ${z.prettifyError(read.error)}`);
-  return inOrder(read.data);
+function yamlOf(text: string, refused: (why: string, cause: unknown) => Error): unknown {
+  try {
+    return parseYaml(text, { maxAliasCount: 0 });
+  } catch (error) {
+    const [first = 'no YAML'] = (error as Error).message.split('\n');
+    throw refused(first.replace(/:$/, ''), error);
+  }
+}
+
+function loadOf(
+  load: unknown,
+  { file, metrics }: { readonly file: string; readonly metrics: readonly string[] },
+): readonly LoadPoint[] {
+  try {
+    const read = typeof load === 'string' ? undefined : loadSchema.safeParse(load);
+    if (read?.error) throw new Error(`load: ${firstProblem(read.error)}`, { cause: read.error });
+    const points = read ? inOrder(read.data) : parseLoadCsv(load as string);
+    for (const { values } of points) {
+      const unknown = Object.keys(values).find((name) => !metrics.includes(name));
+      if (unknown !== undefined)
+        throw new Error(`${unknown}: must be one of the HPA's metrics, ${metrics.join(', ')}`);
+    }
+    return points;
+  } catch (cause) {
+    throw new Error(`Cannot read the load of ${file}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Where the first problem is, and what the rule is. */
+function firstProblem({ issues }: z.ZodError): string {
+  const [{ path, message } = { path: [], message: 'no scenario' }, ...more] = issues;
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
+  return `${path.length === 0 ? '' : `${path.join('.')}: `}${message}${others}`;
 }

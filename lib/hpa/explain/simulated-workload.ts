@@ -4,6 +4,7 @@ import type { ScaledPod } from '../objects/scaled-pod.ts';
 import { formatThousandths } from '../quantities/format-thousandths.ts';
 import { parseThousandths } from '../quantities/parse-quantity.ts';
 import type { LoadPoint } from './load-curve.ts';
+import { nameOf } from './metric-name.ts';
 import type { Scenario } from './scenario.ts';
 
 /** The pods of a scenario: they become ready some time after they are made, and the newest go first. */
@@ -87,12 +88,4 @@ export class SimulatedWorkload {
       )[0] ?? 'app'
     );
   }
-}
-
-/** What a load calls a metric. */
-export function nameOf(spec: MetricSpec): string {
-  if (spec.type === 'Resource') return spec.resource.name;
-  if (spec.type === 'ContainerResource') return spec.containerResource.name;
-  if (spec.type === 'Pods') return spec.pods.metric.name;
-  return spec.type === 'Object' ? spec.object.metric.name : spec.external.metric.name;
 }

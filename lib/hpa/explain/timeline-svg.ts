@@ -2,7 +2,7 @@ import { formatDuration } from '#lib/time/duration.ts';
 import type { PlayedDecision } from './play-scenario.ts';
 
 const [WIDTH, HEIGHT] = [960, 360];
-const PLOT = { left: 56, right: 944, top: 40, bottom: 320 };
+const PLOT = { left: 56, right: 928, top: 40, bottom: 320 };
 
 /** Draws decisions: the replicas, what the metrics ask for, and the bounds, over time; for light and dark pages. */
 export function timelineSvg(
@@ -28,7 +28,7 @@ export function timelineSvg(
     ...ticks(most).map((value) => horizontal('grid', value, `${value}`, scale)),
     ...multiples(TIME_STEPS, lastMs).map(
       (atMs) =>
-        `<text x="${fixed(scale.x(atMs))}" y="${PLOT.bottom + 20}" text-anchor="middle">${formatDuration(Math.round(atMs / 1000) * 1000)}</text>`,
+        `<text x="${fixed(scale.x(atMs))}" y="${PLOT.bottom + 20}" text-anchor="middle">${timeText(atMs)}</text>`,
     ),
     ...[minReplicas, maxReplicas]
       .filter((bound) => bound <= most)
@@ -89,6 +89,13 @@ const TIME_STEPS = [
 function multiples(sizes: readonly number[], most: number): number[] {
   const step = sizes.find((size) => size >= most / 5) ?? most / 5;
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, place) => place * step);
+}
+
+/** A round time as people write it: `5m` in place of `5m0s`. */
+function timeText(atMs: number): string {
+  return formatDuration(Math.round(atMs / 1000) * 1000)
+    .replace(/([hm])0s$/, '$1')
+    .replace(/h0m$/, 'h');
 }
 
 function horizontal(name: string, value: number, label: string, { y }: Scale): string {

@@ -37,7 +37,12 @@ function hpaText({ namespace, name, explanation, other, decisions }: HpaDecision
   return [
     `HorizontalPodAutoscaler ${namespace}/${name}`,
     ...(other ? [`left alone, for "${other.manager}" acted on it at ${objectTime(other.writtenAtMs)}`] : []),
-    ...(explanation ? [`decided at ${objectTime(explanation.atMs)}`, explainDecision(explanation)] : []),
+    ...(explanation
+      ? [
+          `decided at ${objectTime(explanation.atMs)}`,
+          explainDecision(explanation, { isHypothetical: decisions.at(-1)?.agrees !== undefined }),
+        ]
+      : []),
     '',
     `the last ${decisions.length} decisions, the latest first:`,
     ...decisions.toReversed().map(decisionLine),
@@ -45,9 +50,15 @@ function hpaText({ namespace, name, explanation, other, decisions }: HpaDecision
 }
 
 function decisionLine(decision: LoggedDecision): string {
-  const { atMs, step, currentReplicas, proposedReplicas, desiredReplicas, isScaled, error } = decision;
+  const { atMs, step, currentReplicas, proposedReplicas, desiredReplicas, isScaled, agrees, error } =
+    decision;
   const asked = proposedReplicas === undefined ? '' : `, metrics ask for ${proposedReplicas}`;
-  const done = isScaled ? 'scaled' : 'stayed';
+  const done =
+    agrees === undefined
+      ? isScaled
+        ? 'scaled'
+        : 'stayed'
+      : `dry run, ${agrees ? 'as' : 'other than'} the status says`;
   const replicas = `${currentReplicas ?? '?'} -> ${desiredReplicas ?? '?'}`;
   return `${objectTime(atMs)}  ${replicas}  ${done}  ${step}${asked}${error === undefined ? '' : `: ${error}`}`;
 }

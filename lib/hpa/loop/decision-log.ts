@@ -13,6 +13,8 @@ export interface LoggedDecision {
   readonly desiredReplicas: number | undefined;
   /** Whether the scale was written. */
   readonly isScaled: boolean;
+  /** In a dry run: whether the status, which another controller writes, asks for as many. */
+  readonly agrees?: boolean;
   readonly error?: string;
 }
 
@@ -50,7 +52,11 @@ export class DecisionLog {
     return this.#hpas.values();
   }
 
-  record(key: string, { explanation, desiredReplicas, error }: Outcome, hpa: FollowedHpa): void {
+  record(
+    key: string,
+    { explanation, desiredReplicas, error }: Outcome,
+    { hpa, isDryRun }: { readonly hpa: FollowedHpa; readonly isDryRun: boolean },
+  ): void {
     const { namespace, name } = hpa.metadata;
     const before = this.#hpas.get(key);
     const { atMs } = explanation;
@@ -58,7 +64,8 @@ export class DecisionLog {
       ...{ atMs, step: explanation.step, currentReplicas: explanation.currentReplicas },
       proposedReplicas: explanation.proposedReplicas,
       desiredReplicas: explanation.desiredReplicas,
-      isScaled: desiredReplicas !== undefined,
+      isScaled: desiredReplicas !== undefined && !isDryRun,
+      ...(isDryRun && { agrees: explanation.desiredReplicas === hpa.status?.desiredReplicas }),
       ...(error !== undefined && { error }),
     };
     const isMissing = explanation.metrics.some(({ failure }) => failure !== undefined);

@@ -132,7 +132,7 @@ async function act(seen: FollowedHpa, acting: ActOptions): Promise<Outcome> {
     for (const event of outcome.events) tell(hpa, acting, event);
     await statuses.write(seen, outcome.status, signal);
   }
-  decisions.record(`${namespace}/${name}`, outcome, hpa);
+  decisions.record(`${namespace}/${name}`, outcome, { hpa, isDryRun });
   series.decided(hpa, outcome, { isDryRun });
   return outcome;
 }

@@ -84,7 +84,7 @@ describe('timelineSvg', () => {
     expect(svg).to.include('default/web &#60;&#38;&#34;&#62;');
     const [, path = ''] = /class="replicas" d="([^"]*)"/.exec(svg) ?? [];
     expect(path).to.match(/^M56 [\d.]+(H[\d.]+|V[\d.]+)+$/);
-    for (const [, x] of path.matchAll(/H([\d.]+)/g)) expect(Number(x)).to.be.within(56, 944);
+    for (const [, x] of path.matchAll(/H([\d.]+)/g)) expect(Number(x)).to.be.within(56, 928);
     for (const [, y] of path.matchAll(/V([\d.]+)/g)) expect(Number(y)).to.be.within(40, 320);
     expect(svg).to.include('prefers-color-scheme: dark');
   });
@@ -92,7 +92,7 @@ describe('timelineSvg', () => {
   it('marks round times and round numbers', () => {
     const svg = timelineSvg(play(SCENARIO), options);
     const labels = [...svg.matchAll(/<text x="[^>]*>([^<]*)</g)].map(([, label]) => label);
-    expect(labels).to.deep.equal(['0', '2', '4', '6', '8', '0s', '5m0s', '10m0s', '15m0s']);
+    expect(labels).to.deep.equal(['0', '2', '4', '6', '8', '0s', '5m', '10m', '15m']);
   });
 
   it('leaves a gap where metrics were missing', () => {

@@ -25,7 +25,7 @@ describe('parseScenario', () => {
     const load = [{ atMs: 0, values: { cpu: '1' } }];
     const inside = `${SCENARIO.split('load:')[0]}load: |\n  at,cpu\n  0s,1\n`;
     expect(parseScenario(inside).load).to.deep.equal(load);
-    expect(parseScenario(SCENARIO, 'at,cpu\n0s,1').load).to.deep.equal(load);
+    expect(parseScenario(SCENARIO, { loadText: 'at,cpu\n0s,1' }).load).to.deep.equal(load);
   });
 
   const WRONG: readonly [what: string, from: string | RegExp, to: string, problem: string | RegExp][] = [
@@ -33,11 +33,28 @@ describe('parseScenario', () => {
     ['a duration that is none', '15m', 'long', '"long" is no duration like 1m30s'],
     ['a quantity that is none', '200m', 'much', '"much" is no quantity'],
     ['bounds that cross', 'minReplicas: 2', 'minReplicas: 30', 'minReplicas exceeds maxReplicas'],
-    ['a metric of no type', 'type: Resource', 'type: Resources', /Invalid (input|discriminator)/],
+    ['a metric of no type', 'type: Resource', 'type: Resources', 'type: must be Resource,'],
     ['points out of order', 'at: 5m', 'at: 1m', 'no later than the one before'],
     ['more work than it does', 'maxReplicas: 20', 'maxReplicas: 2000000', 'decisions times replicas exceed'],
-    ['a period of no length', 'duration:', 'syncPeriod: 0s\nduration:', 'syncPeriod is less than 1s'],
+    [
+      'a load of what is no metric',
+      'at: 5m, cpu',
+      'at: 5m, cup',
+      "cup: must be one of the HPA's metrics, cpu",
+    ],
+    ['what is no YAML', 'replicas: 4', 'replicas: [4', 'at line'],
+    ['a period of no length', 'duration:', 'syncPeriod: 0s\nduration:', 'syncPeriod: must be at least 1s'],
   ];
+  it('names the file, the field and the rule', () => {
+    const text = SCENARIO.replace('maxReplicas: 20', 'maxReplicas: 0');
+    const complaint = 'Cannot read web.yaml: hpa.spec.maxReplicas: Too small: expected number to be >0';
+    expect(() => parseScenario(text, { file: 'web.yaml' })).to.throw(complaint);
+    const load = { file: 'web.yaml', loadFile: 'web.csv', loadText: 'at,cpu\n0s,1\n1m,much' };
+    expect(() => parseScenario(SCENARIO, load)).to.throw(
+      'Cannot read the load of web.csv: line 3, cpu: "much"',
+    );
+  });
+
   for (const [what, from, to, problem] of WRONG) {
     it(`refuses ${what}`, () => expect(() => parseScenario(SCENARIO.replace(from, to))).to.throw(problem));
   }

@@ -22,6 +22,7 @@ export const FOREIGN_READERS: readonly ForeignReader[] = [
 export const NO_READERS: Readonly<Record<string, string>> = {
   'load-curve.ts':
     'reads a load that somebody explains a decision to themselves with, of bounded rows, in no server',
+  'explain-hpa-options.ts': 'hands its arguments to the reader of flags, which is in the table',
   'scenario.ts': 'reads the scenario of the same, of bounded length',
   'read-request.ts': 'hands path and query to the readers of the table',
   'read-request-of.ts': 'hands on what has been read of a request',

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { explainHpa } from '#lib/autoscaler/explain-hpa/explain-hpa.ts';
+import type { ExplainHpaOptions } from '#lib/autoscaler/explain-hpa/explain-hpa-options.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
+const PAGE = readFileSync('docs/hpa.md', 'utf8');
+const [, EXAMPLE = ''] = /```yaml\n(.*?)```/s.exec(PAGE) ?? [];
+const [, TABLE = ''] = /\$ autoscaler explain-hpa web\.yaml\n(.*?)```/s.exec(PAGE) ?? [];
+
+describe('explainHpa', function () {
+  this.timeout(20_000);
+
+  it('prints of the example of the documentation what that says, as a program', async () => {
+    await using folder = await TemporaryDirectory.create();
+    const argv = ['lib/main.ts', 'autoscaler', 'explain-hpa', await folder.write('web.yaml', EXAMPLE)];
+    const { stdout } = await promisify(execFile)(process.execPath, argv);
+    expect(stdout).to.equal(TABLE);
+  });
+
+  it('draws, and explains one moment', async () => {
+    expect(await explained(EXAMPLE, { output: 'svg' })).to.match(/^<svg .*<\/svg>\n$/s);
+    const text = await explained(EXAMPLE, { atMs: 70_000 });
+    expect(text).to.match(/^decided at 1m0s\n4 replicas, bounds 2 to 20: would scale to 8\n/);
+    expect(await refused(EXAMPLE, { atMs: 3_600_000 })).to.equal(
+      'Cannot explain what happens at 1h0m0s: the scenario ends at 15m0s',
+    );
+  });
+
+  it('takes the load from a file of its own', async () => {
+    await using folder = await TemporaryDirectory.create();
+    const loadFile = await folder.write('web.csv', 'at,cpu\n0s,400m\n');
+    expect((await explained(EXAMPLE, { loadFile })).split('\n')[1]).to.match(/^0s +cpu 400m +4\/4 +8 +4 → 8/);
+    await folder.write('web.csv', 'at,cpu\n0s,much\n');
+    expect(await refused(EXAMPLE, { loadFile })).to.include(`the load of ${loadFile}: line 2, cpu: "much"`);
+  });
+
+  it('names a file that is none, or too long for a scenario', async () => {
+    expect(await refused('#'.repeat(5_000_000))).to.match(/Cannot read .*web\.yaml: .* no longer than/);
+    const complaint = await explainHpa({ file: '/no/such', ...OPTIONS }).catch((error) => error.message);
+    expect(complaint).to.match(/^Cannot read \/no\/such: ENOENT/);
+  });
+
+  it('gives a terminal no control characters of the scenario', async () => {
+    const text = EXAMPLE.replaceAll('cpu', 'memory').replace(
+      'resource: { name: memory',
+      'resource: { name: "\\e[2J"',
+    );
+    const load = text.replaceAll(', memory: ', ', "\\e[2J": ');
+    expect(await explained(load))
+      .to.include('\\u001b[2J')
+      .and.not.to.include('\u001b');
+  });
+});
+
+const OPTIONS: Omit<ExplainHpaOptions, 'file'> = { loadFile: '', output: 'table', atMs: undefined };
+
+async function explained(text: string, options: Partial<ExplainHpaOptions> = {}): Promise<string> {
+  await using folder = await TemporaryDirectory.create();
+  const file = await folder.write('web.yaml', text);
+  return await explainHpa({ ...OPTIONS, file, ...options });
+}
+
+async function refused(text: string, options: Partial<ExplainHpaOptions> = {}): Promise<string> {
+  return await explained(text, options).catch((error: Error) => error.message);
+}
