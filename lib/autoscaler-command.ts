@@ -15,8 +15,9 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
   else if (commandLine.kind === 'version') program.print(`${version.gitVersion}\n`);
   if (commandLine.kind !== 'run') return 0;
 
-  const { options } = commandLine;
+  const { options, ignored } = commandLine;
   const logger = program.startLog(options.logging);
+  for (const { argument, reason } of ignored) logger.warning('Ignoring an argument', { argument, reason });
   logger.info('Starting', { version: version.gitVersion, node: nodeVersion });
   const access = await program.openAccess(options.kubeconfig, logger);
   const openOther = async (kubeconfig: string | undefined) =>

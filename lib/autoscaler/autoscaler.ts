@@ -81,8 +81,8 @@ export async function startAutoscaler(
   if (options.controllers.has('hpa')) subsystems.push(starting.use(hpaPart({ ...shared, ...options.hpa })));
 
   const isLeader = () => election?.isLeader ?? true;
-  // Collecting and serving needs no lease; where no controller runs, there is none, and every replica tells what it sees.
-  const isTelling = () => subsystems.length === 0 || isLeader();
+  // Collecting and serving needs no lease; where there is none, or it cannot be read, every replica tells what it sees.
+  const isTelling = () => subsystems.length === 0 || isLeader() || election?.holder === undefined;
   const metrics = options.metricsAdapter && [
     starting.use(
       await metricsAdapterPart(options.metricsAdapter, { ...shared, store, userAgent, isLeader: isTelling }),

@@ -1,26 +1,13 @@
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
-import {
-  type MetricsAdapterEnvironment,
-  type MetricsAdapterOptions,
-  metricsAdapter,
-} from '#lib/metrics-adapter/metrics-adapter.ts';
+import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { type CredentialSource, openCredentials } from '#lib/sources/http/http-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
-
-/** Which sources the administrator names, and what is served. */
-export interface MetricsAdapterPartOptions extends MetricsAdapterOptions {
-  /** Empty where there is none. */
-  readonly prometheusServer: string;
-  /** Empty where it needs none. */
-  readonly prometheusTokenFile: string;
-  /** By their names. */
-  readonly additionalServers: ReadonlyMap<string, string>;
-  readonly allowedHosts: readonly string[];
-}
+import { listenForMetrics } from './metrics-listener.ts';
+import type { MetricsAdapterPartOptions, PrometheusOptions } from './options/metrics-adapter-options.ts';
 
 /** What the part needs from outside. */
 export interface MetricsAdapterPartEnvironment extends Omit<MetricsAdapterEnvironment, 'collectors'> {
@@ -30,7 +17,7 @@ export interface MetricsAdapterPartEnvironment extends Omit<MetricsAdapterEnviro
 /**
  * The metrics adapter with the sources that flags name.
  *
- * @throws when a token file cannot be used
+ * @throws when a token file cannot be used, or an address not be listened at
  */
 export async function metricsAdapterPart(
   options: MetricsAdapterPartOptions,
@@ -54,20 +41,20 @@ export async function metricsAdapterPart(
     withCredentials.set(credentials.name, known);
     return known;
   };
-  const { prometheusTokenFile: tokenFile } = options;
-  const token = tokenFile === '' ? undefined : stack.use(await openCredentials({ tokenFile }, environment));
   // What the administrator names may be anywhere, on this machine, too.
-  const named = (text: string, credentials?: CredentialSource) => {
+  const serverAt = async ({ url: text, tokenFile }: PrometheusOptions) => {
     const read = parseSourceUrl(text);
     if (typeof read === 'string') throw new Error(`The URL of a Prometheus server ${read}`);
-    const http = stack.use(clientOf(EVERYWHERE, credentials ?? read.credentials));
+    const token = tokenFile && stack.use(await openCredentials({ tokenFile }, environment));
+    const http = stack.use(clientOf(EVERYWHERE, token || read.credentials));
     return new PrometheusServer({ http, url: read.url });
   };
-  const server = options.prometheusServer === '' ? undefined : named(options.prometheusServer, token);
-  const additionalServers = new Map(
-    [...options.additionalServers].map(([name, url]) => [name, named(url)] as const),
-  );
+  const server = options.prometheus && (await serverAt(options.prometheus));
+  const additionalServers = new Map<string, PrometheusServer>();
+  for (const [name, additional] of options.additionalPrometheus)
+    additionalServers.set(name, await serverAt(additional));
   const collectors = [prometheusCollector({ server, additionalServers, clientFor })];
+  if (options.metricsAddress) stack.use(await listenForMetrics(options.metricsAddress, environment.registry));
   const adapter = stack.use(metricsAdapter(options, { ...environment, collectors }));
   const owned = stack.move();
   return { ...adapter, [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -16,33 +16,42 @@ import { formatMarkdown } from '#lib/flags/format-markdown.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { parseFlags } from '#lib/flags/parse-flags.ts';
 import { type ControllerName, selectControllers } from './controller-names.ts';
-import type { MetricsAdapterPartOptions } from './metrics-adapter-part.ts';
+import { compatibilityFlags } from './options/compatibility-flags.ts';
 import { generalFlags } from './options/general-flags.ts';
 import { hpaFlags } from './options/hpa-flags.ts';
 import { type HpaOptions, hpaOptionsOf } from './options/hpa-options.ts';
 import { leaderElectionFlags } from './options/leader-election-flags.ts';
-import { metricsAdapterFlags, splitEntry } from './options/metrics-adapter-flags.ts';
+import { metricsAdapterFlags } from './options/metrics-adapter-flags.ts';
+import {
+  type MetricsAdapterPartOptions,
+  metricsAdapterOptionsOf,
+} from './options/metrics-adapter-options.ts';
+import { metricsSourceFlags } from './options/metrics-source-flags.ts';
 
 const FLAGS = {
   ...generalFlags,
   ...hpaFlags,
   ...metricsAdapterFlags,
+  ...metricsSourceFlags,
   ...leaderElectionFlags,
   ...servingFlags,
   ...authenticationFlags,
   ...authorizationFlags,
   ...loggingFlags,
+  ...compatibilityFlags,
 };
 
 const SECTIONS: readonly FlagSection[] = [
   { title: 'Autoscaler flags', flags: generalFlags },
   { title: 'HorizontalPodAutoscaler flags', flags: hpaFlags },
   { title: 'Custom and external metrics flags', flags: metricsAdapterFlags },
+  { title: 'Flags of the sources of metrics', flags: metricsSourceFlags },
   { title: 'Leader election flags', flags: leaderElectionFlags },
   { title: 'Serving flags', flags: servingFlags },
   { title: 'Authentication flags', flags: authenticationFlags },
   { title: 'Authorization flags', flags: authorizationFlags },
   { title: 'Logging flags', flags: loggingFlags },
+  { title: 'Compatibility flags', flags: compatibilityFlags },
 ];
 
 const USAGE = 'autoscaler [flags], or autoscaler explain-hpa FILE [flags]';
@@ -75,7 +84,12 @@ export interface LeaderElectionSettings {
 
 /** What the command line asks for. */
 export type AutoscalerCommandLine =
-  | { readonly kind: 'run'; readonly options: AutoscalerOptions }
+  | {
+      readonly kind: 'run';
+      readonly options: AutoscalerOptions;
+      /** Flags that have no effect, and why. */
+      readonly ignored: readonly { readonly argument: string; readonly reason: string }[];
+    }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' };
 
@@ -86,13 +100,16 @@ export type AutoscalerCommandLine =
  * @throws {FlagError} for what is unknown, malformed or contradictory
  */
 export function parseAutoscalerOptions(argv: readonly string[]): AutoscalerCommandLine {
-  const { values, arguments: others } = parseFlags(FLAGS, argv);
+  const { values, given, arguments: others } = parseFlags(FLAGS, argv);
   if (values.help) return { kind: 'help', text: formatHelp(USAGE, SECTIONS) };
   if (values.version) return { kind: 'version' };
   const [stray] = others;
   if (stray !== undefined) throw new FlagError(`"${stray}" is no flag`);
   refuseContradictions(values);
-  return { kind: 'run', options: optionsOf(values) };
+  const ignored = given.flatMap(({ name, ignoredBecause: reason }) =>
+    reason === undefined ? [] : [{ argument: `--${name}`, reason }],
+  );
+  return { kind: 'run', options: optionsOf(values), ignored };
 }
 
 /** Every flag with its default and what it does, as Markdown tables. */
@@ -103,6 +120,9 @@ export function formatAutoscalerFlagTables(): string {
 function refuseContradictions(values: FlagValues<typeof FLAGS>): void {
   const { leaderElect, leaseDurationMs, renewDeadlineMs, retryPeriodMs, tlsCertFile, tlsPrivateKeyFile } =
     values;
+  const { kubeconfig, listerKubeconfig } = values;
+  if (kubeconfig !== '' && listerKubeconfig !== '' && kubeconfig !== listerKubeconfig)
+    throw new FlagError('--kubeconfig and --lister-kubeconfig mean the same: give one of them');
   if (Boolean(tlsCertFile) !== Boolean(tlsPrivateKeyFile))
     throw new FlagError('--tls-cert-file and --tls-private-key-file need each other: give both or none');
   if (!leaderElect) return;
@@ -121,12 +141,15 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = values;
   const controllers = selectControllers(values.controllers);
   return Object.freeze({
-    kubeconfig: values.kubeconfig === '' ? undefined : values.kubeconfig,
+    kubeconfig: values.kubeconfig || values.listerKubeconfig || undefined,
     controllers: typeof controllers === 'string' ? new Set<ControllerName>() : controllers,
     cronHpa: { workers: values.concurrentCronHpaSyncs, timeZone: values.cronHpaTimeZone },
     hpa: hpaOptionsOf(values),
     metricsAdapter: metricsAdapterOptionsOf(values),
-    apiRate: { perSecond: values.kubeApiQps, burst: values.kubeApiBurst },
+    apiRate: {
+      perSecond: values.kubeClientQps || values.kubeApiQps,
+      burst: values.kubeClientBurst || values.kubeApiBurst,
+    },
     leaderElection: values.leaderElect
       ? {
           lease: { namespace: values.leaseNamespace, name: values.leaseName },
@@ -140,22 +163,4 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
     authorization: authorizationOptionsOf(values),
     logging: { format: values.loggingFormat, verbosity: values.verbosity },
   });
-}
-
-function metricsAdapterOptionsOf(
-  values: FlagValues<typeof metricsAdapterFlags>,
-): MetricsAdapterPartOptions | undefined {
-  const { enableCustomMetricsApi: servesCustom, enableExternalMetricsApi: servesExternal } = values;
-  if (!servesCustom && !servesExternal) return undefined;
-  return {
-    ...{ servesCustom, servesExternal },
-    defaultIntervalMs: values.defaultCollectionIntervalMs,
-    metricsTtlMs: values.metricsTtlMs,
-    prometheusServer: values.prometheusServer,
-    prometheusTokenFile: values.prometheusServerTokenFile,
-    additionalServers: new Map(
-      values.additionalPrometheusServer.map((entry) => splitEntry(entry) ?? ['', '']),
-    ),
-    allowedHosts: values.allowedHosts,
-  };
 }

@@ -29,6 +29,10 @@ export interface MetricsAdapterOptions {
   readonly servesExternal: boolean;
   readonly defaultIntervalMs: number;
   readonly metricsTtlMs: number;
+  /** How often HPAs are listed where they may not be watched. */
+  readonly relistMs: number;
+  /** Whether metrics whose collector is not known are passed over in silence. */
+  readonly passesOverUnknown: boolean;
 }
 
 /** What the metrics adapter needs from outside. */
@@ -101,7 +105,8 @@ export function metricsAdapter(
 
   async function follow(): Promise<void> {
     const path = await hpaPath();
-    hpas = new Informer({ ...environment, collection: { path }, transform: readScaledHpa });
+    const { relistMs } = options;
+    hpas = new Informer({ ...environment, collection: { path }, transform: readScaledHpa, relistMs });
     hpas.start();
     await runController(hpaCollectors.controller(), { clock, logger, signal });
   }

@@ -52,6 +52,28 @@ describe('parseAutoscalerOptions', () => {
     [['--leader-elect-retry-period=9s'], 'must be longer than 1.2 times --leader-elect-retry-period'],
     [['--tls-cert-file=a'], '--tls-cert-file and --tls-private-key-file need each other'],
     [['--kubelet-port=1'], '--kubelet-port'],
+    [['--kubeconfig=a', '--lister-kubeconfig=b'], 'mean the same'],
+    [['--kube-client-qps=-1'], 'must not be negative'],
+    [['--metrics-address=7979'], 'must be HOST:PORT or :PORT'],
+    [['--resource-update-interval=500ms'], 'must be at least 1s'],
+    [['--default-collection-interval=0s'], 'must be at least 1s'],
+    [['--metrics-ttl=0s'], 'must be above 0'],
+    [['--prometheus-server=prometheus'], 'must be a URL'],
+    [['--influxdb-address=ftp://a'], 'must be a URL'],
+    [['--zmon-kariosdb-endpoint=a'], 'must be a URL'],
+    [['--nakadi-endpoint=a'], 'must be a URL'],
+    [['--additional-prometheus-server=eu'], 'must be NAME=URL'],
+    [['--additional-prometheus-server=eu='], 'must be NAME=URL'],
+    [
+      ['--additional-prometheus-server=eu=http://a', '--additional-prometheus-server=eu=http://b'],
+      'must name "eu" once',
+    ],
+    [['--additional-prometheus-server-token-file=eu'], 'must be NAME=PATH'],
+    [
+      ['--additional-prometheus-server-token-file=eu=/token'],
+      'names "eu", which no --additional-prometheus-server does',
+    ],
+    [['--allowed-hosts=a b'], 'must be a host name'],
     [['doctor'], '"doctor" is no flag'],
   ] as const) {
     it(`refuses ${flags.join(' ')}`, () => {
@@ -59,11 +81,89 @@ describe('parseAutoscalerOptions', () => {
     });
   }
 
+  it("takes every flag of kube-metrics-adapter's own, with what it says", () => {
+    const options = optionsOf(
+      '--lister-kubeconfig=/kubeconfig',
+      '--prometheus-server=http://prometheus.kube-system.svc.cluster.local',
+      '--prometheus-server-token-file=/token',
+      '--additional-prometheus-server=eu=http://eu',
+      '--additional-prometheus-server=us=http://us',
+      '--additional-prometheus-server-token-file=us=/us-token',
+      '--influxdb-address=http://influx:8086',
+      '--influxdb-token=secret',
+      '--influxdb-org=org',
+      '--zmon-kariosdb-endpoint=https://kairos',
+      '--zmon-token-name=z',
+      '--nakadi-endpoint=https://nakadi',
+      '--nakadi-token-name=n',
+      '--token=static',
+      '--credentials-dir=/credentials',
+      '--skipper-ingress-metrics',
+      '--skipper-routegroup-metrics',
+      '--skipper-backends-annotation=zalando.org/backend-weights',
+      '--skipper-backends-annotation=example.org/weights',
+      '--external-rps-metrics',
+      '--external-rps-metric-name=requests',
+      '--aws-external-metrics',
+      '--aws-region=eu-central-1',
+      '--aws-region=eu-west-1',
+      '--metrics-address=:7979',
+      '--disregard-incompatible-hpas',
+      '--metrics-ttl=10m',
+      '--garbage-collector-interval=5m',
+      '--default-collection-interval=30s',
+      '--resource-update-interval=15s',
+      '--kube-client-qps=7',
+      '--kube-client-burst=9',
+      '--horizontal-pod-autoscaler-tolerance=0.2',
+    );
+    expect(options).to.deep.include({ kubeconfig: '/kubeconfig', apiRate: { perSecond: 7, burst: 9 } });
+    expect(options.hpa.options.config.tolerance).to.equal(0.2);
+    expect(options.metricsAdapter).to.deep.equal({
+      servesCustom: true,
+      servesExternal: true,
+      defaultIntervalMs: 30_000,
+      metricsTtlMs: 600_000,
+      relistMs: 15_000,
+      passesOverUnknown: true,
+      prometheus: { url: 'http://prometheus.kube-system.svc.cluster.local', tokenFile: '/token' },
+      additionalPrometheus: new Map([
+        ['eu', { url: 'http://eu', tokenFile: undefined }],
+        ['us', { url: 'http://us', tokenFile: '/us-token' }],
+      ]),
+      skipper: {
+        ingresses: true,
+        routeGroups: true,
+        backendsAnnotations: ['zalando.org/backend-weights', 'example.org/weights'],
+      },
+      externalRpsMetricName: 'requests',
+      influxdb: { address: 'http://influx:8086', token: 'secret', organization: 'org' },
+      zmon: endpoint('https://kairos', 'z'),
+      nakadi: endpoint('https://nakadi', 'n'),
+      awsRegions: ['eu-central-1', 'eu-west-1'],
+      allowedHosts: [],
+      metricsAddress: { host: undefined, port: 7979 },
+    });
+  });
+
+  it('says which of the flags that are given have no effect', () => {
+    const commandLine = parseAutoscalerOptions(['--garbage-collector-interval=1m', '--profiling=false']);
+    if (commandLine.kind !== 'run') throw new Error('It does not run');
+    expect(commandLine.ignored.map(({ argument }) => argument)).to.deep.equal([
+      '--garbage-collector-interval',
+      '--profiling',
+    ]);
+  });
+
   it('tells its flags and its version', () => {
     expect(parseAutoscalerOptions(['--help'])).to.have.property('kind', 'help');
     expect(parseAutoscalerOptions(['--version'])).to.deep.equal({ kind: 'version' });
   });
 });
+
+function endpoint(url: string, tokenName: string): object {
+  return { url, tokenName, token: 'static', credentialsFolder: '/credentials' };
+}
 
 function optionsOf(...flags: readonly string[]) {
   const commandLine = parseAutoscalerOptions(flags);

@@ -20,6 +20,8 @@ export interface InformerOptions<T> {
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
   /** Tells listeners of everything that is there this often, as of a change that changed nothing; by default never. */
   readonly resyncMs?: number | undefined;
+  /** How often the collection is listed where it may be listed and not be watched; by default such a refusal is a failure. */
+  readonly relistMs?: number | undefined;
   /** A number in [0, 1), to spread requests of many clients over time; by default `Math.random`. */
   readonly random?: () => number;
 }

@@ -26,6 +26,8 @@ export interface ReflectorOptions<T> {
   readonly store: ObjectStore<T>;
   /** Called after every complete list. */
   readonly listed: () => void;
+  /** How often to list where a watch is forbidden; by default that is a failure as any other. */
+  readonly relistMs?: number | undefined;
   /** A number in [0, 1), to spread requests of many clients over time. */
   readonly random: () => number;
 }
@@ -51,6 +53,7 @@ export class Reflector<T> {
   #resourceVersion: string | undefined;
   /** Of which kind the last failure was; `undefined` while all is well. */
   #failure: string | undefined;
+  #isListedAlone = false;
   readonly #oddities = new Set<string>();
 
   constructor(options: ReflectorOptions<T>) {
@@ -64,7 +67,7 @@ export class Reflector<T> {
     while (!signal.aborted) {
       try {
         this.#resourceVersion ??= await this.#list(signal);
-        await this.#watch(this.#resourceVersion, signal);
+        await this.#watchOrWait(this.#resourceVersion, signal);
       } catch (error) {
         if (signal.aborted) return;
         if (!canResume(error)) this.#resourceVersion = undefined;
@@ -88,6 +91,23 @@ export class Reflector<T> {
     store.replace(objects, Number(resourceVersion));
     listed();
     return resourceVersion;
+  }
+
+  /** Where watching is forbidden, waits until it is time to list again, which tries it once more. */
+  async #watchOrWait(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const { clock, logger, relistMs } = this.#options;
+    try {
+      await this.#watch(resourceVersion, signal);
+    } catch (error) {
+      if (relistMs === undefined || !(error instanceof ApiError) || error.statusCode !== 403) throw error;
+      this.#succeed();
+      if (!this.#isListedAlone)
+        logger.info('Listing again and again what may not be watched', { resource: this.#name, relistMs });
+      this.#isListedAlone = true;
+      this.#resourceVersion = undefined;
+      this.#backoff.reset();
+      await clock.sleep(relistMs, { signal });
+    }
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {

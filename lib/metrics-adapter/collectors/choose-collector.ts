@@ -1,6 +1,9 @@
 import { nameOfMetric } from '../objects/scaled-hpa.ts';
 import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
 
+/** A label or an annotation names a collector that there is not. */
+export class UnknownCollector extends Error {}
+
 /** Who collects a metric, `undefined` where it is none of ours, or why it cannot be told. */
 export type ChosenCollector = MetricCollector | undefined | Error;
 
@@ -35,7 +38,7 @@ function unknown(
   { type }: CollectorRequest['metric'],
 ): Error {
   const names = known.map((collector) => collector.name).join(', ');
-  return new Error(
+  return new UnknownCollector(
     `${place} must be one for metrics of type ${type} (${names}), not ${JSON.stringify(name)}`,
   );
 }

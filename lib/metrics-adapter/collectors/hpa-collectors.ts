@@ -3,6 +3,7 @@ import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { KindReference } from '#lib/kubernetes/client/rest-mapper.ts';
 import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
+import { UnknownCollector } from './choose-collector.ts';
 import type { MetricCollector } from './metric-collector.ts';
 import { type PlannedCollector, type PlanProblem, planCollectors } from './plan-collectors.ts';
 
@@ -28,6 +29,8 @@ export interface HpaCollectorsOptions {
   readonly defaultIntervalMs: number;
   /** No value counts for longer. */
   readonly metricsTtlMs: number;
+  /** Whether metrics whose collector is not known are passed over in silence. */
+  readonly passesOverUnknown: boolean;
   /** Told when something of an HPA cannot be collected, once when that begins. */
   readonly onProblem: (hpa: ScaledHpa, problem: PlanProblem) => void;
   /** Told by its key whenever what is known of an HPA has changed. */
@@ -69,8 +72,11 @@ export class HpaCollectors {
   }
 
   async #keep(key: string, hpa: ScaledHpa, signal: AbortSignal) {
-    const { collectors, collection, onProblem, onChange } = this.#options;
-    const { planned, problems } = planCollectors(hpa, collectors);
+    const { collectors, collection, passesOverUnknown, onProblem, onChange } = this.#options;
+    const { planned, problems: found } = planCollectors(hpa, collectors);
+    const problems = passesOverUnknown
+      ? found.filter(({ error }) => !(error instanceof UnknownCollector))
+      : found;
     const [metrics, missing]: [CollectedMetric[], PlanProblem[]] = [[], []];
     for (const one of planned) {
       const resolved = await this.#resolve(one, signal);

@@ -538,6 +538,29 @@ describe('Informer', () => {
     expect(await waiting).to.equal(reason);
   });
 
+  it('lists what may not be watched as often as it is told, and watches once that is allowed', async () => {
+    const forbidden = refusing(403, 'Forbidden');
+    answers = [
+      listing('5', object('a', 1), object('b', 2)),
+      forbidden,
+      listing('7', object('b', 6)),
+      forbidden,
+      listing('8', object('b', 6)),
+      watching(),
+    ];
+    const informer = await informerOf({ relistMs: 30_000 });
+    await eventually(() => server.requests.length === 2 && clock.sleeperCount === 1);
+    expect(informer.size).to.equal(2);
+    await clock.advance(29_999);
+    expect(server.requests).to.have.length(2);
+    await clock.advance(1);
+    await eventually(() => server.requests.length === 4 && clock.sleeperCount === 1);
+    expect([...informer.values()].map(({ name }) => name)).to.deep.equal(['b']);
+    await clock.advance(30_000);
+    await eventually(() => watches.length === 1);
+    expect(messages()).to.deep.equal(['info: Listing again and again what may not be watched']);
+  });
+
   /** Lets the pause after the given number of requests pass. */
   async function retry(requests: number): Promise<void> {
     await eventually(() => server.requests.length === requests && clock.sleeperCount === 1);

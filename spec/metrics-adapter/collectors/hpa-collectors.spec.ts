@@ -63,6 +63,18 @@ describe('HpaCollectors', () => {
     expect(system.problems).to.deep.equal(['Object/a: The API server serves no Y of x/v1']);
   });
 
+  it('passes over metrics whose collector is not known, and over nothing else, where it is told to', async () => {
+    const annotations = { 'metric-config.external.a.influx/query': 'q' };
+    const metrics = [externalMetric('a'), externalMetric('b', { type: 'counting' })];
+    for (const passesOverUnknown of [false, true]) {
+      const system = setUp({ passesOverUnknown });
+      await system.apply({ annotations, metrics });
+      const [last, ...more] = [...system.problems].reverse();
+      expect(last).to.equal('External/b: no query');
+      expect(more).to.have.length(passesOverUnknown ? 0 : 1);
+    }
+  });
+
   it('lets values count for three intervals, and no longer than it is told', async () => {
     const system = setUp({ metricsTtlMs: 40_000 });
     const annotations = { 'metric-config.external.a.counting/interval': '10s' };
@@ -74,7 +86,7 @@ describe('HpaCollectors', () => {
   });
 });
 
-function setUp({ metricsTtlMs = 900_000 } = {}) {
+function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
   const clock = new ManualClock();
   const [asked, problems]: [string[], string[]] = [[], []];
   const collection = new Collection({
@@ -108,7 +120,7 @@ function setUp({ metricsTtlMs = 900_000 } = {}) {
     collectors: [counting],
     mapper: { find: async ({ kind }) => (kind === 'Service' ? SERVICE : undefined) },
     defaultIntervalMs: 60_000,
-    metricsTtlMs,
+    ...{ metricsTtlMs, passesOverUnknown },
     onProblem: (_, { metric, error }) => problems.push(`${metric}: ${error.message}`),
     onChange: () => {},
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { clientAuthoritiesIn, dataOf, frontProxyIn } from '#lib/apiserver/authentication/config-map-data.ts';
 import { parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
 import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
+import { parseListenAddress } from '#lib/autoscaler/metrics-listener.ts';
 import { readLease } from '#lib/control/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/read-cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/read-hpa.ts';
@@ -364,6 +365,13 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
 
 /** What reads files and arguments. */
 export const OPERATOR_READERS: readonly ForeignReader[] = [
+  {
+    name: 'where to listen',
+    files: ['metrics-listener.ts'],
+    bound: ARGUMENT,
+    shapes: { colons: repeated(':'), digits: repeated('1', { before: ':' }), brackets: repeated('[') },
+    read: parseListenAddress,
+  },
   {
     name: 'flags',
     files: ['parse-flags.ts', 'options.ts', 'path-rules.ts'],

@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+
+/** Where to listen. */
+export interface ListenAddress {
+  /** `undefined` for every interface. */
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
+const MAX_CONNECTIONS = 64;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** Reads `HOST:PORT` or `:PORT` as Go does, an IPv6 address in brackets; `undefined` for anything else. */
+export function parseListenAddress(text: string): ListenAddress | undefined {
+  const colon = text.lastIndexOf(':');
+  const [host, port] = [text.slice(0, colon), text.slice(colon + 1)];
+  if (colon === -1 || !/^\d{1,5}$/.test(port) || Number(port) > 65_535) return undefined;
+  if (host.startsWith('[') && host.endsWith(']')) return { host: host.slice(1, -1), port: Number(port) };
+  if (/[\s:[\]/]/.test(host)) return undefined;
+  return { host: host === '' ? undefined : host, port: Number(port) };
+}
+
+/**
+ * Serves series over plain HTTP to everybody, as kube-metrics-adapter does.
+ *
+ * @throws when the address cannot be listened at
+ */
+export async function listenForMetrics(
+  { host, port }: ListenAddress,
+  registry: Registry,
+): Promise<AsyncDisposable & { readonly port: number }> {
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, async (request, response) => {
+    request.resume();
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const path = request.url?.split('?', 1)[0];
+    if (path !== '/metrics' || !isRead) return void response.writeHead(isRead ? 404 : 405).end();
+    try {
+      const text = await registry.metrics();
+      response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+    } catch {
+      response.writeHead(500).end();
+    }
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.listen({ port, ...(host === undefined ? {} : { host }) });
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}

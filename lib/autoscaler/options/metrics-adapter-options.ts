@@ -1,0 +1,111 @@
+import type { FlagValues } from '#lib/flags/flag.ts';
+import { FlagError } from '#lib/flags/flag-error.ts';
+import type { MetricsAdapterOptions } from '#lib/metrics-adapter/metrics-adapter.ts';
+import { type ListenAddress, parseListenAddress } from '../metrics-listener.ts';
+import type { metricsAdapterFlags } from './metrics-adapter-flags.ts';
+import { type metricsSourceFlags, splitEntry } from './metrics-source-flags.ts';
+
+/** Which sources the administrator names, and what is served. */
+export interface MetricsAdapterPartOptions extends MetricsAdapterOptions {
+  readonly prometheus: PrometheusOptions | undefined;
+  /** By the names by which HPAs mean them. */
+  readonly additionalPrometheus: ReadonlyMap<string, PrometheusOptions>;
+  readonly skipper: {
+    readonly ingresses: boolean;
+    readonly routeGroups: boolean;
+    /** Annotations of Ingresses with the weights of backends. */
+    readonly backendsAnnotations: readonly string[];
+  };
+  /** The series that counts requests by host; `undefined` where these are not collected. */
+  readonly externalRpsMetricName: string | undefined;
+  readonly influxdb:
+    | { readonly address: string; readonly token: string; readonly organization: string }
+    | undefined;
+  readonly zmon: TokenEndpoint | undefined;
+  readonly nakadi: TokenEndpoint | undefined;
+  /** Of SQS queues; `undefined` where these are not collected. */
+  readonly awsRegions: readonly string[] | undefined;
+  readonly allowedHosts: readonly string[];
+  /** Where series are served over plain HTTP; `undefined` for nowhere. */
+  readonly metricsAddress: ListenAddress | undefined;
+}
+
+/** A Prometheus server. */
+export interface PrometheusOptions {
+  readonly url: string;
+  /** `undefined` where it needs none. */
+  readonly tokenFile: string | undefined;
+}
+
+/** A server that takes OAuth2 tokens. */
+export interface TokenEndpoint {
+  readonly url: string;
+  /** Empty where it is in the folder. */
+  readonly token: string;
+  /** Has the files `NAME-token-secret` and `NAME-token-type`. */
+  readonly credentialsFolder: string;
+  readonly tokenName: string;
+}
+
+/** What flags say of that; `undefined` where neither API is served. @throws {FlagError} for a contradiction */
+export function metricsAdapterOptionsOf(
+  values: FlagValues<typeof metricsAdapterFlags & typeof metricsSourceFlags>,
+): MetricsAdapterPartOptions | undefined {
+  const { enableCustomMetricsApi: servesCustom, enableExternalMetricsApi: servesExternal } = values;
+  const additionalPrometheus = additionalServers(values);
+  if (!servesCustom && !servesExternal) return undefined;
+  const { influxdbAddress: address, influxdbToken, influxdbOrg: organization } = values;
+  const tokenEndpoint = (url: string, tokenName: string) =>
+    url === ''
+      ? undefined
+      : { url, tokenName, token: values.token, credentialsFolder: values.credentialsDir };
+  return {
+    ...{ servesCustom, servesExternal },
+    defaultIntervalMs: values.defaultCollectionIntervalMs,
+    metricsTtlMs: values.metricsTtlMs,
+    relistMs: values.resourceUpdateIntervalMs,
+    passesOverUnknown: values.disregardIncompatibleHpas,
+    prometheus:
+      values.prometheusServer === ''
+        ? undefined
+        : { url: values.prometheusServer, tokenFile: values.prometheusServerTokenFile || undefined },
+    additionalPrometheus,
+    skipper: {
+      ingresses: values.skipperIngressMetrics,
+      routeGroups: values.skipperRouteGroupMetrics,
+      backendsAnnotations: values.skipperBackendsAnnotations,
+    },
+    externalRpsMetricName: values.externalRpsMetrics ? values.externalRpsMetricName : undefined,
+    influxdb: address === '' ? undefined : { address, token: influxdbToken, organization },
+    zmon: tokenEndpoint(values.zmonEndpoint, values.zmonTokenName),
+    nakadi: tokenEndpoint(values.nakadiEndpoint, values.nakadiTokenName),
+    awsRegions: values.awsExternalMetrics ? values.awsRegions : undefined,
+    allowedHosts: values.allowedHosts,
+    metricsAddress: parseListenAddress(values.metricsAddress),
+  };
+}
+
+function additionalServers({
+  additionalPrometheusServer,
+  additionalPrometheusServerTokenFile,
+}: FlagValues<typeof metricsSourceFlags>): ReadonlyMap<string, PrometheusOptions> {
+  const servers = byName('additional-prometheus-server', additionalPrometheusServer);
+  const tokenFiles = byName('additional-prometheus-server-token-file', additionalPrometheusServerTokenFile);
+  const stray = [...tokenFiles.keys()].find((name) => !servers.has(name));
+  if (stray !== undefined)
+    throw new FlagError(
+      `--additional-prometheus-server-token-file names ${JSON.stringify(stray)}, which no --additional-prometheus-server does`,
+    );
+  return new Map([...servers].map(([name, url]) => [name, { url, tokenFile: tokenFiles.get(name) }]));
+}
+
+/** The values of `NAME=VALUE`. @throws {FlagError} when two have one name */
+export function byName(flag: string, entries: readonly string[]): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of entries.flatMap((entry) => [splitEntry(entry) ?? []])) {
+    if (name === undefined || value === undefined) continue;
+    if (values.has(name)) throw new FlagError(`--${flag} must name ${JSON.stringify(name)} once`);
+    values.set(name, value);
+  }
+  return values;
+}
