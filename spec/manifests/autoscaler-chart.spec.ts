@@ -94,6 +94,20 @@ describe("the autoscaler's Helm chart", () => {
     }
   });
 
+  it('gives the HPA controller the permissions that kustomize gives', async () => {
+    const objects = await autoscalerTemplate({ 'controllers.hpa.enabled': true });
+    const expected = await kustomize('manifests/overlays/autoscaler-hpa');
+    expect(serverContainer(objects).args).to.include('--controllers=cronhpa,hpa');
+    for (const name of ['autoscaler-hpa', 'autoscaler-hpa-scale']) {
+      expect(onlyOf(objects, 'ClusterRole', name).rules).to.deep.equal(
+        onlyOf(expected, 'ClusterRole', name).rules,
+      );
+      const { subjects, roleRef } = onlyOf(objects, 'ClusterRoleBinding', name);
+      expect(subjects).to.deep.equal(onlyOf(expected, 'ClusterRoleBinding', name).subjects);
+      expect(roleRef.name).to.equal(name);
+    }
+  });
+
   it('refuses a controller that the autoscaler does not have', async () => {
     const failure = await autoscalerTemplate({ 'controllers.cron': { enabled: true } }).then(
       () => 'it was accepted',
