@@ -1,6 +1,5 @@
 import { type Controller, DONE } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
@@ -15,6 +14,8 @@ import { keptWindows } from '../memory/kept-memory.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
 import type { HpaMemory } from '../objects/hpa-memory.ts';
 import type { FollowedPod } from '../pods/pod-lister.ts';
+import type { FollowedScales } from '../targets/followed-scales.ts';
+import { writeTargetScale } from '../targets/target-scale.ts';
 import type { DecisionLog } from './decision-log.ts';
 import { actedOnElsewhere, withoutElsewhere } from './elsewhere-condition.ts';
 import type { HpaSeries } from './hpa-series.ts';
@@ -22,7 +23,6 @@ import type { OtherControllers } from './other-controllers.ts';
 import type { ReadWorld } from './read-world.ts';
 import type { StatusClient } from './status-client.ts';
 import { DueHpas, type SyncSchedule, syncSchedule, untilNextMs } from './sync-schedule.ts';
-import { writeTargetScale } from './target-scale.ts';
 
 /** What flags say about deciding. */
 export interface HpaLoopOptions {
@@ -39,7 +39,7 @@ export interface HpaDependencies {
   readonly hpas: Pick<Informer<FollowedHpa>, 'find' | 'onChange' | 'synced'>;
   readonly pods: Pick<Informer<FollowedPod>, 'synced'>;
   readonly readWorld: ReadWorld;
-  readonly scales: Pick<ScaleClient, 'set'>;
+  readonly scales: Pick<FollowedScales, 'set'>;
   readonly statuses: StatusClient;
   readonly memories: HpaMemories;
   readonly others: OtherControllers;
@@ -111,14 +111,20 @@ async function act(seen: FollowedHpa, acting: ActOptions): Promise<Outcome> {
   const { namespace, name, uid } = seen.metadata;
   const hpa = withoutElsewhere(seen);
   const maxAgeMs = due.shortestPeriodMs(namespace) / 2;
-  const { target, ...world } = await readWorld.of(hpa, { maxAgeMs, signal });
-  const nowMs = clock.nowMs();
   const rememberer = { namespace, name, uid };
-  const memory = await memories.of(rememberer, {
-    currentReplicas: target?.specReplicas,
-    decidedAtMs: nowMs - schedule.periodMs,
-  });
-  const decision = decide({ hpa, ...world, memory, config, nowMs });
+  const look = async (isFresh: boolean) => {
+    const { target, isFollowed, ...world } = await readWorld.of(hpa, { maxAgeMs, signal, isFresh });
+    const nowMs = clock.nowMs();
+    const memory = await memories.of(rememberer, {
+      currentReplicas: target?.specReplicas,
+      decidedAtMs: nowMs - schedule.periodMs,
+    });
+    return { target, isFollowed, nowMs, decision: decide({ hpa, ...world, memory, config, nowMs }) };
+  };
+  let looked = await look(await memories.dependsOnScale(rememberer, clock.nowMs()));
+  // What is followed may be outdated: nothing is scaled on its word.
+  if (looked.isFollowed && looked.decision.scaleTo !== undefined) looked = await look(true);
+  const { target, nowMs, decision } = looked;
   let outcome = conclude(decision, hpa, { nowMs });
   if (isDryRun) {
     memories.set(rememberer, decision.memory);

@@ -16,6 +16,7 @@ import { type ConfigMap, MemoryStore } from '../memory/memory-store.ts';
 import { followedPod, POD_INDEXES } from '../pods/pod-lister.ts';
 import { CustomMetricsApi } from '../readings/custom-metrics-api.ts';
 import { NamespaceUsage } from '../readings/namespace-usage.ts';
+import { FollowedScales } from '../targets/followed-scales.ts';
 import { debugHpa } from './debug-hpa.ts';
 import { DecisionLog } from './decision-log.ts';
 import { type HpaLoopOptions, hpaController } from './hpa-controller.ts';
@@ -55,6 +56,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     transform: followedPod,
     indexes: POD_INDEXES,
   });
+  const scales = new FollowedScales(environment);
   const decisions = new DecisionLog();
   const series = new HpaSeries(registry, decisions);
   const others = new OtherControllers(() => clock.nowMs());
@@ -68,7 +70,11 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     endpoints: new Map([['/debug/hpa', debugHpa(decisions)]]),
     start(version) {
       following = followHpas(environment, version);
-      following.informer.onChange(({ key, previous, current }) => others.observe(key, previous, current));
+      following.informer.onChange(({ key, previous, current }) => {
+        others.observe(key, previous, current);
+        const { apiVersion = '', kind = '' } = current?.spec.scaleTargetRef ?? {};
+        if (!previous) void scales.notice({ apiVersion, kind });
+      });
       following.informer.start();
       pods.start();
     },
@@ -81,8 +87,8 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       decisions.clear();
       return hpaController({
         ...environment,
-        ...{ hpas, pods, others, decisions, series },
-        readWorld: new ReadWorld({ ...environment, pods, reader, series }),
+        ...{ hpas, pods, others, decisions, series, scales },
+        readWorld: new ReadWorld({ ...environment, pods, reader, series, scales }),
         statuses: new StatusClient({ hpas: new ResourceClient({ api: client, resource }), version, others }),
         memories: new HpaMemories(
           new MemoryStore({
@@ -93,7 +99,9 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       });
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([following?.informer[Symbol.asyncDispose](), pods[Symbol.asyncDispose]()]);
+      await Promise.all(
+        [following?.informer, pods, scales].map((informer) => informer?.[Symbol.asyncDispose]()),
+      );
     },
   };
 }

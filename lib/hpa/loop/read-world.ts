@@ -1,4 +1,4 @@
-import type { Scale, ScaleClient } from '#lib/control/scale-client.ts';
+import type { Scale } from '#lib/control/scale-client.ts';
 import type { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
@@ -10,13 +10,14 @@ import type { MetricReading } from '../objects/metric-reading.ts';
 import { type FollowedPod, selectPods } from '../pods/pod-lister.ts';
 import { SelectorRegistry } from '../pods/selector-registry.ts';
 import { type MetricReaderOptions, type ReadingContext, readMetric } from '../readings/metric-reader.ts';
+import type { FollowedScales } from '../targets/followed-scales.ts';
+import { readTargetScale } from '../targets/target-scale.ts';
 import type { HpaSeries } from './hpa-series.ts';
-import { readTargetScale } from './target-scale.ts';
 
 /** What the world is read with. */
 export interface ReadWorldOptions {
   readonly pods: Pick<Informer<FollowedPod>, 'findBy'>;
-  readonly scales: Pick<ScaleClient, 'get'>;
+  readonly scales: Pick<FollowedScales, 'get'>;
   readonly reader: MetricReaderOptions;
   readonly series: Pick<HpaSeries, 'metricRead'>;
   readonly clock: Clock;
@@ -26,6 +27,8 @@ export interface ReadWorldOptions {
 export type World = Pick<DecisionInput, 'scale' | 'pods' | 'rivals' | 'readings'> & {
   /** The scale as it can be written; `undefined` where it could not be read. */
   readonly target: Scale | undefined;
+  /** Whether the scale is what an informer knew, which may be outdated. */
+  readonly isFollowed: boolean;
 };
 
 /** Reads what decisions follow from. */
@@ -39,20 +42,25 @@ export class ReadWorld {
 
   async of(
     hpa: FollowedHpa,
-    { maxAgeMs, signal }: Pick<ReadingContext, 'maxAgeMs' | 'signal'>,
+    {
+      maxAgeMs,
+      signal,
+      isFresh,
+    }: Pick<ReadingContext, 'maxAgeMs' | 'signal'> & { readonly isFresh?: boolean },
   ): Promise<World> {
     const { namespace, name } = hpa.metadata;
-    const scale = await readTargetScale(hpa, this.#options.scales, signal);
-    if ('step' in scale) return { ...NOTHING, scale, target: undefined };
+    const read = await readTargetScale(hpa, this.#options.scales, { signal, ...(isFresh && { isFresh }) });
+    if ('step' in read) return { ...NOTHING, scale: read, target: undefined, isFollowed: false };
+    const { scale, isFollowed } = read;
     const selector = needsMetrics(hpa, scale) ? selectorOf(scale.selector) : undefined;
-    if (!selector) return { ...NOTHING, scale, target: scale };
+    if (!selector) return { ...NOTHING, scale, target: scale, isFollowed };
     const key = `${namespace}/${name}`;
     this.#selectors.set(key, { namespace, name, selector });
     const pods = selectPods(this.#options.pods, namespace, selector);
     const rivals = this.#selectors.rivalsOf(key, namespace, pods);
     const context = { namespace, selector, pods, maxAgeMs, signal };
     const readings = rivals.length > 0 ? [] : await this.#readings(hpa, context);
-    return { scale, target: scale, pods, rivals, readings };
+    return { scale, target: scale, isFollowed, pods, rivals, readings };
   }
 
   /** An HPA is no more. */

@@ -9,6 +9,9 @@ import {
 } from './memory-record.ts';
 import type { MemoryStore } from './memory-store.ts';
 
+/** No informer is further behind than this. */
+const LATELY_MS = 300_000;
+
 /** Whose memory is meant. */
 export interface Rememberer {
   readonly namespace: string;
@@ -23,6 +26,17 @@ export class HpaMemories {
 
   constructor(store: Pick<MemoryStore, 'get' | 'put'>) {
     this.#store = store;
+  }
+
+  /**
+   * Whether what is remembered depends on what the scale is right now: a process was about to change it lately, and may
+   * have been killed before it did.
+   */
+  async dependsOnScale(hpa: Rememberer, nowMs: number): Promise<boolean> {
+    if (this.#memories.get(`${hpa.namespace}/${hpa.name}`)?.uid === hpa.uid) return false;
+    const text = await this.#store.get(hpa.namespace, hpa.name);
+    const intent = text === undefined ? undefined : parseRecord(text)?.intent;
+    return intent !== undefined && nowMs - intent.atMs < LATELY_MS;
   }
 
   /**

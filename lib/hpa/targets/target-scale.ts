@@ -1,23 +1,24 @@
-import { type Scale, type ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
+import { type Scale, UnscalableTarget } from '#lib/control/scale-client.ts';
 import type { HorizontalPodAutoscaler } from '../objects/horizontal-pod-autoscaler.ts';
 import { serverWords } from '../readings/server-words.ts';
 import type { ScaleFailure } from '../scale-reading.ts';
+import type { FollowedScales, ReadScale } from './followed-scales.ts';
 
 /** Reads the scale of an HPA's target; what fails is told in the controller's words. */
 export async function readTargetScale(
   { metadata: { namespace }, spec }: HorizontalPodAutoscaler,
-  scales: Pick<ScaleClient, 'get'>,
-  signal: AbortSignal,
-): Promise<Scale | ScaleFailure> {
+  scales: Pick<FollowedScales, 'get'>,
+  options: Parameters<FollowedScales['get']>[1],
+): Promise<ReadScale | ScaleFailure> {
   const { apiVersion = '', kind, name } = spec.scaleTargetRef;
   const [group = '', version, ...rest] = apiVersion.split('/');
   if (rest.length > 0) {
     return { step: 'api-version', message: `unexpected GroupVersion string: ${apiVersion}` };
   }
   try {
-    return await scales.get({ namespace, apiVersion, kind, name }, signal);
+    return await scales.get({ namespace, apiVersion, kind, name }, options);
   } catch (error) {
-    signal.throwIfAborted();
+    options.signal.throwIfAborted();
     if (error instanceof UnscalableTarget) {
       return error.reason === 'UnknownKind'
         ? {
@@ -34,7 +35,7 @@ export async function readTargetScale(
 export async function writeTargetScale(
   scale: Scale,
   replicas: number,
-  { scales, signal }: { readonly scales: Pick<ScaleClient, 'set'>; readonly signal: AbortSignal },
+  { scales, signal }: { readonly scales: Pick<FollowedScales, 'set'>; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
   try {
     await scales.set(scale, replicas, signal);

@@ -1,0 +1,131 @@
+import type { Scale, ScaleClient, ScaleTarget } from '#lib/control/scale-client.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { FOLLOWED_KINDS, type FollowedTarget, followedTarget } from './followed-target.ts';
+
+/** What {@link FollowedScales} works with. */
+export interface FollowedScalesOptions {
+  readonly client: ApiClient;
+  readonly mapper: RestMapper;
+  readonly scales: Pick<ScaleClient, 'get' | 'set'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A scale, and whether it is what the informer knew, or what the API server says now. */
+export interface ReadScale {
+  readonly scale: Scale;
+  readonly isFollowed: boolean;
+}
+
+interface Followed {
+  readonly informer: Informer<FollowedTarget>;
+  readonly startedAtMs: number;
+}
+
+/** So long a decision waits for the first list of a kind; an account that may not list it is asked one by one. */
+const LIST_WITHIN_MS = 5_000;
+
+/**
+ * The scales of targets, without a request for each: Deployments, ReplicaSets and StatefulSets are followed once an HPA
+ * has one as its target; of other kinds, and of what is not known, the scale subresource is asked.
+ *
+ * What is followed may be outdated, so nothing is to be written on its word: who wants to scale reads it again, live. What
+ * was read live or written is known to be newer than what the informer shows until that catches up.
+ */
+export class FollowedScales implements AsyncDisposable {
+  readonly #options: FollowedScalesOptions;
+  readonly #followed = new Map<string, Followed>();
+  /** The version that was read live or written last, of targets that the informer is behind of. */
+  readonly #newer = new Map<string, string>();
+
+  constructor(options: FollowedScalesOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to follow the kind of a target. */
+  async notice(target: Pick<ScaleTarget, 'apiVersion' | 'kind'>): Promise<void> {
+    if (!FOLLOWED_KINDS.has(target.kind)) return;
+    const resource = await this.#options.mapper.find(target).catch(() => undefined); // it is told when it is decided
+    if (resource) this.#follow(resource);
+  }
+
+  /**
+   * @param options.isFresh asks the API server, whatever is known
+   * @throws what the scale client throws
+   */
+  async get(
+    target: ScaleTarget,
+    { signal, isFresh = false }: { readonly signal: AbortSignal; readonly isFresh?: boolean },
+  ): Promise<ReadScale> {
+    const known = isFresh ? undefined : await this.#known(target, signal);
+    if (known) return { scale: known, isFollowed: true };
+    const scale = await this.#options.scales.get(target, signal);
+    this.#note(scale);
+    return { scale, isFollowed: false };
+  }
+
+  /** @throws what the scale client throws */
+  async set(scale: Scale, replicas: number, signal: AbortSignal): Promise<Scale> {
+    const written = await this.#options.scales.set(scale, replicas, signal);
+    this.#note(written);
+    return written;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#followed.values()].map(({ informer }) => informer[Symbol.asyncDispose]()));
+  }
+
+  async #known(target: ScaleTarget, signal: AbortSignal): Promise<Scale | undefined> {
+    if (!FOLLOWED_KINDS.has(target.kind)) return undefined;
+    const resource = await this.#options.mapper.find(target, signal);
+    const followed = resource && this.#follow(resource);
+    if (!followed || !(await this.#isListed(followed, signal))) return undefined;
+    const found = followed.informer.find(`${target.namespace}/${target.name}`);
+    if (!found) return undefined; // it may just have been made
+    const key = keyOf(target, resource);
+    const newer = this.#newer.get(key);
+    if (newer !== undefined && Number(found.resourceVersion) < Number(newer)) return undefined;
+    this.#newer.delete(key);
+    return { ...found, target, resource };
+  }
+
+  #note(scale: Scale): void {
+    const { target, resource, resourceVersion } = scale;
+    if (this.#followed.has(collectionPath(resource)))
+      this.#newer.set(keyOf(target, resource), resourceVersion);
+  }
+
+  #follow(resource: ApiResource): Followed | undefined {
+    if (resource.group !== 'apps' || !FOLLOWED_KINDS.has(resource.kind)) return undefined;
+    const path = collectionPath(resource);
+    let followed = this.#followed.get(path);
+    if (!followed) {
+      const informer = new Informer({ ...this.#options, collection: { path }, transform: followedTarget });
+      followed = { informer, startedAtMs: this.#options.clock.monotonicMs() };
+      this.#followed.set(path, followed);
+      informer.start();
+    }
+    return followed;
+  }
+
+  async #isListed({ informer, startedAtMs }: Followed, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#options;
+    const leftMs = startedAtMs + LIST_WITHIN_MS - clock.monotonicMs();
+    if (informer.isSynced || leftMs <= 0) return informer.isSynced;
+    const waiting = new AbortController();
+    const ended = AbortSignal.any([signal, waiting.signal]);
+    await Promise.race([informer.synced(ended), clock.sleep(leftMs, { signal: ended })]).finally(() =>
+      waiting.abort(),
+    );
+    return informer.isSynced;
+  }
+}
+
+function keyOf({ namespace, name }: ScaleTarget, resource: ApiResource): string {
+  return `${collectionPath(resource)} ${namespace}/${name}`;
+}

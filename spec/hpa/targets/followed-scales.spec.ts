@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import { ScaleClient, type ScaleTarget } from '#lib/control/scale-client.ts';
+import { FollowedScales } from '#lib/hpa/targets/followed-scales.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { type ApiFault, concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import { muteWatches } from '#lib/simulator/api-server/faults/rewrite-watches.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const WEB: ScaleTarget = { namespace: 'default', apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+const { signal } = new AbortController();
+
+describe('FollowedScales', () => {
+  let stack: AsyncDisposableStack;
+  let server: SimulatedApiServer;
+  let scales: FollowedScales;
+  /** How often scale subresources were read. */
+  let reads: number;
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    server = stack.use(await startSimulatedApiServer());
+    reads = 0;
+    await create('deployments', 'Deployment', { matchLabels: { tier: 'b', app: 'web' } });
+    const { clock } = server;
+    const client = stack.use(new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' }));
+    const mapper = new RestMapper({ api: client, clock });
+    const logger = new RecordingLogger();
+    scales = stack.use(
+      new FollowedScales({
+        client,
+        mapper,
+        clock,
+        logger,
+        scales: new ScaleClient({ api: client, mapper, clock }),
+      }),
+    );
+    withFaults();
+  });
+
+  afterEach(() => stack.disposeAsync());
+
+  it('tells what the scale subresource says, without asking it', async () => {
+    await create('statefulsets', 'StatefulSet', {
+      matchExpressions: [
+        { key: 'app', operator: 'In', values: ['b', 'a'] },
+        { key: 'tier', operator: 'Exists' },
+      ],
+    });
+    await create('replicasets', 'ReplicaSet', { matchLabels: { app: 'web' } });
+    for (const kind of ['Deployment', 'StatefulSet', 'ReplicaSet']) {
+      const target = { ...WEB, kind };
+      const { scale, isFollowed } = await scales.get(target, { signal });
+      expect(isFollowed, kind).to.equal(true);
+      expect(scale, kind).to.deep.equal((await scales.get(target, { signal, isFresh: true })).scale);
+    }
+    expect(reads).to.equal(3);
+  });
+
+  it('follows what changes, and what it has written at once', async () => {
+    const { scale } = await scales.get(WEB, { signal });
+    await scales.set(scale, 5, signal);
+    expect((await scales.get(WEB, { signal })).scale.specReplicas).to.equal(5);
+    await setReplicas(7);
+    await eventually(async () => {
+      const { scale: seen, isFollowed } = await scales.get(WEB, { signal });
+      return isFollowed && seen.specReplicas === 7;
+    });
+  });
+
+  it('does not write on the word of an informer that lags behind, and asks until it has caught up', async () => {
+    withFaults(concerning({ verb: 'watch', resource: 'deployments' }, muteWatches));
+    const { scale } = await scales.get(WEB, { signal });
+    await setReplicas(0); // somebody switches it off, and no watch tells of it
+    const failure = await passing(
+      scales.set(scale, 4, signal).then(
+        () => 'it was written',
+        (error: Error) => error.message,
+      ),
+    );
+    expect(failure).to.include('the object has been modified');
+    expect(await replicas()).to.equal(0);
+    const fresh = await scales.get(WEB, { signal, isFresh: true });
+    expect(fresh.scale.specReplicas).to.equal(0);
+    const again = await scales.get(WEB, { signal });
+    expect(again.isFollowed).to.equal(false);
+    expect(again.scale.specReplicas).to.equal(0);
+  });
+
+  it('asks for each where it may not list them', async () => {
+    withFaults(
+      concerning(
+        { verb: 'list', resource: 'deployments' },
+        refuseRequests({ code: 403, reason: 'Forbidden' }),
+      ),
+    );
+    expect((await passing(scales.get(WEB, { signal }))).isFollowed).to.equal(false);
+    expect((await scales.get(WEB, { signal })).scale.specReplicas).to.equal(2);
+    expect(reads).to.equal(2);
+  });
+
+  it('asks for what is not there', async () => {
+    const missing = await scales
+      .get({ ...WEB, name: 'none' }, { signal })
+      .catch((error: Error) => error.message);
+    expect(missing).to.include('"none" not found');
+    expect(reads).to.equal(1);
+  });
+
+  /** What comes of something while time passes. */
+  async function passing<T>(promise: Promise<T>): Promise<T> {
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    promise.then(over, over);
+    await eventually(async () => {
+      await server.clock.advance(500);
+      return isOver;
+    });
+    return await promise;
+  }
+
+  function withFaults(...faults: readonly ApiFault[]): void {
+    const count: ApiFault = {
+      async serve({ verb, target }, { next }) {
+        if (verb === 'get' && target.isResource && target.subresource === 'scale') reads++;
+        await next();
+      },
+    };
+    server.cluster.apiServer.setFaults(count, ...faults);
+  }
+
+  async function create(plural: string, kind: string, selector: object): Promise<void> {
+    const template = {
+      metadata: { labels: { app: 'web', tier: 'b' } },
+      spec: { containers: [{ name: 'main', image: 'nginx' }] },
+    };
+    if (kind === 'StatefulSet') template.metadata.labels.app = 'a';
+    const spec = { replicas: 2, selector, template, ...(kind === 'StatefulSet' && { serviceName: 'web' }) };
+    const path = `/apis/apps/v1/namespaces/default/${plural}`;
+    const body = { apiVersion: 'apps/v1', kind, metadata: { name: 'web' }, spec };
+    const response = await server.client.post(path, body);
+    expect(response.status, JSON.stringify(response.body)).to.equal(201);
+  }
+
+  async function setReplicas(count: number): Promise<void> {
+    const path = '/apis/apps/v1/namespaces/default/deployments/web';
+    expect((await server.client.patch(path, 'merge', { spec: { replicas: count } })).status).to.equal(200);
+  }
+
+  async function replicas(): Promise<number> {
+    return (await server.client.get('/apis/apps/v1/namespaces/default/deployments/web')).body.spec.replicas;
+  }
+});
