@@ -33,6 +33,8 @@ import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/http/ip-address.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readFluxTables } from '#lib/sources/influxdb/read-flux-tables.ts';
+import { parseExpression, parseJsonPath } from '#lib/sources/json/expression/parse-expression.ts';
+import { jsonExtract } from '#lib/sources/json/json-extract.ts';
 import { readQueryError, readQueryResponse } from '#lib/sources/prometheus/read-query-response.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { parseSchedule } from '#lib/time/schedule/parse-schedule.ts';
@@ -55,6 +57,7 @@ const RULES = {
   verifyNodeName: true,
 };
 
+const DEEP_SUM = jsonExtract({ form: 'path', text: '$..*', aggregator: 'sum' });
 const OBJECT_HEAD = '{"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1",';
 
 /** What reads kubelets' responses. */
@@ -305,6 +308,36 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
       digits: repeated('1', { before: '_value\r\n', behind: 'x' }),
     },
     read: (text) => attempt(() => readFluxTables(text, ['_value'])),
+  },
+  {
+    name: 'JSON of any endpoint',
+    files: ['read-bounded-json.ts'],
+    bound: { length: 4 * MEBIBYTE, by: 'MAX_BYTES' },
+    shapes: {
+      nesting: nested('[', ']'),
+      'many values': repeated('{},', { before: '[', behind: '{}]' }),
+      'one long text': repeated('\\"', { before: '"', behind: '"' }),
+      members: distinct((index) => `"a${index}":"${'b'.repeat(32)}",`, { before: '{', behind: '"z":1}' }),
+      digits: repeated('9'),
+    },
+    read: (text) => attempt(() => DEEP_SUM.numberIn(Buffer.from(text))),
+  },
+  {
+    name: 'JSONPath and expressions',
+    files: ['parse-path.ts', 'parse-expression.ts'],
+    bound: { length: 4096, by: 'MAX_LENGTH' },
+    shapes: {
+      names: repeated('.a', { before: '$' }),
+      brackets: repeated('[0]', { before: '$' }),
+      'brackets within brackets': nested('[?(@', ')]', { before: '$' }),
+      parentheses: nested('(', ')', { within: '1' }),
+      operators: repeated('1+', { behind: '1' }),
+      signs: repeated('-', { behind: '1' }),
+      'white space': repeated(' ', { before: '1', behind: '1' }),
+      'a long text': repeated('\\a', { before: "$['", behind: "']" }),
+      digits: repeated('1', { before: '$[', behind: ']' }),
+    },
+    read: (text) => [attempt(() => parseJsonPath(text)), attempt(() => parseExpression(text))],
   },
   {
     name: 'HPAs and their metrics',

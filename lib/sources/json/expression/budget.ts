@@ -1,0 +1,36 @@
+import { RE2JS } from 're2js';
+
+const MAX_STEPS = 200_000;
+const MAX_PATTERN = 256;
+/** Of reading a regular expression, which may come out of the document. */
+const PATTERN_STEPS = 2_000;
+
+/**
+ * How much work may be made of one document: who writes expressions and documents must not have us look through them
+ * for ever.
+ */
+export class Budget {
+  #left = MAX_STEPS;
+  readonly #patterns = new Map<string, RE2JS>();
+
+  /** @throws when there is no more */
+  spend(steps: number): void {
+    this.#left -= steps;
+    if (this.#left < 0) throw new ExhaustedBudget(`the expression takes more than ${MAX_STEPS} steps`);
+  }
+
+  /** A regular expression in the syntax of RE2, which takes time linear in the text; read once. */
+  patternOf(text: string): RE2JS {
+    const known = this.#patterns.get(text);
+    if (known) return known;
+    if (text.length > MAX_PATTERN)
+      throw new Error(`a regular expression must be no longer than ${MAX_PATTERN} characters`);
+    this.spend(PATTERN_STEPS);
+    const pattern = RE2JS.compile(text);
+    this.#patterns.set(text, pattern);
+    return pattern;
+  }
+}
+
+/** Is not to be taken for a condition that is not met. */
+export class ExhaustedBudget extends Error {}

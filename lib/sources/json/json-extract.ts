@@ -1,0 +1,60 @@
+import { AGGREGATORS, type AggregatorName } from './aggregators.ts';
+import { evaluate, valuesAt } from './expression/evaluate.ts';
+import { parseExpression, parseJsonPath } from './expression/parse-expression.ts';
+import { isArray, type Json, typeName } from './json-value.ts';
+import { readBoundedJson } from './read-bounded-json.ts';
+
+/** What makes one number of a JSON document. */
+export interface JsonExtract {
+  /** Tells it from others. */
+  readonly key: string;
+  /** @throws an Error that says why there is no number */
+  numberIn(body: Uint8Array): number;
+}
+
+/** How: by a path, or by an expression. */
+export interface JsonExtractOptions {
+  readonly form: 'path' | 'expression';
+  readonly text: string;
+  /** Needed where there are several numbers. */
+  readonly aggregator?: AggregatorName | undefined;
+}
+
+/** @throws an Error that says what is wrong with the path or expression, as in `must have "$" at character 1` */
+export function jsonExtract({ form, text, aggregator }: JsonExtractOptions): JsonExtract {
+  const valuesIn = form === 'path' ? byPath(text) : byExpression(text);
+  return {
+    key: JSON.stringify([form, text, aggregator]),
+    numberIn: (body) => single(valuesIn(readBoundedJson(body)), aggregator),
+  };
+}
+
+function byPath(text: string): (document: Json) => readonly Json[] {
+  const path = parseJsonPath(text);
+  return (document) => valuesAt(path, document);
+}
+
+function byExpression(text: string): (document: Json) => readonly Json[] {
+  const expression = parseExpression(text);
+  return (document) => [evaluate(expression, document)];
+}
+
+function single(values: readonly Json[], aggregator: AggregatorName | undefined): number {
+  const [first, ...others] = values;
+  if (first === undefined) throw new Error('the response has no such value');
+  if (others.length === 0 && !isArray(first)) return finite(numberOf(first));
+  const several = others.length === 0 && isArray(first) ? first : values;
+  if (!aggregator) throw new Error('there are several values, and no aggregator');
+  if (several.length === 0) throw new Error('the array is empty');
+  return finite(AGGREGATORS[aggregator](several.map(numberOf)));
+}
+
+function numberOf(value: Json): number {
+  if (typeof value === 'number') return finite(value);
+  throw new Error(`the value is of type ${typeName(value)}, not a number`);
+}
+
+function finite(value: number): number {
+  if (Number.isFinite(value)) return value;
+  throw new Error(`the value is ${value}, which is no number that can be served`);
+}

@@ -1,0 +1,39 @@
+import type { Json } from './json-value.ts';
+
+const MAX_DEPTH = 128;
+/** An empty object takes 50 times its text in memory. */
+const MAX_VALUES = 250_000;
+const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'"\\,[]{}'].map(
+  (character) => character.charCodeAt(0),
+);
+
+/**
+ * Parses JSON that somebody else wrote, of which the deepest and the most numerous values are refused before they take
+ * memory. Of a key that comes twice, the last counts.
+ */
+export function readBoundedJson(body: Uint8Array): Json {
+  checkShape(body);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Json;
+  } catch (cause) {
+    throw new Error('the response is no JSON', { cause: cause instanceof SyntaxError ? undefined : cause });
+  }
+}
+
+function checkShape(body: Uint8Array): void {
+  let [depth, values, isInText] = [0, 0, false];
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at];
+    if (isInText) {
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) isInText = false;
+    } else if (byte === QUOTE) isInText = true;
+    else if (byte === COMMA) values++;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      depth++;
+      values++;
+      if (depth > MAX_DEPTH) throw new Error(`the response is nested deeper than ${MAX_DEPTH} levels`);
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
+    if (values > MAX_VALUES) throw new Error(`the response has more than ${MAX_VALUES} values`);
+  }
+}

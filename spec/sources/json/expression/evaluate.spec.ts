@@ -1,0 +1,201 @@
+import { expect } from 'chai';
+import { evaluate, valuesAt } from '#lib/sources/json/expression/evaluate.ts';
+import { parseExpression, parseJsonPath } from '#lib/sources/json/expression/parse-expression.ts';
+import type { Json } from '#lib/sources/json/json-value.ts';
+
+const SHOP = JSON.parse(`{
+  "a": 6, "b": 4, "my-key": 1, "x.y": 2, "it's": 3, "empty": [], "none": null, "text": "abc", "yes": true,
+  "list": [10, 20, 30, 40],
+  "nodes": [{"name": "n1", "load": 0.5, "up": true}, {"name": "n2", "load": 1.5}, {"name": "m3", "load": 4, "up": false}],
+  "deep": {"load": 2, "within": {"load": 3, "n": [1, [2, 3]]}},
+  "__proto__": {"load": 7}
+}`) as Json;
+
+describe('valuesAt', () => {
+  const paths: readonly (readonly [string, readonly Json[]])[] = [
+    ['$', [SHOP]],
+    ['$.a', [6]],
+    [' $.a ', [6]],
+    ['$.my-key', [1]],
+    ["$['x.y']", [2]],
+    ['$["it\'s"]', [3]],
+    ["$['it\\'s']", [3]],
+    ["$['a','b']", [6, 4]],
+    ['$.deep.within.load', [3]],
+    ['$.list[0]', [10]],
+    ['$.list[-1]', [40]],
+    ['$.list[9]', []],
+    ['$.list[0,2]', [10, 30]],
+    ['$.list[1:3]', [20, 30]],
+    ['$.list[:2]', [10, 20]],
+    ['$.list[-2:]', [30, 40]],
+    ['$.list[::2]', [10, 30]],
+    ['$.list[::-1]', [40, 30, 20, 10]],
+    ['$.list[3:1:-1]', [40, 30]],
+    ['$.list[*]', [10, 20, 30, 40]],
+    ['$.list.*', [10, 20, 30, 40]],
+    ['$.list[(@.length-1)]', [40]],
+    ['$.list.length', [4]],
+    ['$.nodes[*].load', [0.5, 1.5, 4]],
+    ['$.nodes..load', [0.5, 1.5, 4]],
+    ['$..within.load', [3]],
+    ["$.deep..['load']", [2, 3]],
+    ['$.nodes[?(@.load > 1)].name', ['n2', 'm3']],
+    ['$.nodes[?(@.up)].name', ['n1']],
+    ['$.nodes[?(@.load > 1 && @.name != "m3")].load', [1.5]],
+    ["$.nodes[?(@.name =~ '^n\\\\d$')].load", [0.5, 1.5]],
+    ['$.nodes[?(not(@.up))].name', ['n2', 'm3']],
+    ['$.nodes[?(key(@) == 1)].load', [1.5]],
+    ['$.nodes[?(@.load == $.deep.within.n[0] / 2)].name', ['n1']],
+    ['$.nodes[?(@.none > 1)]', []],
+    ['$.nodes[?(@.name > 1)]', []],
+    ['$.nodes[?@.load == 4].name', ['m3']],
+    ['$.nodes[0,1].load', [0.5, 1.5]],
+    ['$.text.length', []],
+    ['$.none', [null]],
+    ['$.constructor', []],
+    ['$.__proto__.load', [7]],
+    ['$.toString.length', []],
+    ['$.a.b', []],
+  ];
+  for (const [path, values] of paths)
+    it(`finds ${path}`, () => {
+      expect(valuesAt(parseJsonPath(path), SHOP)).to.deep.equal(values);
+    });
+
+  it('gives up on what takes too much work', () => {
+    let nested: Json = 1;
+    for (let depth = 0; depth < 12; depth++) nested = [nested, nested];
+    expect(() => valuesAt(parseJsonPath('$..*..*..*'), nested)).to.throw(/more than 200000 steps$/);
+    const many = Array.from({ length: 1000 }, () => 1);
+    expect(() => valuesAt(parseJsonPath('$[?(sum($[*]) > 1)]'), many)).to.throw(/more than 200000 steps$/);
+    const pattern = parseJsonPath(`$[?('${'a'.repeat(400)}' =~ '(a+)+b')]`);
+    expect(() => valuesAt(pattern, many)).to.throw(/more than 200000 steps$/);
+  });
+
+  it('takes no pattern out of a document without bound', () => {
+    const many = Array.from({ length: 200 }, (_, index) => `a${index}`);
+    expect(() => valuesAt(parseJsonPath('$[?("a" =~ @)]'), many)).to.throw(/more than 200000 steps$/);
+    expect(valuesAt(parseJsonPath('$[?("a" =~ @)]'), ['(', 'a', 'a{1000}{1000}'])).to.deep.equal(['a']);
+  });
+});
+
+describe('evaluate', () => {
+  const expressions: readonly (readonly [string, Json])[] = [
+    ["ceil($['a'] / $['b'] * 100)", 150],
+    ['sum($..load)', 18],
+    ['sum($.nodes..load)', 6],
+    ['avg($.nodes[*].load)', 2],
+    ['sum($.list)', 100],
+    ['$.a-$.b', 2],
+    ['1 + 2 * 3', 7],
+    ['(1 + 2) * 3', 9],
+    ['2 ** 3 ** 2', 512],
+    ['2 * 3 ** 2', 18],
+    ['-$.a + 10', 4],
+    ['7 % 4', 3],
+    ['1 << 4 | 1', 17],
+    ['12 &^ 4', 8],
+    ['12 & 6', 4],
+    ['5 ^ 1', 4],
+    ['256 >> 4', 16],
+    ['1 + 2 << 3', 17], // as in Go, << binds like *
+    ['1 < 2 && 2 < 1 || true', true],
+    ['"a" + \'b\'', 'ab'],
+    ['$.text == "abc"', true],
+    ['$.text == 1', false],
+    ['$.none == null', true],
+    ['!$.yes', false],
+    ['length($.list)', 4],
+    ['size($.nodes[*])', 3],
+    ['length($.text)', 3],
+    ['length($.nothing)', 0],
+    ['first($.list) + last($.list)', 50],
+    ['round(2.5) + round(-2.5) + roundtoeven(2.5) + trunc(-1.5)', 1],
+    ['pow10(3) + factorial(4) + exp2(3)', 1032],
+    ['floor(log2(1024)) + sqrt(16) + abs(-1)', 15],
+    ['floor(PI * 100)', 314],
+    ['b64decode("YQ==") == "a" && b64encode("a") == "YQ==" && b64encoden("a") == "YQ"', true],
+    ['is_int($.a) && is_array($.list) && is_object($.deep) && is_null($.none) && is_string($.text)', true],
+    ['size(parent($.deep.within.load))', 2],
+    ['size(root($.deep.load)) == size($)', true],
+    ['key($.deep.within)', 'within'],
+  ];
+  for (const [text, value] of expressions)
+    it(`computes ${text}`, () => {
+      expect(evaluate(parseExpression(text), SHOP)).to.deep.equal(value);
+    });
+
+  const broken: readonly (readonly [string, RegExp])[] = [
+    ['1 / 0', /^division by zero$/],
+    ['1 / ($.a - 6)', /^division by zero$/],
+    ['1 % 0', /^division by zero$/],
+    ['$.text * 2', /^a number is needed, not string$/],
+    ['$.nothing + 1', /^a path leads to no value$/],
+    ['$.list + 1', /^a number is needed, not array$/],
+    ['1.5 & 1', /^a whole number is needed, not 1.5$/],
+    ['1 << 64', /^a shift must be by 0 to 63 bits, not 64$/],
+    ['avg($.empty)', /^avg has no numbers$/],
+    ['sum($.nodes[*].name)', /^a number is needed, not string$/],
+    ['first($.empty)', /^first finds no value$/],
+    ['parent($)', /^parent finds no value$/],
+    ['key(1)', /^one value of the document is needed$/],
+    ['1 < "a"', /^number and string cannot be compared$/],
+    ["'a' =~ '('", /missing closing|unexpected|parsing/i],
+    [`'a' =~ '${'a'.repeat(257)}'`, /^a regular expression must be no longer than 256 characters$/],
+  ];
+  for (const [text, error] of broken)
+    it(`says what is wrong with ${text.slice(0, 30)}`, () => {
+      expect(() => evaluate(parseExpression(text), SHOP)).to.throw(Error, error);
+    });
+});
+
+describe('parseJsonPath', () => {
+  const refused: readonly (readonly [string, string])[] = [
+    ['', 'must have "$" at character 1, not the end'],
+    ['a.b', 'must have "$" at character 1, not "a.b"'],
+    ['$.', 'must have a name or "*" at character 3, not the end'],
+    ['$x', 'must have ".", "[" or the end at character 2, not "x"'],
+    ['$[', 'must have a name in quotes, an index, "*" or "?" at character 3, not the end'],
+    ['$[a]', 'must have a name in quotes, an index, "*" or "?" at character 3, not "a]"'],
+    ["$['a", "must have the end of a text in ' at character 5, not the end"],
+    ['$[1', 'must have "," or "]" at character 4, not the end'],
+    ['$[::0]', 'must have a step other than 0 at character 6, not "]"'],
+    ['$[?(@.a >)]', 'must have a value at character 10, not ")]"'],
+    ['$[?(@.a = 1)]', 'must have ")" at character 9, not "= 1)]"'],
+    ['$[?(process.exit())]', 'must not use "process", which is neither a path nor a constant'],
+    [
+      `$${'['.repeat(100)}`,
+      'must have a name in quotes, an index, "*" or "?" at character 3, not "[[[[[[[[[[[[[[[[[[[["',
+    ],
+    [`$[${'('.repeat(100)}`, 'must not be nested deeper than 64 levels'],
+    ['$'.padEnd(5000, '.a'), 'must be no longer than 4096 characters'],
+  ];
+  for (const [text, error] of refused)
+    it(`refuses ${JSON.stringify(text.slice(0, 30))}`, () => {
+      expect(() => parseJsonPath(text)).to.throw(Error, error);
+    });
+});
+
+describe('parseExpression', () => {
+  const refused: readonly (readonly [string, string])[] = [
+    ['', 'must have a value at character 1, not the end'],
+    ['1 +', 'must have a value at character 4, not the end'],
+    ['1 1', 'must have an operator or the end at character 3, not "1"'],
+    ['(1', 'must have ")" at character 3, not the end'],
+    ['eval(1)', 'must not call "eval", which is no function'],
+    ['constructor', 'must not use "constructor", which is neither a path nor a constant'],
+    ['rand(1)', 'must not call "rand", which is no function'],
+    ['1e999', 'must have a smaller number before at character 6, not the end'],
+    [`${'-'.repeat(100)}1`, 'must not be nested deeper than 64 levels'],
+    ['2 ** '.repeat(100), 'must not be nested deeper than 64 levels'],
+  ];
+  for (const [text, error] of refused)
+    it(`refuses ${JSON.stringify(text.slice(0, 30))}`, () => {
+      expect(() => parseExpression(text)).to.throw(Error, error);
+    });
+
+  it('reads the longest chain of operators', () => {
+    expect(evaluate(parseExpression(`${'1+'.repeat(2000)}1`), null)).to.equal(2001);
+  });
+});

@@ -1,0 +1,84 @@
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { jsonQuery } from '#lib/sources/json/json-endpoint.ts';
+import { jsonExtract } from '#lib/sources/json/json-extract.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const signal = new AbortController().signal;
+const extract = jsonExtract({ form: 'path', text: '$.queue.length' });
+
+describe('jsonQuery', () => {
+  it('gets a number out of the JSON of a URL', async () => {
+    await using system = await setUp((response) => response.end('{"queue":{"length":42}}'));
+    const query = system.query('/stats?a=b');
+    expect(query.description).to.equal(`/stats of 127.0.0.1:${system.loopback.port}`);
+    expect(await query.ask(signal)).to.deep.equal([{ value: 42, labels: {} }]);
+    expect(system.loopback.requests[0]).to.include({ method: 'GET' });
+    expect(system.loopback.requests[0]?.url.search).to.equal('?a=b');
+    expect(query.key).not.to.equal(system.query('/stats').key);
+    expect(query.key).to.equal(system.query('/stats?a=b').key);
+  });
+
+  const lies: readonly (readonly [string, (response: ServerResponse) => unknown, RegExp])[] = [
+    ['another status', (response) => response.writeHead(201).end('{"queue":{"length":1}}'), /status 201$/],
+    [
+      'a redirect',
+      (response) => response.writeHead(302, { location: '/other' }).end(),
+      /it responds with status 302$/,
+    ],
+    ['no such value', (response) => response.end('{}'), /the response has no such value$/],
+    ['deep nesting', (response) => response.end('['.repeat(1000)), /nested deeper than 128 levels$/],
+    [
+      'a body without end',
+      (response) => {
+        const more = () => response.write('['.padEnd(64 * 1024), () => response.destroyed || more());
+        more();
+      },
+      /the response is longer than 4194304 bytes$/,
+    ],
+    [
+      'what is compressed, though nobody asked for that',
+      (response) =>
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(10_000_000))),
+      /the response is no JSON/,
+    ],
+  ];
+  for (const [what, respond, error] of lies)
+    it(`has no result for ${what}`, async () => {
+      await using system = await setUp(respond);
+      expect(await errorOf(system.query('/').ask(signal))).to.match(error);
+    });
+
+  it('gives up on slow headers and slow bodies when its time is over', async () => {
+    for (const begin of [() => {}, (response: ServerResponse) => response.write('{')]) {
+      const asked = Promise.withResolvers<void>();
+      await using system = await setUp((response) => {
+        begin(response);
+        asked.resolve();
+      });
+      const failing = errorOf(system.query('/', 5000).ask(signal));
+      await asked.promise;
+      await system.clock.advance(5000);
+      expect(await failing).to.match(/no response within 5s$/);
+    }
+  });
+});
+
+async function setUp(respond: (response: ServerResponse) => unknown) {
+  const stack = new AsyncDisposableStack();
+  const clock = new ManualClock();
+  const loopback = stack.use(await LoopbackServer.start((_, response) => void respond(response)));
+  const allowedHosts = new AllowedHosts(['127.0.0.1']);
+  const http = stack.use(new HttpClient({ clock, allowedHosts, userAgent: 'spec' }));
+  return {
+    ...{ clock, loopback },
+    query: (path: string, timeoutMs?: number) =>
+      jsonQuery({ http, url: new URL(path, loopback.url), extract, ...(timeoutMs ? { timeoutMs } : {}) }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
