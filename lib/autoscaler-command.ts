@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
-import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { type AutoscalerCommandLine, parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import type { Program } from './program.ts';
+
+type Doctor = Extract<AutoscalerCommandLine, { readonly kind: 'doctor' }>;
 
 /** The command `autoscaler`, or the one that its first word names; gives the exit status. */
 export async function runAutoscaler(argv: readonly string[], program: Program): Promise<number> {
@@ -13,6 +15,7 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
   const { version, nodeVersion, stopped } = program;
   if (commandLine.kind === 'help') program.print(commandLine.text);
   else if (commandLine.kind === 'version') program.print(`${version.gitVersion}\n`);
+  else if (commandLine.kind === 'doctor') return (await examine(commandLine, program)) ? 0 : 1;
   if (commandLine.kind !== 'run') return 0;
 
   const { options, ignored } = commandLine;
@@ -45,4 +48,21 @@ async function runExplainHpa(argv: readonly string[], program: Program): Promise
   const commandLine = parseExplainHpaOptions(argv);
   program.print(commandLine.kind === 'help' ? commandLine.text : await explainHpa(commandLine.options));
   return 0;
+}
+
+/**
+ * The command `autoscaler doctor`, of which the others load nothing.
+ *
+ * @returns whether nothing was found wrong
+ */
+async function examine({ options, doctor }: Doctor, program: Program): Promise<boolean> {
+  const { runDoctor } = await import('#lib/autoscaler/doctor/doctor.ts');
+  const logger = program.startLog(options.logging);
+  return await runDoctor(options, doctor, {
+    access: await program.openAccess(options.kubeconfig, logger),
+    clock: systemClock,
+    userAgent: `autoscaler-doctor/${program.version.gitVersion}`,
+    signal: program.interrupted,
+    write: (text) => program.print(text),
+  });
 }

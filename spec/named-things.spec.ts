@@ -5,6 +5,7 @@ import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { USAGE } from '#spec/benchmarks/command-line.ts';
+import { autoscalerDiagnoses } from '#spec/support/autoscaler-diagnoses.ts';
 import { autoscalerSeries } from '#spec/support/autoscaler-series.ts';
 import { seriesNames, servedSeries } from '#spec/support/served-series.ts';
 
@@ -41,7 +42,7 @@ describe('what documents, alerts and remedies name', () => {
   );
   documents.set(
     'the remedies',
-    Object.values(DIAGNOSES)
+    [...Object.values(DIAGNOSES), ...Object.values(autoscalerDiagnoses())]
       .map(({ remedy }) => remedy)
       .join('\n'),
   );
@@ -88,9 +89,11 @@ describe('what documents, alerts and remedies name', () => {
   it('are subcommands, make targets and files that there are', () => {
     const targets = new Set(readFileSync('Makefile', 'utf8').match(/^[a-z]+(?=:)/gm));
     for (const [path, text] of documents) {
-      const commands = [...text.matchAll(/`metrics-server ([a-z]+)/g)].map(([, command]) => command);
+      const commands = [...text.matchAll(/`(?:metrics-server|autoscaler) ([a-z-]+)/g)].map(
+        ([, command]) => command,
+      );
       expect(
-        commands.filter((command) => command !== 'doctor'),
+        commands.filter((command = '') => !['doctor', 'explain-hpa'].includes(command)),
         path,
       ).to.deep.equal([]);
       const made = [...text.matchAll(/(?:`|\$ )make ([a-z]+)/g)].map(([, target = '']) => target);
@@ -112,6 +115,7 @@ const HELPS = [
   parseOptions(['doctor', '--help']),
   parseAutoscalerOptions(['--help']),
   parseExplainHpaOptions(['--help']),
+  parseAutoscalerOptions(['doctor', '--help']),
 ];
 
 /** A flag of one of our commands, or the beginning that several of them have. */

@@ -2,8 +2,20 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { REASONS } from '#lib/resource-metrics/debug/reason.ts';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
+import { autoscalerDiagnoses } from '#spec/support/autoscaler-diagnoses.ts';
 
 const ALERTS = 'manifests/charts/metrics-server/monitoring/prometheus-rule.yaml';
+
+describe('docs/autoscaler-troubleshooting.md', () => {
+  const page = readFileSync('docs/autoscaler-troubleshooting.md', 'utf8');
+
+  it("has a section for each of the doctor's messages, with the very remedy that it gives", () => {
+    const inOneLine = page.replaceAll(/\s+/g, ' ');
+    for (const { title, remedy } of Object.values(autoscalerDiagnoses())) {
+      expect(inOneLine).to.include(`### ${title} ${remedy} `);
+    }
+  });
+});
 
 describe('docs/troubleshooting.md', () => {
   const page = readFileSync('docs/troubleshooting.md', 'utf8');

@@ -14,9 +14,10 @@ import { FlagError } from '#lib/flags/flag-error.ts';
 import { formatHelp } from '#lib/flags/format-help.ts';
 import { formatMarkdown } from '#lib/flags/format-markdown.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
-import { parseFlags } from '#lib/flags/parse-flags.ts';
+import { type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
 import { type ControllerName, selectControllers } from './controller-names.ts';
 import { compatibilityFlags } from './options/compatibility-flags.ts';
+import { doctorFlags } from './options/doctor-flags.ts';
 import { generalFlags } from './options/general-flags.ts';
 import { hpaFlags } from './options/hpa-flags.ts';
 import { type HpaOptions, hpaOptionsOf } from './options/hpa-options.ts';
@@ -54,7 +55,8 @@ const SECTIONS: readonly FlagSection[] = [
   { title: 'Compatibility flags', flags: compatibilityFlags },
 ];
 
-const USAGE = 'autoscaler [flags], or autoscaler explain-hpa FILE [flags]';
+const USAGE = 'autoscaler [flags], autoscaler doctor [flags], or autoscaler explain-hpa FILE [flags]';
+const DOCTOR_SECTIONS: readonly FlagSection[] = [{ title: 'Doctor flags', flags: doctorFlags }, ...SECTIONS];
 
 /** The command line of the autoscaler, checked and in one piece; frozen. */
 export interface AutoscalerOptions {
@@ -82,34 +84,77 @@ export interface LeaderElectionSettings {
   readonly retryPeriodMs: number;
 }
 
+/** What the doctor is asked for beside what the autoscaler's flags say. */
+export interface DoctorOptions {
+  readonly output: 'text' | 'json';
+  /** The one namespace to look at; `undefined` for all. */
+  readonly namespace: string | undefined;
+  /** Whose permissions to look at; `undefined` for those of the credentials that are used. */
+  readonly serverAccount: string | undefined;
+}
+
 /** What the command line asks for. */
 export type AutoscalerCommandLine =
-  | {
-      readonly kind: 'run';
-      readonly options: AutoscalerOptions;
-      /** Flags that have no effect, and why. */
-      readonly ignored: readonly { readonly argument: string; readonly reason: string }[];
-    }
+  | RunCommand
+  | (Omit<RunCommand, 'kind'> & { readonly kind: 'doctor'; readonly doctor: DoctorOptions })
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' };
 
+interface RunCommand {
+  readonly kind: 'run';
+  readonly options: AutoscalerOptions;
+  /** Flags that have no effect, and why. */
+  readonly ignored: readonly { readonly argument: string; readonly reason: string }[];
+}
+
 /**
- * Reads the command line of the autoscaler.
+ * Reads the command line of the autoscaler; with `doctor` in front it is that of the doctor, which has flags of its own beside all
+ * of the autoscaler's.
  *
  * @param argv behind the word `autoscaler`
  * @throws {FlagError} for what is unknown, malformed or contradictory
  */
 export function parseAutoscalerOptions(argv: readonly string[]): AutoscalerCommandLine {
-  const { values, given, arguments: others } = parseFlags(FLAGS, argv);
-  if (values.help) return { kind: 'help', text: formatHelp(USAGE, SECTIONS) };
-  if (values.version) return { kind: 'version' };
-  const [stray] = others;
+  const [command, ...rest] = argv;
+  if (command === 'doctor') {
+    const parsed = parseFlags({ ...FLAGS, ...doctorFlags }, rest);
+    const asked = askedInstead(parsed.values, 'autoscaler doctor [flags]', DOCTOR_SECTIONS);
+    return asked ?? { kind: 'doctor', ...readFlags(parsed), doctor: doctorOptionsOf(parsed.values) };
+  }
+  const parsed = parseFlags(FLAGS, argv);
+  return askedInstead(parsed.values, USAGE, SECTIONS) ?? { kind: 'run', ...readFlags(parsed) };
+}
+
+/** Help and version are told whatever else the command line says. */
+function askedInstead(
+  { help, version }: FlagValues<typeof generalFlags>,
+  usage: string,
+  sections: readonly FlagSection[],
+): AutoscalerCommandLine | undefined {
+  if (help) return { kind: 'help', text: formatHelp(usage, sections) };
+  return version ? { kind: 'version' } : undefined;
+}
+
+function readFlags({
+  values,
+  given,
+  arguments: [stray],
+}: ParsedFlags<typeof FLAGS>): Omit<RunCommand, 'kind'> {
   if (stray !== undefined) throw new FlagError(`"${stray}" is no flag`);
   refuseContradictions(values);
   const ignored = given.flatMap(({ name, ignoredBecause: reason }) =>
     reason === undefined ? [] : [{ argument: `--${name}`, reason }],
   );
-  return { kind: 'run', options: optionsOf(values), ignored };
+  return { options: optionsOf(values), ignored };
+}
+
+function doctorOptionsOf(values: FlagValues<typeof doctorFlags>): DoctorOptions {
+  const { output, namespace, serverAccount } = values;
+  return {
+    output,
+    namespace: namespace === '' ? undefined : namespace,
+    serverAccount: serverAccount === '' ? undefined : serverAccount,
+  };
 }
 
 /** Every flag with its default and what it does, as Markdown tables. */

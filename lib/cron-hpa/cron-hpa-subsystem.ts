@@ -4,16 +4,17 @@ import type { Controller } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { Schedules } from '#lib/time/schedule/schedules.ts';
-import { CRON_HPA, nameOf } from './cron-hpa.ts';
+import { nameOf } from './cron-hpa.ts';
 import { cronHpaController } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './cron-hpa-series.ts';
 import { targetsOfCronHpa, targetsOfHpa } from './cron-hpa-watches.ts';
+import { CRON_HPAS, HPAS } from './followed-resources.ts';
 import { readCronHpa } from './read-cron-hpa.ts';
 import { readHpa } from './read-hpa.ts';
 import { statusClient } from './status-client.ts';
@@ -40,16 +41,6 @@ export interface CronHpaSubsystem extends AsyncDisposable {
   /** What the leader runs: a new one for each term. */
   controller(): Controller;
 }
-
-const CRON_HPAS: ApiResource = { ...CRON_HPA, namespaced: true, subresources: ['status'] };
-/** In the oldest version, which all servers have: more of them than the replicas are of no interest. */
-const HPAS: ApiResource = {
-  group: 'autoscaling',
-  version: 'v1',
-  kind: 'HorizontalPodAutoscaler',
-  plural: 'horizontalpodautoscalers',
-  namespaced: true,
-};
 
 /** Puts Cron-HPA together: informers → due activations → scale, status, events. */
 export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsystem {

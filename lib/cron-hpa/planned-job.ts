@@ -42,7 +42,7 @@ export function planJobs(object: CronHpa, options: PlanOptions): readonly Planne
       ? {
           ...planJob(object, job, { ...options, known: undefined }),
           schedule: undefined,
-          problem: 'another job has its name',
+          problem: REPEATED_NAME,
         }
       : planJob(object, job, { ...options, known: known.get(job.name) });
   });
@@ -78,7 +78,10 @@ function planJob(
   }
 }
 
-const NEVER_DUE = 'it is not due within the next five years';
+/** Of a job whose schedule can be read, and comes to nothing. */
+export const NEVER_DUE = 'it is not due within the next five years';
+/** Of a job that cannot be told from another. */
+export const REPEATED_NAME = 'another job has its name';
 
 function dealtWithUntil(condition: JobCondition | undefined, nowMs: number): number {
   const untilMs = Date.parse(condition?.lastActivationTime ?? condition?.submittedTime ?? '');

@@ -1,6 +1,7 @@
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type Collection, listCollection } from '#lib/kubernetes/client/collection.ts';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { requiring } from './missing-permission.ts';
@@ -21,7 +22,9 @@ export class ApiContext {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly serverAccount: string | undefined;
-  readonly #client: ApiClient;
+  readonly client: ApiClient;
+  /** Knows what the API server serves. */
+  readonly mapper: RestMapper;
   #account: Promise<string | undefined> | undefined;
 
   constructor({ access, client, clock, signal, serverAccount }: ApiContextOptions) {
@@ -29,7 +32,8 @@ export class ApiContext {
     this.clock = clock;
     this.signal = signal;
     this.serverAccount = serverAccount;
-    this.#client = client;
+    this.client = client;
+    this.mapper = new RestMapper({ api: client, clock });
   }
 
   /**
@@ -39,13 +43,13 @@ export class ApiContext {
    * @throws {MissingPermission} when that is refused
    */
   async get(path: string, permission: string): Promise<unknown> {
-    return await requiring(permission, () => this.#client.getJson(path, { signal: this.signal }));
+    return await requiring(permission, () => this.client.getJson(path, { signal: this.signal }));
   }
 
   /** Sends a review to the API server. */
   async review(path: string, review: unknown, permission: string): Promise<unknown> {
     const { signal } = this;
-    return await requiring(permission, () => this.#client.postJson(path, review, { signal }));
+    return await requiring(permission, () => this.client.postJson(path, review, { signal }));
   }
 
   /**
@@ -64,7 +68,7 @@ export class ApiContext {
       const item = read(object);
       if (item !== undefined) items.push(item);
     };
-    await requiring(`list ${resource}`, () => listCollection(this.#client, collection, { visit, signal }));
+    await requiring(`list ${resource}`, () => listCollection(this.client, collection, { visit, signal }));
     return items;
   }
 
@@ -78,7 +82,7 @@ export class ApiContext {
     const { signal } = this;
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
-    const response = await this.#client.postJson(path, review, { signal }).catch(() => undefined); // only names a remedy
+    const response = await this.client.postJson(path, review, { signal }).catch(() => undefined); // only names a remedy
     const name = propertyOf(propertyOf(propertyOf(response, 'status'), 'userInfo'), 'username');
     return typeof name === 'string' ? name : undefined;
   }

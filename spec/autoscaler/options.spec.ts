@@ -74,7 +74,9 @@ describe('parseAutoscalerOptions', () => {
       'names "eu", which no --additional-prometheus-server does',
     ],
     [['--allowed-hosts=a b'], 'must be a host name'],
-    [['doctor'], '"doctor" is no flag'],
+    [['physician'], '"physician" is no flag'],
+    [['doctor', 'web'], '"web" is no flag'],
+    [['--output=json'], '--output'],
   ] as const) {
     it(`refuses ${flags.join(' ')}`, () => {
       expect(() => parseAutoscalerOptions(flags)).to.throw(FlagError, message);
@@ -153,6 +155,16 @@ describe('parseAutoscalerOptions', () => {
       '--garbage-collector-interval',
       '--profiling',
     ]);
+  });
+
+  it('reads the command line of the doctor, which takes all flags of the autoscaler beside its own', () => {
+    const command = parseAutoscalerOptions(['doctor', '-o=json', '-n=shop', '--controllers=-cronhpa,*']);
+    expect(command).to.have.property('kind', 'doctor');
+    expect(command).to.have.deep.property('doctor', {
+      ...{ output: 'json', namespace: 'shop', serverAccount: undefined },
+    });
+    expect(command).to.have.deep.nested.property('options.controllers', new Set());
+    expect(parseAutoscalerOptions(['doctor', '--help'])).to.have.property('kind', 'help');
   });
 
   it('tells its flags and its version', () => {

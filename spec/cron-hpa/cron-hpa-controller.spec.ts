@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { RAISED_MAX } from '#lib/cron-hpa/hpa-change.ts';
 import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';
+import { createScaledObject } from '#spec/support/scaled-object-owner.ts';
 
 const UP = { name: 'scale-up', schedule: '0 0 8 * * *', targetSize: 9 };
 const DOWN = { name: 'scale-down', schedule: '0 0 20 * * *', targetSize: 3 };
@@ -124,7 +125,7 @@ describe('cronHpaController', () => {
   it('does not touch an HPA that a ScaledObject owns, and names the ScaledObject', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
     await cluster.deployment('web', 2);
-    const owner = await createScaledObject(cluster, 'web-scaler'); // an HPA whose owner is not there goes, too
+    const owner = await createScaledObject(cluster.api, 'web-scaler'); // an HPA whose owner is not there goes, too
     await createHpa(cluster, { ownerReferences: [owner] });
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
@@ -233,32 +234,6 @@ async function createHpa(cluster: CronHpaCluster, metadata: object): Promise<voi
     spec: { scaleTargetRef, minReplicas: 2, maxReplicas: 5 },
   });
   expect(status).to.equal(201);
-}
-
-/** @returns a reference to it, as its HPA has one */
-async function createScaledObject(cluster: CronHpaCluster, name: string) {
-  const names = {
-    kind: 'ScaledObject',
-    listKind: 'ScaledObjectList',
-    plural: 'scaledobjects',
-    singular: 'scaledobject',
-  };
-  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-  await cluster.api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'scaledobjects.keda.sh' },
-    spec: {
-      group: 'keda.sh',
-      scope: 'Namespaced',
-      names,
-      versions: [{ name: 'v1alpha1', served: true, storage: true, schema }],
-    },
-  });
-  const identity = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject' };
-  const path = '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects';
-  const { body } = await cluster.api.post(path, { ...identity, metadata: { name } });
-  return { ...identity, name, uid: body.metadata.uid, controller: true };
 }
 
 async function hpaOf(cluster: CronHpaCluster) {

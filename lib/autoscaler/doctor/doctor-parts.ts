@@ -1,0 +1,48 @@
+import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
+import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
+import type { Permission } from '#lib/doctor/permission.ts';
+import type { AutoscalerOptions, DoctorOptions } from '../options.ts';
+import { AUTOSCALER_DIAGNOSES } from './diagnoses.ts';
+import { leader } from './leader.ts';
+
+/** What the doctor looks at: the autoscaler itself, and what each subsystem brings that the flags chose. */
+export function doctorParts(options: AutoscalerOptions, { namespace }: DoctorOptions): readonly DoctorPart[] {
+  const parts = [autoscalerItself(options)];
+  if (options.controllers.has('cronhpa'))
+    parts.push(cronHpaDoctor({ timeZone: options.cronHpa.timeZone, namespace }));
+  return parts;
+}
+
+function autoscalerItself({ controllers, leaderElection }: AutoscalerOptions): DoctorPart {
+  const acts = controllers.size > 0;
+  return {
+    permissions: [
+      { verb: 'create', group: 'authentication.k8s.io', resource: 'tokenreviews' },
+      { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },
+      ...['get', 'list', 'watch'].map((verb) => ({ verb, ...FRONT_PROXY })),
+      ...(acts ? ['create', 'patch'].map((verb) => ({ verb, ...EVENTS })) : []),
+      ...(acts && leaderElection ? leasePermissions(leaderElection.lease) : []),
+    ],
+    checks: acts ? [leader(leaderElection)] : [],
+    diagnoses: AUTOSCALER_DIAGNOSES,
+  };
+}
+
+const FRONT_PROXY = {
+  group: '',
+  resource: 'configmaps',
+  namespace: 'kube-system',
+  name: 'extension-apiserver-authentication',
+};
+const EVENTS = { group: 'events.k8s.io', resource: 'events' };
+
+function leasePermissions({
+  namespace,
+  name,
+}: {
+  readonly namespace: string;
+  readonly name: string;
+}): readonly Permission[] {
+  const leases = { group: 'coordination.k8s.io', resource: 'leases', namespace };
+  return [{ verb: 'create', ...leases }, ...['get', 'update'].map((verb) => ({ verb, ...leases, name }))];
+}

@@ -1,0 +1,42 @@
+import { ApiContext } from '#lib/doctor/api-context.ts';
+import { apiServer } from '#lib/doctor/checks/api-server.ts';
+import { permissionsCheck } from '#lib/doctor/checks/permissions.ts';
+import { examine } from '#lib/doctor/examine.ts';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { AutoscalerOptions, DoctorOptions } from '../options.ts';
+import { failed } from './diagnoses.ts';
+import { doctorParts } from './doctor-parts.ts';
+
+/** What the doctor needs from outside. */
+export interface DoctorEnvironment {
+  readonly access: ClusterAccess;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
+  /** Takes what is found, in whole lines. */
+  readonly write: (text: string) => void;
+}
+
+/**
+ * Looks why targets are not scaled, as the autoscaler sees the cluster, and says what to do about it.
+ *
+ * @returns whether nothing is wrong
+ */
+export async function runDoctor(
+  options: AutoscalerOptions,
+  doctor: DoctorOptions,
+  { write, ...environment }: DoctorEnvironment,
+): Promise<boolean> {
+  await using client = new ApiClient(environment);
+  const context = new ApiContext({ ...environment, client, serverAccount: doctor.serverAccount });
+  const parts = doctorParts(options, doctor);
+  const permissionsOf = () => parts.flatMap(({ permissions }) => permissions);
+  const checks = [
+    apiServer,
+    permissionsCheck({ program: 'autoscaler', permissionsOf, failed }),
+    ...parts.flatMap((part) => part.checks),
+  ];
+  return await examine(checks, context, { output: doctor.output, write });
+}

@@ -1,0 +1,14 @@
+import { doctorFlags as sharedFlags } from '#lib/doctor/doctor-flags.ts';
+import { flag } from '#lib/flags/flag.ts';
+import { text } from '#lib/flags/flag-kinds.ts';
+
+/** What the doctor looks at, beside the flags of the autoscaler that it takes too. */
+export const doctorFlags = {
+  output: sharedFlags.output,
+  namespace: flag('namespace', text, {
+    shorthand: 'n',
+    default: '',
+    description: 'The one namespace whose objects are looked at; by default all.',
+  }),
+  serverAccount: sharedFlags.serverAccount,
+};

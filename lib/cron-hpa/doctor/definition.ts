@@ -1,0 +1,33 @@
+import type { Check } from '#lib/doctor/check.ts';
+import { ok } from '#lib/doctor/finding.ts';
+import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
+import { CRON_HPA } from '../cron-hpa.ts';
+import { failed } from './diagnoses.ts';
+
+/** Whether the API server knows what a CronHorizontalPodAutoscaler is, and that it has a status. */
+export const definition: Check = {
+  name: 'cronhpa-definition',
+  title: 'Definition of CronHorizontalPodAutoscalers',
+
+  async run({ mapper, signal }) {
+    const { group, kind, plural } = CRON_HPA;
+    const apiVersion = formatApiVersion(CRON_HPA);
+    const subject = `${plural}.${group}`;
+    const resource = await mapper.findExact({ apiVersion, kind }, signal);
+    if (!resource) {
+      return [
+        failed(subject, `the API server does not serve ${apiVersion}`, {
+          diagnosis: 'cronhpa-definition-missing',
+        }),
+      ];
+    }
+    const hasStatus = resource.subresources?.includes('status') ?? true;
+    return hasStatus
+      ? [ok(subject, `served as ${apiVersion}`)]
+      : [
+          failed(subject, `${apiVersion} has no status subresource`, {
+            diagnosis: 'cronhpa-definition-differs',
+          }),
+        ];
+  },
+};

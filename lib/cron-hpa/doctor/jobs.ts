@@ -1,0 +1,53 @@
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { Schedules } from '#lib/time/schedule/schedules.ts';
+import { formatLocal } from '../activation-message.ts';
+import { NEVER_DUE, type PlannedJob, planJobs, REPEATED_NAME } from '../planned-job.ts';
+import { failed } from './diagnoses.ts';
+import { type ExaminedCronHpa, type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
+
+/** Which jobs can never be due, and why. */
+export function jobs(examined: ExaminedCronHpas, { timeZone }: { readonly timeZone: string }): Check {
+  return {
+    name: 'cronhpa-jobs',
+    title: 'Jobs of CronHorizontalPodAutoscalers',
+
+    async run(context) {
+      const schedules = new Schedules();
+      const nowMs = context.clock.nowMs();
+      return (await examined.all(context)).flatMap((one) =>
+        one.object
+          ? planJobs(one.object, { nowMs, timeZone, schedules }).map((planned) =>
+              findingOf(one, planned, nowMs),
+            )
+          : [unreadable(one)],
+      );
+    },
+  };
+}
+
+function findingOf(one: ExaminedCronHpa, { job, problem, schedule, timeZone }: PlannedJob, nowMs: number) {
+  const subject = subjectOf(one, job.name);
+  if (problem !== undefined) {
+    const { namespace, name } = one;
+    return failed(subject, problem, { diagnosis: diagnosisOf(problem), NAMESPACE: namespace, NAME: name });
+  }
+  if (job.suspend) return note(subject, 'rests, as it is told to (suspend)');
+  const nextMs = schedule?.next(nowMs);
+  return nextMs === undefined
+    ? note(subject, 'has run once, as it is told to (runOnce)')
+    : ok(subject, `is next due ${formatLocal(nextMs, timeZone)} ${timeZone}`);
+}
+
+function diagnosisOf(problem: string) {
+  if (problem === NEVER_DUE) return 'cronhpa-job-never-due';
+  return problem === REPEATED_NAME ? 'cronhpa-job-repeated' : 'cronhpa-schedule-invalid';
+}
+
+function unreadable(one: ExaminedCronHpa): Finding {
+  return failed(subjectOf(one), 'does not have the form of one', {
+    diagnosis: 'cronhpa-unreadable',
+    NAMESPACE: one.namespace,
+    NAME: one.name,
+  });
+}

@@ -1,0 +1,118 @@
+import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
+import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, ok } from '#lib/doctor/finding.ts';
+import { MissingPermission, requiring } from '#lib/doctor/missing-permission.ts';
+import { isAllowed } from '#lib/doctor/permission.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { CronHpa } from '../cron-hpa.ts';
+import { failed } from './diagnoses.ts';
+import { type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
+
+/** So many targets are asked for at once. */
+const ASKED_AT_ONCE = 16;
+
+/** Whether what objects scale is there, can be scaled, and may be. */
+export function targets(examined: ExaminedCronHpas): Check {
+  return {
+    name: 'cronhpa-targets',
+    title: 'Targets of CronHorizontalPodAutoscalers',
+
+    async run(context) {
+      const objects = await examined.readable(context);
+      const hpaOf = await examined.hpaFinder(context);
+      const { client: api, mapper, clock } = context;
+      const look = {
+        context,
+        scales: new ScaleClient({ api, mapper, clock }),
+        reviewed: new Reviews(context),
+      };
+      const findings: Finding[] = [];
+      const waiting = objects.entries();
+      const work = async () => {
+        for (const [index, { object }] of waiting) {
+          const hpa = hpaOf(object);
+          // What an HPA scales is what has to be there; the HPA itself was listed.
+          const { apiVersion = '', ...rest } = hpa?.scaleTargetRef ?? object.spec.scaleTargetRef;
+          findings[index] = await lookAt(object, { apiVersion, ...rest }, look);
+        }
+      };
+      await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work));
+      return findings;
+    },
+  };
+}
+
+interface Look {
+  readonly context: ApiContext;
+  readonly scales: ScaleClient;
+  readonly reviewed: Reviews;
+}
+
+async function lookAt(
+  object: CronHpa,
+  reference: CronHpa['spec']['scaleTargetRef'],
+  { context, scales, reviewed }: Look,
+): Promise<Finding> {
+  const { namespace, name } = object;
+  const subject = subjectOf(object);
+  const names = { NAMESPACE: namespace, NAME: name, KIND: reference.kind };
+  const target = { namespace, ...reference };
+  const described = `${reference.kind} ${JSON.stringify(reference.name)}`;
+  try {
+    const resource = await context.mapper.find(target, context.signal);
+    if (resource) {
+      const forbidden = await reviewed.forbidden(resource, namespace);
+      if (forbidden) {
+        const GROUP = resource.group;
+        return failed(subject, `${described}: ${forbidden} of ${resource.plural}/scale is not granted`, {
+          ...{ diagnosis: 'cronhpa-target-forbidden', ...names, GROUP, RESOURCE: resource.plural },
+        });
+      }
+    }
+    const permission = `get ${resource?.plural ?? reference.kind}/scale`;
+    const scale = await requiring(permission, () => scales.get(target, context.signal));
+    return ok(subject, `scales ${described}, of which there are to be ${scale.specReplicas}`);
+  } catch (error) {
+    if (error instanceof UnscalableTarget) {
+      const diagnosis =
+        error.reason === 'UnknownKind' ? 'cronhpa-target-kind-unknown' : 'cronhpa-target-not-scalable';
+      return failed(subject, error.message, { diagnosis, ...names });
+    }
+    if (isNotFound(error)) {
+      return failed(subject, `there is no ${described}`, { diagnosis: 'cronhpa-target-missing', ...names });
+    }
+    const missing = error instanceof MissingPermission && { missingPermission: error.permission };
+    return { status: 'unchecked', subject, seen: describeError(error), ...missing };
+  }
+}
+
+/** What the server may do to the scale of resources; each is asked for once, in a namespace only where it is not granted in all. */
+class Reviews {
+  readonly #context: ApiContext;
+  readonly #asked = new Map<string, Promise<boolean>>();
+
+  constructor(context: ApiContext) {
+    this.#context = context;
+  }
+
+  /** @returns the verb that is not granted */
+  async forbidden(resource: ApiResource, namespace: string): Promise<'get' | 'update' | undefined> {
+    for (const verb of ['get', 'update'] as const) {
+      const isGranted =
+        (await this.#isAllowed(resource, verb)) || (await this.#isAllowed(resource, verb, namespace));
+      if (!isGranted) return verb;
+    }
+    return undefined;
+  }
+
+  async #isAllowed({ group, plural }: ApiResource, verb: string, namespace?: string): Promise<boolean> {
+    const permission = { verb, group, resource: `${plural}/scale`, ...(namespace && { namespace }) };
+    const key = JSON.stringify(permission);
+    const asked = this.#asked.get(key) ?? isAllowed(this.#context, permission);
+    this.#asked.set(key, asked);
+    return await asked;
+  }
+}

@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { created, examineAutoscaler, startExaminedAutoscaler } from '#spec/support/examined-autoscaler.ts';
+
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/autoscaler';
+
+describe('runDoctor of the autoscaler', () => {
+  it('finds nothing wrong where nothing is, and tells who leads', async () => {
+    await using server = await startExaminedAutoscaler();
+    const { isSound, checks, findings } = await examineAutoscaler(server);
+    expect(findings.filter(({ status }) => status !== 'ok')).to.deep.equal([]);
+    expect(isSound).to.equal(true);
+    expect(checks.map(({ name }) => name)).to.deep.equal([
+      ...['api-server', 'permissions', 'leader', 'cronhpa-definition', 'cronhpa-jobs', 'cronhpa-targets'],
+      ...['cronhpa-ownership', 'cronhpa-activations'],
+    ]);
+    expect(findings).to.deep.include({
+      status: 'ok',
+      subject: 'lease kube-system/autoscaler',
+      seen: 'held by pod-1, renewed 0 s ago',
+    });
+  });
+
+  it('looks at the controllers alone that run, and at no lease where none does', async () => {
+    await using server = await startExaminedAutoscaler();
+    const { isSound, checks } = await examineAutoscaler(server, ['--controllers=']);
+    expect(checks.map(({ name }) => name)).to.deep.equal(['api-server', 'permissions']);
+    expect(isSound).to.equal(true);
+  });
+
+  it('tells that the definition is not there, and looks at no objects then', async () => {
+    await using server = await startExaminedAutoscaler();
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    await server.client.delete(`${path}/cronhorizontalpodautoscalers.autoscaling.stke.com`);
+    const { isSound, diagnoses, findings } = await examineAutoscaler(server);
+    expect(diagnoses).to.deep.equal(['cronhpa-definition-missing']);
+    expect(findings.filter(({ status }) => status === 'unchecked')).to.deep.equal([]);
+    expect(isSound).to.equal(false);
+  });
+
+  it('tells that nobody leads', async () => {
+    await using server = await startExaminedAutoscaler();
+    const patch = { spec: { holderIdentity: '' } };
+    await server.client.patch(LEASE, 'merge', patch);
+    expect((await examineAutoscaler(server)).diagnoses).to.deep.equal(['leader-absent']);
+    await server.client.delete(LEASE);
+    expect((await examineAutoscaler(server)).diagnoses).to.deep.equal(['leader-absent']);
+  });
+
+  it('tells that the leader has not renewed its lease', async () => {
+    await using server = await startExaminedAutoscaler();
+    await server.clock.advance(15_000);
+    const { findings } = await examineAutoscaler(server);
+    expect(findings.find(({ status }) => status === 'failed')).to.include({
+      diagnosis: 'leader-silent',
+      seen: 'held by pod-1, renewed 15 s ago',
+    });
+  });
+
+  it('tells each permission that the account of the autoscaler lacks, with the commands that grant it', async () => {
+    await using server = await startExaminedAutoscaler();
+    const account = 'system:serviceaccount:kube-system:autoscaler';
+    server.cluster.rbac.grant({
+      name: 'autoscaler-events',
+      role: 'autoscaler-events',
+      users: [account],
+      rules: [{ verbs: ['create', 'patch'], apiGroups: ['events.k8s.io'], resources: ['events'] }],
+    });
+    const { checks } = await examineAutoscaler(server, [`--server-account=${account}`]);
+    const { findings = [] } = checks.find(({ name }) => name === 'permissions') ?? {};
+    const failed = findings.filter(({ status }) => status === 'failed');
+    expect(failed).to.have.length(16);
+    expect(findings.filter(({ status }) => status === 'ok').map(({ subject }) => subject)).to.deep.equal([
+      'create events',
+      'patch events',
+    ]);
+    expect(failed.find(({ subject }) => subject === 'patch cronhorizontalpodautoscalers/status'))
+      .to.have.property('remedy')
+      .which.includes(
+        'kubectl create clusterrole autoscaler-patch-cronhorizontalpodautoscalers-status --verb=patch ' +
+          '--resource=cronhorizontalpodautoscalers.autoscaling.stke.com/status',
+      )
+      .and.includes(`--user=${account}`);
+  });
+
+  it('looks at one namespace alone when told to', async () => {
+    await using server = await startExaminedAutoscaler();
+    for (const namespace of ['default', 'kube-system']) {
+      await created(
+        server,
+        `/apis/autoscaling.stke.com/v1beta1/namespaces/${namespace}/cronhorizontalpodautoscalers`,
+        {
+          apiVersion: 'autoscaling.stke.com/v1beta1',
+          kind: 'CronHorizontalPodAutoscaler',
+          metadata: { name: 'web' },
+          spec: {
+            scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'none' },
+            jobs: [{ name: 'up', schedule: '@daily', targetSize: 1 }],
+          },
+        },
+      );
+    }
+    const { findings } = await examineAutoscaler(server, ['--namespace=kube-system']);
+    const failed = findings.filter(({ status }) => status === 'failed');
+    expect(failed.map(({ subject }) => subject)).to.deep.equal(['cronhpa kube-system/web']);
+  });
+});

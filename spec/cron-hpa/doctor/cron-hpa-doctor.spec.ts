@@ -1,0 +1,236 @@
+import { expect } from 'chai';
+import { readCronHpa } from '#lib/cron-hpa/read-cron-hpa.ts';
+import type { Finding } from '#lib/doctor/finding.ts';
+import { cronHpa as cronHpaObject, planAt } from '#spec/support/cron-hpas.ts';
+import {
+  created,
+  EXAMINED_AT,
+  examineAutoscaler,
+  startExaminedAutoscaler,
+} from '#spec/support/examined-autoscaler.ts';
+import { createScaledObject } from '#spec/support/scaled-object-owner.ts';
+import type { SimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const HPAS = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
+const DAILY = { name: 'up', schedule: '0 30 8 * * *', targetSize: 3 };
+
+describe('cronHpaDoctor', () => {
+  let server: SimulatedApiServer;
+
+  beforeEach(async () => {
+    server = await startExaminedAutoscaler();
+  });
+
+  afterEach(() => server[Symbol.asyncDispose]());
+
+  it('tells of a job that works when it is next due, and what it scales', async () => {
+    await deployment('web', 2);
+    await cronHpa('web', [DAILY]);
+    const { isSound, findings } = await examineAutoscaler(server);
+    expect(isSound).to.equal(true);
+    expect(findings).to.deep.include.members([
+      { status: 'ok', subject: 'cronhpa default/web job "up"', seen: 'is next due 2026-07-15 08:30:00 UTC' },
+      {
+        status: 'ok',
+        subject: 'cronhpa default/web',
+        seen: 'scales Deployment "web", of which there are to be 2',
+      },
+      { status: 'note', subject: 'cronhpa default/web', seen: 'is new' },
+    ]);
+  });
+
+  it('tells which jobs can never be due, and why', async () => {
+    await deployment('web', 2);
+    await cronHpa('web', [
+      { name: 'text', schedule: 'at dawn', targetSize: 1 },
+      { name: 'zone', schedule: '@daily', targetSize: 1, timeZone: 'Mars/Olympus' },
+      { name: 'february', schedule: '0 0 0 30 2 *', targetSize: 1 },
+      { name: 'excluded', schedule: '@daily', targetSize: 1, excludeDates: ['* * *'] },
+      { name: 'resting', schedule: '@daily', targetSize: 1, suspend: true },
+    ]);
+    const { findings, diagnoses } = await examineAutoscaler(server);
+    expect(diagnoses).to.deep.equal([
+      ...['cronhpa-schedule-invalid', 'cronhpa-schedule-invalid'],
+      ...['cronhpa-job-never-due', 'cronhpa-job-never-due'],
+    ]);
+    expect(of(findings, 'job "text"')).to.include({
+      seen: 'Cannot read schedule "at dawn": it takes 6 fields, or 5 without seconds, not 2',
+    });
+    expect(of(findings, 'job "text"'))
+      .to.have.property('remedy')
+      .which.includes('kubectl -n default edit cronhpa web');
+    expect(of(findings, 'job "zone"').seen).to.include('Mars/Olympus');
+    expect(of(findings, 'job "february"').seen).to.equal('it is not due within the next five years');
+    expect(of(findings, 'job "resting"')).to.include({ status: 'note' });
+  });
+
+  it('tells of targets why they cannot be scaled', async () => {
+    const target = (apiVersion: string, kind: string, name: string) => ({
+      spec: { scaleTargetRef: { apiVersion, kind, name } },
+    });
+    await cronHpa('gone', [DAILY]);
+    await cronHpa('unknown', [DAILY], target('shop.example/v1', 'Till', 'one'));
+    await cronHpa('unscalable', [DAILY], target('v1', 'ConfigMap', 'one'));
+    const { findings, diagnoses } = await examineAutoscaler(server);
+    expect(diagnoses).to.deep.equal([
+      ...['cronhpa-target-missing', 'cronhpa-target-kind-unknown', 'cronhpa-target-not-scalable'],
+    ]);
+    expect(findings.filter(({ status }) => status === 'failed').map(({ seen }) => seen)).to.deep.equal([
+      'there is no Deployment "gone"',
+      'Cannot scale shop.example/v1 Till default/one: nothing serves its kind',
+      'Cannot scale v1 ConfigMap default/one: configmaps have no scale subresource',
+    ]);
+  });
+
+  it('tells that a target may not be scaled, and which rule is missing', async () => {
+    await deployment('web', 2);
+    await cronHpa('web', [DAILY]);
+    const account = 'system:serviceaccount:kube-system:autoscaler';
+    server.cluster.rbac.grant({
+      name: 'autoscaler-scale',
+      role: 'autoscaler-scale',
+      users: [account],
+      rules: [{ verbs: ['get'], apiGroups: ['apps'], resources: ['deployments/scale'] }],
+    });
+    const { findings } = await examineAutoscaler(server, [`--server-account=${account}`]);
+    const forbidden = findings.find(
+      (finding) => finding.status === 'failed' && finding.diagnosis === 'cronhpa-target-forbidden',
+    );
+    expect(forbidden).to.include({
+      subject: 'cronhpa default/web',
+      seen: 'Deployment "web": update of deployments/scale is not granted',
+    });
+    expect(forbidden).to.have.property('remedy').which.includes('apiGroup "apps", resource deployments.');
+    server.cluster.rbac.grant({
+      name: 'autoscaler-scale',
+      role: 'autoscaler-scale',
+      users: [account],
+      namespace: 'default',
+      rules: [{ verbs: ['get', 'update'], apiGroups: ['apps'], resources: ['deployments/scale'] }],
+    });
+    const { diagnoses } = await examineAutoscaler(server, [`--server-account=${account}`]);
+    expect(diagnoses).not.to.include('cronhpa-target-forbidden');
+  });
+
+  it('tells who else scales a target', async () => {
+    for (const name of ['web', 'api', 'db', 'mail']) await deployment(name, 2);
+    await cronHpa('web', [DAILY]);
+    await cronHpa('web-too', [DAILY], { spec: { scaleTargetRef: deploymentRef('web') } });
+    await cronHpa('api', [DAILY, { ...DAILY, name: 'down', targetSize: 0 }]);
+    await hpa('api');
+    await cronHpa('db', [DAILY]);
+    await hpa('db', { ownerReferences: [await createScaledObject(server.client, 'queue')] });
+    await cronHpa('mail', [DAILY], { metadata: { annotations: { 'platform.stke/adjust-hpa-min': 'true' } } });
+    const { findings } = await examineAutoscaler(server);
+    const failed = findings.filter((finding) => finding.status === 'failed');
+    expect(failed.map(({ subject, diagnosis, seen }) => [subject, diagnosis, seen])).to.have.deep.members([
+      ['cronhpa default/web', 'cronhpa-target-contended', 'cronhpa "web-too" scales Deployment "web", too'],
+      ['cronhpa default/web-too', 'cronhpa-target-contended', 'cronhpa "web" scales Deployment "web", too'],
+      [
+        'cronhpa default/api job "down"',
+        'cronhpa-size-zero',
+        'targetSize is 0, and HorizontalPodAutoscaler "api" scales Deployment "api"',
+      ],
+      [
+        'cronhpa default/db',
+        'cronhpa-hpa-owned',
+        'HorizontalPodAutoscaler "db" belongs to ScaledObject "queue"',
+      ],
+      ['cronhpa default/mail', 'cronhpa-hpa-missing', 'no HorizontalPodAutoscaler scales Deployment "mail"'],
+    ]);
+  });
+
+  it('tells that nobody carries out what is due, and which activations failed', async () => {
+    await deployment('web', 2);
+    await deployment('api', 2);
+    await cronHpa('new', [DAILY], { spec: { scaleTargetRef: deploymentRef('web') } });
+    await server.clock.advance(60_000);
+    expect((await examineAutoscaler(server)).findings).to.deep.include({
+      ...{ status: 'failed', subject: 'cronhpa default/new', seen: 'has no status' },
+      ...{ diagnosis: 'cronhpa-unattended', title: 'Nobody carries out the jobs of an object' },
+      remedy:
+        'See what is said above of the leader, that it runs with --controllers=cronhpa, and what its log says of default/new.',
+    });
+  });
+
+  it('tells what was due and was not done, and of failures their messages', async () => {
+    await deployment('web', 2);
+    await deployment('api', 2);
+    await cronHpa('web', [DAILY]);
+    await cronHpa('api', [DAILY]);
+    const { body } = await server.client.get(`${CRON_HPAS}/web`);
+    const [planned] = planAt(readCronHpa(body) ?? cronHpaObject(), EXAMINED_AT);
+    const condition = {
+      jobId: '1',
+      name: 'up',
+      schedule: DAILY.schedule,
+      lastProbeTime: '2026-07-14T08:30:00Z',
+      submittedTime: '2026-07-14T08:00:00Z',
+      lastActivationTime: '2026-07-14T08:30:00Z',
+    };
+    const write = (name: string, change: object) =>
+      server.client.patch(`${CRON_HPAS}/${name}/status`, 'merge', {
+        status: { observedGeneration: 1, conditions: [{ ...condition, ...change }] },
+      });
+    await write('web', { state: 'Succeed', message: 'done', specHash: planned?.specHash });
+    await write('api', {
+      state: 'Failed',
+      message: 'there is no Deployment "api"',
+      specHash: 'of another job',
+    });
+    await server.clock.advance(31 * 60_000); // 08:31
+    const { findings } = await examineAutoscaler(server, ['--leader-elect=false']);
+    expect(of(findings, 'web job "up"')).to.include({ status: 'ok' });
+    const failed = findings.filter((finding) => finding.status === 'failed');
+    expect(failed.map(({ subject, diagnosis, seen }) => [subject, diagnosis, seen])).to.have.deep.members([
+      ['cronhpa default/web job "up"', 'cronhpa-unattended', 'was due 2026-07-15 08:30:00 UTC, 60 s ago'],
+      ['cronhpa default/api job "up"', 'cronhpa-job-failed', 'there is no Deployment "api"'],
+    ]);
+  });
+
+  async function deployment(name: string, replicas: number): Promise<void> {
+    const labels = { app: name };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } };
+    const spec = { replicas, selector: { matchLabels: labels }, template };
+    await created(server, DEPLOYMENTS, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name },
+      spec,
+    });
+  }
+
+  async function cronHpa(
+    name: string,
+    jobs: readonly object[],
+    { spec, metadata }: { readonly spec?: object; readonly metadata?: object } = {},
+  ): Promise<void> {
+    await created(server, CRON_HPAS, {
+      apiVersion: 'autoscaling.stke.com/v1beta1',
+      kind: 'CronHorizontalPodAutoscaler',
+      metadata: { name, ...metadata },
+      spec: { scaleTargetRef: deploymentRef(name), jobs, ...spec },
+    });
+  }
+
+  async function hpa(name: string, metadata: object = {}): Promise<void> {
+    await created(server, HPAS, {
+      apiVersion: 'autoscaling/v1',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name, ...metadata },
+      spec: { scaleTargetRef: deploymentRef(name), minReplicas: 1, maxReplicas: 5 },
+    });
+  }
+});
+
+function deploymentRef(name: string) {
+  return { apiVersion: 'apps/v1', kind: 'Deployment', name };
+}
+
+function of(findings: readonly Finding[], subject: string): Finding {
+  const finding = findings.find((one) => one.subject.endsWith(subject));
+  if (!finding) throw new Error(`nothing was found of ${subject}`);
+  return finding;
+}

@@ -1,0 +1,67 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import type { Rbac } from '#lib/simulator/access/rbac.ts';
+import { created, examineAutoscaler, startExaminedAutoscaler } from '#spec/support/examined-autoscaler.ts';
+import { kustomize, type ManifestObject, onlyOf } from '#spec/support/manifest-objects.ts';
+
+const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler-doctor';
+const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+
+describe('manifests/autoscaler-doctor', () => {
+  let objects: readonly ManifestObject[];
+
+  before(async () => {
+    objects = await kustomize('manifests/autoscaler-doctor');
+  });
+
+  it('gives flags that the doctor knows', () => {
+    const [container] = onlyOf(objects, 'Job').spec.template.spec.containers;
+    const [command, ...args] = container.args;
+    expect(command).to.equal('autoscaler');
+    expect(parseAutoscalerOptions(args)).to.include({ kind: 'doctor' });
+  });
+
+  it('gives its account the permissions that every check takes', async () => {
+    await using server = await startExaminedAutoscaler();
+    const labels = { app: 'web' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } };
+    const metadata = { name: 'web' };
+    await created(server, DEPLOYMENTS, {
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata },
+      spec: { selector: { matchLabels: labels }, template },
+    });
+    await created(server, CRON_HPAS, {
+      ...{ apiVersion: 'autoscaling.stke.com/v1beta1', kind: 'CronHorizontalPodAutoscaler', metadata },
+      spec: {
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+        jobs: [{ name: 'up', schedule: '@daily', targetSize: 1 }],
+      },
+    });
+    const { rbac, authenticator, files } = server.cluster;
+    grantRoles(rbac, objects, ACCOUNT);
+    grantRoles(rbac, await kustomize('manifests/overlays/autoscaler'), ACCOUNT.replace('-doctor', ''));
+    authenticator.setToken('doctors-token', { username: ACCOUNT });
+    const kubeconfig = join(files.directory, 'doctor.kubeconfig');
+    await writeFile(kubeconfig, server.cluster.kubeconfigFor('doctor', { token: 'doctors-token' }));
+    const [, , ...args] = onlyOf(objects, 'Job').spec.template.spec.containers[0].args;
+    const { findings } = await examineAutoscaler(server, [...args, `--kubeconfig=${kubeconfig}`]);
+    const bad = findings.filter(({ status }) => status === 'failed' || status === 'unchecked');
+    // What the cluster has of its own, system:auth-delegator and the reader of the front proxy's CA, is not in the manifests.
+    const own = bad.filter(({ subject }) => !/reviews$|configmaps/.test(subject));
+    expect(own).to.deep.equal([]);
+    expect(findings.some(({ seen }) => seen.startsWith('scales Deployment "web"'))).to.equal(true);
+  });
+});
+
+/** Gives an account what the roles of manifests say, each where it holds. */
+function grantRoles(rbac: Rbac, objects: readonly ManifestObject[], account: string): void {
+  for (const { kind, metadata, rules } of objects) {
+    if (kind !== 'ClusterRole' && kind !== 'Role') continue;
+    const { name, namespace } = metadata;
+    const where = kind === 'Role' && namespace !== undefined && { namespace };
+    rbac.grant({ name: `${account} ${kind} ${name}`, role: name, users: [account], rules, ...where });
+  }
+}
