@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, open, opendir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 
 const OTHERS_WRITE = 0o022;
 const OTHERS_READ_OR_WRITE = 0o066;
@@ -29,7 +29,7 @@ export async function readOwnFile(
   const status = await file.stat();
   const { uid, mode, nlink, size } = status;
   if (!status.isFile()) throw new Error(`${path} is no file`);
-  if (uid !== (await ownUserId(dirname(path)))) throw new Error(`${path} belongs to another user`);
+  if (uid !== (await ownUserId(path))) throw new Error(`${path} belongs to another user`);
   if (nlink > 1) throw new Error(`${path} has other names, too`);
   if (mode & (isSecret ? OTHERS_READ_OR_WRITE : OTHERS_WRITE)) {
     throw new Error(`${path} may be ${isSecret ? 'read' : 'written'} by others`);
@@ -43,7 +43,8 @@ export async function readOwnFile(
  * and nobody sees half of it.
  */
 export async function replaceOwnFile(path: string, content: string): Promise<void> {
-  const beside = `${path}.${randomUUID()}`;
+  await removeLeftovers(path).catch(() => {}); // they do no harm
+  const beside = nameBeside(path);
   try {
     {
       await using file = await open(beside, 'wx', 0o600); // fails where there is anything, even a link
@@ -57,15 +58,39 @@ export async function replaceOwnFile(path: string, content: string): Promise<voi
   }
 }
 
+/** A file of a program that was killed while it wrote lies there for good: another replica writes for no longer than this. */
+const LEFTOVER_MS = 3_600_000;
+
+/** Others may fill the directory. */
+const MAX_ENTRIES = 10_000;
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** Removes what was to become this file, and never did: it may hold a key. */
+async function removeLeftovers(path: string): Promise<void> {
+  const [directory, beginning] = [dirname(path), `${basename(path)}.`];
+  let entries = 0;
+  for await (const { name } of await opendir(directory)) {
+    if (++entries > MAX_ENTRIES) return;
+    if (!name.startsWith(beginning) || !UUID.test(name.slice(beginning.length))) continue;
+    const leftover = join(directory, name);
+    if (Date.now() - (await lstat(leftover)).mtimeMs > LEFTOVER_MS) await rm(leftover, { force: true });
+  }
+}
+
 /** Whose files are that this program makes. A container's user need not have a name, without which Node does not tell of it. */
-async function ownUserId(directory: string): Promise<number> {
-  const path = join(directory, randomUUID());
+async function ownUserId(path: string): Promise<number> {
+  const beside = nameBeside(path);
   try {
-    await using file = await open(path, 'wx', 0o600);
+    await using file = await open(beside, 'wx', 0o600);
     return (await file.stat()).uid;
   } finally {
-    await rm(path, { force: true });
+    await rm(beside, { force: true });
   }
+}
+
+function nameBeside(path: string): string {
+  return `${path}.${randomUUID()}`;
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { randomUUID, X509Certificate } from 'node:crypto';
 import {
   chmod,
   chown,
@@ -9,10 +9,11 @@ import {
   readFile,
   rm,
   symlink,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { makeSelfSignedCertificate } from '#lib/apiserver/serving/self-signed-certificate.ts';
 import { keptOrMadeCertificate } from '#lib/apiserver/serving/serving-certificate.ts';
@@ -118,6 +119,20 @@ describe('keptOrMadeCertificate', () => {
     await chmod(place.key, 0o644);
     await place.remakes(known, 'may be read by others');
     expect((await lstat(place.key)).mode & 0o777).to.equal(0o600);
+  });
+
+  it('removes what a start that was killed an hour ago has left of a key, and nothing else', async () => {
+    await using place = await setUp();
+    const leftovers = [place.key, place.cert].map((path) => `${path}.${randomUUID()}`);
+    const others = [`${place.key}.${randomUUID()}`, `${place.key}.old`, join(place.certDir, randomUUID())];
+    const hourAgo = new Date(Date.now() - 3_700_000);
+    for (const path of [...leftovers, ...others]) {
+      await writeFile(path, 'PRIVATE KEY');
+      if (path !== others[0]) await utimes(path, hourAgo, hourAgo);
+    }
+    await place.open();
+    const names = [place.cert, place.key, ...others].map((path) => basename(path));
+    expect((await readdir(place.certDir)).sort()).to.deep.equal(names.sort());
   });
 
   it('serves with what it has made where it cannot be kept, and leaves nothing half there', async () => {
