@@ -3,6 +3,7 @@ import type { Authenticator } from '#lib/apiserver/authentication/authenticator.
 import type { Authorizer } from '#lib/apiserver/authorization/authorizer.ts';
 import { AccessTelemetry, type ReviewKind } from '#lib/apiserver/reviews/access-telemetry.ts';
 import { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
+import { DEFAULT_REVIEW_LIMITS, ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
@@ -63,6 +64,7 @@ export async function startDelegatedAccess(
       logger,
       kind,
       onAnswer: (code, durationMs) => telemetry.recordReview(series, code, durationMs),
+      gate: new ReviewGate(DEFAULT_REVIEW_LIMITS, () => telemetry.recordRefusedReview(series)),
     });
   const { authenticator } = starting.use(
     await startDelegatedAuthentication(authentication, {

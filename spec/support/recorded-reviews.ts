@@ -1,4 +1,5 @@
 import { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
+import { ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
@@ -34,6 +35,7 @@ export function recordReviews(answer: RecordedReviews['answer']): RecordedReview
       logger,
       kind: 'Review',
       random: () => 0,
+      gate: new ReviewGate({ underWay: 32, waiting: 1_000 }, () => {}),
     }),
   };
   return reviews;

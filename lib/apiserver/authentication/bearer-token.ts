@@ -1,21 +1,27 @@
 import type { User } from '#lib/apiserver/http/user.ts';
 import type { AuthenticationMethod } from './authentication-method.ts';
 
+/** Where a token comes from. */
+export interface TokenSender {
+  readonly address?: string | undefined;
+  /** Aborts when they do not wait any more. */
+  readonly signal?: (() => AbortSignal) | undefined;
+}
+
 /**
  * Finds out whose a token is.
  *
- * @param signal of who asks; aborts when they do not wait any more
  * @returns `undefined` when it is nobody's
  * @throws when that could not be found out
  */
-export type TokenReviewer = (token: string, signal?: () => AbortSignal) => Promise<User | undefined>;
+export type TokenReviewer = (token: string, sender: TokenSender) => Promise<User | undefined>;
 
 /** Takes who sends a bearer token for whom the reviewer says that it is made out to. */
 export function byBearerToken(review: TokenReviewer): AuthenticationMethod {
-  return async ({ headers, signal }) => {
+  return async ({ headers, socket, signal }) => {
     const token = bearerTokenIn(headers.authorization ?? '');
     if (token === undefined) return undefined;
-    const user = await review(token, signal);
+    const user = await review(token, { address: socket.remoteAddress, signal });
     if (!user) throw new Error('invalid bearer token');
     return user;
   };

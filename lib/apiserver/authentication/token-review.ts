@@ -35,14 +35,15 @@ export function tokenReviewer({ client, clock, cacheTtlMs, onLookup }: TokenRevi
   const cache = new ExpiringCache<Outcome>({ clock, maxEntries: MAX_TOKENS });
   const secret = randomBytes(32);
   const rejectionTtlMs = Math.min(REJECTION_TTL_MS, cacheTtlMs);
-  return async (token, signal) => {
+  return async (token, { address = '', signal }) => {
     if (token.length > MAX_TOKEN_LENGTH) return undefined;
     const key = createHmac('sha256', secret).update(token).digest('base64');
     onLookup?.(cache.get(key) ? 'hit' : 'miss');
     const { user } = await cache.getOrCompute(key, {
-      compute: async (unwanted) => ({
-        user: reviewedUser(await client.review(PATH, reviewOf(token), unwanted)),
-      }),
+      compute: async (unwanted) => {
+        const caller = { party: address, signal: unwanted };
+        return { user: reviewedUser(await client.review(PATH, reviewOf(token), caller)) };
+      },
       lifetimeMs: (outcome) => (outcome.user ? cacheTtlMs : rejectionTtlMs),
       signal,
     });

@@ -44,7 +44,8 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
     const spec = accessReviewSpec(attributes);
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
     return cache.getOrCompute(keyOf(spec), {
-      compute: async (unwanted) => decisionOf(await client.review(PATH, review, unwanted)),
+      compute: async (signal) =>
+        decisionOf(await client.review(PATH, review, { party: attributes.user.name, signal })),
       lifetimeMs: ({ isAllowed }) => {
         if (lengthOf(attributes) > MAX_KEY_LENGTH) return 0;
         return isAllowed ? authorizedTtlMs : unauthorizedTtlMs;

@@ -22,6 +22,7 @@ export class AccessTelemetry {
   readonly #tokenLookups: Counter<'status'>;
   readonly #remaining: Histogram;
   readonly #reviews: Readonly<Record<ReviewKind, Counter<'code'>>>;
+  readonly #refusedReviews: Counter<'kind'>;
   readonly #reviewDurations: Readonly<Record<ReviewKind, Histogram<'code'>>>;
 
   constructor(registry: Registry) {
@@ -48,6 +49,12 @@ export class AccessTelemetry {
       name: 'apiserver_client_certificate_expiration_seconds',
       help: 'Distribution of the remaining lifetime on the certificate used to authenticate a request.',
       buckets: REMAINING_BUCKETS,
+      registers,
+    });
+    this.#refusedReviews = new Counter({
+      name: 'apiserver_delegated_refused_reviews_total',
+      help: 'Number of requests that were refused because too many waited for the API server to decide, by kind.',
+      labelNames: ['kind'],
       registers,
     });
     const count = (kind: ReviewKind) =>
@@ -84,6 +91,10 @@ export class AccessTelemetry {
   /** @param remainingMs until the client's certificate expires; negative once it has */
   recordCertificate(remainingMs: number): void {
     this.#remaining.observe(remainingMs / 1000);
+  }
+
+  recordRefusedReview(kind: ReviewKind): void {
+    this.#refusedReviews.inc({ kind });
   }
 
   /** @param code HTTP status, or `<error>` */

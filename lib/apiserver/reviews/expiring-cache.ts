@@ -8,7 +8,7 @@ interface Entry<T> {
 
 /** How a response is found out. */
 export interface Computation<T> {
-  /** @param signal aborts when nobody waits for the result any more */
+  /** @param signal aborts when nobody waits for the result any more; what comes of it nevertheless is remembered */
   readonly compute: (signal: AbortSignal) => Promise<T>;
   /** For how long a response is to be remembered; 0 for not at all. */
   readonly lifetimeMs: (value: T) => number;
@@ -62,13 +62,18 @@ export class ExpiringCache<T> {
   async getOrCompute(key: string, computation: Computation<T>): Promise<T> {
     const known = this.get(key);
     if (known !== undefined) return known;
-    const pending = this.#pending.get(key) ?? this.#begin(key, computation);
     const signal = computation.signal?.();
-    pending.waiting++;
-    try {
-      return await (signal ? raceAbort(pending.answer, signal) : pending.answer);
-    } finally {
-      if (--pending.waiting === 0) this.#end(key, pending);
+    for (;;) {
+      const pending = this.#pending.get(key) ?? this.#begin(key, computation);
+      const wasLeft = pending.leaving.signal.aborted;
+      pending.waiting++;
+      try {
+        return await (signal ? raceAbort(pending.answer, signal) : pending.answer);
+      } catch (error) {
+        if (!wasLeft || signal?.aborted) throw error; // else it failed because those before had left
+      } finally {
+        if (--pending.waiting === 0) pending.leaving.abort(NOBODY_WAITS);
+      }
     }
   }
 
@@ -78,16 +83,13 @@ export class ExpiringCache<T> {
     const pending: Pending<T> = { answer, leaving, waiting: 0 };
     this.#pending.set(key, pending);
     answer.then(
-      (value) => this.#remember(key, { value, expiresAtMs: this.#clock.monotonicMs() + lifetimeMs(value) }),
-      () => {}, // told to those who wait
+      (value) => {
+        this.#pending.delete(key);
+        this.#remember(key, { value, expiresAtMs: this.#clock.monotonicMs() + lifetimeMs(value) });
+      },
+      () => this.#pending.delete(key), // told to those who wait
     );
     return pending;
-  }
-
-  /** The response has come, or nobody wants it: who asks from now on does so again. */
-  #end(key: string, pending: Pending<T>): void {
-    if (this.#pending.get(key) === pending) this.#pending.delete(key);
-    pending.leaving.abort(NOBODY_WAITS);
   }
 
   #remember(key: string, entry: Entry<T>): void {

@@ -1,9 +1,11 @@
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { Backoff } from '#lib/kubernetes/client/backoff.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { ReviewGate } from './review-gate.ts';
 
 /** What a review client needs from outside. */
 export interface ReviewClientOptions {
@@ -16,6 +18,16 @@ export interface ReviewClientOptions {
   readonly onAnswer?: (code: string, durationMs: number) => void;
   /** A number in [0, 1), so that not all servers come back at once. */
   readonly random?: () => number;
+  /** Bounds how many are under way. */
+  readonly gate: ReviewGate;
+}
+
+/** For whom something is reviewed. */
+export interface ReviewCaller {
+  /** Who is to wait if there are many reviews for the same. */
+  readonly party: string;
+  /** Aborts when nobody waits for the result any more. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How long one response may take, as in Kubernetes' servers. */
@@ -44,19 +56,22 @@ export class ReviewClient {
   }
 
   /**
-   * @param signal ends it, without a word to the log
+   * Asks for a review. One that has been sent is waited for, though nobody wants it any more: to break it off would cost a
+   * connection, which costs more, and its result may be remembered.
+   *
    * @throws what kept the API server from answering; its message never quotes the review
+   * @throws {StatusError} 429 when too many wait
    */
-  async review(path: string, review: unknown, signal?: AbortSignal): Promise<unknown> {
+  async review(path: string, review: unknown, { party, signal }: ReviewCaller): Promise<unknown> {
     const { clock, random = Math.random } = this.#options;
     const backoff = new Backoff({ ...BACKOFF, random });
     for (let attempt = 1; ; attempt++) {
       try {
-        const answer = await this.#ask(path, review, signal);
+        const answer = await this.#ask(path, review, { party, signal });
         this.#failures.succeed();
         return answer;
       } catch (error) {
-        if (signal?.aborted) throw error;
+        if (signal?.aborted || error instanceof StatusError) throw error;
         const isRetried = attempt < MAX_ATTEMPTS && mayPass(error);
         if (!isRetried) {
           this.#failures.fail(error);
@@ -69,15 +84,13 @@ export class ReviewClient {
     }
   }
 
-  async #ask(path: string, review: unknown, signal: AbortSignal | undefined): Promise<unknown> {
-    const { client, clock, onAnswer } = this.#options;
+  async #ask(path: string, review: unknown, { party, signal }: ReviewCaller): Promise<unknown> {
+    const { client, clock, gate, onAnswer } = this.#options;
+    using _place = await gate.enter(party, signal);
     const startedAtMs = clock.monotonicMs();
     const told = (code: string) => onAnswer?.(code, clock.monotonicMs() - startedAtMs);
     try {
-      const answer = await client.postJson(path, review, {
-        timeoutMs: TIMEOUT_MS,
-        ...(signal && { signal }),
-      });
+      const answer = await client.postJson(path, review, { timeoutMs: TIMEOUT_MS });
       told('201');
       return answer;
     } catch (error) {

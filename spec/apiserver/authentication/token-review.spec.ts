@@ -10,7 +10,7 @@ const ALICE = {
 describe('tokenReviewer', () => {
   it('finds out whose a token is, whatever their extra keys are called', async () => {
     const { reviews, review } = setUp(ALICE);
-    const user = await review('secret');
+    const user = await review('secret', {});
     expect(user).to.include({ name: 'alice', uid: '7' });
     expect(user?.groups).to.deep.equal(['a']);
     expect(JSON.stringify(user?.extra)).to.equal('{"__proto__":["x"]}');
@@ -30,31 +30,31 @@ describe('tokenReviewer', () => {
     undefined,
   ]) {
     it(`believes nobody where the response is ${JSON.stringify(status)}`, async () => {
-      expect(await setUp(status).review('secret')).to.equal(undefined);
+      expect(await setUp(status).review('secret', {})).to.equal(undefined);
     });
   }
 
   it('remembers whose a token is, and for a second that it is nobody’s', async () => {
     const { reviews, review } = setUp(ALICE);
-    await review('good');
+    await review('good', {});
     reviews.answer = () => ({ authenticated: false });
-    await review('bad');
+    await review('bad', {});
     await reviews.clock.advance(999);
-    await review('bad');
+    await review('bad', {});
     expect(reviews.asked).to.have.length(2);
     await reviews.clock.advance(1);
-    await review('bad');
+    await review('bad', {});
     expect(reviews.asked).to.have.length(3);
     await reviews.clock.advance(8_999);
-    expect(await review('good')).to.include({ name: 'alice' });
+    expect(await review('good', {})).to.include({ name: 'alice' });
     await reviews.clock.advance(1);
-    expect(await review('good')).to.equal(undefined);
+    expect(await review('good', {})).to.equal(undefined);
   });
 
   it('throws when the API server cannot be asked, and never says which token it was', async () => {
     const { reviews, review } = setUp(ALICE);
     reviews.answer = unreachable;
-    const failure = await review('top-secret').then(
+    const failure = await review('top-secret', {}).then(
       () => undefined,
       (error: Error) => error,
     );
@@ -64,7 +64,7 @@ describe('tokenReviewer', () => {
 
   it('does not bother the API server with a token that is too long', async () => {
     const { reviews, review } = setUp(ALICE);
-    expect(await review('x'.repeat(64 * 1024 + 1))).to.equal(undefined);
+    expect(await review('x'.repeat(64 * 1024 + 1), {})).to.equal(undefined);
     expect(reviews.asked).to.have.length(0);
   });
 });

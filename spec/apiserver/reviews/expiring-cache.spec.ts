@@ -57,6 +57,38 @@ describe('ExpiringCache', () => {
     expect(await cache.getOrCompute('a', compute)).to.equal(1);
   });
 
+  it('gives what comes of a computation that all had left to who asks meanwhile, and remembers it', async () => {
+    const { compute, cache } = setUp();
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const leaving = new AbortController();
+    const unheeding = { ...compute, compute: () => promise };
+    const left = cache.getOrCompute('a', { ...unheeding, signal: () => leaving.signal });
+    const reason = left.catch((error: Error) => error.message);
+    leaving.abort(new Error('gone'));
+    expect(await reason).to.equal('gone');
+    const next = cache.getOrCompute('a', compute);
+    resolve(7);
+    expect(await next).to.equal(7);
+    expect(cache.get('a')).to.equal(7);
+  });
+
+  it('computes again for who asks while a computation ends that all had left', async () => {
+    const { compute, cache } = setUp();
+    const { promise, reject } = Promise.withResolvers<number>();
+    const leaving = new AbortController();
+    const left = cache.getOrCompute('a', {
+      ...compute,
+      compute: () => promise,
+      signal: () => leaving.signal,
+    });
+    left.catch(() => {});
+    leaving.abort(new Error('gone'));
+    await left.catch(() => {});
+    const next = [1, 2].map(() => cache.getOrCompute('a', compute));
+    reject(new Error('nobody waits'));
+    expect(await Promise.all(next)).to.deep.equal([1, 1]);
+  });
+
   it('asks for no signal where the response is known', async () => {
     const { compute, cache } = setUp();
     await cache.getOrCompute('a', compute);

@@ -1,11 +1,15 @@
 import { expect } from 'chai';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
+import { ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 import { connectionLost, recordReviews, refusing, unreachable } from '#spec/support/recorded-reviews.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 describe('ReviewClient', () => {
   it('asks again at once when a kept connection was closed', async () => {
-    const reviews = recordReviews(connectionLost);
-    const answer = reviews.client.review('/reviews', {});
-    reviews.answer = () => 'fine';
+    const reviews = recordReviews(() => (reviews.asked.length === 1 ? connectionLost() : 'fine'));
+    const answer = reviews.client.review('/reviews', {}, { party: 'a' });
     expect(await answer).to.deep.equal({ status: 'fine' });
     expect(reviews.asked).to.have.length(2);
   });
@@ -13,7 +17,7 @@ describe('ReviewClient', () => {
   for (const statusCode of [429, 500, 504]) {
     it(`asks again, later and later, after status ${statusCode}`, async () => {
       const reviews = recordReviews(refusing(statusCode));
-      const answer = reviews.client.review('/reviews', {});
+      const answer = reviews.client.review('/reviews', {}, { party: 'a' });
       await reviews.clock.advance(249);
       expect(reviews.asked).to.have.length(1);
       await reviews.clock.advance(1);
@@ -26,7 +30,7 @@ describe('ReviewClient', () => {
 
   it('gives up after five attempts', async () => {
     const reviews = recordReviews(refusing(500));
-    const outcome = reviews.client.review('/reviews', {}).then(
+    const outcome = reviews.client.review('/reviews', {}, { party: 'a' }).then(
       () => 'answered',
       (error: Error) => error.message,
     );
@@ -40,7 +44,7 @@ describe('ReviewClient', () => {
     const reviews = recordReviews(refusing(500));
     const leaving = new AbortController();
     const outcome = reviews.client
-      .review('/reviews', {}, leaving.signal)
+      .review('/reviews', {}, { party: 'a', signal: leaving.signal })
       .catch((error: Error) => error.message);
     await reviews.clock.advance(1);
     leaving.abort(new Error('the caller left'));
@@ -50,22 +54,66 @@ describe('ReviewClient', () => {
     expect(reviews.logger.lines).to.deep.equal([]);
   });
 
+  it('has a review finished that nobody wants any more: a connection that is broken off costs more', async () => {
+    let signals = 0;
+    let respond: (status: unknown) => void = () => {};
+    const client = new ReviewClient({
+      client: {
+        postJson: (_path, _body, options) => {
+          if (options?.signal) signals++;
+          return new Promise((resolve) => {
+            respond = resolve;
+          });
+        },
+      },
+      clock: new ManualClock(),
+      logger: new RecordingLogger(),
+      kind: 'Review',
+      gate: new ReviewGate({ underWay: 1, waiting: 2 }, () => {}),
+    });
+    const leaving = new AbortController();
+    const sent = client.review('/reviews', {}, { party: 'a', signal: leaving.signal });
+    const unsent = client.review('/reviews', {}, { party: 'b', signal: leaving.signal });
+    const refused = unsent.catch((error: Error) => error.message);
+    leaving.abort(new Error('the caller left'));
+    expect(await refused).to.equal('the caller left');
+    respond('fine');
+    expect(await sent).to.equal('fine');
+    expect(signals).to.equal(0);
+  });
+
+  it('refuses with 429 what may not even wait, and logs nothing of that', async () => {
+    const logger = new RecordingLogger();
+    const client = new ReviewClient({
+      client: { postJson: () => new Promise(() => {}) },
+      clock: new ManualClock(),
+      logger,
+      kind: 'Review',
+      gate: new ReviewGate({ underWay: 2, waiting: 2 }, () => {}),
+    });
+    for (let count = 0; count < 2; count++) void client.review('/reviews', {}, { party: 'a' });
+    const failure = await client.review('/reviews', {}, { party: 'a' }).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(StatusError).with.property('code', 429);
+    expect(logger.lines).to.deep.equal([]);
+  });
+
   for (const [what, answer] of [
     ['an API server that cannot be reached', unreachable],
     ['a refusal', refusing(403)],
   ] as const) {
     it(`gives up at once on ${what}`, async () => {
       const reviews = recordReviews(answer);
-      await reviews.client.review('/reviews', {}).catch(() => {});
+      await reviews.client.review('/reviews', {}, { party: 'a' }).catch(() => {});
       expect(reviews.asked).to.have.length(1);
     });
   }
 
   it('logs when trouble begins and when it ends', async () => {
     const reviews = recordReviews(unreachable);
-    for (let count = 0; count < 3; count++) await reviews.client.review('/reviews', {}).catch(() => {});
+    for (let count = 0; count < 3; count++)
+      await reviews.client.review('/reviews', {}, { party: 'a' }).catch(() => {});
     reviews.answer = () => 'fine';
-    for (let count = 0; count < 3; count++) await reviews.client.review('/reviews', {});
+    for (let count = 0; count < 3; count++) await reviews.client.review('/reviews', {}, { party: 'a' });
     expect(reviews.logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
       ['error', 'Cannot have a Review answered; callers are refused meanwhile'],
       ['info', 'Reviews are answered again'],
