@@ -12,6 +12,7 @@ import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-serv
 import { MAX_BODY_BYTES } from '#lib/apiserver/serving/limit-body.ts';
 import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
+import { clientPreface, resetRequest } from '#spec/support/http2-frames.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
@@ -68,6 +69,25 @@ describe('A client that goes past a bound', () => {
       expect((await askHttp1({ port: server.port, path: '/version' })).status).to.equal(200);
     });
   }
+
+  it('has few requests begun of those that it takes back in the same packet', async () => {
+    let begun = 0;
+    await using server = await setUp({ endpoints: new Map([['/slow', async () => void begun++]]) });
+    await using client = await openHttp2(server.port);
+    client.socket.write(resetRequests(100));
+    await eventually(() => begun > 0);
+    expect((await askHttp2({ port: server.port, path: '/livez' })).status).to.equal(200);
+    expect(begun).to.be.at.most(16);
+    expect(client.socket.closed).to.equal(false);
+  });
+
+  it('loses its connection when it takes back more than 200 requests', async () => {
+    await using server = await setUp();
+    await using client = await openHttp2(server.port);
+    client.socket.write(resetRequests(250));
+    await closing(client.socket);
+    expect((await askHttp2({ port: server.port, path: '/livez' })).status).to.equal(200);
+  });
 
   it('is cut off when it does not finish its headers', async () => {
     await using server = await setUp({ timeouts: TIMEOUTS });
@@ -231,6 +251,20 @@ async function lengthOf(stream: Readable): Promise<number> {
   });
   if (!stream.closed) await new Promise((resolve) => stream.once('close', resolve));
   return bytes;
+}
+
+/** A connection over HTTP/2 whose frames a spec writes itself. */
+async function openHttp2(port: number) {
+  const socket = connectTls({ port, host: '127.0.0.1', ALPNProtocols: ['h2'], rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  socket.on('error', () => {}); // the server may end it
+  socket.resume();
+  socket.write(clientPreface());
+  return { socket, [Symbol.asyncDispose]: async () => void socket.destroy() };
+}
+
+function resetRequests(count: number): Buffer {
+  return Buffer.concat(Array.from({ length: count }, (_, index) => resetRequest(2 * index + 1, '/slow')));
 }
 
 async function setUp(options: Partial<ApiServerOptions> = {}) {

@@ -34,6 +34,12 @@ const MAX_HEADER_BYTES = 1024 * 1024;
  */
 const MAX_HEADERS_READ = MAX_HEADERS + 5;
 
+/**
+ * How many streams of one connection a client may reset at once, and in each second, before the connection ends. Who asks on
+ * behalf of others resets as many as it may have open, when all of these leave.
+ */
+const STREAM_RESETS = { streamResetBurst: 200, streamResetRate: 33 };
+
 /** A server of HTTP/1.1 and HTTP/2 over TLS that asks clients for a certificate and takes any: each request is judged. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { maxStreamsPerConnection: maxConcurrentStreams } = options;
@@ -57,6 +63,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
             maxFrameSize: MAX_HEADER_BYTES, // nghttp2 ends a connection whose headers come in more than nine frames
             maxConcurrentStreams,
           },
+          ...STREAM_RESETS,
           maxHeaderListPairs: MAX_HEADERS_READ, // Node resets a stream with more than 128
         });
   // Node leaves out what comes behind the 2,000th.

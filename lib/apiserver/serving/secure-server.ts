@@ -11,6 +11,7 @@ import { KnownAddresses, type KnownFor } from './known-addresses.ts';
 import { limitBody } from './limit-body.ts';
 import { type ListenAddress, listen } from './listen.ts';
 import { refusalReasonOf, refuseMalformed } from './refuse-malformed.ts';
+import { RequestPacer } from './request-pacer.ts';
 import { SecureContexts } from './secure-contexts.ts';
 import type { ServingCertificates } from './serving-certificates.ts';
 import type { RefusalReason } from './serving-telemetry.ts';
@@ -58,6 +59,7 @@ export class SecureServer implements AsyncDisposable {
   readonly #connections: ReadonlySet<Socket>;
   readonly #gate: ConnectionGate;
   readonly #known: KnownAddresses;
+  readonly #pacer = new RequestPacer();
   #isDraining = false;
   /** Each settles when an answer has left or was cut off. */
   readonly #answers = new Set<Promise<void>>();
@@ -176,7 +178,11 @@ export class SecureServer implements AsyncDisposable {
         if (this.#isDraining) request.socket.end();
       });
     }
-    this.#options.onRequest(request, response);
+    this.#pacer.take({
+      address: request.socket.remoteAddress ?? '',
+      begin: () => this.#options.onRequest(request, response),
+      isOver: () => isOver(response),
+    });
     const answered = new Promise<void>((resolve) => response.once('close', resolve));
     this.#answers.add(answered);
     void answered.then(() => this.#answers.delete(answered));
@@ -185,6 +191,11 @@ export class SecureServer implements AsyncDisposable {
   #cutOff(): void {
     for (const connection of this.#connections) connection.destroy();
   }
+}
+
+/** Whether nobody waits for a response any more. */
+function isOver(response: Http2ServerResponse | ServerResponse): boolean {
+  return 'stream' in response ? response.stream.destroyed : response.destroyed;
 }
 
 /** Has connections go through the gate before Node makes anything of them. */

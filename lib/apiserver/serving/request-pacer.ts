@@ -1,0 +1,65 @@
+/** A request that has come in. */
+export interface PacedRequest {
+  /** Where it comes from. */
+  readonly address: string;
+  readonly begin: () => void;
+  /** Whether its client has left. */
+  readonly isOver: () => boolean;
+}
+
+/** So many requests begin before others have had the event loop: they take some milliseconds. */
+const MOST_AT_ONCE = 16;
+
+/**
+ * Begins requests, no more than a few in each time slice: thousands may come in one packet. Those that wait begin by turns of
+ * the addresses that they come from. A request that was taken back meanwhile, as by RST_STREAM, never begins.
+ */
+export class RequestPacer {
+  readonly #waiting = new Map<string, Set<PacedRequest>>();
+  #begunCount = 0;
+  #isSliceOpen = false;
+
+  take(request: PacedRequest): void {
+    if (this.#waiting.size === 0 && this.#begunCount < MOST_AT_ONCE) {
+      this.#begin(request);
+      return;
+    }
+    const { address } = request;
+    const waiting = this.#waiting.get(address) ?? new Set();
+    this.#waiting.set(address, waiting.add(request));
+  }
+
+  #begin(request: PacedRequest): void {
+    this.#begunCount++;
+    this.#openSlice();
+    request.begin();
+  }
+
+  #openSlice(): void {
+    if (this.#isSliceOpen) return;
+    this.#isSliceOpen = true;
+    setImmediate(() => this.#beginWaiting());
+  }
+
+  #beginWaiting(): void {
+    this.#isSliceOpen = false;
+    this.#begunCount = 0;
+    while (this.#begunCount < MOST_AT_ONCE) {
+      const next = this.#next();
+      if (!next) return;
+      if (!next.isOver()) this.#begin(next);
+    }
+  }
+
+  /** The first of the address whose turn it is. */
+  #next(): PacedRequest | undefined {
+    const [entry] = this.#waiting;
+    if (!entry) return undefined;
+    const [address, requests] = entry;
+    const [next] = requests;
+    if (next) requests.delete(next);
+    this.#waiting.delete(address);
+    if (requests.size > 0) this.#waiting.set(address, requests); // behind the others
+    return next;
+  }
+}
