@@ -63,7 +63,7 @@ const APISERVER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['encoding', 'negotiation', 'objects'],
   'api-group.ts': ['encoding', 'objects', 'http'],
   certificates: [],
-  reviews: [],
+  reviews: ['http'],
   authentication: ['certificates', 'http', 'reviews'],
   authorization: ['http', 'reviews'],
   serving: ['encoding', 'http'],
