@@ -19,14 +19,15 @@ export class InstalledAutoscaler implements AsyncDisposable {
     this.#owned = owned;
   }
 
-  static async start(binaries: ControlPlaneBinaries): Promise<InstalledAutoscaler> {
+  /** @param overlay one that there is for Kubernetes 1.20, too */
+  static async start(binaries: ControlPlaneBinaries, overlay = 'autoscaler'): Promise<InstalledAutoscaler> {
     await using starting = new AsyncDisposableStack();
     const controlPlane = starting.use(await ControlPlane.start(binaries));
     const kubectl = new Kubectl(await findKubectl(), controlPlane.kubeconfig);
     const { minor } = await controlPlane.client.get<{ readonly minor: string }>('/version');
-    const overlay = Number.parseInt(minor, 10) < 21 ? 'autoscaler-1.20' : 'autoscaler';
+    const suffix = Number.parseInt(minor, 10) < 21 ? '-1.20' : '';
     const installed = new InstalledAutoscaler(controlPlane, kubectl, starting.move());
-    await installed.run('apply', '-k', `manifests/overlays/${overlay}`);
+    await installed.run('apply', '-k', `manifests/overlays/${overlay}${suffix}`);
     await installed.run('wait', '--for=condition=Established', 'crd', '--all');
     return installed;
   }

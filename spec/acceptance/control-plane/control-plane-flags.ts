@@ -37,10 +37,18 @@ export function apiServerFlags(facts: {
   ];
 }
 
+/** What of the controller manager differs from run to run. */
+export interface ControllerManagerFacts {
+  readonly port: number;
+  readonly hasInsecurePort: boolean;
+  /** Whether it decides HPAs, as it does by default. */
+  readonly scalesHpas: boolean;
+}
+
 /** The controller manager's: what deploys and scales, with an autoscaler that looks every two seconds. */
 export function controllerManagerFlags(
   folder: string,
-  { port, hasInsecurePort }: { readonly port: number; readonly hasInsecurePort: boolean },
+  { port, hasInsecurePort, scalesHpas }: ControllerManagerFacts,
 ): readonly string[] {
   const file = (name: string) => join(folder, name);
   const kubeconfig = file('controller-manager.kubeconfig');
@@ -55,10 +63,15 @@ export function controllerManagerFlags(
     `--root-ca-file=${file('server-ca.crt')}`,
     `--service-account-private-key-file=${file('service-account.key')}`,
     '--use-service-account-credentials', // each controller under its own account, as kubeadm has it
-    '--controllers=deployment,replicaset,horizontalpodautoscaling,serviceaccount,serviceaccount-token,namespace,garbagecollector,endpoint,endpointslice,clusterrole-aggregation,root-ca-cert-publisher,disruption',
+    // What many HPAs make at once is not to wait for the manager's own limit.
+    ...['--kube-api-qps=200', '--kube-api-burst=400'],
+    `--controllers=${scalesHpas ? 'horizontalpodautoscaling,' : ''}${CONTROLLERS}`,
     '--horizontal-pod-autoscaler-sync-period=2s',
     '--horizontal-pod-autoscaler-downscale-stabilization=1s',
     '--horizontal-pod-autoscaler-cpu-initialization-period=1s',
     '--horizontal-pod-autoscaler-initial-readiness-delay=1s',
   ];
 }
+
+const CONTROLLERS =
+  'deployment,replicaset,serviceaccount,serviceaccount-token,namespace,garbagecollector,endpoint,endpointslice,clusterrole-aggregation,root-ca-cert-publisher,disruption';

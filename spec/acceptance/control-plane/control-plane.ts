@@ -33,6 +33,7 @@ export class ControlPlane implements AsyncDisposable {
   /** Asks as the administrator. */
   readonly client: ControlPlaneClient;
   readonly #programs: AsyncDisposableStack;
+  #controllerManager: { readonly binary: string; readonly program: SpawnedProgram } | undefined;
 
   private constructor(facts: {
     port: number;
@@ -91,17 +92,18 @@ export class ControlPlane implements AsyncDisposable {
         ),
         { mode: 0o600 },
       );
-      const { minor } = await controlPlane.client.get<{ readonly minor: string }>('/version');
-      const flags = controllerManagerFlags(folder, {
-        port: await freePort(),
-        hasInsecurePort: Number.parseInt(minor, 10) < 24,
-      });
-      starting.use(
-        new SpawnedProgram(binaries.controllerManager, flags, { name: 'kube-controller-manager' }),
-      );
+      await controlPlane.#startControllerManager(binaries.controllerManager, { scalesHpas: true });
     }
     controlPlane.#programs.use(starting.move());
     return controlPlane;
+  }
+
+  /** Restarts the controller manager as one that leaves HPAs alone. */
+  async leaveHpasAlone(): Promise<void> {
+    const running = this.#controllerManager;
+    if (!running) throw new Error('There is no controller manager');
+    await running.program[Symbol.asyncDispose]();
+    await this.#startControllerManager(running.binary, { scalesHpas: false });
   }
 
   /** Asks as whoever the certificate names. */
@@ -125,7 +127,23 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#controllerManager?.program[Symbol.asyncDispose]();
     await this.#programs.disposeAsync();
+  }
+
+  async #startControllerManager(
+    binary: string,
+    { scalesHpas }: { readonly scalesHpas: boolean },
+  ): Promise<void> {
+    const { minor } = await this.client.get<{ readonly minor: string }>('/version');
+    const hasInsecurePort = Number.parseInt(minor, 10) < 24;
+    const flags = controllerManagerFlags(this.folder, {
+      port: await freePort(),
+      hasInsecurePort,
+      scalesHpas,
+    });
+    const program = new SpawnedProgram(binary, flags, { name: 'kube-controller-manager' });
+    this.#controllerManager = { binary, program };
   }
 
   async #untilReady(apiServer: SpawnedProgram): Promise<void> {

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubernetesObject } from '#lib/simulator/objects/kubernetes-object.ts';
+import type { ControlPlaneClient, ObjectList } from '../control-plane/control-plane-client.ts';
+
+const PERIOD_MS = 200;
+
+/** A pod that is ready, by what metrics are told of it. */
+export interface ReadyPod {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/**
+ * Stands in for kubelets in some namespaces of a real control plane: says of each pod that it runs and is ready. They are
+ * bound to no node, so the API server itself deletes those that are to go.
+ */
+export class ReadyPods implements AsyncDisposable {
+  readonly #client: ControlPlaneClient;
+  readonly #namespaces: readonly string[];
+  readonly #stop = new AbortController();
+  readonly #loop: Promise<void>;
+  #ready = new Map<string, readonly ReadyPod[]>();
+  #failure: Error | undefined;
+
+  constructor(client: ControlPlaneClient, namespaces: readonly string[]) {
+    this.#client = client;
+    this.#namespaces = namespaces;
+    this.#loop = this.#follow().catch((error: Error) => {
+      this.#failure = error;
+    });
+  }
+
+  /** Those of a namespace. @throws once it has given up */
+  of(namespace: string): readonly ReadyPod[] {
+    if (this.#failure) throw this.#failure;
+    return this.#ready.get(namespace) ?? [];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await Promise.all(this.#namespaces.map((namespace) => this.#sync(namespace)));
+      await sleep(PERIOD_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #sync(namespace: string): Promise<void> {
+    const path = `/api/v1/namespaces/${namespace}/pods`;
+    const { items } = await this.#client.get<ObjectList>(path);
+    const live = items.filter(({ metadata }) => !metadata.deletionTimestamp);
+    await Promise.all(live.filter((pod) => !isReady(pod)).map((pod) => this.#run(path, pod)));
+    const ready = live.map(({ metadata: { name, labels = {} } }) => ({ name, labels }));
+    this.#ready = new Map(this.#ready).set(namespace, ready);
+  }
+
+  async #run(path: string, { metadata: { name } }: KubernetesObject): Promise<void> {
+    const now = `${new Date().toISOString().slice(0, 19)}Z`;
+    const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: now }];
+    const status = { phase: 'Running', startTime: now, conditions };
+    await this.#client.patch(`${path}/${name}/status`, { status }).catch((error: { status?: number }) => {
+      if (error.status !== 404) throw error; // it went meanwhile
+    });
+  }
+}
+
+function isReady({ status }: KubernetesObject): boolean {
+  return (status as { readonly phase?: string } | undefined)?.phase === 'Running';
+}

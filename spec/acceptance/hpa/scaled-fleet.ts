@@ -1,0 +1,95 @@
+import { TARGETS } from './scripted-metrics.ts';
+
+/** How many HPAs go through the same loads. */
+export const FLEET_SIZE = 30;
+
+/** For how many replicas' worth of load each app has, step by step. What settles does not depend on the way there. */
+export const STEPS: readonly ((place: number) => number)[] = [
+  (place) => 2 + (place % 4),
+  (place) => 6 + (place % 3),
+  (place) => 1 + (place % 5),
+  () => 0,
+];
+
+/** The names of the apps, which their Deployments, HPAs and metrics have. */
+export const APPS: readonly string[] = Array.from({ length: FLEET_SIZE }, (_, place) => `app-${place}`);
+
+/** A Deployment of two replicas, each of which requests twice the CPU that it is to use. */
+export function fleetDeployment(name: string, namespace: string): object {
+  const labels = { app: name };
+  const resources = { requests: { cpu: `${2 * TARGETS.cpuMillicores}m`, memory: '128Mi' } };
+  const containers = [{ name: 'app', image: 'registry.example/app:v1', resources }];
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace } },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers } },
+    },
+  };
+}
+
+/** Its HPA: by each kind of metric, with and without behavior, within several bounds. */
+export function fleetHpa(name: string, namespace: string, place: number): object {
+  return hpaOf(name, namespace, {
+    minReplicas: place % 7 === 3 ? 2 : 1,
+    maxReplicas: place % 5 === 4 ? 5 : 10,
+    metrics: [metricOf(name, place % 6)],
+    ...(place % 4 === 1 && { behavior: BEHAVIOR }),
+  });
+}
+
+/** An HPA of `autoscaling/v2beta2`, the best that Kubernetes 1.20 has. */
+export function hpaOf(
+  name: string,
+  namespace: string,
+  { annotations = {}, ...spec }: Readonly<Record<string, unknown>> & { readonly annotations?: object },
+): object {
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name };
+  return {
+    ...{ apiVersion: 'autoscaling/v2beta2', kind: 'HorizontalPodAutoscaler' },
+    metadata: { name, namespace, annotations },
+    spec: { scaleTargetRef, ...spec },
+  };
+}
+
+/** The external metric of an app that its pods do not share. */
+export function totalOf(name: string): object {
+  const target = { type: 'AverageValue', averageValue: `${TARGETS.items}` };
+  return { type: 'External', external: { metric: { name: `${name}-total` }, target } };
+}
+
+const BEHAVIOR = {
+  scaleUp: { policies: [{ type: 'Pods', value: 2, periodSeconds: 3 }] },
+  scaleDown: {
+    stabilizationWindowSeconds: 3,
+    policies: [{ type: 'Percent', value: 50, periodSeconds: 3 }],
+  },
+};
+
+function metricOf(name: string, kind: number): object {
+  const value = { type: 'Value', value: `${TARGETS.items}` };
+  const average = { type: 'AverageValue', averageValue: `${TARGETS.items}` };
+  const metric = { name: 'items' };
+  switch (kind) {
+    case 0:
+      return {
+        type: 'Resource',
+        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } },
+      };
+    case 1: {
+      const target = { type: 'AverageValue', averageValue: `${TARGETS.memoryKibibytes}Ki` };
+      return { type: 'Resource', resource: { name: 'memory', target } };
+    }
+    case 2:
+      return totalOf(name);
+    case 3:
+      return { type: 'External', external: { metric: { name: `${name}-share` }, target: value } };
+    case 4:
+      return { type: 'Pods', pods: { metric, target: average } };
+    default: {
+      const describedObject = { apiVersion: 'v1', kind: 'Service', name };
+      return { type: 'Object', object: { metric, describedObject, target: value } };
+    }
+  }
+}
