@@ -148,6 +148,31 @@ describe("the autoscaler's Helm chart", () => {
     ]);
   });
 
+  it('has helm test run the doctor where told to, with what the one of kustomize may and the flags of the release', async () => {
+    const objects = await autoscalerTemplate({
+      'doctor.enabled': true,
+      'controllers.hpa.enabled': true,
+      args: ['--cron-hpa-time-zone=Asia/Tokyo'],
+    });
+    const ofDoctor = objects.filter(({ metadata }) => metadata.name === 'autoscaler-doctor');
+    for (const { kind, metadata } of ofDoctor)
+      expect(metadata.annotations, kind).to.include({ 'helm.sh/hook': 'test' });
+    const expected = await kustomize('manifests/autoscaler-doctor');
+    for (const kind of ['ClusterRole', 'Role']) {
+      expect(onlyOf(ofDoctor, kind).rules, kind).to.deep.equal(onlyOf(expected, kind).rules);
+      const binding = onlyOf(ofDoctor, `${kind}Binding`);
+      expect(binding.roleRef, kind).to.deep.equal(onlyOf(expected, `${kind}Binding`).roleRef);
+      expect(binding.subjects, kind).to.deep.equal(onlyOf(expected, `${kind}Binding`).subjects);
+    }
+    const [container] = onlyOf(ofDoctor, 'Job').spec.template.spec.containers;
+    const command = parseAutoscalerOptions(container.args.slice(1));
+    if (command.kind !== 'doctor') throw new Error('It does not examine');
+    expect([...command.options.controllers]).to.deep.equal(['cronhpa', 'hpa']);
+    expect(command.options.cronHpa.timeZone).to.equal('Asia/Tokyo');
+    expect(command.doctor.serverAccount).to.equal('system:serviceaccount:kube-system:autoscaler');
+    expect(container.securityContext).to.deep.equal(serverContainer(objects).securityContext);
+  });
+
   it('brings monitoring where told to, by the name of its release', async () => {
     const objects = await autoscalerTemplate(
       {

@@ -1,18 +1,29 @@
+import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findHelm } from '#spec/support/helm.ts';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
-import { CHART, kustomize, type ManifestObject, objectsIn } from '#spec/support/manifest-objects.ts';
+import {
+  AUTOSCALER_CHART,
+  CHART,
+  kustomize,
+  type ManifestObject,
+  objectsIn,
+} from '#spec/support/manifest-objects.ts';
 import { runToEnd } from '#spec/support/run-to-end.ts';
 import { ControlPlane } from '../control-plane/control-plane.ts';
 import { needBinaries } from '../control-plane/need-binaries.ts';
+
+const AUTOSCALER_OVERLAYS = readdirSync('manifests/overlays').filter((name) => name.startsWith('autoscaler'));
 
 const FOLDERS = [
   ...['release', 'release-ha', 'release-ha-1.20', 'release-monitored', 'test', 'test-ha'].map(
     (overlay) => `overlays/${overlay}`,
   ),
   'doctor',
+  ...AUTOSCALER_OVERLAYS.map((overlay) => `overlays/${overlay}`),
+  'autoscaler-doctor',
 ];
 
 /** One for each of the chart's branches. */
@@ -68,11 +79,44 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'the doctor': { doctor: { enabled: true } },
 };
 
+/** The same of the autoscaler's chart. */
+const AUTOSCALER_VALUES: typeof VALUES = {
+  'its defaults': {},
+  'every controller, the doctor, Prometheus and Grafana': {
+    controllers: { cronhpa: { enabled: true }, hpa: { enabled: true } },
+    doctor: { enabled: true },
+    metrics: { enabled: true },
+    serviceMonitor: { enabled: true },
+    prometheusRule: { enabled: true },
+    dashboard: { enabled: true },
+  },
+  'no controller and no metrics API': {
+    controllers: { cronhpa: { enabled: false } },
+    metricsApis: { custom: { enabled: false }, external: { enabled: false } },
+  },
+  'names, labels, annotations, places and kinds to scale': {
+    fullnameOverride: 'scaler',
+    commonLabels: { team: 'platform' },
+    podLabels: { zone: 'a' },
+    podAnnotations: { note: 'x' },
+    serviceAccount: { name: 'other', annotations: { note: 'x' } },
+    service: { annotations: { note: 'x' }, labels: { note: 'x' }, port: 8443 },
+    imagePullSecrets: [{ name: 'some' }],
+    nodeSelector: { pool: 'system' },
+    tolerations: [{ key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }],
+    affinity: { nodeAffinity: {} },
+    metricsApis: { caBundle: 'PEM' },
+    scaleResources: [{ apiGroup: 'argoproj.io', resources: ['rollouts'] }],
+    replicas: 3,
+  },
+};
+
 describe('the manifests, judged by a real API server', function () {
   this.timeout(120_000);
 
   let controlPlane: ControlPlane;
   let kubectl: Kubectl;
+  let written = 0;
 
   before(async () => {
     controlPlane = await ControlPlane.start(await needBinaries());
@@ -104,21 +148,47 @@ describe('the manifests, judged by a real API server', function () {
 
   for (const [what, values] of Object.entries(VALUES)) {
     it(`takes every object of the chart with ${what}`, async () => {
-      // Helm asks the server what it serves and has, and renders; what it makes of that is then judged object by object.
-      const release = await helm(
-        'install',
-        '--dry-run=server',
-        '--output=json',
-        ...(await chartWith(values)),
-      );
-      const { manifest, hooks = [] } = JSON.parse(release);
-      const objects = [manifest, ...hooks.map((hook: { manifest: string }) => hook.manifest)].flatMap(
-        objectsIn,
-      );
+      const objects = await rendered(await chartWith(values));
       expect(objects.length).to.be.at.least(9);
       await judge(objects);
     });
   }
+
+  for (const [what, values] of Object.entries(AUTOSCALER_VALUES)) {
+    it(`takes every object of the autoscaler's chart with ${what}`, async () => {
+      const objects = await rendered(await autoscalerWith(values));
+      expect(objects.length).to.be.at.least(8);
+      await judge(objects);
+    });
+  }
+
+  it("lets Helm install, upgrade and take away the autoscaler's chart, whose definitions and their objects stay", async () => {
+    const values = await autoscalerWith(WITHOUT_API_SERVICES);
+    const crd = 'crd/cronhorizontalpodautoscalers.autoscaling.stke.com';
+    const shortNames = '--output=jsonpath={.spec.names.shortNames}';
+    await helm('install', ...values);
+    await run('wait', '--for=condition=Established', crd);
+    await run('apply', '--filename', await write([CRON_HPA]));
+    // As an older release may have left it.
+    await run('patch', crd, '--type=merge', '--patch={"spec":{"names":{"shortNames":["old"]}}}');
+    expect(await run('get', crd, shortNames)).to.equal('["old"]');
+    await helm('upgrade', ...values, ...(await byForce()));
+    expect(await run('get', crd, shortNames)).to.equal('["cronhpa"]');
+    await helm('uninstall', 'autoscaler', '--namespace=kube-system');
+    const left = await run(
+      'get',
+      'all,clusterroles',
+      '--all-namespaces',
+      `--selector=${OF_RELEASE}`,
+      '--output=name',
+    );
+    expect(left).to.equal('');
+    expect(await run('get', 'cronhorizontalpodautoscalers', '--all-namespaces', '--output=name')).to.include(
+      'web',
+    );
+    await helm('install', ...values); // what stayed is taken over by the next
+    await helm('uninstall', 'autoscaler', '--namespace=kube-system');
+  });
 
   it('lets Helm install the chart, upgrade it without another certificate, and take it away', async () => {
     const values = await chartWith({
@@ -165,6 +235,21 @@ describe('the manifests, judged by a real API server', function () {
     return stdout;
   }
 
+  /** Helm asks the server what it serves and has, and renders; what it makes of that can then be judged object by object. */
+  async function rendered(chart: readonly string[]): Promise<readonly ManifestObject[]> {
+    const { manifest, hooks = [] } = JSON.parse(
+      await helm('install', '--dry-run=server', '--output=json', ...chart),
+    );
+    const objects = [manifest, ...hooks.map((hook: { manifest: string }) => hook.manifest)].flatMap(
+      objectsIn,
+    );
+    return await Promise.all(objects.map(asServed));
+  }
+
+  async function autoscalerWith(values: object): Promise<readonly string[]> {
+    return ['autoscaler', AUTOSCALER_CHART, '--namespace=kube-system', `--values=${await write(values)}`];
+  }
+
   async function chartWith(values: object): Promise<readonly string[]> {
     return ['metrics-server', CHART, '--namespace=kube-system', `--values=${await write(values)}`];
   }
@@ -176,7 +261,7 @@ describe('the manifests, judged by a real API server', function () {
 
   /** @returns a file that holds an object, or a list of them */
   async function write(content: object): Promise<string> {
-    const path = join(controlPlane.folder, 'applied.json');
+    const path = join(controlPlane.folder, `written-${++written}.json`);
     const object = Array.isArray(content) ? { apiVersion: 'v1', kind: 'List', items: content } : content;
     await writeFile(path, JSON.stringify(object));
     return path;
@@ -198,6 +283,27 @@ describe('the manifests, judged by a real API server', function () {
     return { ...object, apiVersion };
   }
 });
+
+/** Where the API server is Kubernetes 1.20, no APIService may be applied by the server, which is what Helm 4 does. */
+const WITHOUT_API_SERVICES = { metricsApis: { custom: { enabled: false }, external: { enabled: false } } };
+
+const OF_RELEASE = 'app.kubernetes.io/instance=autoscaler';
+
+const CRON_HPA = {
+  apiVersion: 'autoscaling.stke.com/v1beta1',
+  kind: 'CronHorizontalPodAutoscaler',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: {
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+    jobs: [{ name: 'up', schedule: '@daily', targetSize: 2 }],
+  },
+};
+
+/** Helm 4 applies by the server, to which a field that somebody else has set is a conflict. */
+async function byForce(): Promise<readonly string[]> {
+  const { stdout: version } = await runToEnd(await findHelm(), ['version', '--short'], 10_000);
+  return version.startsWith('v3') ? [] : ['--force-conflicts'];
+}
 
 function customKind(plural: string, kind: string, group: string, version: string): object {
   return {

@@ -12,3 +12,43 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
+
+{{/* Metadata but for the name of what is there for as long as the doctor looks. */}}
+{{- define "autoscaler.doctorsMetadata" -}}
+labels:
+  {{- include "autoscaler.labels" . | nindent 2 }}
+annotations:
+  helm.sh/hook: test
+  helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
+
+{{/* What each subsystem that is switched on needs to have its objects looked at; a new one adds its rules here. */}}
+{{- define "autoscaler.doctorsRules" -}}
+{{- if .Values.controllers.cronhpa.enabled }}
+# What is to be scaled when, and by whom else.
+- apiGroups: [autoscaling.stke.com]
+  resources: [cronhorizontalpodautoscalers]
+  verbs: [list]
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers]
+  verbs: [list]
+# Whether targets are there.
+{{- range .Values.scaleResources }}
+- apiGroups: [{{ .apiGroup | quote }}]
+  resources:
+    {{- range .resources }}
+    - {{ printf "%s/scale" . }}
+    {{- end }}
+  verbs: [get]
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The flags that choose what the autoscaler does, which its doctor takes, too. */}}
+{{- define "autoscaler.args" -}}
+- {{ printf "--controllers=%s" (include "autoscaler.controllers" .) | quote }}
+- --enable-custom-metrics-api={{ .Values.metricsApis.custom.enabled }}
+- --enable-external-metrics-api={{ .Values.metricsApis.external.enabled }}
+- {{ printf "--leader-elect-resource-name=%s" (include "autoscaler.fullname" .) | quote }}
+- {{ printf "--leader-elect-resource-namespace=%s" .Release.Namespace | quote }}
+{{- end }}

@@ -15,6 +15,13 @@
 {{- default $made .Values.serviceAccount.name }}
 {{- end }}
 
+{{/* Whom permissions are given. */}}
+{{- define "autoscaler.subjects" -}}
+- kind: ServiceAccount
+  name: {{ include "autoscaler.serviceAccountName" . }}
+  namespace: {{ .Release.Namespace }}
+{{- end }}
+
 {{- define "autoscaler.image" -}}
 {{ printf "%s:%s" .Values.image.repository (default (printf "v%s" .Chart.AppVersion) .Values.image.tag) | quote }}
 {{- end }}
