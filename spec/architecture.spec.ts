@@ -75,10 +75,11 @@ const APISERVER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   watch: [...CONTENT, 'api-group.ts', 'resources'],
   flags: ['authentication', 'authorization', 'middleware', 'serving'],
   'delegated-access.ts': ['authentication', 'authorization', 'reviews'],
-  'dispatch.ts': [...CONTENT, 'api-group.ts', 'discovery', 'resources', 'watch'],
+  'resource-routes.ts': [...CONTENT, 'api-group.ts', 'resources', 'watch'],
+  'routes.ts': [...CONTENT, 'api-group.ts', 'discovery', 'watch', 'resource-routes.ts'],
   'api-server.ts': [
     ...['authentication', 'authorization', 'discovery', 'health', 'http', 'middleware', 'openapi', 'serving'],
-    ...['watch', 'api-group.ts', 'dispatch.ts'],
+    ...['watch', 'api-group.ts', 'routes.ts'],
   ],
   'subsystem.ts': ['api-group.ts', 'health', 'http'],
   'serve-subsystems.ts': [

@@ -43,7 +43,7 @@ import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiGroup } from './api-group.ts';
-import { dispatch } from './dispatch.ts';
+import { routes } from './routes.ts';
 
 /** What an API server serves, and with what. */
 export interface ApiServerOptions extends ListenAddress {
@@ -151,7 +151,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   app.use(limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry));
   app.use(limitHeld(deliveries));
   app.use(authorize(options.authorizer ?? everythingIsAllowed));
-  app.use(dispatch({ groups, version, endpoints, watches, serverAddress }));
+  app.use(routes({ groups, version, endpoints, watches, serverAddress }));
   app.on('error', (error) => logger.info('Cannot send a response', { err: String(error) }, 2));
 
   const serving = await SecureServer.start({

@@ -1,0 +1,83 @@
+import type Router from '@koa/router';
+import type { RequestState } from '#lib/apiserver/http/api-context.ts';
+import { noSuchResource } from '#lib/apiserver/http/failures.ts';
+import { splitPath } from '#lib/apiserver/http/request-info.ts';
+import { requireGet } from '#lib/apiserver/http/require-get.ts';
+import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
+import { serveDocument } from '#lib/apiserver/resources/serve-document.ts';
+import { serveGet } from '#lib/apiserver/resources/serve-get.ts';
+import { listOptionsOf, serveList } from '#lib/apiserver/resources/serve-list.ts';
+import { serveRouted } from '#lib/apiserver/resources/serve-routed.ts';
+import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';
+import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
+import type { ApiGroup, ApiVersion, ServedResource } from './api-group.ts';
+
+/** What every resource is got with: nobody reads a body. */
+const ANY_BODY = ['*/*'];
+
+/**
+ * Declares where the resources of a version are served. What has namespaces is addressed inside of one, except that its
+ * objects can be listed over all; an empty namespace is all of them, as in Kubernetes.
+ */
+export function addResourceRoutes(
+  router: Router<RequestState>,
+  { name: group }: ApiGroup,
+  apiVersion: ApiVersion,
+  watches: WatchServer,
+): void {
+  const { version, route } = apiVersion;
+  const at = `/apis/${group}/${version}`;
+  if (route) {
+    router.all(`${at}/*path`, (context) => {
+      const [, , , ...segments] = splitPath(context.state.info.path);
+      const routed = route(segments);
+      if (!routed) throw noSuchResource();
+      requireGet(context, { produces: LIST_TYPES, consumes: ANY_BODY });
+      return serveRouted(context, routed);
+    });
+    return;
+  }
+  for (const [root, isInside] of [
+    [`${at}/namespaces/{:namespace}`, true],
+    [at, false],
+  ] as const) {
+    router.all(`${root}/:resource`, async (context) => {
+      const { namespace = '' } = context.params;
+      const resource = findResource(apiVersion, context.params.resource);
+      if (resource.type === 'document') {
+        if (resource.isNamespaced !== isInside) throw noSuchResource();
+        requireGet(context, { produces: DOCUMENT_TYPES, consumes: ANY_BODY });
+        return await serveDocument(context, { group, version, resource, key: { namespace, name: '' } });
+      }
+      if (isInside && !resource.isNamespaced) throw noSuchResource();
+      requireGet(context, { produces: LIST_TYPES, consumes: ANY_BODY });
+      const target = { group, version, resource, namespace: namespace || undefined };
+      const options = listOptionsOf(context.state, resource);
+      if (options.isWatch) serveWatch(context, { target, options, watches });
+      else await serveList(context, { target, options });
+    });
+
+    router.all(`${root}/:resource/:name`, async (context) => {
+      const { namespace = '', name = '' } = context.params;
+      const resource = findResource(apiVersion, context.params.resource);
+      if (resource.type === 'document' || resource.isNamespaced !== isInside) throw noSuchResource();
+      requireGet(context, { produces: DOCUMENT_TYPES, consumes: ANY_BODY });
+      await serveGet(context, { group, version, resource, key: { namespace, name } });
+    });
+
+    router.all(`${root}/:resource/:name/:subresource`, async (context) => {
+      const { namespace = '', name = '', resource: parent, subresource } = context.params;
+      const resource = findResource(apiVersion, `${parent}/${subresource}`);
+      if (resource.type !== 'document' || resource.isNamespaced !== isInside) throw noSuchResource();
+      requireGet(context, { produces: DOCUMENT_TYPES, consumes: ANY_BODY });
+      await serveDocument(context, { group, version, resource, key: { namespace, name } });
+    });
+  }
+}
+
+/** @throws {StatusError} 404 where there is none of the name */
+function findResource(version: ApiVersion, name: string | undefined): ServedResource {
+  const resource = version.resources().find((one) => one.name === name);
+  if (!resource) throw noSuchResource();
+  return resource;
+}

@@ -1,0 +1,93 @@
+import { METHODS } from 'node:http';
+import Router from '@koa/router';
+import { apiGroup, apiResourceList } from '#lib/apiserver/discovery/group-documents.ts';
+import { serveGroups } from '#lib/apiserver/discovery/serve-groups.ts';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
+import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import type { ApiContext, Endpoint, Middleware, RequestState } from '#lib/apiserver/http/api-context.ts';
+import { methodNotAllowed, noSuchResource } from '#lib/apiserver/http/failures.ts';
+import { splitPath } from '#lib/apiserver/http/request-info.ts';
+import { gets } from '#lib/apiserver/http/require-get.ts';
+import { writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
+import { DOCUMENT_TYPES, MEDIA_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
+import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
+import type { ApiGroup } from './api-group.ts';
+import { addResourceRoutes } from './resource-routes.ts';
+
+/** What is served. */
+export interface Served {
+  readonly groups: readonly ApiGroup[];
+  readonly version: VersionInfo;
+  /** By their exact paths; one that ends with a slash serves everything below it, too. */
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly watches: WatchServer;
+  /** Host and port for discovery to tell; the host may be empty. */
+  serverAddress(): string;
+}
+
+/**
+ * Declares what is served where. As in Kubernetes, to a path that leads into a group the group responds even if there is
+ * nothing; the response to any other unknown path is the list of those that there are. The router takes 7 µs of CPU to
+ * look through 40 routes, of some 220 that it takes to get an object by its name.
+ */
+export function routes(served: Served): Middleware {
+  const { groups, version, endpoints, watches } = served;
+  const router = new Router<RequestState>({ strict: true, sensitive: true });
+
+  router.all('/apis', gets(DOCUMENT_TYPES), serveGroups(groups, served.serverAddress));
+  for (const group of groups) {
+    const { name, versions } = group;
+    router.all(`/apis/${name}`, gets(DOCUMENT_TYPES), (context) => writeDocument(context, apiGroup(group)));
+    for (const each of versions) {
+      const groupVersion = `${name}/${each.version}`;
+      router.all(`/apis/${groupVersion}`, gets(DOCUMENT_TYPES), (context) =>
+        writeDocument(context, apiResourceList(groupVersion, each.resources())),
+      );
+      addResourceRoutes(router, group, each, watches);
+    }
+    router.all(`/apis/${name}/*path`, nothing);
+  }
+  router.all('/version', gets([MEDIA_TYPES.json]), (context) =>
+    writeBody(context, Buffer.from(goJson({ ...version }, 2)), 'json'),
+  );
+  router.all('/version/*path', nothing);
+  for (const [path, endpoint] of endpoints) {
+    router.all(path.endsWith('/') ? `${path}{*path}` : path, endpoint);
+  }
+
+  const route = router.routes() as Middleware;
+  return (context) => {
+    context.newRouterPath = routedPath(context.state.info.path);
+    return route(context, async () => {
+      if (!METHODS.includes(context.method)) throw methodNotAllowed(); // HTTP/2 lets clients invent some, routes have none of these
+      servePaths(context, served);
+    });
+  };
+}
+
+function nothing(): never {
+  throw noSuchResource();
+}
+
+/**
+ * The path as routes are matched with it: encoded again, for they decode parameters; slashes behind what is served in
+ * groups count for nothing, as in Kubernetes.
+ */
+function routedPath(path: string): string {
+  const isTrimmed = path.endsWith('/') && /^\/(?:apis|version)\//.test(path);
+  const trimmed = isTrimmed ? `/${splitPath(path).join('/')}` : path;
+  return /[^\w\-./]/.test(trimmed) ? trimmed.split('/').map(encodeURIComponent).join('/') : trimmed;
+}
+
+/** Where the list of paths is what one asks for; as in Kubernetes, they are no part of it. */
+const INDEX_PATHS = ['/', '/index.html'];
+
+function servePaths(context: ApiContext, { groups, endpoints }: Served): void {
+  const paths = groups.flatMap(({ name, versions }) => [
+    `/apis/${name}`,
+    ...versions.map(({ version }) => `/apis/${name}/${version}`),
+  ]);
+  const all = ['/apis', '/version', ...paths, ...endpoints.keys()].sort();
+  context.status = INDEX_PATHS.includes(context.state.info.path) ? 200 : 404;
+  writeBody(context, Buffer.from(goJson({ paths: all }, 2)), 'json');
+}

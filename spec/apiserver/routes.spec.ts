@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import type { DocumentResource, ServedResource } from '#lib/apiserver/api-group.ts';
+import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
+import { thingsResource } from '#spec/support/served-things.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+const ROOT = '/apis/lab.example/v1';
+
+describe('routes', () => {
+  let server: ApiServer;
+  /** Where the request led. */
+  let reached: string | undefined;
+
+  const objects = (name: string, isNamespaced: boolean): ServedResource =>
+    thingsResource(() => [], {
+      name,
+      isNamespaced,
+      list: ({ namespace }) => {
+        reached = `list ${name} of ${namespace ?? 'all'}`;
+        return [];
+      },
+      get: ({ namespace, name: object }) => {
+        reached = `get ${name} ${namespace}/${object}`;
+        return undefined;
+      },
+    });
+  const document = (name: string, isNamespaced: boolean): DocumentResource => ({
+    ...{ type: 'document', name, singularName: '', kind: 'Value', isNamespaced },
+    read: ({ namespace, name: object }) => {
+      reached = `read ${name} ${namespace}/${object}`;
+      return undefined;
+    },
+  });
+  const resources = [
+    objects('things', false),
+    objects('pods', true),
+    document('pods/requests', true),
+    document('nodes/load', false),
+    document('queue', true),
+  ];
+
+  before(async () => {
+    server = await startTestApiServer({
+      groups: [
+        {
+          name: 'lab.example',
+          versions: [
+            { version: 'v1', resources: () => resources },
+            {
+              version: 'v2',
+              resources: () => [],
+              route: (segments) => {
+                reached = `route ${segments.join(' ')}`;
+                return undefined;
+              },
+            },
+          ],
+        },
+      ],
+      endpoints: new Map([
+        ['/page', (context) => context.set('X-Reached', context.state.info.path)],
+        ['/pages/', (context) => context.set('X-Reached', context.state.info.path)],
+      ]),
+    });
+  });
+  after(() => server[Symbol.asyncDispose]());
+  beforeEach(() => {
+    reached = undefined;
+  });
+  const ask = (path: string, method = 'GET') => askHttp1({ port: server.address.port, path, method });
+
+  const led: readonly [string, string | undefined][] = [
+    ['things', 'list things of all'],
+    ['things/', 'list things of all'],
+    ['things///', 'list things of all'],
+    ['%74hings', 'list things of all'],
+    ['things/a', 'get things /a'],
+    ['things/a/', 'get things /a'],
+    ['things/%2541', 'get things /%41'],
+    ['things/%C3%A4%20%3F', 'get things /ä ?'],
+    ['things/%FF', 'get things /\uFFFD'],
+    ['pods', 'list pods of all'],
+    ['namespaces/n/pods', 'list pods of n'],
+    ['namespaces/n/pods/a', 'get pods n/a'],
+    ['namespaces/n/pods/a/requests', 'read pods/requests n/a'],
+    ['namespaces/n%2Fpods/a/requests', 'read pods/requests n/a'],
+    ['namespaces/n/pods/*/requests', 'read pods/requests n/*'],
+    ['nodes/a/load', 'read nodes/load /a'],
+    ['namespaces/n/queue', 'read queue n/'],
+    ['namespaces//pods', 'list pods of all'],
+    ['Things', undefined],
+    ['none', undefined],
+    ['things/a/b', undefined],
+    ['things//b', undefined],
+    ['pods/a', undefined],
+    ['pods/a/requests', undefined],
+    ['namespaces', undefined],
+    ['namespaces/n', undefined],
+    ['namespaces/n/things', undefined],
+    ['namespaces/n/things/a', undefined],
+    ['namespaces/n/nodes/a/load', undefined],
+    ['namespaces/n/pods/a/requests/b', undefined],
+    ['queue', undefined],
+    ['namespaces/n/queue/a', undefined],
+    ['nodes', undefined],
+  ];
+  for (const [path, target] of led) {
+    it(`lead ${path} to ${target ?? 'nothing'}`, async () => {
+      const { status, body } = await ask(`${ROOT}/${path}`);
+      expect(reached).to.equal(target);
+      if (target?.startsWith('list')) expect(status).to.equal(200);
+      else expect(status).to.equal(404);
+      if (target === undefined)
+        expect(body.toString()).to.contain('the server could not find the requested resource');
+    });
+  }
+
+  it('let a version that leads paths itself do so, with the segments as they are', async () => {
+    await ask('/apis/lab.example/v2/namespaces/n/pods/%2A/a%2Fb');
+    expect(reached).to.equal('route namespaces n pods * a b');
+  });
+
+  it('respond for the group where it has nothing, and with the paths that there are elsewhere', async () => {
+    for (const path of ['/apis/lab.example/v3', '/apis/lab.example/v3/things', '/version/x'])
+      expect(jsonOf(await ask(path))).to.include({ kind: 'Status', code: 404 });
+    for (const path of ['/apis/none', '/apis/none/v1', '/APIS', '/apis/lab.examples', '/page/', '/page/a'])
+      expect(jsonOf(await ask(path)))
+        .to.have.property('paths')
+        .that.includes.members(['/apis/lab.example/v1', '/page']);
+    expect((await ask('/')).status).to.equal(200);
+    expect((await ask('/none')).status).to.equal(404);
+  });
+
+  it('refuse every other method before they look at anything else, in groups alone', async () => {
+    for (const method of ['POST', 'HEAD', 'OPTIONS', 'PROPFIND']) {
+      for (const path of ['/apis', '/version', '/apis/lab.example', ROOT, `${ROOT}/things`])
+        expect((await ask(path, method)).status, `${method} ${path}`).to.equal(405);
+    }
+    expect((await ask(`${ROOT}/none`, 'POST')).status).to.equal(404);
+    const invented = { port: server.address.port, path: `${ROOT}/things`, method: 'INVENT' };
+    expect((await askHttp2(invented)).status).to.equal(405);
+  });
+
+  it('lead all below a path that ends with a slash to one endpoint', async () => {
+    for (const path of ['/page', '/pages/', '/pages/a', '/pages/a/b/', '/pages//%41'])
+      expect((await ask(path, 'POST')).headers['x-reached']).to.equal(decodeURIComponent(path));
+  });
+});
