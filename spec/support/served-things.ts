@@ -1,7 +1,7 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { field, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import { WHOLE_NUMBER } from '#lib/apiserver/objects/value-types.ts';
 
 /** An object of an invented kind that has a size, sent as field 2. */
 export class Thing implements ServedObject {
@@ -25,18 +25,18 @@ export class Thing implements ServedObject {
     this.size = size;
   }
 
-  fields(): JsonObject {
-    return { size: this.size };
+  get content(): Thing {
+    return this;
   }
 
-  fieldsText(): string {
-    return `"size":${this.size}`;
-  }
-
-  writeFields(message: ProtobufWriter): void {
-    message.uint(2, this.size);
+  get contentType(): MessageType<Thing> {
+    return THING;
   }
 }
+
+const THING = new MessageType<Thing>({
+  fields: { size: field(WHOLE_NUMBER, { number: 2, of: ({ size }) => size }) },
+});
 
 /** A resource `things` that has the batches of the moment, whatever it is asked. */
 export function thingsResource(

@@ -9,6 +9,20 @@ export type Schemas = Readonly<Record<string, Schema>>;
 /** Where the schemas of a document stand. */
 export const SCHEMAS_PATH = '#/components/schemas/';
 
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+
+/** The names under which schemas of served kinds refer to what all kinds are made of. */
+export const META_SCHEMA = {
+  duration: `${META}.Duration`,
+  fields: `${META}.FieldsV1`,
+  listMeta: `${META}.ListMeta`,
+  managedFields: `${META}.ManagedFieldsEntry`,
+  objectMeta: `${META}.ObjectMeta`,
+  ownerReference: `${META}.OwnerReference`,
+  quantity: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
+  time: `${META}.Time`,
+} as const;
+
 /** A text. */
 export function text(description: string): Schema {
   return { description, type: 'string' };

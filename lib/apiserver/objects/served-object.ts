@@ -1,15 +1,12 @@
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import type { MessageType } from './message-type.ts';
 import type { ObjectMeta } from './object-meta.ts';
 
 /** One object of a resource. It never changes. */
 export interface ServedObject extends ObjectMeta {
-  /** Everything behind `metadata`, in the order in which it is published. */
-  fields(): JsonObject;
-  /** The same as JSON on one line, without the braces around it: what lists are made of. */
-  fieldsText(): string;
-  /** Writes the same to the object's protobuf message; numbers begin at 2, behind metadata. */
-  writeFields(message: ProtobufWriter): void;
+  /** What stands behind `metadata` is made of this. */
+  readonly content: unknown;
+  /** How it is written; numbers begin at 2, behind metadata. */
+  readonly contentType: MessageType<unknown>;
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   ANY_TEXT,
   flag,
   listOf,
+  META_SCHEMA,
   mapOf,
   objectOf,
   reference,
@@ -10,20 +11,7 @@ import {
   wholeNumber,
 } from '#lib/apiserver/objects/schema.ts';
 
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const ATOMIC = { 'x-kubernetes-list-type': 'atomic' };
-
-/** The names under which schemas of served kinds refer to what all kinds are made of. */
-export const META_SCHEMA = {
-  duration: `${META}.Duration`,
-  fields: `${META}.FieldsV1`,
-  listMeta: `${META}.ListMeta`,
-  managedFields: `${META}.ManagedFieldsEntry`,
-  objectMeta: `${META}.ObjectMeta`,
-  ownerReference: `${META}.OwnerReference`,
-  quantity: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
-  time: `${META}.Time`,
-} as const;
 
 /** What every kind of Kubernetes is made of, with its every field, whether or not it is served here. */
 export const META_SCHEMAS: Schemas = {

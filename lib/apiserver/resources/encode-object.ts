@@ -21,18 +21,18 @@ export function encodeObject(object: ServedObject, type: TypeMeta, encoding: Enc
 
 /** The object's JSON on one line, without kind and apiVersion. */
 export function objectJsonText(object: ServedObject): string {
-  return `{"metadata":${objectMetaText(object)},${object.fieldsText()}}`;
+  return `{"metadata":${objectMetaText(object)},${object.contentType.membersText(object.content)}}`;
 }
 
 /** Writes the fields of the object's message. */
 export function writeObject(message: ProtobufWriter, object: ServedObject): void {
   message.message(1, () => writeObjectMeta(message, object));
-  object.writeFields(message);
+  object.contentType.writeFields(message, object.content);
 }
 
 /** The object as plain JSON, without kind and apiVersion. */
 export function objectFields(object: ServedObject): JsonObject {
-  return { metadata: objectMetaJson(object), ...object.fields() };
+  return { metadata: objectMetaJson(object), ...object.contentType.json(object.content) };
 }
 
 /** One object as a whole response, in no encoding yet. */

@@ -59,15 +59,6 @@ export class EventEncoder {
 
 /** An object that has gone is as it was, but of the version in which it went. */
 function atVersion(object: ServedObject, resourceVersion: string): ServedObject {
-  const { name, namespace, labels, creationTimestampMs } = object;
-  return {
-    name,
-    namespace,
-    labels,
-    creationTimestampMs,
-    resourceVersion,
-    fields: () => object.fields(),
-    fieldsText: () => object.fieldsText(),
-    writeFields: (message) => object.writeFields(message),
-  };
+  const { name, namespace, labels, creationTimestampMs, content, contentType } = object;
+  return { name, namespace, labels, creationTimestampMs, resourceVersion, content, contentType };
 }

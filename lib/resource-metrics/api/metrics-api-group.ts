@@ -1,8 +1,8 @@
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
 import type { SelectedBlock } from '#lib/apiserver/objects/selection.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { METRICS_SCHEMAS } from './metrics-schemas.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
+import { METRICS_SCHEMAS } from './metrics-types.ts';
 import { nodeMetricsResource } from './node-metrics-resource.ts';
 import { podMetricsResource } from './pod-metrics-resource.ts';
 import { type TimestampCounts, type Timestamped, timestampsOf } from './served-timestamps.ts';

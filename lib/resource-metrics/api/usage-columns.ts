@@ -2,7 +2,7 @@ import type { TableColumn } from '#lib/apiserver/api-group.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import type { Usage, UsageSpan } from './usage-fields.ts';
+import type { Usage, UsageSpan } from './usage-types.ts';
 
 /**
  * How `kubectl get` prints metrics.

@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { documentJson, type Encoding } from '#lib/apiserver/encoding/document.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { gzip, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
+import { field, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
+import { TEXT } from '#lib/apiserver/objects/value-types.ts';
 import { encodeList, type ObjectList } from '#lib/apiserver/resources/encode-list.ts';
 import { objectFields, writeObject } from '#lib/apiserver/resources/encode-object.ts';
 import { TimeSlices } from '#lib/concurrency/time-slices.ts';
@@ -22,19 +24,22 @@ const things = fc
 const blocks = fc.array(fc.array(things, { maxLength: 5 }), { maxLength: 4 });
 const isWanted = (thing: object) => thing instanceof Thing && thing.size % 2 === 0;
 
+const BROKEN = new MessageType<Thing>({
+  fields: {
+    half: field(TEXT, { number: 2, of: () => 'half of it' }),
+    rest: field(TEXT, {
+      number: 3,
+      of: () => {
+        throw new RangeError('Invalid time value');
+      },
+    }),
+  },
+});
+
 /** Has a value that nobody foresaw. */
 class BrokenThing extends Thing {
-  override fields(): never {
-    throw new RangeError('Invalid time value');
-  }
-
-  override fieldsText(): never {
-    return this.fields();
-  }
-
-  override writeFields(message: ProtobufWriter): void {
-    message.string(2, 'half of it');
-    this.fields();
+  override get contentType(): typeof BROKEN {
+    return BROKEN;
   }
 }
 
@@ -142,9 +147,9 @@ describe('encodeList', () => {
       { length: 5_000 },
       (_, index) =>
         new (class extends Thing {
-          override fieldsText() {
+          override get contentType() {
             encoded++;
-            return super.fieldsText();
+            return super.contentType;
           }
         })(`thing-${index}`),
     );

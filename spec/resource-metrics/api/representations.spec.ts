@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { META_SCHEMAS } from '#lib/apiserver/openapi/meta-schemas.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
-import { METRICS_SCHEMA, METRICS_SCHEMAS } from '#lib/resource-metrics/api/metrics-schemas.ts';
+import { METRICS_SCHEMA, METRICS_SCHEMAS } from '#lib/resource-metrics/api/metrics-types.ts';
 import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { askHttp1 } from '#spec/support/api-request.ts';

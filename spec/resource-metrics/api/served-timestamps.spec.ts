@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
-import { NodeMetrics } from '#lib/resource-metrics/api/node-metrics.ts';
+import { NodeMetrics } from '#lib/resource-metrics/api/metrics-object.ts';
 import { type Timestamped, timestampsOf } from '#lib/resource-metrics/api/served-timestamps.ts';
 import { liveNode, nodeUsage } from '#spec/support/metrics-source.ts';
 

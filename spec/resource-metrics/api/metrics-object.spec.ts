@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
-import { NodeMetrics } from '#lib/resource-metrics/api/node-metrics.ts';
-import { PodMetrics } from '#lib/resource-metrics/api/pod-metrics.ts';
+import { NodeMetrics, PodMetrics } from '#lib/resource-metrics/api/metrics-object.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';
 import { liveNode, livePod, nodeUsage, podUsage } from '#spec/support/metrics-source.ts';
 
@@ -20,21 +19,25 @@ const pods = fc.record({
   containers: fc.array(fc.record({ name: trickyTexts, ...usages }), { maxLength: 3 }),
 });
 
-describe('fieldsText', () => {
-  it('of NodeMetrics is the JSON of its fields', () => {
+describe('NodeMetrics', () => {
+  it('has text that is the JSON of its fields', () => {
     fc.assert(
       fc.property(nodes, (usage) => {
         const metrics = new NodeMetrics(nodeUsage('a', usage), liveNode('a'), ORIGIN);
-        expect(`{${metrics.fieldsText()}}`).to.equal(goJson(metrics.fields()));
+        const { contentType, content } = metrics;
+        expect(contentType.text(content)).to.equal(goJson(contentType.json(content)));
       }),
     );
   });
+});
 
-  it('of PodMetrics is the JSON of its fields', () => {
+describe('PodMetrics', () => {
+  it('has text that is the JSON of its fields', () => {
     fc.assert(
       fc.property(pods, (usage) => {
         const metrics = new PodMetrics(podUsage('n', 'a', usage), livePod('n', 'a'), ORIGIN);
-        expect(`{${metrics.fieldsText()}}`).to.equal(goJson(metrics.fields()));
+        const { contentType, content } = metrics;
+        expect(contentType.text(content)).to.equal(goJson(contentType.json(content)));
       }),
     );
   });

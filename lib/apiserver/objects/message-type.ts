@@ -1,0 +1,138 @@
+import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { objectOf, reference, type Schema, type Schemas } from './schema.ts';
+import type { ValueType } from './value-types.ts';
+
+/** A field of messages made of `Of`. */
+export interface MessageField<Of> {
+  readonly number: number;
+  /** Whether JSON has it though it is empty. */
+  readonly isRequired: boolean;
+  readonly schema: Schema;
+  /** @returns `undefined` where JSON leaves it out */
+  json(of: Of): JsonValue | undefined;
+  /** The same as text on one line. */
+  text(of: Of): string | undefined;
+  write(message: ProtobufWriter, of: Of): void;
+}
+
+/**
+ * Describes a field. What `of` returns `undefined` for is left out in every format; what is optional and empty is
+ * left out in JSON alone, as in Kubernetes.
+ */
+export function field<Of, Value>(
+  type: ValueType<Value>,
+  {
+    number,
+    description = '',
+    isOptional = false,
+    of: read,
+  }: {
+    readonly number: number;
+    readonly description?: string;
+    readonly isOptional?: boolean;
+    of(of: Of): Value | undefined;
+  },
+): MessageField<Of> {
+  const isLeftOut = (value: Value | undefined) => value === undefined || (isOptional && isEmpty(value));
+  return {
+    number,
+    isRequired: !isOptional,
+    schema: type.schema(description),
+    json: (of) => {
+      const value = read(of);
+      return isLeftOut(value) ? undefined : type.json(value as Value);
+    },
+    text: (of) => {
+      const value = read(of);
+      return isLeftOut(value) ? undefined : type.text(value as Value);
+    },
+    write: (message, of) => {
+      const value = read(of);
+      if (value !== undefined) type.write(message, number, value);
+    },
+  };
+}
+
+/** What a type of messages is. */
+export interface MessageTypeOptions<Of> {
+  /** The name of its schema; without one it is not described. */
+  readonly name?: string;
+  readonly description?: string;
+  /** In the order in which JSON has them, by their names. */
+  readonly fields: Readonly<Record<string, MessageField<Of>>>;
+  /** Properties of the schema that are written elsewhere, such as `kind`. */
+  readonly properties?: Schemas;
+  readonly extensions?: JsonObject;
+}
+
+/** A type of messages: how they are written in every format, and described, all from one list of fields. */
+export class MessageType<Of> implements ValueType<Of> {
+  readonly item: Schema;
+  readonly #options: MessageTypeOptions<Of>;
+  readonly #fields: readonly {
+    readonly name: string;
+    readonly head: string;
+    readonly field: MessageField<Of>;
+  }[];
+  readonly #byNumber: readonly MessageField<Of>[];
+
+  constructor(options: MessageTypeOptions<Of>) {
+    this.#options = options;
+    this.#fields = Object.entries(options.fields).map(([name, field]) => ({
+      name,
+      head: `"${name}":`,
+      field,
+    }));
+    this.#byNumber = Object.values(options.fields).sort((a, b) => a.number - b.number);
+    this.item = reference(options.name ?? '', undefined, {});
+  }
+
+  json(of: Of): JsonObject {
+    const object: Record<string, JsonValue> = {};
+    for (const { name, field } of this.#fields) {
+      const value = field.json(of);
+      if (value !== undefined) object[name] = value;
+    }
+    return object;
+  }
+
+  text(of: Of): string {
+    return `{${this.membersText(of)}}`;
+  }
+
+  /** The JSON without the braces around it. */
+  membersText(of: Of): string {
+    let text = '';
+    for (const { head, field } of this.#fields) {
+      const value = field.text(of);
+      if (value !== undefined) text += `${text && ','}${head}${value}`;
+    }
+    return text;
+  }
+
+  write(message: ProtobufWriter, number: number, of: Of): void {
+    message.message(number, () => this.writeFields(message, of));
+  }
+
+  writeFields(message: ProtobufWriter, of: Of): void {
+    for (const field of this.#byNumber) field.write(message, of);
+  }
+
+  schema(description?: string): Schema {
+    return reference(this.#options.name ?? '', description, {});
+  }
+
+  /** Its schema, by its name. */
+  get definition(): Schemas {
+    const { name = '', description = '', fields, properties, extensions = {} } = this.#options;
+    const own = Object.entries(fields).map(([key, { schema }]) => [key, schema] as const);
+    const all = [...Object.entries(properties ?? {}), ...own].sort(([a], [b]) => (a < b ? -1 : 1));
+    const required = Object.keys(fields).filter((key) => fields[key]?.isRequired);
+    return { [name]: objectOf(description, { required, properties: Object.fromEntries(all), extensions }) };
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || value === 0 || value === false || (Array.isArray(value) && value.length === 0);
+}

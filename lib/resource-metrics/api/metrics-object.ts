@@ -1,0 +1,63 @@
+import type { MessageType } from '#lib/apiserver/objects/message-type.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
+import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import type { MetricsOrigin } from './metrics-origin.ts';
+import { NODE_METRICS, POD_METRICS } from './metrics-types.ts';
+
+/** The metrics of a usage and the live object that it belongs to. */
+class MetricsObject<Usage extends { readonly name: string }, Live extends Pick<ServedObject, 'labels'>> {
+  readonly usage: Usage;
+  readonly live: Live;
+  readonly origin: MetricsOrigin;
+
+  constructor(usage: Usage, live: Live, origin: MetricsOrigin) {
+    this.usage = usage;
+    this.live = live;
+    this.origin = origin;
+  }
+
+  get name(): string {
+    return this.usage.name;
+  }
+
+  /** When the usage was published. */
+  get creationTimestampMs(): number {
+    return this.origin.creationTimestampMs;
+  }
+
+  get resourceVersion(): string | undefined {
+    return this.origin.resourceVersion;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.live.labels;
+  }
+
+  get content(): Usage {
+    return this.usage;
+  }
+}
+
+/** The NodeMetrics of a usage and the node as it is. */
+export class NodeMetrics extends MetricsObject<NodeUsage, LiveNode> implements ServedObject {
+  get namespace(): undefined {
+    return undefined;
+  }
+
+  get contentType(): MessageType<NodeUsage> {
+    return NODE_METRICS;
+  }
+}
+
+/** The PodMetrics of a usage and the pod as it is. */
+export class PodMetrics extends MetricsObject<PodUsage, LivePod> implements ServedObject {
+  get namespace(): string {
+    return this.usage.namespace;
+  }
+
+  get contentType(): MessageType<PodUsage> {
+    return POD_METRICS;
+  }
+}
