@@ -4,7 +4,7 @@ import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import type { Conversion, Restrictions } from '#lib/apiserver/negotiation/media-type.ts';
 import { writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
-import { verbsOf } from './group-documents.ts';
+import { verbsOf } from './discovery-types.ts';
 
 /** What a client must ask for to get the discovery of all groups at once, and what it is told that it got. */
 export const AGGREGATED_DISCOVERY: Conversion = {

@@ -1,3 +1,4 @@
+import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { objectOf, reference, type Schema, type Schemas } from './schema.ts';
@@ -131,6 +132,19 @@ export class MessageType<Of> implements ValueType<Of> {
     const required = Object.keys(fields).filter((key) => fields[key]?.isRequired);
     return { [name]: objectOf(description, { required, properties: Object.fromEntries(all), extensions }) };
   }
+}
+
+/** A whole response made of one message. */
+export function documentOf<Of>(
+  of: Of,
+  messageType: MessageType<Of>,
+  type: { readonly kind: string; readonly apiVersion: string },
+): Document {
+  return {
+    ...type,
+    fields: () => messageType.json(of),
+    writeFields: (message) => messageType.writeFields(message, of),
+  };
 }
 
 function isEmpty(value: unknown): boolean {

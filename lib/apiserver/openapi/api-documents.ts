@@ -1,6 +1,7 @@
 import type { ApiGroup, ApiVersion } from '#lib/apiserver/api-group.ts';
+import { DISCOVERY_SCHEMAS } from '#lib/apiserver/discovery/discovery-types.ts';
+import { VERSION_SCHEMAS } from '#lib/apiserver/discovery/version-info.ts';
 import type { Schemas } from '#lib/apiserver/objects/schema.ts';
-import { DISCOVERY_SCHEMAS } from './discovery-schemas.ts';
 import { META_SCHEMAS } from './meta-schemas.ts';
 import {
   groupListOperation,
@@ -28,7 +29,7 @@ export function apiDocuments(groups: readonly ApiGroup[]): readonly ApiDocument[
       { name: `apis/${group.name}`, operations: [groupOperation(group)], schemas },
       ...group.versions.map((version) => versionDocument(group, version)),
     ]),
-    { name: 'version', operations: [versionOperation()], schemas },
+    { name: 'version', operations: [versionOperation()], schemas: VERSION_SCHEMAS },
   ];
 }
 

@@ -1,7 +1,8 @@
 import type { ApiGroup, ApiVersion, ObjectResource, ServedResource } from '#lib/apiserver/api-group.ts';
+import { DISCOVERY_SCHEMA } from '#lib/apiserver/discovery/discovery-types.ts';
+import { VERSION_SCHEMA } from '#lib/apiserver/discovery/version-info.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
-import { DISCOVERY_SCHEMA } from './discovery-schemas.ts';
 import { LIST_PARAMETERS, NAMESPACE, objectName, type Parameter, PRETTY } from './parameters.ts';
 
 /** What can be got at a path, in no version of OpenAPI yet. All of it is got by GET. */
@@ -52,7 +53,7 @@ export function versionOperation(): Operation {
       id: 'getCodeVersion',
       tag: 'version',
       description: 'Tell the version of the server.',
-      schema: DISCOVERY_SCHEMA.versionInfo,
+      schema: VERSION_SCHEMA,
     }),
     consumes: ['application/json'],
     produces: ['application/json'],
