@@ -1,8 +1,9 @@
-import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
-import net, { type LookupFunction } from 'node:net';
+import dns from 'node:dns';
+import net from 'node:net';
 import type { buildConnector as ConnectorOf, Dispatcher } from 'undici';
 import { Agent, buildConnector } from '#lib/kubernetes/client/undici-parts.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
+import { allowedLookup, notAllowed } from './allowed-lookup.ts';
 import type { HttpCredentials } from './http-credentials.ts';
 
 /** How connections to sources are made. */
@@ -42,22 +43,4 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
       else dial(target, callback);
     },
   });
-}
-
-/** A lookup that gives only those addresses that may be dialled for the name. */
-function allowedLookup(allowedHosts: AllowedHosts, lookup: typeof dns.lookup): LookupFunction {
-  return (host, options: LookupOptions, callback) => {
-    lookup(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-      if (error) return callback(error, '', 0);
-      const allowed = addresses.filter(({ address }) => allowedHosts.allows(host, address));
-      const [first] = allowed;
-      if (!first) return callback(notAllowed(host), '', 0);
-      if (options.all) callback(null, allowed);
-      else callback(null, first.address, first.family);
-    });
-  };
-}
-
-function notAllowed(host: string): Error {
-  return new Error(`${host} must not be asked: its address is not among the allowed hosts`);
 }

@@ -1,0 +1,87 @@
+import type { Connection, FieldPacket, QueryOptions } from 'mysql2';
+import {
+  CONNECT_TIMEOUT_MS,
+  type DatabaseOptions,
+  MAX_ROWS,
+  type SqlConnection,
+  type SqlRows,
+  STATEMENT_TIMEOUT_MS,
+} from './database.ts';
+import { GuardedSocket } from './guarded-socket.ts';
+
+/** What reads; all else, such as SET and CALL, would outlast the transaction. */
+const READS = /^[\s(]*(?:select|with|values|table|show)\b/i;
+
+/** Connects to MySQL or MariaDB. @throws when it cannot */
+export async function connectMysql(options: DatabaseOptions): Promise<SqlConnection> {
+  const { createConnection } = await import('mysql2');
+  const { host, port, user, password, database, tls } = options;
+  const socket = new GuardedSocket(options);
+  const connection = createConnection({
+    ...{ host, port, user, password, database },
+    stream: socket,
+    ...(tls && {
+      ssl: {
+        ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+        ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+        ...(tls.key === undefined ? {} : { key: tls.key }),
+        rejectUnauthorized: !tls.isUnverified,
+        verifyIdentity: !tls.isUnverified,
+      },
+    }),
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    flags: ['-LOCAL_FILES'],
+    disableEval: true,
+    rowsAsArray: true,
+    typeCast: (field) => field.string(),
+  });
+  const destroy = () => {
+    connection.destroy();
+    socket.destroy();
+  };
+  connection.on('error', destroy); // a connection that breaks while nobody uses it is simply gone
+  using _bound = socket.bound();
+  socket.dial(port, host);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      connection.connect((error) => (error ? reject(error) : resolve()));
+    });
+    const [[version = ''] = []] = (await ask(connection, 'SELECT VERSION()')).rows;
+    await ask(connection, limitsOf(version ?? ''));
+  } catch (error) {
+    destroy();
+    throw error;
+  }
+  return {
+    ...{ socket, destroy },
+    async read(text) {
+      if (!READS.test(text)) throw new Error('the statement must be a SELECT, WITH, VALUES, TABLE or SHOW');
+      await ask(connection, 'START TRANSACTION READ ONLY');
+      const rows = await ask(connection, text);
+      await ask(connection, 'ROLLBACK');
+      return rows;
+    },
+  };
+}
+
+/** For how long a statement may run is told in seconds to MariaDB, and in milliseconds to MySQL. */
+function limitsOf(version: string): string {
+  const time = version.includes('MariaDB')
+    ? `max_statement_time = ${STATEMENT_TIMEOUT_MS / 1000}`
+    : `max_execution_time = ${STATEMENT_TIMEOUT_MS}`;
+  return `SET SESSION ${time}, sql_select_limit = ${MAX_ROWS + 1}`;
+}
+
+function ask(connection: Connection, sql: string): Promise<SqlRows> {
+  const query: QueryOptions = { sql, timeout: STATEMENT_TIMEOUT_MS };
+  return new Promise((resolve, reject) => {
+    connection.query(query, (error, rows, fields: readonly FieldPacket[] | undefined) => {
+      if (error) reject(error);
+      else
+        resolve({
+          columns: (fields ?? []).map(({ name }) => name),
+          rows: Array.isArray(rows) ? (rows as []) : [],
+        });
+    });
+  });
+}

@@ -1,0 +1,55 @@
+import type { QueryResult } from 'pg';
+import {
+  CONNECT_TIMEOUT_MS,
+  type DatabaseOptions,
+  MAX_ROWS,
+  type SqlConnection,
+  STATEMENT_TIMEOUT_MS,
+} from './database.ts';
+import { GuardedSocket } from './guarded-socket.ts';
+
+/** Whatever happened before on the connection, now it reads, and not for long. */
+const BEGIN = `BEGIN TRANSACTION READ ONLY; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`;
+/** Values as the server writes them. */
+const AS_TEXT = { getTypeParser: () => (text: string) => text };
+
+/** Connects to PostgreSQL, or to what speaks as it does. @throws when it cannot */
+export async function connectPostgres(options: DatabaseOptions): Promise<SqlConnection> {
+  const { Client } = await import('pg').then(({ default: pg }) => pg);
+  const { host, port, user, password, database, tls } = options;
+  const socket = new GuardedSocket(options);
+  // The client dials by `connect`, which does not say who may be dialled.
+  Object.defineProperty(socket, 'connect', { value: socket.dial });
+  const client = new Client({
+    ...{ host, port, user, password, database },
+    stream: () => socket,
+    ssl: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, rejectUnauthorized: !tls.isUnverified },
+    application_name: 'autoscaler',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  const destroy = () => void socket.destroy();
+  client.on('error', destroy); // a connection that breaks while nobody uses it is simply gone
+  using _bound = socket.bound();
+  try {
+    await client.connect();
+  } catch (error) {
+    destroy();
+    throw error;
+  }
+  return {
+    ...{ socket, destroy },
+    async read(text) {
+      await client.query(BEGIN);
+      // A cursor takes nothing but a query, and the extended protocol no second statement behind it.
+      const cursor = { text: `DECLARE result NO SCROLL CURSOR FOR ${text}`, queryMode: 'extended' };
+      await client.query(cursor);
+      const { fields, rows }: QueryResult<(string | null)[]> = await client.query({
+        text: `FETCH ${MAX_ROWS + 1} FROM result`,
+        rowMode: 'array',
+        types: AS_TEXT,
+      });
+      await client.query('ROLLBACK');
+      return { columns: fields.map(({ name }) => name), rows };
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import dns from 'node:dns';
+import { isIP, Socket } from 'node:net';
+import { allowedLookup, notAllowed } from '../http/allowed-lookup.ts';
+import type { DatabaseOptions } from './database.ts';
+
+/** What may come for one statement. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+/** How often it is looked how much has come. */
+const LOOK_MS = 50;
+
+/** A connection that is only ever made to an address that may be asked, and bounds what comes for a statement. */
+export class GuardedSocket extends Socket {
+  readonly #options: Pick<DatabaseOptions, 'allowedHosts' | 'lookup'>;
+  #breakage: Error | undefined;
+
+  constructor(options: Pick<DatabaseOptions, 'allowedHosts' | 'lookup'>) {
+    super();
+    this.#options = options;
+  }
+
+  /** Why we broke it off ourselves, whatever its user makes of that. */
+  get breakage(): Error | undefined {
+    return this.#breakage;
+  }
+
+  /** Begins to connect; a host that must not be asked is an error of the socket. */
+  dial(port: number, host: string): this {
+    const { allowedHosts, lookup = dns.lookup } = this.#options;
+    // An address is dialled as it is, without asking for it.
+    if (isIP(host) !== 0 && !allowedHosts.allows(host, host)) return this.destroy(notAllowed(host));
+    // Node holds certificates against this name where it is told none, as for an address, in place of `localhost`.
+    Object.assign(this, { _host: host });
+    return super.connect({ port, host, lookup: allowedLookup(allowedHosts, lookup) });
+  }
+
+  /** Breaks the connection, until disposed of, when more comes than may for one statement. */
+  bound(): Disposable {
+    const before = this.bytesRead;
+    const timer = setInterval(() => {
+      if (this.bytesRead - before <= MAX_RESPONSE_BYTES) return;
+      this.#breakage = new Error(`the response is longer than ${MAX_RESPONSE_BYTES} bytes`);
+      this.destroy(this.#breakage);
+    }, LOOK_MS);
+    return { [Symbol.dispose]: () => clearInterval(timer) };
+  }
+}

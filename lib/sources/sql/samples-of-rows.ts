@@ -1,0 +1,39 @@
+import type { Sample } from '../query.ts';
+import { MAX_ROWS, type SqlRows } from './database.ts';
+
+/** A number as databases write it. */
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+const MAX_NUMBER_LENGTH = 400;
+/** By this name the column of the number is known; else it is the last one. */
+const VALUE_COLUMN = 'value';
+
+/**
+ * Makes samples of rows: one number each, and what is in the other columns as labels; NULL is no label.
+ *
+ * @throws an Error that says why they are no result: none at all, too many, NULL, or no finite number
+ */
+export function samplesOfRows({ columns, rows }: SqlRows): readonly Sample[] {
+  if (rows.length === 0) throw new Error('the query has no result');
+  if (rows.length > MAX_ROWS) throw new Error(`the query gives more than ${MAX_ROWS} rows`);
+  const named = columns.findIndex((name) => name.toLowerCase() === VALUE_COLUMN);
+  const valueIndex = named === -1 ? columns.length - 1 : named;
+  return rows.map((row) => {
+    const labels = columns.flatMap((name, index) => {
+      const value = row[index];
+      return index === valueIndex || value === null || value === undefined ? [] : [[name, value] as const];
+    });
+    return {
+      value: numberOf(row[valueIndex], columns[valueIndex] ?? ''),
+      labels: Object.fromEntries(labels),
+    };
+  });
+}
+
+function numberOf(text: string | null | undefined, column: string): number {
+  if (text === null || text === undefined)
+    throw new Error(`the query gives NULL in column ${JSON.stringify(column)}, which is no result`);
+  const value = text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text) ? Number(text) : Number.NaN;
+  if (Number.isFinite(value)) return value;
+  const shown = JSON.stringify(text.slice(0, 50));
+  throw new Error(`the query gives ${shown} in column ${JSON.stringify(column)}, which is no number`);
+}

@@ -1,0 +1,129 @@
+import type { Clock } from '#lib/time/clock.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
+import type { SqlConnection, SqlRows } from './database.ts';
+
+/** What a pool works with. */
+export interface SqlPoolOptions {
+  readonly clock: Clock;
+  readonly connect: () => Promise<SqlConnection>;
+}
+
+/** Of one database; further queries wait. */
+const MAX_CONNECTIONS = 4;
+const IDLE_MS = 60_000;
+
+interface Idle {
+  readonly connection: SqlConnection;
+  readonly expiry: Disposable;
+}
+
+/** A few connections to one database, made when they are needed, and given up when nobody has needed them for a while. */
+export class SqlPool implements Disposable {
+  readonly #options: SqlPoolOptions;
+  readonly #idle: Idle[] = [];
+  readonly #waiting: PromiseWithResolvers<void>[] = [];
+  readonly #open = new Set<SqlConnection>();
+  #inUse = 0;
+  #isClosed = false;
+
+  constructor(options: SqlPoolOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads by one statement.
+   *
+   * @throws the database's error, or the signal's reason; the connection is given up then, for nobody knows what it does
+   */
+  async read(text: string, signal: AbortSignal): Promise<SqlRows> {
+    await this.#permit(signal);
+    let connection: SqlConnection | undefined;
+    try {
+      connection = this.#takeIdle() ?? (await this.#connect(signal));
+      using _bound = connection.socket.bound();
+      const rows = await raceAbort(connection.read(text), signal);
+      this.#giveBack(connection);
+      return rows;
+    } catch (error) {
+      if (connection) this.#drop(connection);
+      throw connection?.socket.breakage ?? error;
+    } finally {
+      this.#inUse--;
+      this.#waiting.shift()?.resolve();
+    }
+  }
+
+  /** Breaks all connections off. */
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    for (const { expiry } of this.#idle.splice(0)) expiry[Symbol.dispose]();
+    for (const connection of [...this.#open]) this.#drop(connection);
+  }
+
+  async #permit(signal: AbortSignal): Promise<void> {
+    if (this.#isClosed) throw new Error('the connections are closed');
+    while (this.#inUse >= MAX_CONNECTIONS) {
+      const turn = Promise.withResolvers<void>();
+      this.#waiting.push(turn);
+      try {
+        await raceAbort(turn.promise, signal);
+      } catch (error) {
+        const index = this.#waiting.indexOf(turn);
+        if (index === -1)
+          this.#waiting.shift()?.resolve(); // it was this one's, and goes on to the next
+        else this.#waiting.splice(index, 1);
+        throw error;
+      }
+    }
+    this.#inUse++;
+  }
+
+  #takeIdle(): SqlConnection | undefined {
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
+      idle.expiry[Symbol.dispose]();
+      if (!idle.connection.socket.destroyed) return idle.connection;
+      this.#drop(idle.connection);
+    }
+    return undefined;
+  }
+
+  async #connect(signal: AbortSignal): Promise<SqlConnection> {
+    const connecting = this.#options.connect();
+    try {
+      const connection = await raceAbort(connecting, signal);
+      if (this.#isClosed) {
+        connection.destroy();
+        throw new Error('the connections are closed');
+      }
+      this.#open.add(connection);
+      return connection;
+    } catch (error) {
+      connecting.then(
+        (late) => late.destroy(),
+        () => {}, // told already, or of no interest any more
+      );
+      throw error;
+    }
+  }
+
+  #giveBack(connection: SqlConnection): void {
+    if (this.#isClosed) {
+      this.#drop(connection);
+      return;
+    }
+    const idle: Idle = {
+      connection,
+      expiry: this.#options.clock.startTimer(IDLE_MS, () => {
+        const index = this.#idle.indexOf(idle);
+        if (index !== -1) this.#idle.splice(index, 1);
+        this.#drop(connection);
+      }),
+    };
+    this.#idle.push(idle);
+  }
+
+  #drop(connection: SqlConnection): void {
+    this.#open.delete(connection);
+    connection.destroy();
+  }
+}

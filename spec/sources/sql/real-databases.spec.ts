@@ -1,0 +1,191 @@
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import {
+  findMariadb,
+  findPostgres,
+  type RealDatabase,
+  startMariadb,
+  startPostgres,
+} from '#spec/support/real-databases.ts';
+
+const SERVERS = [
+  ['MariaDB', findMariadb, startMariadb],
+  ['PostgreSQL', findPostgres, startPostgres],
+] as const;
+const signal = new AbortController().signal;
+
+for (const [name, find, start] of SERVERS) {
+  describe(`SqlDatabase, with a real ${name}`, function () {
+    this.timeout(120_000);
+    const stack = new AsyncDisposableStack();
+    let server: RealDatabase;
+    let database: SqlDatabase;
+
+    before(async function () {
+      const binary = await find();
+      if (binary === undefined) {
+        console.log(`      SKIPPED: there is no ${name} on this machine that could be started`);
+        return this.skip();
+      }
+      server = stack.use(await start(binary));
+      await server.run(
+        'CREATE TABLE jobs (queue varchar(20), priority integer); ' +
+          "INSERT INTO jobs VALUES ('mails', 1), ('mails', 2), ('orders', 1), (NULL, 3)",
+      );
+      database = stack.use(databaseOf());
+    });
+
+    after(() => stack.disposeAsync());
+
+    it('gives one number', async () => {
+      expect(await samplesOf('SELECT count(*) FROM jobs')).to.deep.equal([{ value: 4, labels: {} }]);
+      expect(await samplesOf('SELECT 1.25')).to.deep.equal([{ value: 1.25, labels: {} }]);
+      expect(await samplesOf('WITH j AS (SELECT * FROM jobs) SELECT -count(*) FROM j')).to.deep.equal([
+        { value: -4, labels: {} },
+      ]);
+    });
+
+    it('gives rows of labels and a number', async () => {
+      const jobs = 'SELECT queue, count(*) AS depth FROM jobs GROUP BY queue ORDER BY count(*), queue DESC';
+      expect(await samplesOf(jobs)).to.have.deep.members([
+        { value: 1, labels: { queue: 'orders' } },
+        { value: 1, labels: {} },
+        { value: 2, labels: { queue: 'mails' } },
+      ]);
+      expect(await samplesOf("SELECT 7 AS value, 'a' AS tier")).to.deep.equal([
+        { value: 7, labels: { tier: 'a' } },
+      ]);
+    });
+
+    it('has no result where there is none', async () => {
+      expect(await errorOf('SELECT 1 FROM jobs WHERE priority > 9')).to.match(/the query has no result$/);
+      expect(await errorOf('SELECT max(priority) AS top FROM jobs WHERE priority > 9')).to.match(
+        /gives NULL in column "top", which is no result$/,
+      );
+      expect(await errorOf("SELECT 'many' AS word")).to.match(/gives "many" in column "word"/);
+    });
+
+    it('refuses more rows than it keeps, without reading them all', async () => {
+      const rows = Array.from({ length: 7 }, (_, index) => `jobs j${index}`).join(', ');
+      expect(await errorOf(`SELECT 1 FROM ${rows}`)).to.match(/more than 1000 rows$/);
+    });
+
+    it('refuses a response that is too long', async () => {
+      const told = await errorOf("SELECT repeat('a', 12000000)");
+      expect(told).to.match(/longer than 4194304 bytes$|which is no number$/); // it may all be there at once
+      expect(await samplesOf('SELECT 1')).to.have.length(1);
+    });
+
+    for (const text of [
+      'DELETE FROM jobs',
+      'DROP TABLE jobs',
+      'SELECT 1; DELETE FROM jobs',
+      'SELECT 1; COMMIT; DELETE FROM jobs',
+      'COMMIT',
+      'SET sql_select_limit = 5',
+      '',
+    ])
+      it(`does not carry out ${JSON.stringify(text)}`, async () => {
+        expect(await errorOf(text)).to.match(/^Cannot ask database shop at 127\.0\.0\.1:\d+: /);
+        expect(await samplesOf('SELECT count(*) FROM jobs')).to.deep.equal([{ value: 4, labels: {} }]);
+      });
+
+    it('does not write by a query, either', async () => {
+      const text =
+        server.system === 'mysql'
+          ? "SELECT 1 FROM jobs INTO OUTFILE '/tmp/never'"
+          : 'WITH gone AS (DELETE FROM jobs RETURNING 1) SELECT count(*) FROM gone';
+      expect(await errorOf(text)).not.to.equal('no error');
+      expect(await samplesOf('SELECT count(*) FROM jobs')).to.deep.equal([{ value: 4, labels: {} }]);
+    });
+
+    it('has four connections at most, however many ask', async () => {
+      const sleeping = server.system === 'mysql' ? 'SELECT sleep(0.2)' : 'SELECT 1 FROM pg_sleep(0.2)';
+      const counted =
+        server.system === 'mysql'
+          ? 'SELECT count(*) FROM information_schema.processlist'
+          : "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'autoscaler'";
+      const [samples] = await Promise.all([
+        samplesOf(counted),
+        ...Array.from({ length: 20 }, () => samplesOf(sleeping)),
+      ]);
+      expect(samples?.[0]?.value).to.be.within(1, 4);
+      expect((await samplesOf(counted))[0]?.value).to.be.within(1, 4);
+    });
+
+    it('says what is wrong, and no password', async () => {
+      expect(await errorOf('SELECT nothing FROM nowhere')).to.match(/nowhere/);
+      await using other = databaseStack(databaseOf({ password: 'wrong' }));
+      const told = await errorOf('SELECT 1', other.database);
+      expect(told).to.match(/^Cannot ask database shop at 127\.0\.0\.1:\d+: .*reader/i);
+      expect(told).not.to.include('wrong');
+    });
+
+    it('dials no address that must not be asked', async () => {
+      await using other = databaseStack(databaseOf({ allowedHosts: new AllowedHosts([]) }));
+      expect(await errorOf('SELECT 1', other.database)).to.match(/127\.0\.0\.1 must not be asked/);
+      await using named = databaseStack(
+        databaseOf({ host: 'localhost', allowedHosts: new AllowedHosts([]) }),
+      );
+      expect(await errorOf('SELECT 1', named.database)).to.match(/localhost must not be asked/);
+    });
+
+    it('speaks encrypted to whom the given authority vouches for, by the name that was dialled', async () => {
+      await using verified = databaseStack(databaseOf({ tls: { ca: server.ca } }));
+      expect(await verified.database.query(encrypted()).ask(signal)).to.deep.equal([
+        { value: 1, labels: {} },
+      ]);
+      expect(await database.query(encrypted()).ask(signal)).to.deep.equal([{ value: 0, labels: {} }]);
+      await using stranger = databaseStack(databaseOf({ tls: {} }));
+      expect(await errorOf('SELECT 1', stranger.database)).to.match(/certificate/);
+      await using misnamed = databaseStack(databaseOf({ host: 'localhost', tls: { ca: server.ca } }));
+      expect(await errorOf('SELECT 1', misnamed.database)).to.match(/altnames|Hostname/);
+      await using trusting = databaseStack(databaseOf({ tls: { isUnverified: true } }));
+      expect(await errorOf('SELECT 1', trusting.database)).to.equal('no error');
+    });
+
+    /** 1 on an encrypted connection, else 0. */
+    function encrypted(): string {
+      return server.system === 'mysql'
+        ? "SELECT variable_value <> '' FROM information_schema.session_status WHERE variable_name = 'ssl_cipher'"
+        : 'SELECT ssl::int FROM pg_stat_ssl WHERE pid = pg_backend_pid()';
+    }
+
+    it('gives a statement up with its signal, and goes on', async () => {
+      const deadline = AbortSignal.timeout(300);
+      const text = server.system === 'mysql' ? 'SELECT sleep(5)' : 'SELECT 1 FROM pg_sleep(5)';
+      const startedAtMs = performance.now();
+      const failed = await database.rows(text, deadline).catch((error: unknown) => error);
+      expect(failed).to.equal(deadline.reason);
+      expect(performance.now() - startedAtMs).to.be.below(4_000);
+      expect(await samplesOf('SELECT 1')).to.have.length(1);
+    });
+
+    function databaseOf(more: object = {}): SqlDatabase {
+      const { system, port } = server;
+      const options = {
+        ...{ system, port, host: '127.0.0.1', user: 'reader', password: 'secret', database: 'shop' },
+        ...{ tls: undefined, allowedHosts: new AllowedHosts(['127.0.0.0/8']), ...more },
+      };
+      return new SqlDatabase(options, { clock: systemClock });
+    }
+
+    async function samplesOf(text: string) {
+      return await database.query(text).ask(signal);
+    }
+
+    async function errorOf(text: string, of = database): Promise<string> {
+      return await of
+        .query(text)
+        .ask(signal)
+        .then(() => 'no error', describeError);
+    }
+  });
+}
+
+function databaseStack(database: SqlDatabase) {
+  return { database, [Symbol.asyncDispose]: async () => database[Symbol.dispose]() };
+}

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import type { SqlConnection, SqlRows } from '#lib/sources/sql/database.ts';
+import { GuardedSocket } from '#lib/sources/sql/guarded-socket.ts';
+import { SqlPool } from '#lib/sources/sql/sql-pool.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const ROWS: SqlRows = { columns: ['n'], rows: [['1']] };
+const signal = new AbortController().signal;
+
+describe('SqlPool', () => {
+  it('makes one connection for those who ask one after the other', async () => {
+    const { pool, made } = setUp();
+    for (let count = 0; count < 3; count++) expect(await pool.read('1', signal)).to.equal(ROWS);
+    expect(made).to.have.length(1);
+    pool[Symbol.dispose]();
+    expect(made[0]?.isDestroyed).to.equal(true);
+  });
+
+  it('gives up a connection that nobody has used for a minute', async () => {
+    const { pool, made, clock } = setUp();
+    await pool.read('1', signal);
+    await clock.advance(59_999);
+    expect(made[0]?.isDestroyed).to.equal(false);
+    await clock.advance(1);
+    expect(made[0]?.isDestroyed).to.equal(true);
+    await pool.read('1', signal);
+    expect(made).to.have.length(2);
+    pool[Symbol.dispose]();
+  });
+
+  it('does not use a connection again that failed, or that broke meanwhile', async () => {
+    const { pool, made } = setUp();
+    expect(await failureOf(pool.read('fail', signal))).to.equal('it fails');
+    await pool.read('1', signal);
+    made[1]?.socket.destroy();
+    await pool.read('1', signal);
+    expect(made).to.have.length(3);
+    pool[Symbol.dispose]();
+  });
+
+  it('has the fifth wait, and lets those go who wait no more', async () => {
+    const { pool, made } = setUp();
+    const hanging = new AbortController();
+    const four = Array.from({ length: 4 }, () => failureOf(pool.read('hang', hanging.signal)));
+    const leaving = new AbortController();
+    const fifth = failureOf(pool.read('1', leaving.signal));
+    const sixth = pool.read('1', signal);
+    await new Promise(setImmediate);
+    expect(made).to.have.length(4);
+    leaving.abort(new Error('enough'));
+    expect(await fifth).to.equal('enough');
+    hanging.abort(new Error('too late'));
+    expect(await Promise.all(four)).to.deep.equal(Array(4).fill('too late'));
+    expect(made.slice(0, 4).every(({ isDestroyed }) => isDestroyed)).to.equal(true);
+    expect(await sixth).to.equal(ROWS);
+    pool[Symbol.dispose]();
+  });
+
+  it('breaks off what is under way when it is closed, and takes nothing any more', async () => {
+    const { pool, made } = setUp();
+    const reading = failureOf(pool.read('hang until destroyed', signal));
+    await new Promise(setImmediate);
+    pool[Symbol.dispose]();
+    expect(await reading).to.equal('destroyed');
+    expect(made[0]?.isDestroyed).to.equal(true);
+    expect(await failureOf(pool.read('1', signal))).to.equal('the connections are closed');
+  });
+});
+
+interface Made {
+  readonly socket: GuardedSocket;
+  isDestroyed: boolean;
+}
+
+function setUp() {
+  const clock = new ManualClock();
+  const made: Made[] = [];
+  const connect = async (): Promise<SqlConnection> => {
+    const socket = new GuardedSocket({ allowedHosts: new AllowedHosts([]) });
+    const one: Made = { socket, isDestroyed: false };
+    made.push(one);
+    const destroyed = Promise.withResolvers<never>();
+    destroyed.promise.catch(() => {});
+    return {
+      socket,
+      async read(text) {
+        if (text === 'fail') throw new Error('it fails');
+        if (text.startsWith('hang')) return await destroyed.promise;
+        return ROWS;
+      },
+      destroy() {
+        one.isDestroyed = true;
+        destroyed.reject(new Error('destroyed'));
+        socket.destroy();
+      },
+    };
+  };
+  return { pool: new SqlPool({ clock, connect }), made, clock };
+}
+
+async function failureOf(reading: Promise<unknown>): Promise<string> {
+  return await reading.then(
+    () => 'none',
+    (error: Error) => error.message,
+  );
+}
