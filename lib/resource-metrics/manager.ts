@@ -1,6 +1,6 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { startCycleDeadline } from './cycle-deadline.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
 
 /** What became of one cycle. */
 export interface CycleOutcome {
@@ -19,8 +19,6 @@ export interface ManagerOptions {
    * the monotonic clock.
    */
   readonly collect: (signal: AbortSignal, endsAtMs: number) => Promise<void>;
-  /** Whether nodes wait for something of our own, as handshakes: the first cycle goes on until they were asked. */
-  readonly isBehind: () => boolean;
   readonly onCycle: (outcome: CycleOutcome) => void;
 }
 
@@ -39,8 +37,7 @@ const STANDSTILL_MS = 1_000;
 /** Drives the pipeline: collects once at the start, again 12 s later, then every resolution. */
 export class Manager {
   readonly #options: ManagerOptions;
-  /** When cycles were last as they should be: one began, or the first had reason to go on. */
-  #onTimeMs: number | undefined;
+  #lastStartMs: number | undefined;
   #missedAsleep = 0;
 
   constructor(options: ManagerOptions) {
@@ -51,12 +48,12 @@ export class Manager {
   get isTimely(): boolean {
     const { clock, resolutionMs } = this.#options;
     const latestMs = Math.max(resolutionMs, SECOND_CYCLE_AFTER_MS) * TIMELY_RESOLUTIONS;
-    return this.#onTimeMs === undefined || clock.monotonicMs() - this.#onTimeMs <= latestMs;
+    return this.#lastStartMs === undefined || clock.monotonicMs() - this.#lastStartMs <= latestMs;
   }
 
   /**
-   * Runs cycles until the signal aborts. Each ends when the next is due, so that no two overlap, but for the first: it
-   * goes on until every node was asked. Those that a stalled process missed are skipped over, never made up for.
+   * Runs cycles until the signal aborts. Each ends when the next is due, so that no two overlap. Those that a stalled
+   * process missed are skipped over, never made up for.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, resolutionMs } = this.#options;
@@ -72,20 +69,10 @@ export class Manager {
   async #cycle(nextMs: number, signal: AbortSignal): Promise<number> {
     const { clock, logger, resolutionMs, collect, onCycle } = this.#options;
     const startMs = clock.monotonicMs();
-    const isFirst = this.#onTimeMs === undefined;
-    this.#onTimeMs = startMs;
-    let isExtended = false;
-    const onExtended = () => {
-      isExtended = true;
-      this.#onTimeMs = clock.monotonicMs();
-    };
-    using deadline = startCycleDeadline({
-      clock,
-      durationMs: nextMs - startMs,
+    this.#lastStartMs = startMs;
+    using deadline = startDeadline(clock, nextMs - startMs, {
       signal,
       expired: () => new Error('no response before the next cycle was due'),
-      isBehind: () => isFirst && this.#options.isBehind(),
-      onExtended,
     });
     try {
       await collect(deadline.signal, nextMs);
@@ -93,12 +80,12 @@ export class Manager {
       if (!signal.aborted) logger.error('Cannot complete a cycle', error);
     }
     const endMs = clock.monotonicMs();
-    const lateMs = isExtended ? 0 : endMs - nextMs;
+    const lateMs = endMs - nextMs;
     const missedCycles = lateMs < STANDSTILL_MS ? 0 : Math.floor(lateMs / resolutionMs) + 1;
     if (missedCycles > 0) logger.warning('A cycle took longer than it may', { skippedCycles: missedCycles });
     onCycle({ durationMs: endMs - startMs, skippedCycles: this.#missedAsleep + missedCycles });
     this.#missedAsleep = 0;
-    return isExtended ? endMs : nextMs + missedCycles * resolutionMs;
+    return nextMs + missedCycles * resolutionMs;
   }
 
   /**

@@ -115,6 +115,7 @@ export async function createPipeline(
   const publish = () => guard.contain('sink', () => sink.publish());
   const scraper = new Scraper({
     clock,
+    stopped: running.signal,
     client: kubelets,
     endpoints,
     random: Math.random,
@@ -130,7 +131,6 @@ export async function createPipeline(
     clock,
     logger,
     resolutionMs,
-    isBehind: () => kubelets.isBehind,
     collect: async (signal, endsAtMs) => {
       guard.contain('sink', () => sink.beginCycle());
       const known = guard.contain('nodes', () => [...nodes.values()]);

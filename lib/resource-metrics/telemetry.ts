@@ -5,7 +5,7 @@ import { LabelledHistograms } from '#lib/telemetry/labelled-histograms.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { CycleOutcome } from './manager.ts';
 import { ExcessiveResponse } from './scrape/excessive-response.ts';
-import { NeverAsked } from './scrape/kubelet/never-asked.ts';
+import { NeverAsked } from './scrape/never-asked.ts';
 import type { ScrapeOutcome } from './scrape/scraper.ts';
 import type { StaleCounts, StoragePoints } from './sink/metrics-sink.ts';
 import type { Stage } from './stage-guard.ts';
@@ -74,7 +74,7 @@ export class ResourceMetricsTelemetry {
     });
     this.#unasked = new Counter({
       name: 'metrics_server_kubelet_unasked_total',
-      help: 'Number of times that a kubelet was not asked in two cycles in succession, because there were too many TLS handshakes to do.',
+      help: 'Number of times that a cycle left out a kubelet that has waited to be asked for more than a cycle, because there were too many TLS handshakes to do.',
       registers,
     });
     this.#excessive = new Counter({

@@ -41,6 +41,7 @@ export class Pipeline implements AsyncDisposable {
     const endpoints = new EndpointChoice(options.endpoint ?? 'auto', clock);
     const scraper = new Scraper({
       clock,
+      stopped: new AbortController().signal,
       secondScrapeAfterMs: SECOND_CYCLE_AFTER_MS,
       random,
       endpoints,
@@ -62,7 +63,6 @@ export class Pipeline implements AsyncDisposable {
       },
     });
     const manager = new Manager({
-      isBehind: () => false,
       clock,
       logger: new RecordingLogger(),
       resolutionMs,

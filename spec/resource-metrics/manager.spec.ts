@@ -6,18 +6,15 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 /**
  * @param cycles how long each cycle takes, in turn; 0 when they run out; 'throws' for one that fails
  * @param overrunMs how much later one ends that is cut short
- * @param behindUntilMs until when nodes wait for something of our own
  */
 function setup({
   resolutionMs = 60_000,
   cycles = [],
   overrunMs = 0,
-  behindUntilMs = 0,
 }: {
   resolutionMs?: number;
   cycles?: (number | 'throws')[];
   overrunMs?: number;
-  behindUntilMs?: number;
 } = {}) {
   const clock = new ManualClock();
   const logger = new RecordingLogger();
@@ -29,7 +26,6 @@ function setup({
     clock,
     logger,
     resolutionMs,
-    isBehind: () => clock.monotonicMs() < behindUntilMs,
     onCycle: (outcome) => outcomes.push(outcome),
     collect: async (signal) => {
       startedAtMs.push(clock.monotonicMs());
@@ -71,39 +67,6 @@ describe('Manager', () => {
     const { clock, startedAtMs } = setup({ cycles: [999_999] });
     await clock.advance(12_000);
     expect(startedAtMs).to.deep.equal([0, 12_000]);
-  });
-
-  it('lets the first cycle go on while nodes wait for something of our own, and is timely meanwhile', async () => {
-    const { clock, endedAtMs, logger, manager, outcomes, reasons, startedAtMs } = setup({
-      resolutionMs: 15_000,
-      cycles: [47_000, 0],
-      behindUntilMs: 45_000,
-    });
-    for (let second = 0; second < 46; second++) {
-      await clock.advance(1_000);
-      expect(manager.isTimely).to.equal(true);
-    }
-    await clock.advance(31_000);
-    expect(reasons).to.deep.equal([]);
-    expect(endedAtMs[0]).to.equal(47_000);
-    expect(startedAtMs).to.deep.equal([0, 47_000, 62_000, 77_000]);
-    expect(outcomes[0]).to.deep.equal({ durationMs: 47_000, skippedCycles: 0 });
-    expect(logger.lines).to.deep.equal([]);
-  });
-
-  it('ends a first cycle that is no longer behind, but not before the last had time to respond', async () => {
-    const { clock, reasons, startedAtMs } = setup({ cycles: [999_999], behindUntilMs: 13_000 });
-    await clock.advance(15_999);
-    expect(reasons).to.deep.equal([]);
-    await clock.advance(1);
-    expect(reasons).to.deep.equal(['no response before the next cycle was due']);
-    expect(startedAtMs).to.deep.equal([0, 16_000]);
-  });
-
-  it('ends every other cycle in time, whoever waits', async () => {
-    const { clock, startedAtMs } = setup({ cycles: [0, 999_999], behindUntilMs: 999_999 });
-    await clock.advance(80_000);
-    expect(startedAtMs).to.deep.equal([0, 12_000, 72_000]);
   });
 
   it('begins a cycle in time, too, if the one before ended by its deadline, which timers overrun a little', async () => {
@@ -195,7 +158,6 @@ function setupStalled(durationMs: number) {
   const startedAtMs: number[] = [];
   const outcomes: CycleOutcome[] = [];
   const manager = new Manager({
-    isBehind: () => false,
     clock,
     logger,
     resolutionMs: 60_000,

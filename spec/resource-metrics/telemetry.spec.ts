@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
-import { NeverAsked } from '#lib/resource-metrics/scrape/kubelet/never-asked.ts';
+import { NeverAsked } from '#lib/resource-metrics/scrape/never-asked.ts';
 import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { ResourceMetricsTelemetry } from '#lib/resource-metrics/telemetry.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
@@ -63,7 +63,7 @@ describe('ResourceMetricsTelemetry', () => {
 
   it('counts kubelets that were never asked apart from requests', async () => {
     const { lines, telemetry } = setup();
-    telemetry.recordScrape(scrape('a', new ScrapeError('a', new NeverAsked(new Error('the cycle ended')))));
+    telemetry.recordScrape(scrape('a', new ScrapeError('a', new NeverAsked())));
     expect(await lines('metrics_server_kubelet_unasked_total')).to.deep.equal([
       'metrics_server_kubelet_unasked_total 1',
     ]);

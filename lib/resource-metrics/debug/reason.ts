@@ -35,7 +35,7 @@ export const REASONS = {
   },
   NodeNotAsked: {
     meaning:
-      "The node's kubelet was not asked in two cycles or more: this program has more TLS handshakes to do than it has time for.",
+      "The node's kubelet has waited to be asked for more than a cycle: this program has more TLS handshakes to do than it has time for.",
     remedy:
       'Give the server more CPU, or a longer --metric-resolution. It passes by itself where all connections had to be made again, as after a change of certificates.',
   },

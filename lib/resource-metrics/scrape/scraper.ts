@@ -6,10 +6,12 @@ import {
   type ScrapeTarget,
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
-import { NeverAsked } from '#lib/resource-metrics/scrape/kubelet/never-asked.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
 import type { EndpointChoice } from './endpoint-choice.ts';
+import { NeverAsked } from './never-asked.ts';
 import { ScrapeError } from './scrape-error.ts';
+import { type ScrapeBounds, ScrapesUnderWay } from './scrapes-under-way.ts';
 import { SecondScrapes } from './second-scrapes.ts';
 import type { SnapshotPublisher } from './snapshot-publisher.ts';
 
@@ -19,7 +21,7 @@ export interface ScrapeOutcome {
   /** When it began, by our wall clock. */
   readonly startedAtMs: number;
   readonly durationMs: number;
-  /** `undefined` when it succeeded; caused by {@link NeverAsked} where the kubelet was not asked in two cycles in succession. */
+  /** `undefined` when it succeeded; caused by {@link NeverAsked} where an earlier attempt has waited for this process for more than a cycle. */
   readonly error: ScrapeError | undefined;
   /** What could not be read of the response, in words. */
   readonly ignored: readonly string[];
@@ -32,6 +34,8 @@ export interface ScrapeOutcome {
 /** What a scraper needs from outside. */
 export interface ScraperOptions {
   readonly clock: Clock;
+  /** Ends every scrape, and whatever waits. */
+  readonly stopped: AbortSignal;
   readonly client: Pick<KubeletClient, 'get' | 'retain'>;
   readonly endpoints: EndpointChoice;
   readonly targetOf: (node: LiveNode) => ScrapeTarget | NoScrapeTarget;
@@ -49,19 +53,21 @@ export interface ScraperOptions {
 /** One cycle over all nodes. */
 export interface ScrapeCycle {
   readonly nodes: Iterable<LiveNode>;
-  /** Ends the cycle: nodes that have not responded by then have failed. */
+  /** Ends the cycle: nodes that have not responded by then have failed, but for those that had to wait for us. */
   readonly signal: AbortSignal;
   /** When the signal is going to, on our monotonic clock. */
   readonly endsAtMs: number;
 }
 
 const JITTER_PER_NODE_MS = 8;
-const MOST_JITTER_MS = 4000;
+
+/** How the starts of a cycle are spread, and how long after the last the first responses are published without the others. */
+const PACE = { mostJitterMs: 4000, patienceMs: 1000 };
+
 /** Most pods are not served before two cycles are over: in these, haste is worth more than an even load. */
+const STARTING_PACE = { mostJitterMs: 1000, patienceMs: 500 };
 const STARTING_CYCLES = 2;
-const MOST_STARTING_JITTER_MS = 1500;
-/** How long after the last start the first responses are published without those that are still to come. */
-const PATIENCE_MS = 1000;
+
 /** A node whose second scrape would begin later than this before the end of a cycle is left to the next one. */
 const LEAST_SECOND_SCRAPE_MS = 5000;
 
@@ -71,76 +77,84 @@ export class Scraper {
   /** By node, when in a cycle it is scraped: always at the same point, so that no two scrapes come too near each other. */
   #spread: ReadonlyMap<string, number> = new Map();
   readonly #secondScrapes: SecondScrapes;
-  /** Nodes that were never asked in the cycle before, and not in this one yet. */
-  readonly #unasked = new Set<string>();
+  readonly #underWay: ScrapesUnderWay;
+  /** Of the latest cycle. */
+  #publisher: SnapshotPublisher | undefined;
   #cycles = 0;
 
   constructor(options: ScraperOptions) {
     this.#options = options;
     this.#secondScrapes = new SecondScrapes(options.secondScrapeAfterMs);
+    this.#underWay = new ScrapesUnderWay(options.stopped);
   }
 
-  /** Resolves when every node has responded or failed. */
+  /** Resolves when every node has responded or failed, or goes on without its cycle because it had to wait for us. */
   async scrape({ nodes, signal, endsAtMs }: ScrapeCycle): Promise<void> {
     const all = [...nodes];
-    const mostJitterMs = this.#cycles++ < STARTING_CYCLES ? MOST_STARTING_JITTER_MS : MOST_JITTER_MS;
+    const { mostJitterMs, patienceMs } = this.#cycles++ < STARTING_CYCLES ? STARTING_PACE : PACE;
     const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, mostJitterMs);
-    const { clock, client, random, receive } = this.#options;
-    using publisher = this.#options.publisher(jitterMs + PATIENCE_MS);
+    const { clock, client, random } = this.#options;
+    using publisher = this.#options.publisher(jitterMs + patienceMs);
+    this.#publisher = publisher;
     const targets = new Set<string>();
     const spread = new Map<string, number>();
-    const deliver = (batch: MetricsBatch) => {
-      receive(batch);
-      this.#secondScrapes.noteResponse(batch.nodeName, batch.receivedAtMs);
-      publisher.markDirty();
-    };
     const scrapeNode = async (node: LiveNode) => {
       const target = this.#options.targetOf(node);
       if ('reason' in target) return this.#reportUnreachable(target);
       targets.add(formatAddress(target));
       const fraction = this.#spread.get(node.name) ?? random();
       spread.set(node.name, fraction);
+      const underWay = this.#underWay.passOver(node.name);
+      if (underWay) {
+        if (underWay.isWaiting && underWay.passes > 1) this.#reportNeverAsked(target);
+        await raceAbort(underWay.ended, signal).catch(() => {}); // it goes on into the next cycle, too
+        return;
+      }
       const secondDueMs = this.#secondScrapes.dueMs(node.name);
       if (secondDueMs > endsAtMs - LEAST_SECOND_SCRAPE_MS) return;
       const waitMs = Math.max(fraction * jitterMs, secondDueMs - clock.monotonicMs());
       await waitUnlessAborted(clock, waitMs, signal);
-      await this.#scrapeNode(node, target, { signal, deliver });
+      await this.#underWay.run(node.name, signal, (bounds) => this.#scrapeNode(node, target, bounds));
     };
     const scraped = Promise.all(all.map(scrapeNode));
     this.#spread = spread;
     this.#secondScrapes.retain((name) => spread.has(name));
-    for (const name of this.#unasked) if (!spread.has(name)) this.#unasked.delete(name);
     await scraped;
     publisher.flush();
     await client.retain(targets);
   }
 
   #reportUnreachable({ nodeName, reason }: NoScrapeTarget): void {
-    const error = new ScrapeError(nodeName, new Error(reason));
-    this.#options.onScraped({
-      nodeName,
-      startedAtMs: this.#options.clock.nowMs(),
-      durationMs: 0,
-      error,
-      ignored: [],
-    });
+    this.#reportUnasked(new ScrapeError(nodeName, new Error(reason)));
+  }
+
+  #reportNeverAsked(target: ScrapeTarget): void {
+    const address = formatAddress(target);
+    this.#reportUnasked(new ScrapeError(target.nodeName, new NeverAsked(), { address }));
+  }
+
+  #reportUnasked(error: ScrapeError): void {
+    const { nodeName } = error;
+    const startedAtMs = this.#options.clock.nowMs();
+    this.#options.onScraped({ nodeName, startedAtMs, durationMs: 0, error, ignored: [] });
+  }
+
+  #deliver(batch: MetricsBatch): void {
+    this.#options.receive(batch);
+    this.#secondScrapes.noteResponse(batch.nodeName, batch.receivedAtMs);
+    this.#publisher?.markDirty();
   }
 
   /**
    * Asks one node and delivers its response as soon as that is read: it passes through nothing that has waited for long. Such
    * calls are held where the collector seldom looks, and with them, though they are over, all that passed through.
    */
-  async #scrapeNode(
-    node: LiveNode,
-    target: ScrapeTarget,
-    { signal, deliver }: { readonly signal: AbortSignal; readonly deliver: (batch: MetricsBatch) => void },
-  ): Promise<void> {
+  async #scrapeNode(node: LiveNode, target: ScrapeTarget, { signal, pause }: ScrapeBounds): Promise<void> {
     const { clock, client, endpoints, onScraped } = this.#options;
     const { nodeName } = target;
     const address = formatAddress(target);
     let endpoint: string | undefined;
     const begin = { startedAtMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
-    const wasUnasked = this.#unasked.delete(nodeName);
     const report = (outcome: Pick<ScrapeOutcome, 'error' | 'ignored'>) => {
       const durationMs = clock.monotonicMs() - begin.monotonicMs;
       onScraped({ nodeName, startedAtMs: begin.startedAtMs, durationMs, address, endpoint, ...outcome });
@@ -155,13 +169,11 @@ export class Scraper {
           const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
           const batch = decode(body, { nodeName, requestedAtMs, ...received });
           ignored = batch.ignored;
-          deliver(batch);
+          this.#deliver(batch);
         };
-        await client.get(target, path, { signal, read });
+        await client.get(target, path, { signal, read, pause });
       });
     } catch (cause) {
-      if (cause instanceof NeverAsked) this.#unasked.add(nodeName);
-      if (cause instanceof NeverAsked && !wasUnasked) return; // the next cycle goes on with it
       report({ error: new ScrapeError(nodeName, cause, { address }), ignored: [] });
       return;
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { explainScrape } from '#lib/resource-metrics/debug/why-node-not-served.ts';
-import { NeverAsked } from '#lib/resource-metrics/scrape/kubelet/never-asked.ts';
+import { NeverAsked } from '#lib/resource-metrics/scrape/never-asked.ts';
 import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 
@@ -13,8 +13,8 @@ describe('explainScrape', () => {
       return explainScrape({ scrapes, sink: { held: () => undefined } }, 'a');
     };
     expect(explain(new Error('connection refused'))?.code).to.equal('NodeFailing');
-    const ours = explain(new NeverAsked(new Error('no response before the next cycle was due')));
+    const ours = explain(new NeverAsked());
     expect(ours?.code).to.equal('NodeNotAsked');
-    expect(ours?.message).to.match(/it was never asked: .* \(since 1970-/);
+    expect(ours?.message).to.match(/it was not asked for more than a cycle: .* \(since 1970-/);
   });
 });

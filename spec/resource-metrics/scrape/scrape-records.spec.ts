@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { NeverAsked } from '#lib/resource-metrics/scrape/kubelet/never-asked.ts';
+import { NeverAsked } from '#lib/resource-metrics/scrape/never-asked.ts';
 import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
@@ -38,7 +38,7 @@ describe('ScrapeRecords', () => {
 
   it('tells a kubelet that was never asked from one that failed', () => {
     const records = new ScrapeRecords();
-    const error = new ScrapeError('a', new NeverAsked(new Error('the cycle ended')));
+    const error = new ScrapeError('a', new NeverAsked());
     records.record(outcome({ error }));
     expect(records.get('a')?.failure).to.include({ wasAsked: false, count: 1 });
   });

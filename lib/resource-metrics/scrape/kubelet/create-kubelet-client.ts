@@ -18,11 +18,8 @@ export interface KubeletConnectionOptions extends KubeletTrust {
   readonly completelyInsecure: boolean;
 }
 
-/** Asks kubelets, and tells how that goes. */
-export interface CreatedKubeletClient extends Pick<KubeletClient, 'get' | 'retain'>, AsyncDisposable {
-  /** Whether nodes wait for others' handshakes. */
-  readonly isBehind: boolean;
-}
+/** Asks kubelets. */
+export type CreatedKubeletClient = Pick<KubeletClient, 'get' | 'retain'> & AsyncDisposable;
 
 /** More at once would make kubelets look slow and hold up everybody else: each costs 1 to 2 ms of our own CPU, in one piece. */
 const HANDSHAKES_AT_ONCE = 16;
@@ -76,9 +73,6 @@ export async function createKubeletClient(
   return {
     get: (target, path, request) => client.get(target, path, request),
     retain: (addresses) => client.retain(addresses),
-    get isBehind() {
-      return handshakes.isExhausted;
-    },
     [Symbol.asyncDispose]: () => created.disposeAsync(),
   };
 }

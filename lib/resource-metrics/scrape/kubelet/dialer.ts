@@ -4,11 +4,11 @@ import type { Semaphore } from '#lib/concurrency/semaphore.ts';
 import type { ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
+import { HandshakePace } from './handshake-pace.ts';
 import { kubeletIdentityFault } from './kubelet-identity.ts';
-import { NeverAsked } from './never-asked.ts';
+import { startPatientTimer } from './patient-timer.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for anew at every dial, for files rotate. */
 export interface KubeletTls {
@@ -42,9 +42,6 @@ export interface DialerOptions {
   readonly dialTimeoutMs: number;
 }
 
-/** Many times what a handshake takes of our own CPU: it is the other side that is slow. */
-const LONGEST_PERMIT_MS = 250;
-
 /**
  * Opens connections to kubelets.
  *
@@ -53,10 +50,12 @@ const LONGEST_PERMIT_MS = 250;
  */
 export class Dialer {
   readonly #options: DialerOptions;
+  readonly #pace: HandshakePace;
   #context: { readonly madeOf: KubeletTls; readonly secureContext: tls.SecureContext } | undefined;
 
   constructor(options: DialerOptions) {
     this.#options = options;
+    this.#pace = new HandshakePace(options.dialTimeoutMs);
   }
 
   /** What the next connection is made with; the same object until it changes, and `undefined` for plain text. */
@@ -65,8 +64,7 @@ export class Dialer {
   }
 
   /**
-   * @throws {NeverAsked} when the signal aborts while the handshake waits for a permit; its reason when it aborts
-   * elsewhere; else with the cause in words
+   * @throws the signal's reason when it aborts; else with the cause in words
    */
   async dial(target: DialTarget, { signal, pause }: DialDeadline): Promise<net.Socket> {
     const { clock, dialTimeoutMs, resolver } = this.#options;
@@ -80,12 +78,14 @@ export class Dialer {
       const leftMs = dialTimeoutMs - (clock.monotonicMs() - startedAtMs);
       using _permit = this.#shortened(await this.#permit({ signal, pause }));
       if (socket.destroyed) throw socket.errored ?? closedDuring('connection');
+      const permittedAtMs = clock.monotonicMs();
       const secured = this.#secure(socket, target, credentials);
       await this.#within(Math.max(leftMs, 1), 'TLS handshake', {
         socket: secured,
         event: 'secureConnect',
         signal,
       });
+      this.#pace.note(clock.monotonicMs() - permittedAtMs);
       return secured;
     } catch (error) {
       socket.destroy();
@@ -95,11 +95,7 @@ export class Dialer {
 
   async #permit({ signal, pause }: DialDeadline): Promise<Disposable> {
     using _paused = pause?.();
-    try {
-      return await this.#options.handshakes.acquire(signal);
-    } catch (cause) {
-      throw new NeverAsked(cause);
-    }
+    return await this.#options.handshakes.acquire(signal);
   }
 
   #secure(socket: net.Socket, target: DialTarget, credentials: KubeletTls): tls.TLSSocket {
@@ -126,14 +122,10 @@ export class Dialer {
 
   /** A permit is given back after a while: our own work is long done, and what is left is the kubelet's silence. */
   #shortened(permit: Disposable): Disposable {
-    const timer = new AbortController();
-    this.#options.clock.sleep(LONGEST_PERMIT_MS, { signal: timer.signal }).then(
-      () => permit[Symbol.dispose](),
-      () => {}, // the handshake ended first
-    );
+    const timer = this.#options.clock.startTimer(this.#pace.permitMs, () => permit[Symbol.dispose]());
     return {
       [Symbol.dispose]: () => {
-        timer.abort();
+        timer[Symbol.dispose]();
         permit[Symbol.dispose]();
       },
     };
@@ -145,12 +137,12 @@ export class Dialer {
     { socket, event, signal }: Opening<'connect' | 'secureConnect'>,
   ): Promise<void> {
     const expired = () => new Error(`no ${what} within ${formatDuration(this.#options.dialTimeoutMs)}`);
-    using deadline = startDeadline(this.#options.clock, durationMs, { signal, expired });
+    using _deadline = startPatientTimer(this.#options.clock, durationMs, () => socket.destroy(expired()));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onClose = () => reject(closedDuring(what));
     socket.on('error', ignore); // stays: an error of a kept socket must never go unheard
     socket.once(event, resolve).once('error', reject).once('close', onClose);
-    using _aborted = onAbort(deadline.signal, () => socket.destroy(deadline.signal.reason));
+    using _aborted = onAbort(signal, () => socket.destroy(signal.reason));
     try {
       await promise;
     } finally {

@@ -41,17 +41,25 @@ export class KubeletClient {
    * with another client certificate than is current is not used, for the kubelet goes on taking us for who we were.
    *
    * @returns what was read of the response
-   * @throws {NeverAsked} when the signal aborts before its turn has come; what `read` throws; {KubeletStatusError} for every status but 200; an Error with the cause in words for the rest
+   * @throws what `read` throws; {KubeletStatusError} for every status but 200; an Error with the cause in words for the rest
    */
   async get<Read>(
     target: ScrapeTarget,
     path: string,
-    { signal, read }: Pick<KubeletRequest<Read>, 'signal' | 'read'>,
+    { signal, read, pause: pauseCaller }: Omit<KubeletRequest<Read>, 'path' | 'authorization'>,
   ): Promise<Read> {
     const { clock, requestTimeoutMs } = this.#options;
     const expired = () => new Error(`no complete response within ${formatDuration(requestTimeoutMs)}`);
     using deadline = new RequestDeadline({ clock, durationMs: requestTimeoutMs, signal, expired });
-    const pause = () => deadline.pause();
+    const pause = () => {
+      const [own, callers] = [deadline.pause(), pauseCaller?.()];
+      return {
+        [Symbol.dispose]: () => {
+          own[Symbol.dispose]();
+          callers?.[Symbol.dispose]();
+        },
+      };
+    };
     return await this.#ask(target, { path, read, signal: deadline.signal, pause });
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
+import { startPatientTimer } from './patient-timer.ts';
 
 /** What bounds a request, and who else can end it. */
 export interface RequestDeadlineOptions {
@@ -53,6 +54,8 @@ export class RequestDeadline implements Disposable {
 
   #run(): void {
     this.#startedAtMs = this.#clock.monotonicMs();
-    this.#timer = this.#clock.startTimer(Math.max(this.#leftMs, 1), () => this.#own.abort(this.#expired()));
+    this.#timer = startPatientTimer(this.#clock, Math.max(this.#leftMs, 1), () =>
+      this.#own.abort(this.#expired()),
+    );
   }
 }
