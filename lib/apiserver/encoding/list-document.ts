@@ -2,6 +2,7 @@ import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/time-slices.t
 import { type Document, documentJson, type Encoding, encodeDocument } from './document.ts';
 import { goJson } from './go-json.ts';
 import { goYaml, goYamlItem } from './go-yaml.ts';
+import { spareBuffer } from './growing-buffer.ts';
 import type { JsonObject } from './json-value.ts';
 import {
   type EncodingPace,
@@ -14,7 +15,6 @@ import {
 } from './long-text.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import { runtimeUnknown } from './runtime-unknown.ts';
-import { returnScratch, takeScratch } from './scratch.ts';
 
 /** A whole response that may have many items, the last of its fields. */
 export interface ListDocument<Item> {
@@ -88,14 +88,14 @@ async function encodeProtobuf<Item>(
   list: ListDocument<Item>,
   { slices, signal }: EncodingPace,
 ): Promise<Buffer> {
-  const message = new ProtobufWriter(takeScratch());
+  const message = new ProtobufWriter(spareBuffer());
   list.writeHead(message);
   for (const item of list.items) {
     message.attempt(() => list.writeItem(message, item));
     if (slices.sliceIsSpent(OBJECTS_AN_ITEM)) await slices.yieldToEventLoop(signal);
   }
   const bytes = runtimeUnknown(list, message.finish());
-  returnScratch(message.room);
+  message.release();
   return bytes;
 }
 

@@ -1,7 +1,6 @@
 import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { attempt } from './attempt.ts';
-import { returnScratch, takeScratch } from './scratch.ts';
-import { TextWriter } from './text-writer.ts';
+import { GrowingBuffer, spareBuffer } from './growing-buffer.ts';
 
 /** What stands around the items of a text. */
 export interface Frame {
@@ -30,7 +29,7 @@ export async function encodeLongText<Item>(
   textOf: (item: Item) => string,
   { slices, signal }: EncodingPace,
 ): Promise<Buffer> {
-  const writer = new TextWriter(takeScratch());
+  const writer = new GrowingBuffer(spareBuffer());
   writer.text(before);
   let separator = '';
   for (const item of items) {
@@ -43,7 +42,7 @@ export async function encodeLongText<Item>(
   }
   writer.text(after);
   const bytes = writer.finish();
-  returnScratch(writer.room);
+  writer.release();
   return bytes;
 }
 

@@ -1,3 +1,5 @@
+import { GrowingBuffer } from './growing-buffer.ts';
+
 const VARINT = 0;
 const FIXED_64 = 1;
 const LENGTH_DELIMITED = 2;
@@ -13,30 +15,9 @@ const MAX_VARINT_BYTES = 8;
  * Objects are encoded by the ten thousand after every scrape, which is why this is not a writer that collects a
  * chunk for each string: a nested message is written in place and its length is filled in afterwards.
  */
-export class ProtobufWriter {
-  #room: Buffer;
-  #length = 0;
-
-  /** @param room to begin with; it is replaced by a larger one when it does not suffice */
-  constructor(room: Buffer = Buffer.allocUnsafe(FIRST_CAPACITY_BYTES)) {
-    this.#room = room;
-  }
-
-  /** How many bytes have been written so far. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** Where it writes now. */
-  get room(): Buffer {
-    return this.#room;
-  }
-
-  /** A copy of everything written so far; the writer starts again and keeps its buffer. */
-  finish(): Buffer {
-    const copy = Buffer.from(this.#room.subarray(0, this.#length));
-    this.#length = 0;
-    return copy;
+export class ProtobufWriter extends GrowingBuffer {
+  constructor(bytes: Buffer = Buffer.allocUnsafe(FIRST_CAPACITY_BYTES)) {
+    super(bytes);
   }
 
   /** @param value an integer of at least 0 and at most 2^53 */
@@ -59,24 +40,21 @@ export class ProtobufWriter {
   string(field: number, value: string): void {
     this.#varint(field * 8 + LENGTH_DELIMITED);
     if (value.length <= MOST_SHORT_LENGTH && this.#shortAscii(value)) return;
-    this.#withLength(() => {
-      this.#reserve(value.length * 3);
-      this.#length += this.#room.write(value, this.#length, 'utf8');
-    });
+    this.#withLength(() => this.text(value));
   }
 
   /** Nearly every string is one of these, and to write it byte by byte takes less than to call the encoder. */
   #shortAscii(value: string): boolean {
     const { length } = value;
-    this.#reserve(1 + length);
-    let at = this.#length;
-    this.#room[at++] = length;
+    this.reserve(1 + length);
+    let at = this.written;
+    this.bytes[at++] = length;
     for (let index = 0; index < length; index++) {
       const code = value.charCodeAt(index);
       if (code > 0x7f) return false; // what was written so far is written over
-      this.#room[at++] = code;
+      this.bytes[at++] = code;
     }
-    this.#length = at;
+    this.written = at;
     return true;
   }
 
@@ -94,56 +72,42 @@ export class ProtobufWriter {
 
   /** Writes all of something, or nothing where that throws. */
   attempt(write: () => void): void {
-    const length = this.#length;
+    const length = this.written;
     try {
       write();
     } catch {
-      this.#length = length;
+      this.written = length;
     }
-  }
-
-  /** Bytes that are wire format already, or stand before it. */
-  raw(value: Uint8Array): void {
-    this.#reserve(value.length);
-    this.#room.set(value, this.#length);
-    this.#length += value.length;
   }
 
   /** Leaves one byte for the length, which nearly always suffices, and moves the content where it does not. */
   #withLength(write: () => void): void {
-    this.#reserve(1);
-    const lengthAt = this.#length++;
+    this.reserve(1);
+    const lengthAt = this.written++;
     write();
-    const contentLength = this.#length - lengthAt - 1;
+    const contentLength = this.written - lengthAt - 1;
     if (contentLength >= 0x80) {
       const lengthBytes = varintBytes(contentLength);
-      this.#reserve(lengthBytes - 1);
-      this.#room.copyWithin(lengthAt + lengthBytes, lengthAt + 1, this.#length);
+      this.reserve(lengthBytes - 1);
+      this.bytes.copyWithin(lengthAt + lengthBytes, lengthAt + 1, this.written);
     }
-    this.#length = lengthAt;
-    this.#putVarint(contentLength); // has room already; to reserve here could lose the content behind it
-    this.#length += contentLength;
+    this.written = lengthAt;
+    this.#putVarint(contentLength); // has its bytes already; to reserve here could lose the content behind it
+    this.written += contentLength;
   }
 
   #varint(value: number): void {
-    this.#reserve(MAX_VARINT_BYTES);
+    this.reserve(MAX_VARINT_BYTES);
     this.#putVarint(value);
   }
 
   #putVarint(value: number): void {
     let rest = value;
     while (rest >= 0x80) {
-      this.#room[this.#length++] = (rest % 0x80) + 0x80;
+      this.bytes[this.written++] = (rest % 0x80) + 0x80;
       rest = Math.floor(rest / 0x80);
     }
-    this.#room[this.#length++] = rest;
-  }
-
-  #reserve(bytes: number): void {
-    if (this.#length + bytes <= this.#room.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(this.#room.length * 2, this.#length + bytes));
-    grown.set(this.#room.subarray(0, this.#length));
-    this.#room = grown;
+    this.bytes[this.written++] = rest;
   }
 }
 

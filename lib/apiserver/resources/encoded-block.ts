@@ -1,7 +1,6 @@
 import { attempt } from '#lib/apiserver/encoding/attempt.ts';
+import { GrowingBuffer, spareBuffer } from '#lib/apiserver/encoding/growing-buffer.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import { returnScratch, takeScratch } from '#lib/apiserver/encoding/scratch.ts';
-import { TextWriter } from '#lib/apiserver/encoding/text-writer.ts';
 import { ITEMS_FIELD } from '#lib/apiserver/objects/list-meta.ts';
 import type { IndexRange } from '#lib/apiserver/objects/selection.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
@@ -57,7 +56,7 @@ export function encodeBlock(
 
 async function encodeJson(block: ObjectBlock, slices: TimeSlices): Promise<EncodedBlock> {
   const ends = new Float64Array(block.length);
-  const writer = new TextWriter(takeScratch());
+  const writer = new GrowingBuffer(spareBuffer());
   for (const [index, object] of block.entries()) {
     const text = attempt(() => objectJsonText(object));
     if (text !== undefined) writer.text(writer.length === 0 ? text : `,${text}`);
@@ -65,19 +64,19 @@ async function encodeJson(block: ObjectBlock, slices: TimeSlices): Promise<Encod
     if (slices.sliceIsSpent()) await slices.yieldToEventLoop();
   }
   const bytes = writer.finish();
-  returnScratch(writer.room);
+  writer.release();
   return new EncodedBlock(bytes, ends, 1);
 }
 
 async function encodeProtobuf(block: ObjectBlock, slices: TimeSlices): Promise<EncodedBlock> {
   const ends = new Float64Array(block.length);
-  const writer = new ProtobufWriter(takeScratch());
+  const writer = new ProtobufWriter(spareBuffer());
   for (const [index, object] of block.entries()) {
     writer.attempt(() => writer.message(ITEMS_FIELD, () => writeObject(writer, object)));
     ends[index] = writer.length;
     if (slices.sliceIsSpent()) await slices.yieldToEventLoop();
   }
   const bytes = writer.finish();
-  returnScratch(writer.room);
+  writer.release();
   return new EncodedBlock(bytes, ends, 0);
 }
