@@ -1,3 +1,4 @@
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 
 /** Whose failures are told, and where. */
@@ -12,7 +13,7 @@ const MAX_NAMED = 1000;
 /** Tells of each key once that it fails, once whenever the reason changes, and once that it is well again. */
 export class KeyFailures {
   readonly #options: KeyFailuresOptions;
-  readonly #reasons = new Map<string, string>();
+  readonly #failing = new Map<string, FailureLog>();
 
   constructor(options: KeyFailuresOptions) {
     this.#options = options;
@@ -20,16 +21,18 @@ export class KeyFailures {
 
   fail(key: string, error: unknown): void {
     const { controller, logger } = this.#options;
-    const reason = describeError(error);
-    const known = this.#reasons.get(key);
-    if (known === reason) return;
-    if (known === undefined && this.#reasons.size >= MAX_NAMED) return;
-    this.#reasons.set(key, reason);
-    logger.error('Cannot reconcile; it is tried again', error, { controller, key });
+    let log = this.#failing.get(key);
+    if (!log) {
+      if (this.#failing.size >= MAX_NAMED) return;
+      const failing = 'Cannot reconcile; it is tried again';
+      log = new FailureLog({ logger, failing, recovered: 'Reconciled again', causeOf: describeError });
+      this.#failing.set(key, log);
+    }
+    log.fail(error, { controller, key });
   }
 
   succeed(key: string): void {
-    const { controller, logger } = this.#options;
-    if (this.#reasons.delete(key)) logger.info('Reconciled again', { controller, key });
+    this.#failing.get(key)?.succeed({ controller: this.#options.controller, key });
+    this.#failing.delete(key);
   }
 }

@@ -20,6 +20,22 @@ describe('FailureLog', () => {
     ]);
   });
 
+  it('logs another cause, too, and what was meant as a warning', () => {
+    const logger = new RecordingLogger();
+    const log = new FailureLog({
+      logger,
+      failing: 'Cannot follow',
+      causeOf: (error) => String(error),
+      warningOf: (error) => (String(error).includes('absent') ? 'Waiting for it' : undefined),
+    });
+    for (const reason of ['refused', 'refused', 'absent', 'absent', 'refused']) log.fail(new Error(reason));
+    expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
+      ['error', 'Cannot follow'],
+      ['warning', 'Waiting for it'],
+      ['error', 'Cannot follow'],
+    ]);
+  });
+
   it('says nothing of a success where it is given no words for it', () => {
     const logger = new RecordingLogger();
     const log = new FailureLog({ logger, failing: 'Cannot read' });

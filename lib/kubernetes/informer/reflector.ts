@@ -1,3 +1,4 @@
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startIdleTimeout } from '#lib/time/idle-timeout.ts';
@@ -51,8 +52,7 @@ export class Reflector<T> {
   readonly #name: string;
   readonly #backoff: Backoff;
   #resourceVersion: string | undefined;
-  /** Of which kind the last failure was; `undefined` while all is well. */
-  #failure: string | undefined;
+  readonly #failures: FailureLog;
   #isListedAlone = false;
   readonly #oddities = new Set<string>();
 
@@ -60,6 +60,14 @@ export class Reflector<T> {
     this.#options = options;
     this.#name = resourceOf(options.collection);
     this.#backoff = new Backoff({ ...BACKOFF, random: options.random });
+    this.#failures = new FailureLog({
+      logger: options.logger,
+      failing: 'Cannot follow the API server; what is known stays, and it is tried again',
+      recovered: 'Following the API server again',
+      causeOf: (error) => (error instanceof ApiError ? `status ${error.statusCode}` : 'no usable response'),
+      warningOf: (error) =>
+        isNotFound(error) ? 'The API server does not serve this resource; it is waited for' : undefined,
+    });
   }
 
   /** Goes on until the signal aborts, whatever happens. */
@@ -177,33 +185,16 @@ export class Reflector<T> {
   }
 
   #succeed(): void {
-    if (this.#failure === undefined) return;
-    this.#failure = undefined;
-    this.#options.logger.info('Following the API server again', { resource: this.#name });
+    this.#failures.succeed({ resource: this.#name });
   }
 
   /** Says what is wrong when it begins and when it changes, and waits for the next attempt. */
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    const failure = error instanceof ApiError ? `status ${error.statusCode}` : 'no usable response';
-    if (failure !== this.#failure && !isExpired(error)) {
-      this.#failure = failure;
-      this.#logFailure(error);
-    }
+    const { clock, store } = this.#options;
+    if (!isExpired(error)) this.#failures.fail(error, { resource: this.#name, known: store.size });
     const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
     const delayMs = Math.max(this.#backoff.next(), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
     await clock.sleep(delayMs, { signal }).catch(() => {}); // aborted: the loop ends
-  }
-
-  #logFailure(error: unknown): void {
-    const { logger, store } = this.#options;
-    const resource = this.#name;
-    if (isNotFound(error)) {
-      logger.warning('The API server does not serve this resource; it is waited for', { resource });
-      return;
-    }
-    const message = 'Cannot follow the API server; what is known stays, and it is tried again';
-    logger.error(message, error, { resource, known: store.size });
   }
 }
 
