@@ -1,11 +1,13 @@
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
+import { sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
 import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { type CredentialSource, openCredentials } from '#lib/sources/http/http-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import { openSqlSource, type SqlSource } from '#lib/sources/sql/sql-source.ts';
 import { listenForMetrics } from './metrics-listener.ts';
 import type { MetricsAdapterPartOptions, PrometheusOptions } from './options/metrics-adapter-options.ts';
 
@@ -53,7 +55,13 @@ export async function metricsAdapterPart(
   const additionalServers = new Map<string, PrometheusServer>();
   for (const [name, additional] of options.additionalPrometheus)
     additionalServers.set(name, await serverAt(additional));
-  const collectors = [prometheusCollector({ server, additionalServers, clientFor })];
+  const sqlSources = new Map<string, SqlSource>();
+  for (const [name, path] of options.sqlSources)
+    sqlSources.set(name, stack.use(await openSqlSource({ name, path }, environment)));
+  const collectors = [
+    prometheusCollector({ server, additionalServers, clientFor }),
+    sqlCollector({ sources: sqlSources }),
+  ];
   if (options.metricsAddress) stack.use(await listenForMetrics(options.metricsAddress, environment.registry));
   const adapter = stack.use(metricsAdapter(options, { ...environment, collectors }));
   const owned = stack.move();

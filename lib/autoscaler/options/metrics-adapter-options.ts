@@ -10,6 +10,8 @@ export interface MetricsAdapterPartOptions extends MetricsAdapterOptions {
   readonly prometheus: PrometheusOptions | undefined;
   /** By the names by which HPAs mean them. */
   readonly additionalPrometheus: ReadonlyMap<string, PrometheusOptions>;
+  /** Files that describe databases, by the names by which HPAs mean them. */
+  readonly sqlSources: ReadonlyMap<string, string>;
   readonly skipper: {
     readonly ingresses: boolean;
     readonly routeGroups: boolean;
@@ -70,6 +72,7 @@ export function metricsAdapterOptionsOf(
         ? undefined
         : { url: values.prometheusServer, tokenFile: values.prometheusServerTokenFile || undefined },
     additionalPrometheus,
+    sqlSources: byName('sql-source', values.sqlSources),
     skipper: {
       ingresses: values.skipperIngressMetrics,
       routeGroups: values.skipperRouteGroupMetrics,

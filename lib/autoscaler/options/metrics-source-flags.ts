@@ -26,6 +26,12 @@ export const metricsSourceFlags = {
     description: 'File with a bearer token for one of these, as NAME=PATH; read again as it changes.',
     ruleBrokenBy: (entries) => firstBroken(entries, 'NAME=PATH', () => undefined),
   }),
+  sqlSources: flag('sql-source', repeatedText, {
+    default: [],
+    description:
+      'A database that HPAs may have asked by SQL, as NAME=FILE; the file, read again as it changes, has its system, host, port, user, password, database and tls.',
+    ruleBrokenBy: (entries) => firstBroken(entries, 'NAME=FILE', () => undefined),
+  }),
   skipperIngressMetrics: flag('skipper-ingress-metrics', boolean, {
     default: false,
     description: 'Collect requests per second of Ingresses behind Skipper.',

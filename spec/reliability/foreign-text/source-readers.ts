@@ -36,6 +36,7 @@ import { readFluxTables } from '#lib/sources/influxdb/read-flux-tables.ts';
 import { parseExpression, parseJsonPath } from '#lib/sources/json/expression/parse-expression.ts';
 import { jsonExtract } from '#lib/sources/json/json-extract.ts';
 import { readQueryError, readQueryResponse } from '#lib/sources/prometheus/read-query-response.ts';
+import { readSqlSource } from '#lib/sources/sql/read-sql-source.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { parseSchedule } from '#lib/time/schedule/parse-schedule.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
@@ -398,6 +399,19 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
 
 /** What reads files and arguments. */
 export const OPERATOR_READERS: readonly ForeignReader[] = [
+  {
+    name: 'a file that describes a database',
+    files: ['read-sql-source.ts'],
+    bound: { length: 256 * 1024, by: 'MAX_LENGTH' },
+    shapes: {
+      brackets: repeated('['),
+      keys: distinct((index) => `k${index}: a\n`),
+      'white space': repeated(' ', { before: 'host:', behind: 'a' }),
+      'one long host': repeated('a', { before: 'host: ' }),
+      dashes: repeated('- '),
+    },
+    read: readSqlSource,
+  },
   {
     name: 'where to listen',
     files: ['metrics-listener.ts'],

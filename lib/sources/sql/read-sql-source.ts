@@ -1,0 +1,62 @@
+import { parse } from 'yaml';
+import { z } from 'zod';
+import type { DatabaseOptions, SqlSystem } from './database.ts';
+
+/** What a file says of a database: all but who may be dialled, which is no matter for what an administrator names. */
+export type SqlSourceFile = Omit<DatabaseOptions, 'allowedHosts' | 'lookup'>;
+
+const MAX_LENGTH = 256 * 1024;
+const SYSTEMS: Readonly<Record<string, { readonly system: SqlSystem; readonly port: number }>> = {
+  mysql: { system: 'mysql', port: 3306 },
+  mariadb: { system: 'mysql', port: 3306 },
+  postgres: { system: 'postgres', port: 5432 },
+  postgresql: { system: 'postgres', port: 5432 },
+};
+
+const schema = z.strictObject({
+  system: z.enum(['mysql', 'mariadb', 'postgres', 'postgresql']),
+  host: z.string().regex(/^[A-Za-z0-9._:-]{1,253}$/, { error: 'must be a host name or an IP address' }),
+  port: z.int().min(1).max(65_535).optional(),
+  user: z.string().min(1),
+  password: z.string().optional(),
+  database: z.string().min(1),
+  tls: z
+    .strictObject({
+      ca: z.string().optional(),
+      cert: z.string().optional(),
+      key: z.string().optional(),
+      insecureSkipVerify: z.boolean().optional(),
+    })
+    .optional(),
+});
+
+/**
+ * Reads the YAML or JSON of a file that describes a database.
+ *
+ * @throws an Error that names the key that cannot be used, and nothing of its value
+ */
+export function readSqlSource(text: string): SqlSourceFile {
+  if (text.length > MAX_LENGTH) throw new Error(`it must be no longer than ${MAX_LENGTH} characters`);
+  const read = schema.safeParse(yamlIn(text));
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    const keys = issue?.code === 'unrecognized_keys' ? issue.keys : issue?.path;
+    throw new Error(`${keys?.join('.') || 'it'} cannot be used: ${issue?.message}`);
+  }
+  const { system: name, port, password = '', tls, ...named } = read.data;
+  const { system, port: usual } = SYSTEMS[name] ?? { system: 'mysql', port: 0 };
+  if (Boolean(tls?.cert) !== Boolean(tls?.key)) throw new Error('tls.cert and tls.key need each other');
+  const { ca, cert, key, insecureSkipVerify: isUnverified } = tls ?? {};
+  return {
+    ...{ ...named, system, port: port ?? usual, password },
+    tls: tls && { ca, cert, key, isUnverified },
+  };
+}
+
+function yamlIn(text: string): unknown {
+  try {
+    return parse(text, { maxAliasCount: 0, logLevel: 'error' });
+  } catch {
+    throw new Error('it must be YAML without aliases'); // the parser shows lines, and these hold secrets
+  }
+}

@@ -1,0 +1,55 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { openSqlSource } from '#lib/sources/sql/sql-source.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { freePort } from '#spec/support/spawned-server.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
+const signal = new AbortController().signal;
+
+describe('openSqlSource', () => {
+  it('asks the database that the file names now, under the same key', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const clock = new ManualClock();
+    const ports = [await freePort(), await freePort()];
+    const textOf = (port: number | undefined) =>
+      JSON.stringify({
+        system: 'postgres',
+        host: '127.0.0.1',
+        port,
+        user: 'u',
+        password: 'p',
+        database: 'd',
+      });
+    const path = await directory.write('jobs.yaml', textOf(ports[0]));
+    await using source = await openSqlSource(
+      { name: 'jobs', path },
+      { clock, logger: new RecordingLogger() },
+    );
+    const { key, ask, description } = source.query('SELECT 1');
+    expect(description).to.equal('SELECT 1 of SQL source jobs');
+    const placeOf = async () => await ask(signal).then(() => 'none', describeError);
+    expect(await placeOf()).to.include(`at 127.0.0.1:${ports[0]}`);
+    await writeFile(path, textOf(ports[1]));
+    await clock.advance(5_000);
+    await eventually(async () => (await placeOf()).includes(`at 127.0.0.1:${ports[1]}`));
+    expect(source.query('SELECT 1').key).to.equal(key);
+  });
+
+  it('refuses a file that cannot be used, naming it', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const path = join(directory.path, 'jobs.yaml');
+    await writeFile(path, 'system: oracle');
+    const failed = await openSqlSource(
+      { name: 'jobs', path },
+      { clock: new ManualClock(), logger: new RecordingLogger() },
+    ).then(() => 'none', describeError);
+    expect(failed)
+      .to.include(`Cannot use SQL source jobs in ${path}`)
+      .and.to.include('system cannot be used');
+  });
+});
