@@ -33,7 +33,7 @@ export function cronHpaPart(environment: CronHpaPartEnvironment): Subsystem {
         check: () => (!isServed || cronHpa.isSynced ? undefined : 'its objects have not been listed yet'),
       },
     ],
-    endpoints: new Map(),
+    endpoints: cronHpa.endpoints,
     start() {
       const { signal } = disposal;
       following = untilServed(kind, { mapper, clock, logger, signal, controller: 'cronhpa' }).then(

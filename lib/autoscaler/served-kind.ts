@@ -4,7 +4,7 @@ import type { Clock } from '#lib/time/clock.ts';
 
 /** What {@link untilServed} works with. */
 export interface ServedKindOptions {
-  readonly mapper: RestMapper;
+  readonly mapper: Pick<RestMapper, 'findExact'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isConflict } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject, ObjectName } from '#lib/kubernetes/kubernetes-object.ts';
 import { appliedStatus } from './applied-fields.ts';
 
 /** An object with a status. */
@@ -36,14 +37,61 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
    * @throws an ApiError: not found where the object is gone, a conflict where another of that name is there
    */
   async write(object: T, status: Status, signal?: AbortSignal): Promise<T> {
+    const plain = plainOf(status);
+    return this.#isThere(object, plain) ? object : await this.#apply(object, plain, signal);
+  }
+
+  /**
+   * The same, but only over the status that the object was read with: where what is written follows from it, and must
+   * not be written over what somebody else has written since. Other changes of the object are no obstacle.
+   *
+   * @throws an ApiError that is a conflict where the status is another one by now
+   */
+  async writeOver(object: T, status: Status, signal?: AbortSignal): Promise<T> {
+    const plain = plainOf(status);
+    if (this.#isThere(object, plain)) return object;
+    const { client } = this.#options;
+    let { resourceVersion } = object.metadata;
+    for (let conflicts = 0; ; conflicts++) {
+      try {
+        return await this.#apply(object, plain, signal, resourceVersion);
+      } catch (error) {
+        if (!isConflict(error) || conflicts >= MOST_CONFLICTS) throw error;
+        const latest = await client.find(nameOf(object), signal ? { signal } : {});
+        if (!latest || latest.metadata.uid !== object.metadata.uid) throw error;
+        if (!isDeepStrictEqual(plainOf(latest.status), plainOf(object.status))) throw error;
+        ({ resourceVersion } = latest.metadata);
+      }
+    }
+  }
+
+  #isThere(object: T, plain: unknown): boolean {
+    return isDeepStrictEqual(appliedStatus(object, this.#options.fieldManager) ?? object.status ?? {}, plain);
+  }
+
+  async #apply(
+    object: T,
+    status: unknown,
+    signal: AbortSignal | undefined,
+    resourceVersion?: string,
+  ): Promise<T> {
     const { client, fieldManager } = this.#options;
-    const plain = JSON.parse(JSON.stringify(status)); // as it would come back: without what is undefined
-    const current = appliedStatus(object, fieldManager) ?? object.status ?? {};
-    if (isDeepStrictEqual(current, plain)) return object;
-    const { name, namespace, uid } = object.metadata;
+    const { uid } = object.metadata;
+    const metadata = { ...nameOf(object), ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
     return await client.apply(
-      { metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }) }, status: plain },
+      { metadata, status },
       { fieldManager, force: true, subresource: 'status', ...(signal && { signal }) },
     );
   }
+}
+
+const MOST_CONFLICTS = 5;
+
+function nameOf({ metadata: { name, namespace } }: KubernetesObject): ObjectName {
+  return { name, ...(namespace && { namespace }) };
+}
+
+/** As it would come back: without what is undefined. */
+function plainOf(status: unknown): unknown {
+  return JSON.parse(JSON.stringify(status ?? {}));
 }

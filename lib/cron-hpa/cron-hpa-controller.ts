@@ -12,12 +12,13 @@ import { eventsOf, referenceTo } from './cron-hpa-events.ts';
 import type { CronHpaSeries } from './cron-hpa-series.ts';
 import { cronHpaWatches, type WatchedSources } from './cron-hpa-watches.ts';
 import { type Activation, dueActivations, nextActivation } from './due-activations.ts';
+import { hindranceOf } from './hindrance.ts';
 import type { Hpa } from './hpa-change.ts';
-import { type Hindrance, type Outcome, statusAfter } from './next-status.ts';
+import { type Outcome, statusAfter } from './next-status.ts';
 import { OwnWrites } from './own-writes.ts';
 import { type PlannedJob, planJobs } from './planned-job.ts';
 import { hpaOf } from './read-hpa.ts';
-import { rivalOf, targetKey } from './same-target.ts';
+import { targetKey } from './same-target.ts';
 import { type HpaClient, setSize } from './set-size.ts';
 import type { StatusClient } from './status-client.ts';
 import type { TargetIndex } from './target-index.ts';
@@ -59,7 +60,10 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
       const nowMs = clock.nowMs();
       const { jobs, due } = lookAt(object, nowMs, dependencies);
       const hpa = hpaOf(object, targetOf(object, dependencies.hpasByTarget).values());
-      const hindrance = hindranceOf(object, hpa, dependencies);
+      const hindrance = hindranceOf(object, {
+        hpa,
+        others: targetOf(object, dependencies.cronHpasByTarget).values(),
+      });
       const run = hindrance ? undefined : due.run;
       const outcome = run && (await carryOut(object, run, { ...dependencies, jobs, hpa, nowMs, signal }));
       const failed =
@@ -95,23 +99,6 @@ function lookAt(object: CronHpa, nowMs: number, { timeZone, schedules }: CronHpa
 function isDue(object: CronHpa, dependencies: CronHpaDependencies): boolean {
   const { due } = lookAt(object, dependencies.clock.nowMs(), dependencies);
   return due.run !== undefined || due.missed.length > 0;
-}
-
-/** Why nothing may be scaled, whatever is due. */
-function hindranceOf(
-  object: CronHpa,
-  hpa: Hpa | undefined,
-  { cronHpasByTarget }: CronHpaDependencies,
-): Hindrance | undefined {
-  const { kind, name } = object.spec.scaleTargetRef;
-  const rival = rivalOf(object, targetOf(object, cronHpasByTarget).values());
-  if (rival) {
-    const message = `CronHorizontalPodAutoscaler "${rival.name}" scales ${kind} "${name}", too; neither does until one of both is gone`;
-    return { reason: 'TargetConflict', message };
-  }
-  if (hpa?.controller?.kind !== 'ScaledObject') return undefined;
-  const message = `HorizontalPodAutoscaler "${hpa.name}" belongs to ScaledObject "${hpa.controller.name}", which alone changes it`;
-  return { reason: 'OwnedByScaledObject', message };
 }
 
 interface CarryOutOptions extends CronHpaDependencies {

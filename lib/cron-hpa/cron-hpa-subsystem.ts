@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { Controller } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
@@ -14,9 +15,11 @@ import { nameOf } from './cron-hpa.ts';
 import { cronHpaController } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './cron-hpa-series.ts';
 import { targetsOfCronHpa, targetsOfHpa } from './cron-hpa-watches.ts';
+import { debugCronHpas } from './debug/debug-cron-hpas.ts';
 import { CRON_HPAS, HPAS } from './followed-resources.ts';
 import { readCronHpa } from './read-cron-hpa.ts';
-import { readHpa } from './read-hpa.ts';
+import { hpaOf, readHpa } from './read-hpa.ts';
+import { targetKey } from './same-target.ts';
 import { statusClient } from './status-client.ts';
 import { TargetIndex } from './target-index.ts';
 
@@ -38,6 +41,7 @@ export interface CronHpaSubsystem extends AsyncDisposable {
   /** Follows the objects, as every replica does. */
   start(): void;
   readonly isSynced: boolean;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** What the leader runs: a new one for each term. */
   controller(): Controller;
 }
@@ -69,6 +73,16 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     synced: (signal: AbortSignal) => cronHpaInformer.synced(signal),
     keys: () => [...cronHpaInformer.values()].map(nameOf),
   };
+  const debug = debugCronHpas({
+    values: () => cronHpaInformer.values(),
+    find: (namespace, name) => cronHpaInformer.find(`${namespace}/${name}`),
+    others(object) {
+      const target = targetKey(object.namespace, object.spec.scaleTargetRef);
+      const hpa = hpaOf(object, hpasByTarget.of(target).values());
+      return { hpa, others: cronHpasByTarget.of(target).values() };
+    },
+    planOptions: () => ({ nowMs: clock.nowMs(), timeZone: environment.timeZone, schedules }),
+  });
   return {
     start() {
       cronHpaInformer.start();
@@ -77,6 +91,7 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     get isSynced() {
       return cronHpaInformer.isSynced && hpas.isSynced;
     },
+    endpoints: new Map([['/debug/cronhpas', debug]]),
     controller: () =>
       cronHpaController({
         ...environment,

@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import { isConflict } from '#lib/kubernetes/client/api-error.ts';
+import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject, ObjectName } from '#lib/kubernetes/kubernetes-object.ts';
 import type { CronHpa, CronHpaStatus } from './cron-hpa.ts';
@@ -19,39 +18,22 @@ export interface StatusClient {
   write(object: CronHpa, status: CronHpaStatus, signal: AbortSignal): Promise<CronHpa | undefined>;
 }
 
-const MOST_CONFLICTS = 5;
-
-/** Statuses, written by server-side apply, and only as long as the object is as it was read. */
+/** Statuses, written over those alone that they follow from: what was carried out by another leader must not be lost. */
 export function statusClient(objects: ResourceClient<KubernetesObject>): StatusClient {
+  const writer = new StatusWriter<object, StatefulObject<object>>({
+    client: objects as ResourceClient<StatefulObject<object>>,
+    fieldManager: FIELD_MANAGER,
+  });
   return {
     async get(name, signal) {
       const value = await objects.find(name, { signal });
       return value && readCronHpa(value);
     },
-    async write(object, status, signal) {
-      const body = asSent(status);
-      if (isDeepStrictEqual(body, asSent(object.status))) return undefined;
-      const options = { subresource: 'status', fieldManager: FIELD_MANAGER, force: true, signal } as const;
-      let { resourceVersion } = object;
-      for (let conflicts = 0; ; conflicts++) {
-        try {
-          const metadata = { ...nameAndUid(object), resourceVersion };
-          return readCronHpa(await objects.apply({ metadata, status: body }, options));
-        } catch (error) {
-          const latest = isConflict(error) && conflicts < MOST_CONFLICTS && (await this.get(object, signal));
-          if (!latest || !isDeepStrictEqual(latest.status, object.status)) throw error;
-          ({ resourceVersion } = latest); // something else of it was changed: what was carried out is carried out
-        }
-      }
+    async write({ namespace, name, uid, resourceVersion, status: current }, status, signal) {
+      const metadata = { namespace, name, uid, resourceVersion };
+      const before = { metadata, status: formatStatus(current) };
+      const after = await writer.writeOver(before, formatStatus(status), signal);
+      return after === before ? undefined : readCronHpa(after);
     },
   };
-}
-
-function nameAndUid({ namespace, name, uid }: CronHpa) {
-  return { namespace, name, uid };
-}
-
-/** Without what is absent. */
-function asSent(status: CronHpaStatus): object {
-  return JSON.parse(JSON.stringify(formatStatus(status))) as object;
 }

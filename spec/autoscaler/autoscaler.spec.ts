@@ -4,23 +4,22 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { type Autoscaler, startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import type { Clock } from '#lib/time/clock.ts';
 import { versionInfo } from '#lib/version.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
-import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
-import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+import { type SimulatedApiServer, startLiveApiServer } from '#spec/support/simulated-api-server.ts';
 
 const CRD = () => parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/autoscaler';
 
-const LIVE_STEP_MS = 500;
-
+/** On the system's clock: leases and deadlines pass by themselves while sockets take their time. */
 describe('startAutoscaler', function () {
-  this.timeout(60_000);
-  let server: SimulatedApiServer;
+  this.timeout(90_000);
+  let server: SimulatedApiServer<Clock>;
   let logger: RecordingLogger;
 
   beforeEach(() => {
@@ -29,34 +28,43 @@ describe('startAutoscaler', function () {
 
   afterEach(() => server[Symbol.asyncDispose]());
 
-  it('waits for the definition, says so once, and scales by the clock once it is there', async () => {
-    server = await startSimulatedApiServer({ clock: new ManualClock(Date.parse('2026-07-15T07:58:00Z')) });
-    await using _ = await start('a');
-    await passes(() => told('Waiting for a kind') > 0);
-    await live(30_000);
-    expect(told('Waiting for a kind')).to.equal(1);
-    expect(await status('/readyz', _)).to.equal(200);
+  it('waits for the definition, and scales by the clock once it is there', async () => {
+    server = await startLiveApiServer();
+    await using autoscaler = await start('a');
+    await eventually(() => told('Waiting for a kind') > 0);
+    expect(await status('/readyz', autoscaler)).to.equal(200);
     await create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', CRD());
     await deploy('web', 1);
-    await schedule('web', { name: 'up', schedule: '0 0 8 * * *', targetSize: 4 });
-    await passes(async () => (await server.client.get(`${CRON_HPAS}/web`)).body.status !== undefined, 1000);
-    await passes(async () => (await replicas('web')) === 4, 1000);
-    await passes(async () => (await events()).some(({ reason }) => reason === 'Scaled'), 1000);
+    await schedule('web', { name: 'up', schedule: '* * * * * *', targetSize: 4 });
+    await eventually(async () => (await server.client.get(`${CRON_HPAS}/web`)).body.status !== undefined);
+    await eventually(async () => (await replicas('web')) === 4);
+    await eventually(async () => (await events()).some(({ reason }) => reason === 'Scaled'));
+    const { jobs, moves } = JSON.parse(
+      (await get('/debug/cronhpas?namespace=default&name=web', autoscaler)).body,
+    );
+    expect(moves).to.deep.equal({ what: 'replicas', of: 'web', why: 'nothing else scales Deployment "web"' });
+    expect(jobs[0]).to.include({ name: 'up', targetSize: 4, state: 'Succeed' });
+    const list = JSON.parse((await get('/debug/cronhpas', autoscaler)).body);
+    expect(list).to.deep.include({ total: 1, ready: 1 });
+    expect(list.items[0]).to.include({ name: 'web', target: 'Deployment web', lastResult: 'Succeed up' });
+    expect(JSON.parse((await get('/debug/cronhpas?limit=0', autoscaler)).body).items).to.deep.equal([]);
+    expect(await status('/debug/cronhpas?namespace=default&name=none', autoscaler)).to.equal(404);
+    expect(await status('/debug/cronhpas?name=web', autoscaler)).to.equal(400);
+    expect(await status('/debug/cronhpas?limit=all', autoscaler)).to.equal(400);
+    expect(told('Waiting for a kind')).to.equal(1);
   });
 
   it('has one of two act, and the other once the first has ended', async () => {
-    server = await startSimulatedApiServer({
-      clock: new ManualClock(Date.parse('2026-07-15T07:50:00Z')),
-      definitions: [CRD()],
-    });
+    server = await startLiveApiServer({ definitions: [CRD()] });
     const first = await start('a');
-    await passes(() => first.isLeader);
+    await eventually(() => first.isLeader);
     await using second = await start('b');
-    await live(60_000);
+    const acquired = (await lease()).spec.renewTime;
+    await eventually(async () => (await lease()).spec.renewTime !== acquired); // it has been renewed meanwhile
     expect([first.isLeader, second.isLeader]).to.deep.equal([true, false]);
     await first[Symbol.asyncDispose]();
-    await passes(() => second.isLeader, 500);
-    expect((await server.client.get(LEASE)).body.spec.holderIdentity).to.equal('b');
+    await eventually(() => second.isLeader);
+    expect((await lease()).spec.holderIdentity).to.equal('b');
     const debug = await get('/debug/controllers', second);
     expect(JSON.parse(debug.body)).to.deep.equal({
       identity: 'b',
@@ -67,11 +75,11 @@ describe('startAutoscaler', function () {
   });
 
   it('serves health and series, and takes no part in elections without a controller', async () => {
-    server = await startSimulatedApiServer();
-    await using autoscaler = await start('a', '--controllers=');
+    server = await startLiveApiServer();
+    const autoscaler = await start('a', '--controllers=');
     expect(await status('/healthz', autoscaler)).to.equal(200);
     expect((await get('/metrics', autoscaler)).body).to.contain('process_cpu_seconds_total');
-    await live(60_000);
+    await autoscaler[Symbol.asyncDispose](); // what it has begun is over
     expect((await server.client.get(LEASE)).status).to.equal(404);
   });
 
@@ -94,20 +102,8 @@ describe('startAutoscaler', function () {
     });
   }
 
-  /** Lets sockets go on, and time where it is said how much of it at once, until something holds. */
-  async function passes(holds: () => boolean | Promise<boolean>, stepMs = 0): Promise<void> {
-    await eventually(async () => {
-      await server.clock.advance(stepMs);
-      return await holds();
-    });
-  }
-
-  /** Lets time go on, and requests in between: none of them may seem to be late. */
-  async function live(durationMs: number): Promise<void> {
-    for (let leftMs = durationMs; leftMs > 0; leftMs -= LIVE_STEP_MS) {
-      await server.clock.advance(LIVE_STEP_MS);
-      for (let count = 0; count < 3; count++) await server.client.get(LEASE);
-    }
+  async function lease(): Promise<ReturnType<typeof JSON.parse>> {
+    return (await server.client.get(LEASE)).body;
   }
 
   function told(beginning: string): number {

@@ -82,4 +82,36 @@ describe('StatusWriter', () => {
     expect(replaced).to.be.instanceOf(ApiError).and.have.property('statusCode', 409);
     expect(await served.widgets.get(NAME)).not.to.have.property('status');
   });
+
+  describe('writeOver', () => {
+    it('writes over the status that it follows from, whatever else of the object has changed', async () => {
+      const first = await writer.writeOver(widget, { size: 3 });
+      await served.widgets.patch(NAME, { type: 'merge', body: { spec: { size: 5 } } });
+      const after = await writer.writeOver(first, { size: 4 });
+      expect(after).to.deep.include({ spec: { size: 5 }, status: { size: 4 } });
+    });
+
+    it('writes nothing where the status is another one by now', async () => {
+      const first = await writer.writeOver(widget, { size: 3 });
+      const second = await writer.writeOver(first, { size: 4 });
+      const failure = await writer.writeOver(first, { size: 5 }).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(ApiError).with.property('statusCode', 409);
+      expect(await served.widgets.get(NAME)).to.deep.equal(second);
+    });
+
+    it('writes nothing to another object of that name, or to none', async () => {
+      await served.widgets.delete(NAME);
+      const gone = await writer.writeOver(widget, { size: 3 }).catch((error: unknown) => error);
+      expect(gone).to.be.instanceOf(ApiError);
+      const other = await served.widgets.create({ metadata: NAME, spec: { size: 3 } });
+      const failure = await writer.writeOver(widget, { size: 3 }).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(ApiError).with.property('statusCode', 409);
+      expect(await served.widgets.get(NAME)).to.deep.equal(other);
+    });
+
+    it('writes nothing where nothing changed', async () => {
+      const first = await writer.writeOver(widget, { size: 3 });
+      expect(await writer.writeOver(first, { size: 3 })).to.equal(first);
+    });
+  });
 });

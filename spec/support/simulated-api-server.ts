@@ -3,15 +3,17 @@ import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts
 import type { NewObject } from '#lib/simulator/objects/kubernetes-object.ts';
 import type { ScenarioInput } from '#lib/simulator/scenario.ts';
 import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
 import { ClusterClient } from './cluster-client.ts';
 import { ManualClock } from './manual-clock.ts';
 import { PlainClient } from './plain-client.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 /** The simulator's API server on a loopback address, with nothing behind it unless a scenario says so. */
-export interface SimulatedApiServer extends AsyncDisposable {
+export interface SimulatedApiServer<C extends Clock = ManualClock> extends AsyncDisposable {
   readonly cluster: SimulatedCluster;
-  readonly clock: ManualClock;
+  readonly clock: C;
   /** Sends what it is told to, as the administrator, and leaves it to the spec to judge what comes back. */
   readonly client: PlainClient;
   /** Where the administrator's kubeconfig is. */
@@ -29,11 +31,24 @@ export interface SimulatedApiServerOptions {
 }
 
 /** Starts the API server on a manual clock; `await using` it. */
-export async function startSimulatedApiServer({
-  definitions = [],
-  scenario = {},
-  clock = new ManualClock(),
-}: SimulatedApiServerOptions = {}): Promise<SimulatedApiServer> {
+export async function startSimulatedApiServer(
+  options: SimulatedApiServerOptions = {},
+): Promise<SimulatedApiServer> {
+  const { clock = new ManualClock() } = options;
+  return await startOn(clock, options);
+}
+
+/** Starts it on the system's clock, for programs whose deadlines pass by themselves while sockets take their time. */
+export async function startLiveApiServer(
+  options: Omit<SimulatedApiServerOptions, 'clock'> = {},
+): Promise<SimulatedApiServer<Clock>> {
+  return await startOn(systemClock, options);
+}
+
+async function startOn<C extends Clock>(
+  clock: C,
+  { definitions = [], scenario = {} }: SimulatedApiServerOptions,
+): Promise<SimulatedApiServer<C>> {
   const cluster = await startCluster({ nodes: 0, ...scenario }, { clock });
   const client = new PlainClient(new ClusterClient(cluster));
   for (const definition of definitions) {
