@@ -17,6 +17,7 @@ import { debugControllers } from './debug-controllers.ts';
 import { hpaPart } from './hpa-part.ts';
 import { metricsAdapterPart } from './metrics-adapter-part.ts';
 import type { AutoscalerOptions } from './options.ts';
+import { scaledObjectsPart } from './scaled-objects-part.ts';
 import type { Subsystem } from './subsystem.ts';
 
 /** What the autoscaler needs from outside. */
@@ -79,6 +80,10 @@ export async function startAutoscaler(
   if (options.controllers.has('cronhpa'))
     subsystems.push(starting.use(cronHpaPart({ ...shared, ...options.cronHpa })));
   if (options.controllers.has('hpa')) subsystems.push(starting.use(hpaPart({ ...shared, ...options.hpa })));
+  if (options.controllers.has('scaledobjects')) {
+    const part = { ...shared, store, userAgent, version: version.gitVersion, ...options.scaledObjects };
+    subsystems.push(starting.use(scaledObjectsPart(part)));
+  }
 
   const isLeader = () => election?.isLeader ?? true;
   // Collecting and serving needs no lease; where there is none, or it cannot be read, every replica tells what it sees.

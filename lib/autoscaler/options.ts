@@ -28,11 +28,14 @@ import {
   metricsAdapterOptionsOf,
 } from './options/metrics-adapter-options.ts';
 import { metricsSourceFlags } from './options/metrics-source-flags.ts';
+import { scaledObjectsFlags } from './options/scaled-objects-flags.ts';
+import type { ScaledObjectsPartOptions } from './scaled-objects-part.ts';
 
 const FLAGS = {
   ...generalFlags,
   ...hpaFlags,
   ...metricsAdapterFlags,
+  ...scaledObjectsFlags,
   ...metricsSourceFlags,
   ...leaderElectionFlags,
   ...servingFlags,
@@ -47,6 +50,7 @@ const SECTIONS: readonly FlagSection[] = [
   { title: 'HorizontalPodAutoscaler flags', flags: hpaFlags },
   { title: 'Custom and external metrics flags', flags: metricsAdapterFlags },
   { title: 'Flags of the sources of metrics', flags: metricsSourceFlags },
+  { title: 'ScaledObject flags', flags: scaledObjectsFlags },
   { title: 'Leader election flags', flags: leaderElectionFlags },
   { title: 'Serving flags', flags: servingFlags },
   { title: 'Authentication flags', flags: authenticationFlags },
@@ -65,6 +69,7 @@ export interface AutoscalerOptions {
   readonly controllers: ReadonlySet<ControllerName>;
   readonly cronHpa: { readonly workers: number; readonly timeZone: string };
   readonly hpa: HpaOptions;
+  readonly scaledObjects: ScaledObjectsPartOptions;
   /** `undefined` where neither API is served. */
   readonly metricsAdapter: MetricsAdapterPartOptions | undefined;
   readonly apiRate: { readonly perSecond: number; readonly burst: number };
@@ -191,6 +196,17 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
     cronHpa: { workers: values.concurrentCronHpaSyncs, timeZone: values.cronHpaTimeZone },
     hpa: hpaOptionsOf(values),
     metricsAdapter: metricsAdapterOptionsOf(values),
+    scaledObjects: {
+      workers: values.concurrentScaledObjectSyncs,
+      httpTimeoutMs: values.triggerHttpTimeoutMs,
+      allowedHosts: values.allowedHosts,
+      options: {
+        clusterNamespace: values.clusterObjectNamespace,
+        restrictsSecrets: values.restrictSecretAccess,
+        fileRoot: values.filePathAuthRootPath === '' ? undefined : values.filePathAuthRootPath,
+        tokenLifetimeS: Math.floor(values.boundServiceAccountTokenExpiryMs / 1000),
+      },
+    },
     apiRate: {
       perSecond: values.kubeClientQps || values.kubeApiQps,
       burst: values.kubeClientBurst || values.kubeApiBurst,

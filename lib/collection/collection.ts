@@ -1,10 +1,9 @@
 import type { Query } from '#lib/sources/query.ts';
-import { Poll, type PollEnvironment, type PollFailure, type Reading } from './poll.ts';
+import { Poll, type PollEnvironment, type PollFailure, type PollWant, type Reading } from './poll.ts';
 
 /** What somebody wants to know, and how often. */
-export interface Collector {
+export interface Collector extends PollWant {
   readonly query: Query;
-  readonly intervalMs: number;
   /** For how long what was told counts, from when the response was there; three intervals unless told otherwise. */
   readonly validForMs?: number;
 }
@@ -73,6 +72,16 @@ export class Collection implements AsyncDisposable {
     return this.#owners.get(owner)?.get(name)?.poll.failure;
   }
 
+  /** How often a collector's source was asked so far, by whoever wanted to know. */
+  askedCount(owner: string, name: string): number {
+    return this.#owners.get(owner)?.get(name)?.poll.askedCount ?? 0;
+  }
+
+  /** In how long a collector's source is asked again, in milliseconds. */
+  nextInMs(owner: string, name: string): number | undefined {
+    return this.#owners.get(owner)?.get(name)?.poll.nextInMs;
+  }
+
   /** Whether every collector has been asked once, or has had 30 s for it. */
   get isWarm(): boolean {
     if (this.#environment.clock.monotonicMs() - this.#startedAtMs >= WARM_AFTER_MS) return true;
@@ -108,11 +117,11 @@ export class Collection implements AsyncDisposable {
   }
 
   #start(collector: Collector): Running {
-    const { query, intervalMs } = collector;
+    const { query } = collector;
     const poll = this.#polls.get(query.key) ?? new Poll(query, this.#environment);
     this.#polls.set(query.key, poll);
     const running = { collector, poll };
-    poll.want(running, intervalMs);
+    poll.want(running, collector);
     return running;
   }
 
@@ -122,5 +131,11 @@ export class Collection implements AsyncDisposable {
 }
 
 function isEqual(a: Collector, b: Collector): boolean {
-  return a.query.key === b.query.key && a.intervalMs === b.intervalMs && a.validForMs === b.validForMs;
+  return (
+    a.query.key === b.query.key &&
+    a.intervalMs === b.intervalMs &&
+    a.validForMs === b.validForMs &&
+    a.isSteady === b.isSteady &&
+    a.onAsked === b.onAsked
+  );
 }

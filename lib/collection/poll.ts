@@ -33,6 +33,15 @@ export interface PollEnvironment {
   readonly onAsked: (query: Query, durationMs: number, error: Error | undefined) => void;
 }
 
+/** How somebody wants a query asked. */
+export interface PollWant {
+  readonly intervalMs: number;
+  /** Asks a source that fails no less often than one that responds: somebody counts its failures. */
+  readonly isSteady?: boolean | undefined;
+  /** Called whenever a request has ended, with a result or without. */
+  readonly onAsked?: (() => void) | undefined;
+}
+
 /** A source that goes on failing is asked after 1, 2, then 4 intervals, but at least once in so long, or an interval. */
 const LONGEST_WAIT_MS = 60_000;
 const MOST_INTERVALS = 4;
@@ -48,11 +57,12 @@ export class Poll {
   readonly #query: Query;
   readonly #environment: PollEnvironment;
   readonly #ended = new AbortController();
-  readonly #intervals = new Map<object, number>();
+  readonly #wants = new Map<object, PollWant>();
   #timer: Disposable | undefined;
   #nextAtMonotonicMs: number;
   #isAsking = false;
   #requests = 0;
+  #askedCount = 0;
   #reading: Reading | undefined;
   #failure: PollFailure | undefined;
 
@@ -81,6 +91,11 @@ export class Poll {
     return this.#reading !== undefined || this.#failure !== undefined;
   }
 
+  /** How many requests have ended. */
+  get askedCount(): number {
+    return this.#askedCount;
+  }
+
   /** In how long the next request begins, in milliseconds; 0 while one is under way. */
   get nextInMs(): number {
     if (this.#isAsking) return 0;
@@ -88,8 +103,8 @@ export class Poll {
   }
 
   /** Has the query asked at least once an interval, from now on; each user wants one interval. */
-  want(user: object, intervalMs: number): void {
-    this.#intervals.set(user, intervalMs);
+  want(user: object, want: PollWant): void {
+    this.#wants.set(user, want);
     const latestMs = this.#environment.clock.monotonicMs() + this.#intervalMs;
     if (this.#requests === 0) this.#schedule(this.#nextAtMonotonicMs);
     else if (!this.#failure && this.#nextAtMonotonicMs > latestMs) this.#schedule(latestMs);
@@ -97,15 +112,15 @@ export class Poll {
 
   /** @returns whether nobody wants the result any more: the poll has ended then, with the request that is under way */
   leave(user: object): boolean {
-    this.#intervals.delete(user);
-    if (this.#intervals.size > 0) return false;
+    this.#wants.delete(user);
+    if (this.#wants.size > 0) return false;
     this.#timer?.[Symbol.dispose]();
     this.#ended.abort(new Error('nobody wants to know any more'));
     return true;
   }
 
   get #intervalMs(): number {
-    return Math.min(...this.#intervals.values());
+    return Math.min(...[...this.#wants.values()].map(({ intervalMs }) => intervalMs));
   }
 
   #schedule(atMonotonicMs: number): void {
@@ -133,8 +148,10 @@ export class Poll {
     this.#isAsking = false;
     if (this.#ended.signal.aborted) return; // nobody failed: it is we who left
     if (error) this.#fail(error);
+    this.#askedCount++;
     onAsked(this.#query, clock.monotonicMs() - startedAtMs, error);
     this.#schedule(Math.max(clock.monotonicMs(), startedAtMs + this.#waitMs()));
+    for (const want of this.#wants.values()) want.onAsked?.();
   }
 
   #succeed(samples: readonly Sample[]): void {
@@ -155,7 +172,8 @@ export class Poll {
   #waitMs(): number {
     const { random } = this.#environment;
     const intervalMs = this.#intervalMs;
-    if (this.#failure) {
+    const isSteady = this.#wants.values().some((want) => want.isSteady);
+    if (this.#failure && !isSteady) {
       const intervals = Math.min(2 ** (this.#failure.count - 1), MOST_INTERVALS);
       const waitMs = Math.max(intervalMs, Math.min(intervals * intervalMs, LONGEST_WAIT_MS));
       return waitMs * (1 + JITTER * random());

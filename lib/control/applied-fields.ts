@@ -10,14 +10,34 @@ import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 export function appliedStatus(object: KubernetesObject, fieldManager: string): unknown {
   const entries = propertyOf(object.metadata, 'managedFields');
   if (!Array.isArray(entries)) return undefined;
+  const fields = propertyOf(fieldsOf(entries, fieldManager, 'status'), 'f:status');
+  return fields === undefined ? {} : extract(propertyOf(object, 'status'), fields);
+}
+
+/**
+ * The same of an object without its subresources: what a field manager has applied, as it is now.
+ *
+ * @returns `undefined` where the object does not tell whose its fields are
+ */
+export function appliedFields(object: KubernetesObject, fieldManager: string): unknown {
+  const entries = propertyOf(object.metadata, 'managedFields');
+  if (!Array.isArray(entries)) return undefined;
+  const fields = fieldsOf(entries, fieldManager, undefined);
+  return fields === undefined ? {} : extract(object, fields);
+}
+
+function fieldsOf(
+  entries: readonly unknown[],
+  fieldManager: string,
+  subresource: string | undefined,
+): unknown {
   const ours = entries.find(
     (entry) =>
       propertyOf(entry, 'manager') === fieldManager &&
       propertyOf(entry, 'operation') === 'Apply' &&
-      propertyOf(entry, 'subresource') === 'status',
+      propertyOf(entry, 'subresource') === subresource,
   );
-  const fields = propertyOf(propertyOf(ours, 'fieldsV1'), 'f:status');
-  return fields === undefined ? {} : extract(propertyOf(object, 'status'), fields);
+  return propertyOf(ours, 'fieldsV1');
 }
 
 /** @param fields as `fieldsV1` has them: without any below, all of the value is meant */

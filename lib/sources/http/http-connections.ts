@@ -21,10 +21,11 @@ const MAX_CONNECTIONS = 32;
 /** A pool of kept-alive connections that are only ever made to addresses that may be asked. */
 export function connectionPool(credentials: HttpCredentials, options: ConnectionOptions): Dispatcher {
   const { allowedHosts, connectTimeoutMs, lookup = dns.lookup } = options;
-  const { ca, cert, key } = credentials;
+  const { ca, cert, key, isUnverified = false } = credentials;
   const dial = buildConnector({
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert, key }),
+    ...(isUnverified ? { rejectUnauthorized: false } : {}),
     allowH2: false,
     timeout: connectTimeoutMs,
     lookup: allowedLookup(allowedHosts, lookup),

@@ -12,6 +12,8 @@ export interface HttpCredentials {
   /** PEM of a client certificate and its key. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
+  /** Takes any certificate of the server: its user has asked for that. */
+  readonly isUnverified?: boolean | undefined;
 }
 
 /** Credentials that may change under a running program. */
@@ -38,7 +40,8 @@ export const NO_CREDENTIALS: CredentialSource = { name: '', current: {} };
 
 /** Credentials that never change. */
 export function fixedCredentials(current: HttpCredentials): CredentialSource {
-  const text = JSON.stringify([current.authorization, current.ca, current.cert, current.key]);
+  const { authorization, ca, cert, key, isUnverified } = current;
+  const text = JSON.stringify([authorization, ca, cert, key, isUnverified]);
   return { current, name: `sha256:${createHash('sha256').update(text).digest('hex').slice(0, 16)}` };
 }
 

@@ -7,6 +7,7 @@ import {
   METRIC_SOURCE_READERS,
   OPERATOR_READERS,
 } from './source-readers.ts';
+import { TRIGGER_READERS } from './trigger-readers.ts';
 
 /** Everything that reads foreign text. */
 export const FOREIGN_READERS: readonly ForeignReader[] = [
@@ -15,6 +16,7 @@ export const FOREIGN_READERS: readonly ForeignReader[] = [
   ...KUBELET_READERS,
   ...CLUSTER_READERS,
   ...METRIC_SOURCE_READERS,
+  ...TRIGGER_READERS,
   ...OPERATOR_READERS,
 ];
 

@@ -1,0 +1,35 @@
+import { flag } from '#lib/flags/flag.ts';
+import { boolean, duration, integer, text } from '#lib/flags/flag-kinds.ts';
+
+/** How ScaledObjects are scaled. */
+export const scaledObjectsFlags = {
+  concurrentScaledObjectSyncs: flag('concurrent-scaled-object-syncs', integer, {
+    default: 5,
+    description: 'How many ScaledObjects are reconciled at once.',
+    ruleBrokenBy: (count) => (count > 0 ? undefined : 'must be above 0'),
+  }),
+  triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
+    default: 3000,
+    description: 'How long an HTTP request of a trigger may take that does not say it.',
+    ruleBrokenBy: (timeoutMs) => (timeoutMs > 0 ? undefined : 'must be above 0'),
+  }),
+  clusterObjectNamespace: flag('cluster-object-namespace', text, {
+    default: 'kube-system',
+    description: 'Where Secrets and ConfigMaps are that ClusterTriggerAuthentications refer to.',
+    ruleBrokenBy: (name) => (name === '' ? 'must not be empty' : undefined),
+  }),
+  restrictSecretAccess: flag('restrict-secret-access', boolean, {
+    default: false,
+    description: 'Read no Secrets of other namespaces than --cluster-object-namespace.',
+  }),
+  filePathAuthRootPath: flag('filepath-auth-root-path', text, {
+    default: '',
+    description: 'Directory below which files with parameters are that ClusterTriggerAuthentications name.',
+  }),
+  boundServiceAccountTokenExpiryMs: flag('bound-service-account-token-expiry', duration, {
+    default: 3_600_000,
+    description: 'For how long tokens of service accounts are valid that TriggerAuthentications ask for.',
+    ruleBrokenBy: (lifetimeMs) =>
+      lifetimeMs >= 3_600_000 && lifetimeMs <= 21_600_000 ? undefined : 'must be from 1h to 6h',
+  }),
+};

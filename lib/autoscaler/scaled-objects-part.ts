@@ -1,0 +1,153 @@
+import { runController } from '#lib/control/run-controller.ts';
+import type { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import {
+  API_VERSION,
+  CLUSTER_TRIGGER_AUTHENTICATIONS,
+  SCALED_OBJECTS,
+  TRIGGER_AUTHENTICATIONS,
+} from '#lib/scaled-objects/objects/resources.ts';
+import {
+  type ScaledObjectsEnvironment,
+  type ScaledObjectsOptions,
+  scaledObjectsSubsystem,
+} from '#lib/scaled-objects/scaled-objects-subsystem.ts';
+import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
+import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
+import type { ListPods } from '#lib/scaled-objects/triggers/kubernetes-workload.ts';
+import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
+import { untilServed } from './served-kind.ts';
+import type { Subsystem } from './subsystem.ts';
+
+/** What flags say of ScaledObjects. */
+export interface ScaledObjectsPartOptions {
+  readonly workers: number;
+  readonly options: ScaledObjectsOptions;
+  /** Which hosts triggers may have asked. */
+  readonly allowedHosts: readonly string[];
+  /** By default of one HTTP request of a trigger. */
+  readonly httpTimeoutMs: number;
+}
+
+/** What ScaledObjects need as a part of the autoscaler. */
+export interface ScaledObjectsPartEnvironment
+  extends Omit<ScaledObjectsEnvironment, 'types'>,
+    ScaledObjectsPartOptions {
+  readonly userAgent: string;
+  readonly workQueues: WorkQueueSeries;
+}
+
+/** Failures of the API server itself are tried again at the latest after this long. */
+const RETRY = { maxDelayMs: 60_000 };
+const COLLECTOR_WORKERS = 8;
+const HPA_VERSIONS = ['v2', 'v2beta2'];
+const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
+
+/** ScaledObjects as a part of the autoscaler: it waits for their definitions; every replica asks, the leader acts. */
+export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Subsystem {
+  const { client, mapper, clock, logger, workers, workQueues: series, userAgent, allowedHosts } = environment;
+  const hosts = new AllowedHosts(allowedHosts);
+  const clients = new HttpClients(
+    (credentials) => new HttpClient({ clock, userAgent, allowedHosts: hosts, credentials }),
+  );
+  const triggers = allTriggers({
+    ...{ clock, clients, timeoutMs: environment.httpTimeoutMs, listPods: listPods(client) },
+  });
+  const scaledObjects = scaledObjectsSubsystem({ ...environment, types: new TriggerTypes(triggers) });
+  const disposal = new AbortController();
+  const { signal } = disposal;
+  const started = Promise.withResolvers<void>();
+  let isServed = false;
+  let following: Promise<void> = Promise.resolve();
+
+  async function follow(): Promise<void> {
+    for (const { kind } of [SCALED_OBJECTS, TRIGGER_AUTHENTICATIONS, CLUSTER_TRIGGER_AUTHENTICATIONS]) {
+      const reference = { apiVersion: API_VERSION, kind };
+      await untilServed(reference, { mapper, clock, logger, signal, controller: 'scaledobjects' });
+    }
+    const kind = 'HorizontalPodAutoscaler';
+    await untilServed(
+      { apiVersion: 'autoscaling/v1', kind },
+      { mapper, clock, logger, signal, controller: 'scaledobjects' },
+    );
+    for (const version of HPA_VERSIONS) {
+      const resource = await mapper.findExact({ apiVersion: `autoscaling/${version}`, kind }, signal);
+      if (!resource) continue;
+      isServed = true;
+      scaledObjects.start(resource);
+      started.resolve();
+      await runController(scaledObjects.collectors(), {
+        clock,
+        logger,
+        signal,
+        series,
+        workers: COLLECTOR_WORKERS,
+        queue: RETRY,
+      });
+      return;
+    }
+    logger.warning('The API server serves no HorizontalPodAutoscalers that know external metrics', {});
+  }
+
+  return {
+    groups: [],
+    healthChecks: [
+      {
+        name: 'scaledobjects-informer-sync',
+        endpoints: ['readyz'],
+        check: () =>
+          !isServed || scaledObjects.isSynced ? undefined : 'its objects have not been listed yet',
+      },
+      {
+        name: 'scaledobjects-triggers',
+        endpoints: ['readyz'],
+        check: () =>
+          !isServed || scaledObjects.isWarm ? undefined : 'some triggers have not been asked yet',
+      },
+    ],
+    endpoints: scaledObjects.endpoints,
+    start() {
+      following = follow().catch((error: unknown) => {
+        if (!signal.aborted) logger.error('Cannot follow ScaledObjects', error);
+      });
+    },
+    async lead(leading) {
+      await raceAbort(started.promise, leading).catch(() => {});
+      if (leading.aborted) return;
+      await runController(scaledObjects.controller(), {
+        clock,
+        logger,
+        signal: leading,
+        series,
+        workers,
+        queue: RETRY,
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      disposal.abort(new Error('the program ends'));
+      await following;
+      await scaledObjects[Symbol.asyncDispose]();
+      await clients[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface ListedPod extends KubernetesObject {
+  readonly spec?: { readonly nodeName?: string };
+}
+
+/** Lists pods that have neither succeeded nor failed. */
+function listPods(api: ApiClient): ListPods {
+  const pods = new ResourceClient<ListedPod>({ api, resource: PODS });
+  return async (namespace, labelSelector, signal) => {
+    const fieldSelector = 'status.phase!=Succeeded,status.phase!=Failed';
+    const found = await pods.list({ namespace, labelSelector, fieldSelector, signal });
+    return found.map(({ spec }) => ({ nodeName: spec?.nodeName ?? '' }));
+  };
+}

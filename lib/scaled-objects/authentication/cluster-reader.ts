@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
+import type { EnvironmentReader } from './container-environment.ts';
+import type { AuthenticationReader } from './resolve-authentication.ts';
+
+const SECRETS: ApiResource = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
+  namespaced: true,
+};
+const CONFIG_MAPS: ApiResource = { ...SECRETS, kind: 'ConfigMap', plural: 'configmaps' };
+const SERVICE_ACCOUNTS: ApiResource = { ...SECRETS, kind: 'ServiceAccount', plural: 'serviceaccounts' };
+
+const DATA = z.object({ data: z.record(z.string(), z.string()).nullish() });
+const TOKEN = z.object({ status: z.object({ token: z.string() }) });
+const FILE = z.record(z.string(), z.string());
+
+/** What {@link clusterReader} works with. */
+export interface ClusterReaderOptions {
+  readonly client: ApiClient;
+  readonly authentication: (kind: string, key: string) => TriggerAuthentication | undefined;
+  /** Where what ClusterTriggerAuthentications refer to is. */
+  readonly clusterNamespace: string;
+  /** Secrets of other namespaces than that are not read. */
+  readonly restrictsSecrets: boolean;
+  /** Below this are files with parameters; `undefined` where there are none. */
+  readonly fileRoot: string | undefined;
+  readonly tokenLifetimeS: number;
+}
+
+/** Reads Secrets, ConfigMaps and tokens one by one, by name. */
+export type ClusterReader = AuthenticationReader & {
+  environmentOf(namespace: string, signal: AbortSignal): EnvironmentReader;
+};
+
+const MAX_FILE_BYTES = 1_048_576;
+
+export function clusterReader(options: ClusterReaderOptions): ClusterReader {
+  const { client, clusterNamespace, restrictsSecrets, fileRoot, tokenLifetimeS } = options;
+  const dataOf = async (resource: ApiResource, namespace: string, name: string, signal: AbortSignal) => {
+    try {
+      const read = await client.getJson(objectPath(resource, { namespace, name }), { signal });
+      return DATA.parse(read).data ?? {};
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+  const secretData = async (namespace: string, name: string, signal: AbortSignal) => {
+    if (restrictsSecrets && namespace !== clusterNamespace) return undefined;
+    const data = await dataOf(SECRETS, namespace, name, signal);
+    return data && Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decode(value)]));
+  };
+  const configMapData = (namespace: string, name: string, signal: AbortSignal) =>
+    dataOf(CONFIG_MAPS, namespace, name, signal);
+  return {
+    clusterNamespace,
+    authentication: (kind, namespace, name) =>
+      options.authentication(kind, kind === 'ClusterTriggerAuthentication' ? name : `${namespace}/${name}`),
+    secret: async (namespace, name, key, signal) => (await secretData(namespace, name, signal))?.[key],
+    configMap: async (namespace, name, key, signal) => (await configMapData(namespace, name, signal))?.[key],
+    async serviceAccountToken(namespace, name, signal) {
+      const body = {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: { expirationSeconds: tokenLifetimeS },
+      };
+      const at = objectPath(SERVICE_ACCOUNTS, { namespace, name }, 'token');
+      return TOKEN.parse(await client.requestJson({ method: 'POST', path: at, body }, { signal })).status
+        .token;
+    },
+    async file(given) {
+      if (fileRoot === undefined)
+        throw new Error('filePath needs a directory of such files, and there is none');
+      if (path.isAbsolute(given) || given.split('/').includes('..'))
+        throw new Error(`filePath "${given}" must be relative, without ..`);
+      const text = await readFile(path.join(fileRoot, given), 'utf8');
+      if (text.length > MAX_FILE_BYTES)
+        throw new Error(`filePath "${given}" is longer than ${MAX_FILE_BYTES} bytes`);
+      return FILE.parse(JSON.parse(text));
+    },
+    environmentOf: (namespace, signal) => ({
+      secretData: (name) => secretData(namespace, name, signal),
+      configMapData: (name) => configMapData(namespace, name, signal),
+    }),
+  };
+}
+
+function decode(value: string): string {
+  return Buffer.from(value, 'base64').toString('utf8');
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+
+const reference = z.object({
+  name: z.string().optional(),
+  key: z.string(),
+  optional: z.boolean().optional(),
+});
+const from = z.object({ name: z.string().optional(), optional: z.boolean().optional() });
+const container = z.object({
+  name: z.string(),
+  envFrom: z
+    .array(
+      z.object({ prefix: z.string().optional(), configMapRef: from.optional(), secretRef: from.optional() }),
+    )
+    .optional(),
+  env: z
+    .array(
+      z.object({
+        name: z.string(),
+        value: z.string().optional(),
+        valueFrom: z
+          .object({ configMapKeyRef: reference.optional(), secretKeyRef: reference.optional() })
+          .optional(),
+      }),
+    )
+    .optional(),
+});
+
+const WORKLOAD = z.object({
+  spec: z.object({ template: z.object({ spec: z.object({ containers: z.array(container) }) }) }),
+});
+
+/** Reads what environments refer to; `undefined` where there is none. */
+export interface EnvironmentReader {
+  secretData(name: string): Promise<Readonly<Record<string, string>> | undefined>;
+  configMapData(name: string): Promise<Readonly<Record<string, string>> | undefined>;
+}
+
+/**
+ * The environment of a container as a workload's pod template says it, without what only a running pod knows.
+ *
+ * @param workload any object; one without a pod template has no environment
+ * @param containerName empty for the first
+ * @throws where there is no such container
+ */
+export async function containerEnvironment(
+  workload: unknown,
+  containerName: string,
+  reader: EnvironmentReader,
+): Promise<Readonly<Record<string, string>>> {
+  const read = WORKLOAD.safeParse(workload);
+  if (!read.success) return {};
+  const { containers } = read.data.spec.template.spec;
+  const meant = containerName === '' ? containers[0] : containers.find(({ name }) => name === containerName);
+  if (!meant) throw new Error(`cannot find container "${containerName}" in the target`);
+  const environment = new Map<string, string>();
+  for (const { prefix = '', configMapRef, secretRef } of meant.envFrom ?? []) {
+    const data = configMapRef?.name
+      ? await reader.configMapData(configMapRef.name)
+      : secretRef?.name
+        ? await reader.secretData(secretRef.name)
+        : undefined;
+    for (const [key, value] of Object.entries(data ?? {})) environment.set(prefix + key, value);
+  }
+  for (const { name, value, valueFrom } of meant.env ?? []) {
+    const { configMapKeyRef, secretKeyRef } = valueFrom ?? {};
+    if (valueFrom === undefined) environment.set(name, expand(value ?? '', environment));
+    else if (configMapKeyRef?.name)
+      take(name, (await reader.configMapData(configMapKeyRef.name))?.[configMapKeyRef.key]);
+    else if (secretKeyRef?.name) take(name, (await reader.secretData(secretKeyRef.name))?.[secretKeyRef.key]);
+  }
+  return Object.fromEntries(environment);
+
+  function take(name: string, value: string | undefined): void {
+    if (value !== undefined) environment.set(name, value);
+  }
+}
+
+const REFERENCE = /\$\$|\$\(([^()$]{1,256})\)/g;
+
+/** Puts variables that are known already where `$(NAME)` stands; `$$` is one `$`. */
+function expand(value: string, environment: ReadonlyMap<string, string>): string {
+  return value.replace(REFERENCE, (whole, name: string | undefined) =>
+    name === undefined ? '$' : (environment.get(name) ?? whole),
+  );
+}

@@ -1,0 +1,130 @@
+import { controllerReference } from '#lib/control/owner-references.ts';
+import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
+import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
+import { type Requests, requestsOf } from '../objects/annotations.ts';
+import { API_VERSION, NAME_LABEL } from '../objects/resources.ts';
+import { DEFAULT_MAX_REPLICAS, hpaNameOf, type ScaledObject } from '../objects/scaled-object.ts';
+import type { PlannedObject } from '../triggers/planned-object.ts';
+import { formatAmount, formatTruncated } from '../values/amount.ts';
+import { COMPOSITE_METRIC, type Modifiers } from '../values/modifiers.ts';
+
+/** What an HPA is to be: applied by the server, so that it has what others have added, too. */
+export interface WantedHpa {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly ownerReferences: readonly object[];
+  };
+  readonly spec: object;
+}
+
+/** What an HPA is made of. */
+export interface WantedHpaOptions {
+  readonly plan: PlannedObject;
+  /** What serves the target. */
+  readonly resource: ApiResource;
+  readonly modifiers: Modifiers | undefined;
+  /** Of this program. */
+  readonly version: string;
+}
+
+const LONGEST_LABEL = 63;
+const ORDER = ['ContainerResource', 'External', 'Resource'];
+/** What kubectl keeps of an object that it applied says nothing of another object. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** The HPA of a ScaledObject. @throws an Error where its triggers give it no metric */
+export function wantedHpa(object: ScaledObject, options: WantedHpaOptions): WantedHpa {
+  const { metadata, spec } = object;
+  const requests = requestsOf(object);
+  const name = hpaNameOf(object);
+  const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations ?? {};
+  const behavior = behaviorOf(object, requests);
+  return {
+    metadata: {
+      name,
+      namespace: metadata.namespace ?? '',
+      labels: labelsOf(object, { name, excluded: requests.excludedLabels, version: options.version }),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+      ownerReferences: [controllerReference({ ...object, apiVersion: API_VERSION, kind: 'ScaledObject' })],
+    },
+    spec: {
+      scaleTargetRef: {
+        apiVersion: formatApiVersion(options.resource),
+        kind: options.resource.kind,
+        name: spec.scaleTargetRef.name,
+      },
+      minReplicas: spec.minReplicaCount || 1,
+      maxReplicas: spec.maxReplicaCount ?? DEFAULT_MAX_REPLICAS,
+      metrics: metricsOf(object, options),
+      ...(behavior && { behavior }),
+    },
+  };
+}
+
+function labelsOf(
+  { metadata }: ScaledObject,
+  { name, excluded, version }: { name: string; excluded: readonly string[]; version: string },
+) {
+  const own = Object.entries(metadata.labels ?? {}).filter(([key]) => !excluded.includes(key));
+  return {
+    'app.kubernetes.io/name': name.slice(0, LONGEST_LABEL).replace(/[^a-zA-Z0-9]{1,63}$/, ''),
+    'app.kubernetes.io/version': version.slice(0, LONGEST_LABEL).replaceAll(/[^a-zA-Z0-9._-]/g, '-'),
+    'app.kubernetes.io/part-of': metadata.name.slice(0, LONGEST_LABEL),
+    'app.kubernetes.io/managed-by': 'keda-operator',
+    ...Object.fromEntries(own),
+  };
+}
+
+function behaviorOf(
+  { spec }: ScaledObject,
+  { isScaleInPaused, isScaleOutPaused }: Requests,
+): object | undefined {
+  const { behavior } = spec.advanced?.horizontalPodAutoscalerConfig ?? {};
+  if (!isScaleInPaused && !isScaleOutPaused) return behavior;
+  const disabled = { selectPolicy: 'Disabled' };
+  return {
+    ...behavior,
+    ...(isScaleInPaused && { scaleDown: { ...behavior?.scaleDown, ...disabled } }),
+    ...(isScaleOutPaused && { scaleUp: { ...behavior?.scaleUp, ...disabled } }),
+  };
+}
+
+function metricsOf(
+  { metadata, spec }: ScaledObject,
+  { plan, modifiers }: WantedHpaOptions,
+): readonly object[] {
+  const selector = { matchLabels: { [NAME_LABEL]: metadata.name } };
+  const external = (name: string, type: 'AverageValue' | 'Value', amount: string) => ({
+    type: 'External',
+    external: {
+      metric: { name, selector },
+      target: type === 'Value' ? { type, value: amount } : { type, averageValue: amount },
+    },
+  });
+  const composite = modifiers && [
+    external(COMPOSITE_METRIC, modifiers.metricType, formatTruncated(modifiers.target)),
+  ];
+  const metrics = plan.triggers.flatMap(({ metrics: planned, resource }): { type: string }[] => {
+    if (!resource)
+      return composite
+        ? []
+        : planned.map((one) => external(one.metricName, one.targetType, formatAmount(one.target)));
+    const { resource: name, containerName: container, target } = resource;
+    if (container === undefined)
+      return [{ type: 'Resource', resource: { name, target } } as { type: string }];
+    return [
+      { type: 'ContainerResource', containerResource: { name, container, target } } as { type: string },
+    ];
+  });
+  const all = [...(composite ?? []), ...metrics].sort(
+    (a, b) => ORDER.indexOf(a.type) - ORDER.indexOf(b.type),
+  );
+  if (all.length > 0) return all;
+  const { namespace, name } = metadata;
+  throw new Error(
+    `no metric specs returned from scalers for ScaledObject ${namespace}/${name}${spec.triggers.length === 0 ? ': it has no triggers' : ''}`,
+  );
+}

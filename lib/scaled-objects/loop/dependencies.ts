@@ -1,0 +1,42 @@
+import type { Collection } from '#lib/collection/collection.ts';
+import type { Watched } from '#lib/control/controller.ts';
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { StatusWriter } from '#lib/control/status-writer.ts';
+import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { HpaClient, ManagedHpa } from '../hpa/hpa-client.ts';
+import type { ScaledObject, ScaledObjectStatus } from '../objects/scaled-object.ts';
+import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
+import type { Workloads } from '../plan/workloads.ts';
+import type { LoopMemories } from './loop-memory.ts';
+
+/** What the controller of ScaledObjects works with. */
+export interface ScaledObjectDependencies {
+  readonly objects: Watched & {
+    find(key: string): ScaledObject | undefined;
+    inNamespace(namespace: string): Iterable<ScaledObject>;
+  };
+  readonly hpas: {
+    find(key: string): ManagedHpa | undefined;
+    inNamespace(namespace: string): Iterable<ManagedHpa>;
+  };
+  /** What has objects looked at again beside their own changes: their HPAs, their targets. */
+  readonly others: readonly Watched[];
+  readonly workloads: Workloads;
+  readonly plans: ScaledObjectPlans;
+  readonly collection: Collection;
+  readonly client: ResourceClient<ScaledObject>;
+  readonly statuses: StatusWriter<ScaledObjectStatus, ScaledObject>;
+  readonly hpaClient: HpaClient;
+  readonly scales: Pick<ScaleClient, 'get' | 'set'>;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly memories: LoopMemories;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of this program. */
+  readonly version: string;
+  /** Resources of which a namespace gives containers a default. */
+  readonly limitedByDefault: (namespace: string, signal: AbortSignal) => Promise<readonly string[]>;
+}

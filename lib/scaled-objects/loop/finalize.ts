@@ -1,0 +1,28 @@
+import { removeFinalizer } from '#lib/control/finalizers.ts';
+import { FINALIZER } from '../objects/resources.ts';
+import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import type { PauseOptions } from './pause.ts';
+
+/** Leaves the target as an object that is deleted says, and lets the object go. Its HPA goes with it. */
+export async function finalize(object: ScaledObject, options: PauseOptions): Promise<void> {
+  const { client, clock, own, signal } = options;
+  if (!object.metadata.finalizers?.includes(FINALIZER)) return;
+  await restore(object, options);
+  await removeFinalizer(object, FINALIZER, { client, clock, signal });
+  own.warning('ScaledObjectDeleted', 'ScaledObject was deleted');
+}
+
+/** What cannot be restored keeps nobody from deleting. */
+async function restore(object: ScaledObject, { scales, logger, signal }: PauseOptions): Promise<void> {
+  const { originalReplicaCount: original, scaleTargetGVKR } = object.status ?? {};
+  if (!object.spec.advanced?.restoreToOriginalReplicaCount || original === undefined || !scaleTargetGVKR)
+    return;
+  try {
+    const scale = await scales.get(targetOf(object), signal);
+    if (scale.specReplicas !== original) await scales.set(scale, original, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const { namespace, name } = object.metadata;
+    logger.error('Cannot restore the replicas of a target', error, { scaledObject: `${namespace}/${name}` });
+  }
+}

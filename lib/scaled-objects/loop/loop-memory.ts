@@ -1,0 +1,48 @@
+import type { ScaledObject } from '../objects/scaled-object.ts';
+import { HealthCounter } from '../values/metric-health.ts';
+
+/** What a leader remembers of one object beside its status; all of it may be lost. */
+export interface LoopMemory {
+  /** The generation of which it was told that its triggers are asked. */
+  startedGeneration: number | undefined;
+  /** More exact than the status, which is not written every time. */
+  lastActiveAtMs: number | undefined;
+  /** As it was after our last write: informers are later. */
+  latest: ScaledObject | undefined;
+  readonly health: HealthCounter;
+  /** What was told last of a failing trigger, by metric, so that it is told once. */
+  readonly failures: Map<string, string>;
+  /** When the next look is, and what may happen then, for those who look at the program. */
+  next: { readonly atMs: number; readonly what: string } | undefined;
+}
+
+/** What a leader remembers of objects; it begins with its term. */
+export class LoopMemories {
+  readonly #memories = new Map<string, LoopMemory>();
+
+  of(key: string): LoopMemory {
+    const known = this.#memories.get(key);
+    if (known) return known;
+    const fresh: LoopMemory = {
+      startedGeneration: undefined,
+      lastActiveAtMs: undefined,
+      latest: undefined,
+      health: new HealthCounter(),
+      failures: new Map(),
+      next: undefined,
+    };
+    this.#memories.set(key, fresh);
+    return fresh;
+  }
+
+  /** The object as it is now: as we wrote it last, where the informer does not know that yet. */
+  latest(key: string, found: ScaledObject | undefined): ScaledObject | undefined {
+    const { latest } = this.#memories.get(key) ?? {};
+    if (!found || !latest || found.metadata.uid !== latest.metadata.uid) return found;
+    return Number(latest.metadata.resourceVersion) > Number(found.metadata.resourceVersion) ? latest : found;
+  }
+
+  forget(key: string): void {
+    this.#memories.delete(key);
+  }
+}

@@ -1,0 +1,79 @@
+import { controllerOf } from '#lib/control/owner-references.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { requestsOf } from '../objects/annotations.ts';
+import { hpaNameOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../objects/scaled-object.ts';
+import { CheckFailure, STEPS } from './checks.ts';
+import { CONDITIONS, statusOf, withConditions } from './conditions.ts';
+import type { ScaledObjectDependencies } from './dependencies.ts';
+import type { ObjectEvents } from './scaled-object-events.ts';
+
+/** What pausing takes. */
+export interface PauseOptions extends ScaledObjectDependencies {
+  readonly own: ObjectEvents;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Has a paused object do nothing: its HPA goes, and its target gets the replicas that the pause asks for.
+ *
+ * @returns its status
+ * @throws {CheckFailure} where that cannot be done
+ */
+export async function pause(object: ScaledObject, options: PauseOptions): Promise<ScaledObjectStatus> {
+  const { own, statuses, memories, signal } = options;
+  const before = object.status;
+  const key = `${object.metadata.namespace}/${object.metadata.name}`;
+  const paused = withConditions(before?.conditions, [CONDITIONS.paused]);
+  let latest = object;
+  if (statusOf(before?.conditions, 'Paused') !== 'True') {
+    latest = await statuses.write(object, { ...before, conditions: paused }, signal);
+    memories.of(key).latest = latest;
+    own.normal('ScaledObjectPaused', 'ScaledObject is paused');
+  }
+  memories.of(key).startedGeneration = undefined; // it begins again when the pause ends
+  await deleteHpa(object, options);
+  const replicas = await pausedReplicas(object, options);
+  const { pausedReplicaCount: _, ...status } = latest.status ?? {};
+  return {
+    ...status,
+    ...(replicas === undefined ? {} : { pausedReplicaCount: replicas }),
+    conditions: withConditions(paused, [CONDITIONS.readyPaused]),
+  };
+}
+
+async function deleteHpa(object: ScaledObject, { hpaClient, hpas, signal }: PauseOptions): Promise<void> {
+  const { namespace = '' } = object.metadata;
+  const hpa = hpas.find(`${namespace}/${object.status?.hpaName || hpaNameOf(object)}`);
+  if (!hpa || controllerOf(hpa)?.uid !== object.metadata.uid) return;
+  try {
+    await hpaClient.delete(hpa, signal);
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (!isNotFound(cause)) throw new CheckFailure(STEPS.deletePausedHpa, describeError(cause), { cause });
+  }
+}
+
+const MOST_REPLICAS = 2 ** 31 - 1;
+
+async function pausedReplicas(
+  object: ScaledObject,
+  { scales, signal }: PauseOptions,
+): Promise<number | undefined> {
+  const { pausedReplicas: text } = requestsOf(object);
+  if (text === undefined) return undefined;
+  const replicas = Number(text);
+  if (!/^\d{1,10}$/.test(text) || replicas > MOST_REPLICAS)
+    throw new CheckFailure(
+      STEPS.pausedReplicas,
+      `annotation value "${text.slice(0, 100)}" is no number of replicas`,
+    );
+  try {
+    const scale = await scales.get(targetOf(object), signal);
+    if (scale.specReplicas !== replicas) await scales.set(scale, replicas, signal);
+    return replicas;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new CheckFailure(STEPS.pausedReplicas, describeError(cause), { cause });
+  }
+}

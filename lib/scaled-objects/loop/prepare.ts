@@ -1,0 +1,91 @@
+import { controllerOf } from '#lib/control/owner-references.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { ManagedHpa } from '../hpa/hpa-client.ts';
+import { wantedHpa } from '../hpa/wanted-hpa.ts';
+import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { type PlannedObject, planError } from '../triggers/planned-object.ts';
+import { modifiersOf } from '../values/modifiers.ts';
+import { CheckFailure, checkScaledObject, STEPS } from './checks.ts';
+import type { PauseOptions } from './pause.ts';
+import { type TargetReading, targetReading } from './scale-target.ts';
+
+/** An object that is as it should be, with its HPA. */
+export interface Prepared {
+  readonly plan: PlannedObject;
+  readonly target: TargetReading;
+  readonly hpa: ManagedHpa;
+}
+
+type Options = PauseOptions & { readonly key: string };
+
+/**
+ * Checks an object and has its HPA be what it should be.
+ *
+ * @returns `undefined` while it is not known yet what its triggers ask for
+ * @throws {CheckFailure} where it cannot be used as it is
+ */
+export async function prepare(object: ScaledObject, options: Options): Promise<Prepared | undefined> {
+  const { plans, memories, own, key } = options;
+  const target = await targetReading(object, { ...options, events: own });
+  const { namespace = '' } = object.metadata;
+  checkScaledObject(object, {
+    objects: options.objects.inNamespace(namespace),
+    hpas: options.hpas.inNamespace(namespace),
+    workload: options.workloads.find(targetOf(object)),
+    limitedByDefault: await limits(object, options),
+  });
+  const plan = plans.find(key, object);
+  if (!plan) return undefined;
+  const error = planError(plan);
+  if (error) {
+    tellFailed(object, error, options);
+    throw new CheckFailure(STEPS.hpa, error.message, { cause: error });
+  }
+  const hpa = await ensureHpa(object, { plan, target }, options);
+  const memory = memories.of(key);
+  if (memory.startedGeneration !== object.metadata.generation) {
+    memory.startedGeneration = object.metadata.generation;
+    own.normal('KEDAScalersStarted', 'Started scalers watch');
+    for (const type of new Set(plan.triggers.map((trigger) => trigger.type)))
+      own.normal('KEDAScalersStarted', `Scaler ${type} is built`);
+  }
+  return { plan, target, hpa };
+}
+
+/** Only who asks for CPU or memory has to request it, or to be given a default. */
+async function limits({ metadata, spec }: ScaledObject, { limitedByDefault, signal }: Options) {
+  const asks = spec.triggers.some(({ type }) => type === 'cpu' || type === 'memory');
+  return asks ? await limitedByDefault(metadata.namespace ?? '', signal) : [];
+}
+
+function tellFailed({ spec }: ScaledObject, error: Error, { own, memories, key }: Options): void {
+  const { failures } = memories.of(key);
+  if (failures.get('') === error.message) return;
+  failures.set('', error.message);
+  const reason = spec.advanced?.scalingModifiers?.formula ? 'KEDAMetricSourceFailed' : 'KEDAScalerFailed';
+  own.warning(reason, error.message);
+}
+
+async function ensureHpa(
+  object: ScaledObject,
+  { plan, target }: Omit<Prepared, 'hpa'>,
+  options: Options,
+): Promise<ManagedHpa> {
+  const { hpas, hpaClient, version, signal } = options;
+  const { namespace = '', uid } = object.metadata;
+  try {
+    const modifiers = modifiersOf(object);
+    const wanted = wantedHpa(object, { plan, resource: target.resource, modifiers, version });
+    const before = object.status?.hpaName;
+    const renamed = before && before !== hpaNameOf(object) ? hpas.find(`${namespace}/${before}`) : undefined;
+    if (renamed && controllerOf(renamed)?.uid === uid)
+      await hpaClient.delete(renamed, signal).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+    return await hpaClient.apply(wanted, hpas.find(`${namespace}/${wanted.metadata.name}`), signal);
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new CheckFailure(STEPS.hpa, describeError(cause), { cause });
+  }
+}

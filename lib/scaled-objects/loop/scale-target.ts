@@ -1,0 +1,87 @@
+import { type Scale, UnscalableTarget } from '#lib/control/scale-client.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { CheckFailure, STEPS } from './checks.ts';
+import type { ScaledObjectDependencies } from './dependencies.ts';
+import type { ObjectEvents } from './scaled-object-events.ts';
+
+/** What is scaled, as far as is known. */
+export interface TargetReading {
+  readonly replicas: number;
+  /** Where its kind is served. */
+  readonly resource: ApiResource;
+}
+
+/** The replicas of a target cannot be read just now. */
+export class UnreadableReplicas extends Error {
+  override readonly name = 'UnreadableReplicas';
+}
+
+type Options = Pick<ScaledObjectDependencies, 'scales' | 'workloads'> & {
+  readonly events: ObjectEvents;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * How many replicas an object's target is to have now. What is followed is not asked for.
+ *
+ * @throws {CheckFailure} where there is no such target, or it cannot be scaled; {@link UnreadableReplicas} where the API server
+ * does not tell
+ */
+export async function targetReading(object: ScaledObject, options: Options): Promise<TargetReading> {
+  const { scales, workloads, signal } = options;
+  const target = targetOf(object);
+  const known = knownResource(object);
+  const workload = workloads.find(target);
+  if (known && workload) return { replicas: workload.replicas, resource: known };
+  try {
+    const { specReplicas, resource } = await scales.get(target, signal);
+    return { replicas: specReplicas, resource };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw refusal(error, object, options);
+  }
+}
+
+function refusal(error: unknown, object: ScaledObject, { events }: Options): Error {
+  const reason = describeError(error);
+  const isMissing = isNotFound(error);
+  if (!isMissing && !(error instanceof UnscalableTarget))
+    return new UnreadableReplicas(reason, { cause: error });
+  const failure = new CheckFailure(STEPS.target, reason, { cause: error });
+  const isTold = object.status?.conditions?.some(({ message }) => message === failure.message);
+  const hasScale = isMissing || (error as UnscalableTarget).reason !== 'NoScaleSubresource';
+  if (!isTold)
+    events.warning(
+      'ScaledObjectCheckFailed',
+      hasScale ? "Target resource doesn't exist" : "Target resource doesn't expose /scale subresource",
+    );
+  return failure;
+}
+
+/** Where the target is served, if the object says so of this very kind. */
+function knownResource(object: ScaledObject): ApiResource | undefined {
+  const { scaleTargetGVKR: known } = object.status ?? {};
+  if (!known || object.status?.scaleTargetKind !== kindText(object)) return undefined;
+  const { group, version, kind, resource: plural } = known;
+  return { group, version, kind, plural, namespaced: true };
+}
+
+/** `apps/v1.Deployment`, as status and events name a kind; a kind of the core group begins with the slash. */
+export function kindText(object: ScaledObject): string {
+  const { apiVersion, kind } = targetOf(object);
+  return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}.${kind}`;
+}
+
+/** Reads the scale anew and sets it, unless it is not as it was when this was decided. */
+export async function setReplicas(
+  object: ScaledObject,
+  change: { readonly from: number; readonly to: number },
+  { scales, signal }: Pick<Options, 'scales' | 'signal'>,
+): Promise<Scale | undefined> {
+  const scale = await scales.get(targetOf(object), signal);
+  if (scale.specReplicas !== change.from) return undefined;
+  return await scales.set(scale, change.to, signal);
+}

@@ -1,0 +1,106 @@
+import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
+import { addFinalizer } from '#lib/control/finalizers.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { requestsOf } from '../objects/annotations.ts';
+import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../objects/resources.ts';
+import { periodsOf, type ScaledObject, type ScaledObjectStatus } from '../objects/scaled-object.ts';
+import { CheckFailure } from './checks.ts';
+import { CONDITIONS, checkFailed, replicasUnreadable, statusOf, withConditions } from './conditions.ts';
+import type { ScaledObjectDependencies } from './dependencies.ts';
+import { finalize } from './finalize.ts';
+import { pause } from './pause.ts';
+import { prepare } from './prepare.ts';
+import { UnreadableReplicas } from './scale-target.ts';
+import { eventsOf, type ObjectEvents } from './scaled-object-events.ts';
+import { step } from './step.ts';
+
+/** What cannot be used as it is may be mended anywhere; it is looked at again this often. */
+const LOOK_AGAIN_MS = 15_000;
+
+/** Makes the HPAs of ScaledObjects, and scales their targets to zero and from there. */
+export function scaledObjectController(dependencies: ScaledObjectDependencies): Controller {
+  const { objects, others, plans, memories, statuses, clock } = dependencies;
+  return {
+    name: 'scaledobject',
+    watches: [objects, plans.changed, ...others],
+    async reconcile(key, signal) {
+      const found = memories.latest(key, objects.find(key));
+      if (!found) {
+        memories.forget(key); // its HPA went with it
+        return DONE;
+      }
+      const own = eventsOf(found, 'ScaledObject', dependencies.events);
+      const options = { ...dependencies, own, signal };
+      if (found.metadata.deletionTimestamp) {
+        await finalize(found, options);
+        return DONE;
+      }
+      const object = await claim(found, options);
+      if (!object) return DONE;
+      const memory = memories.of(key);
+      const write = async (status: ScaledObjectStatus) => {
+        memory.latest = await statuses.write(object, status, signal);
+      };
+      try {
+        if (requestsOf(object).isPaused) {
+          await write(await pause(object, options));
+          return DONE;
+        }
+        const prepared = await prepare(object, { ...options, key });
+        if (!prepared) return DONE; // its triggers are being looked at: that tells when it is done
+        const { status, againAtMs } = await step(object, { ...options, ...prepared, key });
+        tellReady(object, status, own);
+        await write(status);
+        const pollingAtMs = clock.nowMs() + periodsOf(object).pollingMs;
+        return {
+          requeueAfterMs: Math.max(0, Math.min(againAtMs ?? pollingAtMs, pollingAtMs) - clock.nowMs()),
+        };
+      } catch (error) {
+        signal.throwIfAborted();
+        return await refuse(object, error, { own, write });
+      }
+    },
+  };
+}
+
+/** Marks an object as ours: nobody deletes it before its target is restored, and metrics are selected by its label. */
+async function claim(
+  object: ScaledObject,
+  { client, clock, signal }: ScaledObjectDependencies & { readonly signal: AbortSignal },
+): Promise<ScaledObject | undefined> {
+  const { name, labels, namespace } = object.metadata;
+  const finalized = await addFinalizer(object, FINALIZER, { client, clock, signal });
+  if (!finalized || labels?.[NAME_LABEL] === name) return finalized;
+  const body = { metadata: { labels: { [NAME_LABEL]: name } } };
+  return await client.patch(
+    { namespace, name },
+    { type: 'merge', body },
+    { fieldManager: FIELD_MANAGER, signal },
+  );
+}
+
+/** Tells why an object cannot be used as it is; what is no reason of the object's comes back as a failure. */
+async function refuse(
+  object: ScaledObject,
+  error: unknown,
+  { own, write }: { own: ObjectEvents; write: (status: ScaledObjectStatus) => Promise<void> },
+): Promise<ReconcileResult> {
+  const before = object.status;
+  if (error instanceof UnreadableReplicas) {
+    const conditions = withConditions(before?.conditions, [replicasUnreadable(describeError(error))]);
+    await write({ ...before, conditions });
+    return { requeueAfterMs: LOOK_AGAIN_MS };
+  }
+  if (!(error instanceof CheckFailure)) throw error;
+  const failed = checkFailed(error.message);
+  const isTold = before?.conditions?.some(({ message }) => message === error.message);
+  if (!isTold) own.warning('ScaledObjectCheckFailed', error.message);
+  await write({ ...before, conditions: withConditions(before?.conditions, failed) });
+  return { requeueAfterMs: LOOK_AGAIN_MS };
+}
+
+function tellReady(object: ScaledObject, status: ScaledObjectStatus, own: ObjectEvents): void {
+  const before = statusOf(object.status?.conditions, 'Ready');
+  if (before !== 'True' && statusOf(status.conditions, CONDITIONS.ready.type) === 'True')
+    own.normal('ScaledObjectReady', 'ScaledObject is ready for scaling');
+}

@@ -1,0 +1,241 @@
+import { formatTime } from '#lib/control/conditions.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { requestsOf } from '../objects/annotations.ts';
+import {
+  hpaNameOf,
+  type ObjectCondition,
+  periodsOf,
+  type ScaledObject,
+  type ScaledObjectStatus,
+  targetOf,
+} from '../objects/scaled-object.ts';
+import { plannedMetrics } from '../triggers/planned-object.ts';
+import { validFallback } from '../values/fallback.ts';
+import type { ObservedMetric } from '../values/metric-state.ts';
+import { COMPOSITE_METRIC } from '../values/modifiers.ts';
+import { CONDITIONS, hpaActive, statusOf, withConditions } from './conditions.ts';
+import { type Decision, decide } from './decide.ts';
+import { type Evaluation, evaluate } from './evaluate.ts';
+import type { PauseOptions } from './pause.ts';
+import type { Prepared } from './prepare.ts';
+import { kindText, setReplicas } from './scale-target.ts';
+
+/** Steady activity is written down no more often than this. */
+const ACTIVE_WRITE_MS = 60_000;
+
+type Options = PauseOptions & Prepared & { readonly key: string };
+
+/** What came of one look at an object. */
+export interface StepResult {
+  readonly status: ScaledObjectStatus;
+  /** When to look again at the latest, though nothing changes. */
+  readonly againAtMs: number | undefined;
+}
+
+/** One look at the triggers of an object: what they say, what is done, and what is told of it. */
+export async function step(object: ScaledObject, options: Options): Promise<StepResult> {
+  const { plan, target, plans, memories, clock, key } = options;
+  const memory = memories.of(key);
+  const counted = withHealth(object, options);
+  const observed = plans.observe(key, counted, plan);
+  const evaluation = evaluate(counted, {
+    ...{ plan, observed },
+    target: { replicas: target.replicas, readyPods: options.workloads.find(targetOf(object))?.readyReplicas },
+  });
+  tellFailures(object, observed, options);
+  tellFallback(object, evaluation, options);
+  tellUnpaused(object, options);
+  const base = {
+    ...described(object, options),
+    ...(counted.status?.health && { health: counted.status.health }),
+  };
+  const common = [
+    evaluation.isFallingBack ? CONDITIONS.fallback : CONDITIONS.noFallback,
+    ...pauseConditions(object),
+    ...hpaConditions(options.hpa),
+  ];
+  if (evaluation.isPending && !evaluation.isActive && !requestsOf(object).isActivationForced) {
+    const ready = statusOf(object.status?.conditions, 'Ready') === 'True' ? [] : [CONDITIONS.ready];
+    return {
+      status: { ...base, conditions: withConditions(object.status?.conditions, [...ready, ...common]) },
+      againAtMs: undefined,
+    };
+  }
+  const nowMs = clock.nowMs();
+  const lastActiveAtMs = latest(memory.lastActiveAtMs, object.status?.lastActiveTime);
+  const decision = decide({
+    replicas: target.replicas,
+    minReplicas: object.spec.minReplicaCount,
+    idleReplicas: object.spec.idleReplicaCount,
+    ...evaluation,
+    hasFallback: validFallback(object) !== undefined,
+    isForced: requestsOf(object).isActivationForced,
+    ...requestsOf(object),
+    ...periodsOf(object),
+    ...{ nowMs, lastActiveAtMs },
+    createdAtMs: Date.parse(object.metadata.creationTimestamp ?? '') || 0,
+  });
+  const isDone = await act(object, decision, { ...options, evaluation });
+  if (decision.isActiveNow && isDone) memory.lastActiveAtMs = nowMs;
+  memory.next =
+    decision.againAtMs === undefined ? undefined : { atMs: decision.againAtMs, what: 'scale down' };
+  const conditions = withConditions(object.status?.conditions, [
+    readyOf(decision),
+    activeOf(decision),
+    ...common,
+  ]);
+  return {
+    status: {
+      ...base,
+      ...activeTime(object, latest(memory.lastActiveAtMs, object.status?.lastActiveTime), decision),
+      triggersActivity: evaluation.triggersActivity,
+      conditions,
+    },
+    againAtMs: decision.againAtMs,
+  };
+}
+
+/** The object with the failures of its metrics counted, where they matter. */
+function withHealth(object: ScaledObject, { plan, collection, memories, key }: Options): ScaledObject {
+  const fallback = validFallback(object);
+  if (!fallback) return object;
+  const asked = plannedMetrics(plan).map(({ metricName }) => ({
+    metricName,
+    askedCount: collection.askedCount(key, metricName),
+    isFailing: collection.failure(key, metricName) !== undefined,
+  }));
+  const health = memories.of(key).health.next(object.status?.health, asked, fallback.failureThreshold + 1);
+  return { ...object, status: { ...object.status, health } };
+}
+
+/** What the status says of the object apart from how its triggers are. */
+function described(object: ScaledObject, { plan, target }: Options): ScaledObjectStatus {
+  const { status = {}, spec } = object;
+  const { health: _, pausedReplicaCount: _paused, ...before } = status;
+  const { group, version, kind, plural } = target.resource;
+  const isFirst = status.scaleTargetKind !== kindText(object) || status.originalReplicaCount === undefined;
+  const resources = plan.triggers.flatMap(({ resource }) => (resource ? [resource.resource] : []));
+  const authentications = spec.triggers.flatMap(({ authenticationRef }) => authenticationRef?.name ?? []);
+  const { compositeScalerName: _composite, ...rest } = before;
+  return {
+    ...rest,
+    scaleTargetKind: kindText(object),
+    scaleTargetGVKR: { group, version, kind, resource: plural },
+    originalReplicaCount: isFirst ? target.replicas : (status.originalReplicaCount ?? target.replicas),
+    externalMetricNames: plannedMetrics(plan).map(({ metricName }) => metricName),
+    resourceMetricNames: resources,
+    ...(spec.advanced?.scalingModifiers?.formula && { compositeScalerName: COMPOSITE_METRIC }),
+    hpaName: hpaNameOf(object),
+    triggersTypes: [...new Set(spec.triggers.map(({ type }) => type))].join(','),
+    authenticationsTypes: [...new Set(authentications)].join(','),
+  };
+}
+
+/** Does what was decided. @returns whether it is as decided now */
+async function act(
+  object: ScaledObject,
+  { action, replicas }: Decision,
+  options: Options & { readonly evaluation: Evaluation },
+): Promise<boolean> {
+  if (action === 'none') return true;
+  const { own, signal, target, evaluation, logger } = options;
+  const { namespace, name } = targetOf(object);
+  const change = { from: target.replicas, to: replicas };
+  const what = `${kindText(object)} ${namespace}/${name} from ${change.from} to ${change.to}`;
+  try {
+    if (!(await setReplicas(object, change, options))) return false; // somebody else was here first: it is looked at again
+    const causes = evaluation.activeMetrics.join(';');
+    if (action === 'activate')
+      own.normal(
+        'KEDAScaleTargetActivated',
+        `Scaled ${what}, ${evaluation.isActive ? `triggered by ${causes}` : 'caused by forced activation annotation'}`,
+      );
+    if (action === 'deactivate') own.normal('KEDAScaleTargetDeactivated', `Deactivated ${what}`);
+    return true;
+  } catch (error) {
+    signal.throwIfAborted();
+    logger.error('Cannot scale a target', error, { target: what });
+    if (action === 'activate') own.warning('KEDAScaleTargetActivationFailed', `Failed to scale ${what}`);
+    if (action === 'deactivate')
+      own.warning('KEDAScaleTargetDeactivationFailed', `Failed to deactivate ${what}`);
+    throw error;
+  }
+}
+
+function readyOf({ ready }: Decision): ObjectCondition {
+  if (ready === 'Ready') return CONDITIONS.ready;
+  return ready === 'PartialTriggerError' ? CONDITIONS.partialError : CONDITIONS.triggerError;
+}
+
+function activeOf({ active }: Decision): ObjectCondition {
+  if (active === 'ScalerActive') return CONDITIONS.active;
+  if (active === 'ForcedActive') return CONDITIONS.forced;
+  return active === 'ScalerCooldown' ? CONDITIONS.cooldown : CONDITIONS.notActive;
+}
+
+function pauseConditions(object: ScaledObject): readonly ObjectCondition[] {
+  const { isScaleInPaused, isScaleOutPaused } = requestsOf(object);
+  if (isScaleInPaused || isScaleOutPaused) return [CONDITIONS.paused];
+  return statusOf(object.status?.conditions, 'Paused') === 'True' ? [CONDITIONS.unpaused] : [];
+}
+
+function tellUnpaused(object: ScaledObject, { own }: Options): void {
+  const [found] = pauseConditions(object);
+  const before = statusOf(object.status?.conditions, 'Paused');
+  if (!found || found.status === before) return;
+  if (found.status === 'True') own.normal('ScaledObjectPaused', 'ScaledObject is paused');
+  else own.normal('ScaledObjectUnpaused', 'pause annotation removed for ScaledObject');
+}
+
+function tellFallback(object: ScaledObject, { isFallingBack }: Evaluation, { own }: Options): void {
+  const wasFallingBack = statusOf(object.status?.conditions, 'Fallback') === 'True';
+  if (isFallingBack && !wasFallingBack)
+    own.normal('ScaledObjectFallbackActivated', 'ScaledObject fallback is active');
+  if (!isFallingBack && wasFallingBack)
+    own.normal('ScaledObjectFallbackDeactivated', 'ScaledObject fallback is no longer active');
+}
+
+function tellFailures(
+  object: ScaledObject,
+  observed: readonly ObservedMetric[],
+  { own, memories, key }: Options,
+): void {
+  const { failures } = memories.of(key);
+  failures.delete('');
+  const reason = object.spec.advanced?.scalingModifiers?.formula
+    ? 'KEDAMetricSourceFailed'
+    : 'KEDAScalerFailed';
+  for (const { metric, state } of observed) {
+    if (state.kind === 'pending' || state.kind === 'value') {
+      failures.delete(metric.metricName);
+      continue;
+    }
+    const message = describeError(state.error);
+    if (failures.get(metric.metricName) === message) continue;
+    failures.set(metric.metricName, message);
+    own.warning(reason, message);
+  }
+}
+
+function latest(rememberedMs: number | undefined, written: string | undefined): number | undefined {
+  const writtenMs = written === undefined ? Number.NaN : Date.parse(written);
+  if (Number.isNaN(writtenMs)) return rememberedMs;
+  return Math.max(writtenMs, rememberedMs ?? writtenMs);
+}
+
+/** The time when it was last active: written when that ends, and now and then while it lasts. */
+function activeTime(
+  { status }: ScaledObject,
+  lastActiveAtMs: number | undefined,
+  { isActiveNow }: Decision,
+): ScaledObjectStatus {
+  if (lastActiveAtMs === undefined) return {};
+  const written = status?.lastActiveTime;
+  const isRecent = written !== undefined && lastActiveAtMs - Date.parse(written) < ACTIVE_WRITE_MS;
+  return { lastActiveTime: isActiveNow && isRecent ? written : formatTime(lastActiveAtMs) };
+}
+
+function hpaConditions({ status }: Prepared['hpa']): readonly ObjectCondition[] {
+  const found = hpaActive(status?.conditions);
+  return found ? [found] : [];
+}

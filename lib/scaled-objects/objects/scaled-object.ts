@@ -1,0 +1,127 @@
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+
+/** How a value is set against its target. */
+export type MetricType = 'AverageValue' | 'Value' | 'Utilization';
+
+/** One trigger: what is asked, and what it takes to scale. */
+export interface TriggerSpec {
+  readonly type: string;
+  readonly name?: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly useCachedMetrics?: boolean;
+  readonly metricType?: MetricType;
+  readonly authenticationRef?: { readonly name: string; readonly kind?: string };
+}
+
+/** What counts while a source fails. */
+export interface Fallback {
+  readonly failureThreshold: number;
+  readonly replicas: number;
+  readonly behavior?: string;
+}
+
+/** What a formula makes of the values of triggers. */
+export interface ScalingModifiers {
+  readonly formula?: string;
+  readonly target?: string;
+  readonly activationTarget?: string;
+  readonly metricType?: MetricType;
+}
+
+/** Rules of one direction, as in autoscaling/v2. */
+export type ScalingRules = Readonly<Record<string, unknown>>;
+
+/** `keda.sh/v1alpha1` ScaledObject, as its schema lets it be. */
+export interface ScaledObject extends KubernetesObject {
+  readonly spec: {
+    readonly scaleTargetRef: {
+      readonly name: string;
+      readonly apiVersion?: string;
+      readonly kind?: string;
+      readonly envSourceContainerName?: string;
+    };
+    readonly pollingInterval?: number;
+    readonly initialCooldownPeriod?: number;
+    readonly cooldownPeriod?: number;
+    readonly idleReplicaCount?: number;
+    readonly minReplicaCount?: number;
+    readonly maxReplicaCount?: number;
+    readonly advanced?: {
+      readonly restoreToOriginalReplicaCount?: boolean;
+      readonly horizontalPodAutoscalerConfig?: {
+        readonly name?: string;
+        readonly behavior?: { readonly scaleUp?: ScalingRules; readonly scaleDown?: ScalingRules };
+      };
+      readonly scalingModifiers?: ScalingModifiers;
+    };
+    readonly triggers: readonly TriggerSpec[];
+    readonly fallback?: Fallback;
+  };
+  readonly status?: ScaledObjectStatus;
+}
+
+/** A condition as these kinds have it: without times and generations. */
+export interface ObjectCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** How an external metric fares, where there is a fallback. */
+export interface MetricHealth {
+  readonly numberOfFailures: number;
+  readonly status: 'Happy' | 'Failing';
+}
+
+export interface ScaledObjectStatus {
+  readonly scaleTargetKind?: string;
+  readonly scaleTargetGVKR?: {
+    readonly group: string;
+    readonly version: string;
+    readonly kind: string;
+    readonly resource: string;
+  };
+  readonly originalReplicaCount?: number;
+  readonly lastActiveTime?: string;
+  readonly externalMetricNames?: readonly string[];
+  readonly resourceMetricNames?: readonly string[];
+  readonly compositeScalerName?: string;
+  readonly conditions?: readonly ObjectCondition[];
+  readonly health?: Readonly<Record<string, MetricHealth>>;
+  readonly triggersActivity?: Readonly<Record<string, { readonly isActive: boolean }>>;
+  readonly pausedReplicaCount?: number;
+  readonly hpaName?: string;
+  readonly triggersTypes?: string;
+  readonly authenticationsTypes?: string;
+}
+
+const DEFAULT_POLLING_S = 30;
+const DEFAULT_COOLDOWN_S = 300;
+/** How many replicas there are at most where nothing is said. */
+export const DEFAULT_MAX_REPLICAS = 100;
+
+/** What an object scales; what it leaves out is a Deployment. */
+export function targetOf({ metadata, spec }: ScaledObject) {
+  const { name, apiVersion, kind } = spec.scaleTargetRef;
+  return {
+    namespace: metadata.namespace ?? '',
+    apiVersion: apiVersion || 'apps/v1',
+    kind: kind || 'Deployment',
+    name,
+  };
+}
+
+/** How long an object waits for what, in milliseconds. */
+export function periodsOf({ spec }: ScaledObject) {
+  return {
+    pollingMs: (spec.pollingInterval ?? DEFAULT_POLLING_S) * 1000,
+    cooldownMs: (spec.cooldownPeriod ?? DEFAULT_COOLDOWN_S) * 1000,
+    initialCooldownMs: (spec.initialCooldownPeriod ?? 0) * 1000,
+  };
+}
+
+/** Name of the HPA that an object has. */
+export function hpaNameOf({ metadata, spec }: ScaledObject): string {
+  return spec.advanced?.horizontalPodAutoscalerConfig?.name || `keda-hpa-${metadata.name}`;
+}

@@ -1,0 +1,32 @@
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+
+interface KeyReference {
+  readonly parameter: string;
+  readonly name: string;
+  readonly key: string;
+}
+
+/** `keda.sh/v1alpha1` TriggerAuthentication and ClusterTriggerAuthentication, as their schema lets them be. */
+export interface TriggerAuthentication extends KubernetesObject {
+  readonly spec?: {
+    readonly podIdentity?: { readonly provider: string };
+    readonly secretTargetRef?: readonly KeyReference[];
+    readonly configMapTargetRef?: readonly KeyReference[];
+    readonly env?: readonly {
+      readonly parameter: string;
+      readonly name: string;
+      readonly containerName?: string;
+    }[];
+    readonly filePath?: string;
+    readonly boundServiceAccountToken?: readonly {
+      readonly parameter: string;
+      readonly serviceAccountName: string;
+    }[];
+    readonly oauth2?: object;
+    readonly hashiCorpVault?: object;
+    readonly azureKeyVault?: object;
+    readonly gcpSecretManager?: object;
+    readonly awsSecretManager?: object;
+  };
+  readonly status?: { readonly scaledobjects?: string; readonly scaledjobs?: string };
+}

@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import { factsOf, type Place } from './parameter.ts';
+
+/** Where the parameters of one trigger are looked for. */
+export interface ParameterSources {
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly authentication: Readonly<Record<string, string>>;
+  /** Of the target's container; looked up for keys that end in `FromEnv`. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const PLACES: Readonly<Record<Place, string>> = {
+  metadata: 'triggerMetadata',
+  authentication: 'authParams',
+  environment: 'resolvedEnv',
+};
+const SHOWN_LENGTH = 100;
+
+/**
+ * Reads the parameters of a trigger, each from the first of its places where it is not blank.
+ *
+ * @throws an Error that names the parameter and the rule that it breaks; never a value out of an authentication
+ */
+export function parametersOf<T extends z.ZodObject>(schema: T, sources: ParameterSources): z.output<T> {
+  const found: Record<string, { readonly value: string; readonly place: Place }> = {};
+  for (const [name, type] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    const value = findParameter(name, type, sources);
+    if (value) found[name] = value;
+    else if (!type.safeParse(undefined).success) throw new Error(missing(name, type));
+  }
+  const texts = Object.fromEntries(Object.entries(found).map(([name, { value }]) => [name, value]));
+  const read = schema.safeParse(texts);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const name = String(issue?.path[0] ?? '');
+  const { value = '', place = 'metadata' } = found[name] ?? {};
+  const shown = place === 'metadata' ? value.slice(0, SHOWN_LENGTH) : '…';
+  const words =
+    issue && 'params' in issue ? (issue.params as { words?: readonly string[] })?.words : undefined;
+  if (words) throw new Error(`parameter "${name}" value "${shown}" must be one of [${words.join(' ')}]`);
+  throw new Error(`unable to set param "${name}" value "${shown}": ${issue?.message ?? 'it cannot be read'}`);
+}
+
+function findParameter(
+  name: string,
+  type: z.ZodType,
+  { metadata, authentication, environment }: ParameterSources,
+) {
+  const { from, aliases = [] } = factsOf(type);
+  for (const place of from) {
+    for (const key of [name, ...aliases]) {
+      const variable = place === 'environment' ? own(metadata, `${key}FromEnv`) : undefined;
+      const value =
+        place === 'environment'
+          ? variable && own(environment, variable)
+          : own(place === 'metadata' ? metadata : authentication, key);
+      if (value !== undefined && value.trim() !== '') return { value, place };
+    }
+  }
+  return undefined;
+}
+
+function missing(name: string, type: z.ZodType): string {
+  const places = factsOf(type).from.map((place) => PLACES[place]);
+  return `missing required parameter "${name}" in [${places.join(' ')}]`;
+}
+
+function own(values: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(values, key) ? values[key] : undefined;
+}

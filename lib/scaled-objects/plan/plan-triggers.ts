@@ -1,0 +1,89 @@
+import {
+  type AuthenticationContext,
+  type AuthenticationReader,
+  resolveAuthentication,
+} from '../authentication/resolve-authentication.ts';
+import type { TriggerSpec } from '../objects/scaled-object.ts';
+import { externalTargetType, type PlannedMetric, type PlannedTrigger } from '../triggers/planned-object.ts';
+import type { TriggerRequest } from '../triggers/trigger.ts';
+import type { TriggerTypes } from '../triggers/trigger-types.ts';
+
+/** Whose triggers are planned, and with what. */
+export interface PlanTriggersOptions extends AuthenticationContext {
+  readonly objectKind: TriggerRequest['objectKind'];
+  readonly objectName: string;
+  readonly hasFormula: boolean;
+  readonly types: TriggerTypes;
+  readonly reader: AuthenticationReader;
+}
+
+/**
+ * Works out what is to be asked for each trigger; one that cannot be asked costs itself alone.
+ *
+ * @throws what is no fault of the triggers: that the API server cannot be asked, say
+ */
+export async function planTriggers(
+  triggers: readonly TriggerSpec[],
+  options: PlanTriggersOptions,
+): Promise<readonly PlannedTrigger[]> {
+  const planned = await Promise.all(triggers.map((trigger, index) => planTrigger(trigger, index, options)));
+  const names = new Set<string>();
+  return planned.map((one) => {
+    const twice = one.metrics.find(({ metricName }) => names.has(metricName));
+    for (const { metricName } of one.metrics) names.add(metricName);
+    if (!twice) return one;
+    const where = `${options.objectKind} ${options.objectName}`;
+    return {
+      ...one,
+      metrics: [],
+      error: new Error(`metricName ${twice.metricName} defined multiple times in ${where}`),
+    };
+  });
+}
+
+async function planTrigger(
+  trigger: TriggerSpec,
+  index: number,
+  options: PlanTriggersOptions,
+): Promise<PlannedTrigger> {
+  const { types, reader, objectKind, objectName, namespace, hasFormula, environment, signal } = options;
+  const { type, name, metadata, metricType, useCachedMetrics = false } = trigger;
+  const base = {
+    index,
+    type,
+    name,
+    isCached: useCachedMetrics,
+    metrics: [],
+    resource: undefined,
+    push: undefined,
+  };
+  try {
+    const known = types.get(type);
+    const needsEnvironment = Object.keys(metadata).some((key) => key.endsWith('FromEnv'));
+    const plan = await known.plan(
+      {
+        ...{ type, namespace, objectKind, objectName, metadata, metricType, hasFormula },
+        authentication: await resolveAuthentication(trigger.authenticationRef, reader, options),
+        environment: needsEnvironment ? await environment() : {},
+      },
+      signal,
+    );
+    if (plan.kind === 'resource') return { ...base, resource: plan.metric, error: undefined };
+    const targetType = externalTargetType(metricType);
+    const metrics = plan.metrics.map(
+      (metric): PlannedMetric => ({ ...metric, targetType, metricName: metricNameOf(index, metric) }),
+    );
+    return { ...base, metrics, push: plan.push, error: undefined };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ...base, error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+/** `s0-` and the name, with `-` for what a path cannot hold. */
+function metricNameOf(
+  index: number,
+  { name, isNameKept = false }: PlannedMetric | { name: string; isNameKept?: boolean },
+): string {
+  return `s${index}-${isNameKept ? name : name.replaceAll(/[/.:%()]/g, '-')}`;
+}

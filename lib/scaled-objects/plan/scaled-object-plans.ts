@@ -1,0 +1,248 @@
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import type { Collection, Collector } from '#lib/collection/collection.ts';
+import type { MetricStore, StoredExternalMetric } from '#lib/collection/metric-store.ts';
+import type { MetricValue } from '#lib/collection/metrics-provider.ts';
+import type { Controller, Watched } from '#lib/control/controller.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { ClusterReader } from '../authentication/cluster-reader.ts';
+import { containerEnvironment } from '../authentication/container-environment.ts';
+import { requestsOf } from '../objects/annotations.ts';
+import { NAME_LABEL } from '../objects/resources.ts';
+import { periodsOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';
+import type { TriggerTypes } from '../triggers/trigger-types.ts';
+import { formatAmount, formatTruncated } from '../values/amount.ts';
+import { compositeOf } from '../values/composite.ts';
+import { fallbackValue, validFallback } from '../values/fallback.ts';
+import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
+import { COMPOSITE_METRIC, type Modifiers, modifiersOf } from '../values/modifiers.ts';
+import { KeySignal } from './key-signal.ts';
+import { planTriggers } from './plan-triggers.ts';
+import type { Workloads } from './workloads.ts';
+
+/** What plans are made and kept with. */
+export interface ScaledObjectPlansOptions {
+  readonly objects: Watched & { find(key: string): ScaledObject | undefined };
+  /** What has objects planned again: their authentications, their targets. */
+  readonly others: readonly Watched[];
+  readonly workloads: Workloads;
+  readonly types: TriggerTypes;
+  readonly reader: ClusterReader;
+  readonly collection: Collection;
+  readonly store: MetricStore;
+  readonly clock: Clock;
+  /** Reads the target as it is served, for the environment of its containers. */
+  readonly readTarget: (target: ReturnType<typeof targetOf>, signal: AbortSignal) => Promise<unknown>;
+  /** What authentications of an object were read from, to tell whether they have changed. */
+  readonly authenticationsOf: (object: ScaledObject) => readonly unknown[];
+}
+
+interface Kept {
+  readonly plan: PlannedObject;
+  readonly authentications: readonly unknown[];
+}
+
+/** While there are replicas, sources are asked as often as HPAs would ask. */
+const HPA_SYNC_MS = 15_000;
+/** Credentials may change without telling. */
+const REREAD_MS = 300_000;
+/** After a failure they are read again, but not more often than this. */
+const REREAD_FAILED_MS = 15_000;
+/** A source that is not asked any more, for whatever reason, has no value any more. */
+const VALID_INTERVALS = 3;
+
+/**
+ * Keeps what is asked for ScaledObjects in step with them, in every replica: triggers → collectors → metrics that are
+ * served.
+ */
+export class ScaledObjectPlans {
+  readonly #options: ScaledObjectPlansOptions;
+  readonly #plans = new Map<string, Kept>();
+  readonly #stale = new KeySignal();
+  readonly #listeners = new Map<string, () => void>();
+  /** Tells of keys of which something is known that was not. */
+  readonly changed = new KeySignal();
+
+  constructor(options: ScaledObjectPlansOptions) {
+    this.#options = options;
+  }
+
+  /** The plan of an object as it is now; `undefined` while there is none of this generation. */
+  find(key: string, { metadata }: ScaledObject): PlannedObject | undefined {
+    const plan = this.#plans.get(key)?.plan;
+    return plan?.uid === metadata.uid && plan?.generation === metadata.generation ? plan : undefined;
+  }
+
+  /** How the external metrics of an object are now. */
+  observe(key: string, object: ScaledObject, plan: PlannedObject): readonly ObservedMetric[] {
+    const { collection } = this.#options;
+    return observeMetrics(plan, {
+      owner: key,
+      collection,
+      fallback: validFallback(object),
+      health: object.status?.health,
+    });
+  }
+
+  controller(): Controller {
+    const { objects, others } = this.#options;
+    return {
+      name: 'scaledobject-collectors',
+      watches: [objects, ...others, this.#stale],
+      reconcile: async (key, signal) => {
+        const object = objects.find(key);
+        if (!object || object.metadata.deletionTimestamp || requestsOf(object).isPaused) {
+          this.#drop(key);
+          return {};
+        }
+        const kept = await this.#current(key, object, signal);
+        this.#collect(key, object, kept.plan);
+        this.changed.tell(key);
+        if (planError(kept.plan)) return { requeueAfterMs: periodsOf(object).pollingMs };
+        return kept.authentications.length > 0 ? { requeueAfterMs: REREAD_MS } : {};
+      },
+    };
+  }
+
+  async #current(key: string, object: ScaledObject, signal: AbortSignal): Promise<Kept> {
+    const known = this.#plans.get(key);
+    const authentications = this.#options.authenticationsOf(object);
+    if (known && this.#isCurrent(known, object, authentications)) return known;
+    const { clock } = this.#options;
+    const plannedAtMs = clock.monotonicMs();
+    const { uid, generation } = object.metadata;
+    const triggers = await this.#plan(object, signal);
+    const kept = { plan: { uid, generation, triggers, plannedAtMs }, authentications };
+    this.#plans.set(key, kept);
+    return kept;
+  }
+
+  #isCurrent({ plan, authentications }: Kept, object: ScaledObject, now: readonly unknown[]): boolean {
+    const { uid, generation } = object.metadata;
+    if (plan.uid !== uid || plan.generation !== generation || planError(plan)) return false;
+    if (authentications.length !== now.length || authentications.some((one, index) => one !== now[index]))
+      return false;
+    const ageMs = this.#options.clock.monotonicMs() - plan.plannedAtMs;
+    return now.length === 0 || ageMs < REREAD_FAILED_MS || (ageMs < REREAD_MS && !this.#isFailing(object));
+  }
+
+  #isFailing({ metadata: { namespace, name } }: ScaledObject): boolean {
+    const key = `${namespace}/${name}`;
+    const { collection } = this.#options;
+    const metrics = this.#plans.get(key)?.plan.triggers.flatMap((trigger) => trigger.metrics) ?? [];
+    return metrics.some(({ metricName }) => collection.failure(key, metricName));
+  }
+
+  async #plan(object: ScaledObject, signal: AbortSignal): Promise<readonly PlannedTrigger[]> {
+    const { types, reader, readTarget } = this.#options;
+    const { spec, metadata } = object;
+    const namespace = metadata.namespace ?? '';
+    let workload: Promise<unknown> | undefined;
+    const environment = async (containerName = spec.scaleTargetRef.envSourceContainerName ?? '') => {
+      workload ??= readTarget(targetOf(object), signal);
+      return await containerEnvironment(
+        await workload,
+        containerName,
+        reader.environmentOf(namespace, signal),
+      );
+    };
+    return await planTriggers(spec.triggers, {
+      ...{ objectKind: 'ScaledObject', objectName: metadata.name, namespace },
+      hasFormula: Boolean(spec.advanced?.scalingModifiers?.formula),
+      ...{ types, reader, environment, signal },
+    });
+  }
+
+  #collect(key: string, object: ScaledObject, plan: PlannedObject): void {
+    const { collection, store, workloads } = this.#options;
+    const { pollingMs } = periodsOf(object);
+    const target = targetOf(object);
+    const replicas = workloads.follows(target) ? (workloads.find(target)?.replicas ?? 0) : 1;
+    const onAsked = this.#listenerOf(key);
+    const collectors = plan.triggers.flatMap(({ metrics, isCached }) => {
+      const intervalMs = replicas > 0 && !isCached ? Math.min(pollingMs, HPA_SYNC_MS) : pollingMs;
+      const wish = { intervalMs, validForMs: VALID_INTERVALS * intervalMs, isSteady: true, onAsked };
+      return metrics.map(({ metricName, query }): [string, Collector] => [metricName, { query, ...wish }]);
+    });
+    collection.replace(key, new Map(collectors));
+    store.put(`ScaledObject ${key}`, { external: this.#stored(key, object, plan) });
+  }
+
+  /** The same function for as long as the object is there: collectors that stay the same go on. */
+  #listenerOf(key: string): () => void {
+    const known = this.#listeners.get(key);
+    if (known) return known;
+    const listener = () => {
+      this.changed.tell(key);
+      const object = this.#options.objects.find(key);
+      const kept = this.#plans.get(key);
+      if (object && kept && !this.#isCurrent(kept, object, this.#options.authenticationsOf(object)))
+        this.#stale.tell(key);
+    };
+    this.#listeners.set(key, listener);
+    return listener;
+  }
+
+  #stored(key: string, object: ScaledObject, plan: PlannedObject): readonly StoredExternalMetric[] {
+    const { namespace = '', name } = object.metadata;
+    const stored = (metricName: string): StoredExternalMetric => ({
+      namespace,
+      name: metricName,
+      labels: { [NAME_LABEL]: name },
+      identity: `${key} ${metricName}`,
+      values: () => this.#values(key, metricName),
+    });
+    let modifiers: Modifiers | undefined;
+    try {
+      modifiers = modifiersOf(object);
+    } catch {
+      return []; // told in the condition
+    }
+    if (modifiers) return [stored(COMPOSITE_METRIC)];
+    return plan.triggers.flatMap(({ metrics }) => metrics.map(({ metricName }) => stored(metricName)));
+  }
+
+  /** What an HPA is told: the values now, those of the fallback, or an error, but never nothing for something. */
+  #values(key: string, metricName: string): readonly MetricValue[] {
+    const object = this.#options.objects.find(key);
+    const plan = this.#plans.get(key)?.plan;
+    if (!object || !plan) return [];
+    const observed = this.observe(key, object, plan);
+    const failed = (cause?: Error) =>
+      new StatusError(500, 'InternalError', `metric:${metricName} encountered error`, { cause });
+    const fallback = validFallback(object);
+    const context = { ...this.#contextOf(object), modifiers: modifiersOf(object) };
+    const nowMs = this.#options.clock.nowMs();
+    if (context.modifiers) {
+      const composite = compositeOf(observed, { ...context, modifiers: context.modifiers, fallback });
+      if (composite.kind !== 'value')
+        throw failed(composite.kind === 'failing' ? composite.error : undefined);
+      return [{ value: formatTruncated(composite.value), takenAtMs: nowMs }];
+    }
+    const found = observed.find(({ metric }) => metric.metricName === metricName);
+    if (!found || found.state.kind === 'pending') throw failed();
+    const { state, metric } = found;
+    if (state.kind === 'value')
+      return state.values.map((value) => ({ value: formatAmount(value), takenAtMs: state.atMs }));
+    const value =
+      state.kind === 'fallback' && fallback ? fallbackValue(metric, fallback, context) : undefined;
+    if (value === undefined) throw failed(state.error);
+    return [{ value: formatTruncated(value), takenAtMs: nowMs }];
+  }
+
+  #contextOf(object: ScaledObject): {
+    readonly replicas: number | undefined;
+    readonly readyPods: number | undefined;
+  } {
+    const workload = this.#options.workloads.find(targetOf(object));
+    return { replicas: workload?.replicas, readyPods: workload?.readyReplicas };
+  }
+
+  #drop(key: string): void {
+    const { collection, store } = this.#options;
+    collection.replace(key, new Map());
+    store.remove(`ScaledObject ${key}`);
+    this.#listeners.delete(key);
+    if (this.#plans.delete(key)) this.changed.tell(key);
+  }
+}

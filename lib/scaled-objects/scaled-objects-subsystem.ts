@@ -1,0 +1,217 @@
+import type { Registry } from 'prom-client';
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { Collection } from '#lib/collection/collection.ts';
+import type { MetricStore } from '#lib/collection/metric-store.ts';
+import { type Controller, mapKeys } from '#lib/control/controller.ts';
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import { controllerOf } from '#lib/control/owner-references.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import { StatusWriter } from '#lib/control/status-writer.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { clusterReader } from './authentication/cluster-reader.ts';
+import { debugScaledObjects } from './debug-scaled-objects.ts';
+import { HpaClient, type ManagedHpa } from './hpa/hpa-client.ts';
+import { limitedByDefault } from './loop/limit-ranges.ts';
+import { LoopMemories } from './loop/loop-memory.ts';
+import { scaledObjectController } from './loop/scaled-object-controller.ts';
+import {
+  CLUSTER_TRIGGER_AUTHENTICATIONS,
+  FIELD_MANAGER,
+  SCALED_OBJECTS,
+  TRIGGER_AUTHENTICATIONS,
+} from './objects/resources.ts';
+import { type ScaledObject, targetOf } from './objects/scaled-object.ts';
+import type { TriggerAuthentication } from './objects/trigger-authentication.ts';
+import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
+import { targetName, Workloads } from './plan/workloads.ts';
+import type { TriggerTypes } from './triggers/trigger-types.ts';
+
+/** How ScaledObjects are scaled. */
+export interface ScaledObjectsOptions {
+  /** Where what ClusterTriggerAuthentications refer to is. */
+  readonly clusterNamespace: string;
+  /** Secrets of other namespaces than that are not read. */
+  readonly restrictsSecrets: boolean;
+  /** Below this are files with parameters; `undefined` where there are none. */
+  readonly fileRoot: string | undefined;
+  readonly tokenLifetimeS: number;
+}
+
+/** What ScaledObjects need from outside. */
+export interface ScaledObjectsEnvironment {
+  readonly client: ApiClient;
+  readonly mapper: RestMapper;
+  readonly scales: ScaleClient;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly store: MetricStore;
+  readonly types: TriggerTypes;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of this program. */
+  readonly version: string;
+  readonly options: ScaledObjectsOptions;
+  /** A number in [0, 1): spreads requests; by default `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** ScaledObjects, ready to be started; disposing ends what follows and asks. */
+export interface ScaledObjectsSubsystem extends AsyncDisposable {
+  /** Follows the objects, as every replica does; HPAs in the version that the API server serves. */
+  start(hpas: ApiResource): void;
+  readonly isSynced: boolean;
+  /** Whether every trigger was asked once, or had its time for it. */
+  readonly isWarm: boolean;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** What every replica runs: it has triggers asked. */
+  collectors(): Controller;
+  /** What the leader runs: a new one for each term. */
+  controller(): Controller;
+}
+
+const SOURCE_TIMEOUT_MS = 15_000;
+
+/** Puts ScaledObjects together: triggers → collectors → metrics, HPAs, and zero. */
+export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): ScaledObjectsSubsystem {
+  const { client, mapper, clock, logger, store, types, options, random = Math.random } = environment;
+  const follow = <T>(resource: ApiResource, more: object = {}) =>
+    new Informer<T>({
+      ...{ client, clock, logger },
+      collection: { path: collectionPath(resource) },
+      transform: (value) => readObject(value) as T,
+      ...more,
+    });
+  const objects = follow<ScaledObject>(SCALED_OBJECTS, {
+    indexes: {
+      namespace: ({ metadata }: ScaledObject) => [metadata.namespace ?? ''],
+      target: (object: ScaledObject) => [targetName(targetOf(object))],
+      authentication: (object: ScaledObject) => authenticationNames(object),
+    },
+  });
+  const authentications = follow<TriggerAuthentication>(TRIGGER_AUTHENTICATIONS);
+  const clusterAuthentications = follow<TriggerAuthentication>(CLUSTER_TRIGGER_AUTHENTICATIONS);
+  const workloads = new Workloads({ client, clock, logger });
+  const findAuthentication = (kind: string, key: string) =>
+    (kind === 'ClusterTriggerAuthentication' ? clusterAuthentications : authentications).find(key);
+  const collection = new Collection({
+    ...{ clock, logger, random, timeoutMs: SOURCE_TIMEOUT_MS },
+    onAsked: () => {},
+  });
+  const keysOf = (index: string, word: string) =>
+    objects.findBy(index, word).map(({ metadata }) => keyOf(metadata));
+  const watchedWorkloads = {
+    onChange: (listener: (change: { readonly key: string }) => void) =>
+      workloads.onChange(
+        (name) => {
+          for (const key of keysOf('target', name)) listener({ key });
+        },
+        { replay: false },
+      ),
+    synced: (signal: AbortSignal) => workloads.synced(signal),
+  };
+  const watchedAuthentications = [authentications, clusterAuthentications].map((informer, index) =>
+    mapKeys(informer, ({ key }) => keysOf('authentication', `${KINDS[index]} ${key}`)),
+  );
+  const reader = clusterReader({ client, authentication: findAuthentication, ...options });
+  const memories = new LoopMemories();
+  const plans = new ScaledObjectPlans({
+    ...{ objects, workloads, types, reader, collection, store, clock },
+    others: [watchedWorkloads, ...watchedAuthentications],
+    async readTarget(target, signal) {
+      const resource = await mapper.find(target, signal);
+      if (!resource) throw new Error(`nothing serves ${target.kind} of ${target.apiVersion}`);
+      return await client.getJson(objectPath(resource, target), { signal });
+    },
+    authenticationsOf: (object) =>
+      authenticationNames(object).map((name) => findNamed(name, findAuthentication)),
+  });
+  let hpas: { readonly informer: Informer<ManagedHpa>; readonly client: HpaClient } | undefined;
+  const started = () => {
+    if (!hpas) throw new Error('ScaledObjects are not followed yet');
+    return hpas;
+  };
+  return {
+    start(resource) {
+      const informer = follow<ManagedHpa>(resource, {
+        indexes: { namespace: ({ metadata }: ManagedHpa) => [metadata.namespace ?? ''] },
+      });
+      hpas = { informer, client: new HpaClient(new ResourceClient({ api: client, resource })) };
+      for (const one of [objects, authentications, clusterAuthentications, workloads, informer]) one.start();
+    },
+    get isSynced() {
+      return [objects, authentications, clusterAuthentications, workloads, hpas?.informer].every(
+        (one) => one?.isSynced,
+      );
+    },
+    get isWarm() {
+      return collection.isWarm;
+    },
+    endpoints: new Map([
+      ['/debug/scaled-objects', debugScaledObjects({ objects, plans, collection, memories, clock })],
+    ]),
+    collectors: () => plans.controller(),
+    controller() {
+      const { informer, client: hpaClient } = started();
+      const scaledObjects = new ResourceClient<ScaledObject>({ api: client, resource: SCALED_OBJECTS });
+      return scaledObjectController({
+        ...environment,
+        ...{ workloads, plans, collection, hpaClient, memories },
+        objects: {
+          find: (key) => objects.find(key),
+          inNamespace: (namespace) => objects.findBy('namespace', namespace),
+          onChange: (listener, replay) => objects.onChange(listener, replay),
+          synced: (signal) => objects.synced(signal),
+        },
+        hpas: {
+          find: (key) => informer.find(key),
+          inNamespace: (namespace) => informer.findBy('namespace', namespace),
+        },
+        others: [watchedWorkloads, mapKeys(informer, ({ previous, current }) => ownersOf(previous, current))],
+        client: scaledObjects,
+        statuses: new StatusWriter({ client: scaledObjects, fieldManager: FIELD_MANAGER }),
+        limitedByDefault: limitedByDefault(client),
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(
+        [objects, authentications, clusterAuthentications, workloads, hpas?.informer, collection].map((one) =>
+          one?.[Symbol.asyncDispose](),
+        ),
+      );
+    },
+  };
+}
+
+const KINDS = ['TriggerAuthentication', 'ClusterTriggerAuthentication'] as const;
+
+/** `KIND KEY` of each authentication that an object refers to. */
+function authenticationNames({ metadata, spec }: ScaledObject): readonly string[] {
+  const names = spec.triggers.flatMap(({ authenticationRef }) => {
+    if (!authenticationRef) return [];
+    const { name, kind = KINDS[0] } = authenticationRef;
+    return `${kind} ${kind === KINDS[1] ? name : `${metadata.namespace}/${name}`}`;
+  });
+  return [...new Set(names)];
+}
+
+function findNamed(name: string, find: (kind: string, key: string) => TriggerAuthentication | undefined) {
+  const [kind = '', key = ''] = name.split(' ');
+  return find(kind, key);
+}
+
+/** The ScaledObjects that HPAs belong to. */
+function ownersOf(...hpas: readonly (ManagedHpa | undefined)[]): ReadonlySet<string> {
+  return new Set(
+    hpas.flatMap((hpa) => {
+      const owner = hpa && controllerOf(hpa);
+      return owner?.kind === 'ScaledObject' ? [`${hpa?.metadata.namespace}/${owner.name}`] : [];
+    }),
+  );
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Clock } from '#lib/time/clock.ts';
+import { parseSchedule } from '#lib/time/schedule/parse-schedule.ts';
+import type { Schedule } from '#lib/time/schedule/schedule.ts';
+import { integer, METADATA, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/parameters-of.ts';
+import { oneMetric, type Trigger } from './trigger.ts';
+
+const parameters = z.object({
+  timezone: parameter(text, {
+    from: METADATA,
+    description: 'Where the times are meant, by its name in the IANA database.',
+  }),
+  start: parameter(text, {
+    from: METADATA,
+    description: 'When the window begins: minute, hour, day of month, month, day of week.',
+  }),
+  end: parameter(text, { from: METADATA, description: 'When it ends.' }),
+  desiredReplicas: parameter(integer, {
+    from: METADATA,
+    description: 'How many replicas there are to be within it.',
+  }),
+});
+
+/** A window of time: active from its start to just before its end. */
+export function cronTrigger({ clock }: { readonly clock: Clock }): Trigger {
+  return {
+    types: ['cron'],
+    description: 'A window of time: the number of replicas that it asks for, else 0.',
+    parameters,
+    plan(request) {
+      const { timezone, start, end, desiredReplicas } = parametersOf(parameters, request);
+      const startsAt = scheduleOf(start, timezone, 'start');
+      const endsAt = scheduleOf(end, timezone, 'end');
+      if (start === end) throw new Error('start and end can not have exactly same time input');
+      if (desiredReplicas === 0) throw new Error('no desiredReplicas specified');
+      const isWithin = () => isInWindow(startsAt, endsAt, clock.nowMs());
+      return oneMetric({
+        name: `cron-${timezone}-${nameOf(start)}-${nameOf(end)}`,
+        query: {
+          key: JSON.stringify(['cron', timezone, start, end, desiredReplicas]),
+          description: `the window from ${start} to ${end} in ${timezone}`,
+          ask: async () => [{ value: isWithin() ? desiredReplicas : 0, labels: {} }],
+        },
+        target: 1,
+        judge: (samples) => {
+          const values = samples.map(({ value }) => value);
+          return { values, isActive: values.some((value) => value !== 0) };
+        },
+      });
+    },
+  };
+}
+
+/**
+ * Whether a moment is in the window: its end comes before its next start. One that never starts is never in it, and one
+ * that never ends is from its start on.
+ */
+export function isInWindow(startsAt: Schedule, endsAt: Schedule, nowMs: number): boolean {
+  const startMs = startsAt.next(nowMs);
+  const endMs = endsAt.next(nowMs);
+  if (startMs === undefined && startsAt.previous(nowMs + 1) === undefined) return false;
+  return (endMs ?? Number.POSITIVE_INFINITY) <= (startMs ?? Number.POSITIVE_INFINITY);
+}
+
+const FIELDS = 5;
+
+function scheduleOf(schedule: string, timeZone: string, what: 'start' | 'end'): Schedule {
+  try {
+    const fields = schedule.trim().split(/\s+/).length;
+    if (schedule.trim().startsWith('@') || fields !== FIELDS)
+      throw new Error(`expected exactly ${FIELDS} fields, found ${fields}`);
+    return parseSchedule(schedule, { timeZone, anchorMs: 0 });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`error parsing ${what} schedule: ${reason}`, { cause });
+  }
+}
+
+function nameOf(schedule: string): string {
+  return schedule
+    .replaceAll(' ', '')
+    .replaceAll('*', 'x')
+    .replaceAll('/', 'Sl')
+    .replaceAll('?', 'Qm')
+    .replaceAll(',', 'Cm');
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { boolean, float, METADATA, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/parameters-of.ts';
+import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+
+const parameters = z.object({
+  podSelector: parameter(text, { from: METADATA, description: 'The labels of the pods that count.' }),
+  value: parameter(float.optional(), {
+    from: METADATA,
+    description: 'How many of them one replica is to have.',
+  }),
+  activationValue: parameter(float.default(0), {
+    from: METADATA,
+    description: 'Above this the trigger is active.',
+    default: '0',
+  }),
+  groupByNode: parameter(boolean.default(false), {
+    from: METADATA,
+    description: 'Whether nodes that have such pods are counted instead.',
+    default: 'false',
+  }),
+});
+
+/** A pod, as far as it is counted. */
+export interface CountedPod {
+  /** Empty while it has none. */
+  readonly nodeName: string;
+}
+
+/** Lists the pods of a namespace with labels, without those that have succeeded or failed. */
+export type ListPods = (
+  namespace: string,
+  labelSelector: string,
+  signal: AbortSignal,
+) => Promise<readonly CountedPod[]>;
+
+/** How many pods of the object's namespace there are with some labels. */
+export function kubernetesWorkloadTrigger({ listPods }: { readonly listPods: ListPods }): Trigger {
+  return {
+    types: ['kubernetes-workload'],
+    description: 'How many pods with some labels there are in the namespace.',
+    parameters,
+    plan(request) {
+      const { podSelector, value, activationValue, groupByNode } = parametersOf(parameters, request);
+      try {
+        parseLabelSelector(podSelector);
+      } catch (cause) {
+        throw new Error(`invalid pod selector: ${cause instanceof Error ? cause.message : String(cause)}`, {
+          cause,
+        });
+      }
+      const message = 'value must be a float greater than 0';
+      const target = neededTarget(value, request, message);
+      if (target < 0) throw new Error(message);
+      const { namespace } = request;
+      return oneMetric({
+        name: `workload-${namespace}`,
+        query: {
+          key: JSON.stringify(['kubernetes-workload', namespace, podSelector, groupByNode]),
+          description: `${groupByNode ? 'nodes of pods' : 'pods'} ${podSelector.slice(0, 200)} in ${namespace}`,
+          async ask(signal) {
+            const pods = await listPods(namespace, podSelector, signal);
+            const nodes = new Set(pods.map(({ nodeName }) => nodeName).filter((name) => name !== ''));
+            return [{ value: groupByNode ? nodes.size : pods.length, labels: {} }];
+          },
+        },
+        target,
+        judge: above(activationValue),
+      });
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { MetricType } from '../objects/scaled-object.ts';
+import type { ExternalMetric, PushSource, ResourceMetric } from './trigger.ts';
+
+/** An external metric of a trigger, under the name that HPAs ask for. */
+export interface PlannedMetric extends ExternalMetric {
+  /** With the trigger's index: `s0-prometheus`. */
+  readonly metricName: string;
+  readonly targetType: 'AverageValue' | 'Value';
+}
+
+/** One trigger, as far as it could be planned. */
+export interface PlannedTrigger {
+  readonly index: number;
+  readonly type: string;
+  readonly name: string | undefined;
+  readonly isCached: boolean;
+  readonly metrics: readonly PlannedMetric[];
+  readonly resource: ResourceMetric | undefined;
+  readonly push: PushSource | undefined;
+  /** Why it cannot be asked. */
+  readonly error: Error | undefined;
+}
+
+/** What is to be asked for an object. */
+export interface PlannedObject {
+  readonly uid: string | undefined;
+  readonly generation: number | undefined;
+  readonly triggers: readonly PlannedTrigger[];
+  readonly plannedAtMs: number;
+}
+
+/** The first reason why a trigger cannot be asked. */
+export function planError({ triggers }: PlannedObject): Error | undefined {
+  return triggers.find(({ error }) => error !== undefined)?.error;
+}
+
+/** All external metrics, in the order of triggers. */
+export function plannedMetrics({ triggers }: PlannedObject): readonly PlannedMetric[] {
+  return triggers.flatMap(({ metrics }) => metrics);
+}
+
+/** The type under which an external metric goes into an HPA. @throws for one that it cannot have */
+export function externalTargetType(metricType: MetricType | undefined): PlannedMetric['targetType'] {
+  if (metricType === undefined) return 'AverageValue';
+  if (metricType !== 'Utilization') return metricType;
+  throw new Error(
+    "'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or 'AverageValue'",
+  );
+}

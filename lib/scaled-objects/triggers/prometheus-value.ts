@@ -1,0 +1,57 @@
+import { z } from 'zod';
+
+const SCHEMA = z.object({
+  data: z.object({
+    resultType: z.string().optional(),
+    result: z.array(z.object({ value: z.array(z.unknown()).nullish() })),
+  }),
+});
+
+/** How a response is taken. */
+export interface PrometheusValueOptions {
+  /** For errors. */
+  readonly query: string;
+  /** Whether no result is 0. */
+  readonly isEmptyZero: boolean;
+}
+
+const LOST = "prometheus metrics 'prometheus' target may be lost, ";
+
+/**
+ * The one number in the response to an instant query.
+ *
+ * @throws where there is more than one series, none and that counts, or what is no number
+ */
+export function readPrometheusValue(body: Buffer, { query, isEmptyZero }: PrometheusValueOptions): number {
+  const { result } = parseResponse(body).data;
+  const empty = (what: string) => {
+    if (isEmptyZero) return 0;
+    throw new Error(LOST + what);
+  };
+  if (result.length === 0) return empty('the result is empty');
+  if (result.length > 1) throw new Error(`prometheus query ${query} returned multiple elements`);
+  const { value } = result[0] ?? {};
+  if (!value || value.length === 0) return empty('the value list is empty');
+  if (value.length < 2) throw new Error(`prometheus query ${query} didn't return enough values`);
+  const [, sample] = value;
+  if (sample === null) return 0; // there is one, but it says nothing
+  const number = typeof sample === 'string' && sample !== '' ? Number(sample) : Number.NaN;
+  if (Number.isFinite(number)) return number;
+  if (sample === 'NaN' || sample === '+Inf' || sample === '-Inf') return empty(`the result is ${sample}`);
+  throw new Error(`prometheus query ${query} returned no number`);
+}
+
+function parseResponse(body: Buffer): z.output<typeof SCHEMA> {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8'));
+  } catch (cause) {
+    throw new Error('the response of Prometheus is no JSON', { cause });
+  }
+  const read = SCHEMA.safeParse(value);
+  if (!read.success)
+    throw new Error(
+      'the response of Prometheus is no vector of an instant query; use vector() or an aggregate',
+    );
+  return read.data;
+}

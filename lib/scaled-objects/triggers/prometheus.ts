@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import type { HttpClient } from '#lib/sources/http/http-client.ts';
+import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import type { Query } from '#lib/sources/query.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
+import { boolean, duration, float, keyValues, METADATA, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/parameters-of.ts';
+import type { HttpClients } from './http-clients.ts';
+import { readPrometheusValue } from './prometheus-value.ts';
+import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+
+const parameters = z.object({
+  serverAddress: parameter(text, {
+    from: METADATA,
+    description: 'URL of the server; `/api/v1/query` is appended.',
+  }),
+  query: parameter(text, { from: METADATA, description: 'The query; it gives one series.' }),
+  threshold: parameter(float.optional(), { from: METADATA, description: 'What one replica is to have.' }),
+  activationThreshold: parameter(float.default(0), {
+    from: METADATA,
+    description: 'Above this the trigger is active.',
+    default: '0',
+  }),
+  queryParameters: parameter(keyValues.optional(), {
+    from: METADATA,
+    description: 'Further parameters of the URL, as `k=v,k=v`.',
+  }),
+  namespace: parameter(text.optional(), {
+    from: METADATA,
+    description: 'A parameter of the URL that several servers of many tenants take.',
+  }),
+  customHeaders: parameter(keyValues.optional(), {
+    from: METADATA,
+    description: 'Further headers, as `k=v,k=v`.',
+  }),
+  ignoreNullValues: parameter(boolean.default(true), {
+    from: METADATA,
+    description: 'Whether no result is 0 rather than an error.',
+    default: 'true',
+  }),
+  unsafeSsl: parameter(boolean.default(false), {
+    from: METADATA,
+    description: 'Whether any certificate of the server is taken.',
+    default: 'false',
+  }),
+  timeout: parameter(duration.optional(), { from: METADATA, description: 'How long a request may take.' }),
+  ...HTTP_AUTHENTICATION,
+});
+
+/** What triggers that speak HTTP work with. */
+export interface HttpTriggerOptions {
+  readonly clients: HttpClients;
+  readonly clock: Clock;
+  /** By default of one request. */
+  readonly timeoutMs: number;
+}
+
+/** Instant queries of Prometheus and what speaks like it. */
+export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOptions): Trigger {
+  return {
+    types: ['prometheus'],
+    description: 'The value of an instant query of Prometheus.',
+    parameters,
+    plan(request) {
+      const given = parametersOf(parameters, request);
+      const read = parseSourceUrl(given.serverAddress);
+      if (typeof read === 'string') throw new Error(`parameter "serverAddress" ${read}`);
+      const target = neededTarget(
+        given.threshold,
+        request,
+        'missing required parameter "threshold" in [triggerMetadata]',
+      );
+      const { credentials, headers } = httpIdentity(given, given.unsafeSsl);
+      const http = clients.for(read.credentials ?? credentials);
+      const endpoint = new URL(read.url);
+      endpoint.pathname = `${endpoint.pathname.replace(/\/$/, '')}/api/v1/query`;
+      endpoint.searchParams.set('query', given.query);
+      for (const [name, value] of Object.entries(given.queryParameters ?? {}))
+        endpoint.searchParams.append(name, value);
+      if (given.namespace) endpoint.searchParams.append('namespace', given.namespace);
+      const query = prometheusQuery({
+        ...{ http, endpoint, clock },
+        text: given.query,
+        headers: { ...given.customHeaders, ...headers },
+        timeoutMs: given.timeout ?? timeoutMs,
+        isEmptyZero: given.ignoreNullValues,
+      });
+      return oneMetric({ name: 'prometheus', query, target, judge: above(given.activationThreshold) });
+    },
+  };
+}
+
+interface QueryOptions {
+  readonly http: HttpClient;
+  readonly endpoint: URL;
+  readonly clock: Clock;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly isEmptyZero: boolean;
+}
+
+const SHOWN_LENGTH = 200;
+
+function prometheusQuery({
+  http,
+  endpoint,
+  clock,
+  text,
+  headers,
+  timeoutMs,
+  isEmptyZero,
+}: QueryOptions): Query {
+  const names = Object.keys(headers).sort();
+  return {
+    key: JSON.stringify(['prometheus-trigger', endpoint.href, http.credentialName, isEmptyZero, names]),
+    description: `${text.slice(0, SHOWN_LENGTH)} of Prometheus at ${endpoint.host}`,
+    async ask(signal) {
+      const url = new URL(endpoint);
+      url.searchParams.set('time', `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`);
+      const { statusCode, body } = await http.exchange({ url, headers, timeoutMs }, signal);
+      if (statusCode < 200 || statusCode > 299)
+        throw new Error(`prometheus query api returned error. status: ${statusCode}`);
+      return [{ value: readPrometheusValue(body, { query: text, isEmptyZero }), labels: {} }];
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
+import { METADATA, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/parameters-of.ts';
+import type { Trigger } from './trigger.ts';
+
+const parameters = z.object({
+  value: parameter(text, {
+    from: METADATA,
+    description:
+      'Per cent of what is requested for Utilization, a quantity for AverageValue; trigger.metricType says which.',
+  }),
+  containerName: parameter(text.optional(), {
+    from: METADATA,
+    description: 'The container that counts. By default all of the pod do.',
+  }),
+  type: parameter(text.optional(), {
+    from: METADATA,
+    description: 'Not taken any more: use trigger.metricType.',
+  }),
+});
+
+const MOST_PERCENT = 2 ** 31 - 1;
+
+/** CPU or memory of the target's pods, which the HPA controller reads itself. */
+export function resourceTrigger(resource: 'cpu' | 'memory'): Trigger {
+  return {
+    types: [resource],
+    description: `The ${resource} of the target's pods, which the HPA controller reads itself.`,
+    parameters,
+    plan(request) {
+      const { value, containerName, type } = parametersOf(parameters, request);
+      if (type !== undefined)
+        throw new Error(
+          `the 'type' setting is DEPRECATED and is removed in v2.18 - Use 'metricType' instead.`,
+        );
+      const target = targetOf(value.trim(), request.metricType);
+      return { kind: 'resource', metric: { resource, containerName, target } };
+    },
+  };
+}
+
+function targetOf(value: string, metricType: string | undefined) {
+  if (metricType === 'Utilization') {
+    const percent = Number(value);
+    if (!/^\d{1,10}$/.test(value) || percent > MOST_PERCENT)
+      throw new Error(
+        `unable to set param "value" value "${value.slice(0, 100)}": it is no whole number of per cent`,
+      );
+    return { type: 'Utilization', averageUtilization: percent } as const;
+  }
+  if (metricType === 'AverageValue') {
+    const quantity = Quantity.parse(value);
+    if (!quantity)
+      throw new Error(`unable to set param "value" value "${value.slice(0, 100)}": it is no quantity`);
+    return { type: 'AverageValue', averageValue: quantity.toString() } as const;
+  }
+  throw new Error(
+    `unknown metric type: ${metricType ?? ''}, allowed values are 'Utilization' or 'AverageValue'`,
+  );
+}

@@ -1,0 +1,63 @@
+import type { Collection } from '#lib/collection/collection.ts';
+import type { Fallback, ScaledObjectStatus } from '../objects/scaled-object.ts';
+import type { PlannedMetric, PlannedObject, PlannedTrigger } from '../triggers/planned-object.ts';
+
+/** What is known of an external metric at one moment. */
+export type MetricState =
+  | { readonly kind: 'pending' }
+  | {
+      readonly kind: 'value';
+      readonly values: readonly number[];
+      readonly isActive: boolean;
+      readonly atMs: number;
+    }
+  | { readonly kind: 'failing'; readonly error: Error }
+  /** Its source has failed for so long that the fallback counts. */
+  | { readonly kind: 'fallback'; readonly error: Error };
+
+/** A metric, its trigger, and what is known of it. */
+export interface ObservedMetric {
+  readonly trigger: PlannedTrigger;
+  readonly metric: PlannedMetric;
+  readonly state: MetricState;
+}
+
+/** What is looked at to tell how metrics are. */
+export interface ObserveOptions {
+  /** Whose collectors they are. */
+  readonly owner: string;
+  readonly collection: Pick<Collection, 'reading' | 'failure'>;
+  readonly fallback: Fallback | undefined;
+  readonly health: ScaledObjectStatus['health'];
+}
+
+/** How the external metrics of an object are now. */
+export function observeMetrics(plan: PlannedObject, options: ObserveOptions): readonly ObservedMetric[] {
+  return plan.triggers.flatMap((trigger) =>
+    trigger.metrics.map((metric) => ({ trigger, metric, state: stateOf(metric, options) })),
+  );
+}
+
+function stateOf(metric: PlannedMetric, options: ObserveOptions): MetricState {
+  const { owner, collection, fallback, health } = options;
+  const failure = collection.failure(owner, metric.metricName);
+  if (failure) return failed(failure.error, metric, { fallback, health });
+  const reading = collection.reading(owner, metric.metricName);
+  if (!reading) return { kind: 'pending' };
+  try {
+    const { values, isActive } = metric.judge(reading.samples);
+    return { kind: 'value', values, isActive, atMs: reading.samples[0]?.takenAtMs ?? reading.receivedAtMs };
+  } catch (error) {
+    return failed(error instanceof Error ? error : new Error(String(error)), metric, { fallback, health });
+  }
+}
+
+function failed(
+  error: Error,
+  { metricName }: PlannedMetric,
+  { fallback, health }: Pick<ObserveOptions, 'fallback' | 'health'>,
+): MetricState {
+  const failures = health?.[metricName]?.numberOfFailures ?? 0;
+  const isOver = fallback !== undefined && failures > fallback.failureThreshold;
+  return { kind: isOver ? 'fallback' : 'failing', error };
+}

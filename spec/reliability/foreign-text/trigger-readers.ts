@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/parameters/parameter.ts';
+import { parametersOf } from '#lib/scaled-objects/parameters/parameters-of.ts';
+import { readExpositionValue } from '#lib/scaled-objects/triggers/exposition-value.ts';
+import { readLocatedValue } from '#lib/scaled-objects/triggers/located-value.ts';
+import { readPrometheusValue } from '#lib/scaled-objects/triggers/prometheus-value.ts';
+import { valueAtPath } from '#lib/scaled-objects/triggers/value-path.ts';
+import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
+import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const RESPONSE = { length: 4 * MEBIBYTE, by: 'MAX_BYTES' };
+const OBJECT = { length: MEBIBYTE, by: 'etcd' };
+
+const PARAMETERS = z.object({
+  number: parameter(float.optional(), { from: METADATA, description: '' }),
+  pairs: parameter(keyValues.optional(), { from: METADATA, description: '' }),
+});
+
+/** What reads ScaledObjects' triggers, and what their sources respond. */
+export const TRIGGER_READERS: readonly ForeignReader[] = [
+  {
+    name: 'a value of Prometheus for a trigger',
+    files: ['prometheus-value.ts'],
+    bound: RESPONSE,
+    shapes: {
+      series: repeated('{"value":[1,"2"]},', { before: '{"data":{"result":[', behind: '{}]}}' }),
+      nesting: nested('[', ']'),
+    },
+    read: (text) => attempt(() => readPrometheusValue(Buffer.from(text), { query: 'a', isEmptyZero: true })),
+  },
+  {
+    name: 'an exposition for a trigger',
+    files: ['exposition-value.ts'],
+    bound: RESPONSE,
+    shapes: {
+      lines: repeated('a{b="d"} 1\n'),
+      labels: distinct((index) => `l${index}="x",`, { before: 'a{', behind: '} 1' }),
+      escapes: repeated('\\"', { before: 'a{b="', behind: '"} 1' }),
+      'no end': repeated('\\', { before: 'a{b="' }),
+      spaces: repeated(' ', { before: 'a{', behind: '} 1' }),
+      braces: repeated('{', { before: 'a' }),
+    },
+    read: (text) => attempt(() => readExpositionValue(text, 'a{b="c"}')),
+  },
+  {
+    name: 'the selector of a trigger',
+    files: [],
+    bound: OBJECT,
+    shapes: {
+      labels: repeated('b="c",', { before: 'a{', behind: '}' }),
+      spaces: repeated(' ', { before: 'a{' }),
+    },
+    read: (text) => attempt(() => readExpositionValue('a{b="c"} 1\n', text)),
+  },
+  {
+    name: 'YAML for a trigger',
+    files: ['located-value.ts'],
+    bound: { length: 65_536, by: 'LONGEST_YAML' },
+    shapes: {
+      keys: distinct((index) => `k${index}: 1\n`),
+      items: repeated('- 1\n'),
+      digits: repeated('9'),
+    },
+    read: (text) => attempt(() => readLocatedValue(Buffer.from(text), { location: 'a', format: 'yaml' })),
+  },
+  {
+    name: 'the path to a value',
+    files: [],
+    bound: OBJECT,
+    shapes: {
+      steps: repeated('a.'),
+      escapes: repeated('\\.'),
+      parentheses: repeated('#(a==1)'),
+      open: repeated('('),
+    },
+    read: (text) => attempt(() => valueAtPath([{ a: 1 }], text)),
+  },
+  {
+    name: 'parameters of a trigger',
+    files: [],
+    bound: OBJECT,
+    shapes: {
+      digits: repeated('1', { behind: 'x' }),
+      pairs: repeated('a=b,', { behind: 'a=b' }),
+      spaces: repeated(' ', { behind: 'x' }),
+    },
+    read: (text) => {
+      for (const name of ['number', 'pairs'])
+        attempt(() =>
+          parametersOf(PARAMETERS, { metadata: { [name]: text }, authentication: {}, environment: {} }),
+        );
+    },
+  },
+  {
+    name: 'a formula',
+    files: [],
+    bound: { length: 2000, by: 'MAX_LENGTH' },
+    shapes: {
+      parentheses: nested('(', ')', { within: 'a' }),
+      lists: nested('[', ']', { within: 'a' }),
+      sum: repeated('a+', { behind: 'a' }),
+      signs: repeated('-', { behind: 'a' }),
+      choices: repeated('a>1?a:', { behind: 'a' }),
+    },
+    read: (text) => attempt(() => compileFormula(text).evaluate({ a: 1 })),
+  },
+];
+
+function attempt(read: () => unknown): void {
+  try {
+    read();
+  } catch {
+    // what is refused is refused
+  }
+}

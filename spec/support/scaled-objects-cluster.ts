@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Registry } from 'prom-client';
+import { parse } from 'yaml';
+import { MetricStore } from '#lib/collection/metric-store.ts';
+import { runController } from '#lib/control/run-controller.ts';
+import { ScaleClient } from '#lib/control/scale-client.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import {
+  type ScaledObjectsSubsystem,
+  scaledObjectsSubsystem,
+} from '#lib/scaled-objects/scaled-objects-subsystem.ts';
+import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
+import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
+import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
+import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { eventually } from './eventually.ts';
+import type { ManualClock } from './manual-clock.ts';
+import { RecordingLogger } from './recording-logger.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
+
+const CRDS = ['scaled-object', 'trigger-authentication', 'cluster-trigger-authentication'];
+/** Sockets need real time, in which a manual clock may pass any deadline. */
+const NEVER_MS = 1e12;
+
+/** Where objects of a kind are. */
+export const PATHS = {
+  scaledObjects: '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects',
+  authentications: '/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications',
+  hpas: '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
+  deployments: '/apis/apps/v1/namespaces/default/deployments',
+  secrets: '/api/v1/namespaces/default/secrets',
+};
+
+/** ScaledObjects beside an API server and an HTTP source, on one manual clock. */
+export interface ScaledObjectsCluster extends AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly api: SimulatedApiServer['client'];
+  readonly logger: RecordingLogger;
+  readonly store: MetricStore;
+  /** What was told, as `OBJECT REASON MESSAGE`. */
+  readonly events: string[];
+  /** What the source says, by paths; a number, or a status that is an error. */
+  readonly source: Map<string, number | { readonly status: number }>;
+  readonly sourceUrl: string;
+  /** How often the source was asked for a path. */
+  asked(path: string): number;
+  readonly subsystem: ScaledObjectsSubsystem;
+  /** Starts it, as a leader does. */
+  lead(): Promise<void>;
+  /** Ends it, as the leader does that has lost its lease, or its life. */
+  stop(): Promise<void>;
+  deployment(name: string, replicas: number, container?: object): Promise<void>;
+  scaledObject(name: string, spec: object, metadata?: object): Promise<void>;
+  /** A trigger that asks the source for a path: target 5, active above 0. */
+  trigger(path: string, more?: object): object;
+  create(path: string, body: object): Promise<void>;
+  replicas(name: string): Promise<number>;
+  setReplicas(name: string, replicas: number): Promise<void>;
+  // What an object holds is what the spec finds out.
+  get(path: string): Promise<ReturnType<typeof JSON.parse>>;
+  status(name: string): Promise<ReturnType<typeof JSON.parse>>;
+  /** `STATUS REASON MESSAGE` of a condition. */
+  condition(name: string, type: string): Promise<string>;
+  /** What HPAs are told of an external metric; an error's message where there is none. */
+  external(metric: string, name: string): string;
+  /** Lets sockets go on until something holds, without any time. */
+  holds(condition: () => boolean | Promise<boolean>): Promise<void>;
+  /** Lets time pass by seconds, with all that happens at each of them. */
+  elapse(seconds: number): Promise<void>;
+}
+
+/** Starts it; `await using` it. */
+export async function startScaledObjectsCluster(
+  more: { readonly triggers?: readonly Trigger[] } = {},
+): Promise<ScaledObjectsCluster> {
+  await using starting = new AsyncDisposableStack();
+  const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/${name}.yaml`, 'utf8')));
+  const server = starting.use(await startSimulatedApiServer({ definitions }));
+  const { clock } = server;
+  const access = await server.access();
+  const logger = new RecordingLogger();
+  const events: string[] = [];
+  const store = new MetricStore();
+  const http = await startSource();
+  starting.defer(http.close);
+  let running: { subsystem: ScaledObjectsSubsystem; end: () => Promise<void> } | undefined;
+  const stop = async () => {
+    await running?.end();
+    running = undefined;
+  };
+  starting.defer(stop);
+  const create = async (path: string, body: object) => {
+    const response = await server.client.post(path, body);
+    if (response.status !== 201) throw new Error(`Cannot create at ${path}: ${response.body.message}`);
+  };
+  const get = async (path: string) => (await server.client.get(path)).body;
+  const stack = starting.move();
+  return {
+    ...{ clock, api: server.client, logger, store, events, stop, create, get },
+    source: http.values,
+    sourceUrl: http.url,
+    asked: (path) => http.asked.get(path) ?? 0,
+    get subsystem() {
+      if (!running) throw new Error('nobody leads');
+      return running.subsystem;
+    },
+    async lead() {
+      const client = new ApiClient({ access, clock, userAgent: 'spec/1', requestTimeoutMs: NEVER_MS });
+      const mapper = new RestMapper({ api: client, clock });
+      const clients = new HttpClients(
+        (credentials) =>
+          new HttpClient({
+            clock,
+            userAgent: 'spec/1',
+            allowedHosts: new AllowedHosts(['127.0.0.0/8']),
+            credentials,
+          }),
+      );
+      const triggers = allTriggers({ clock, clients, timeoutMs: NEVER_MS, listPods: async () => [] });
+      const subsystem = scaledObjectsSubsystem({
+        ...{ client, mapper, store, clock, logger },
+        scales: new ScaleClient({ api: client, mapper, clock }),
+        events: {
+          record: ({ regarding: { name }, reason, message }) =>
+            void events.push(`${name} ${reason} ${message}`),
+        },
+        types: new TriggerTypes([...triggers, ...(more.triggers ?? [])]),
+        registry: new Registry(),
+        version: '1.2.3',
+        options: {
+          clusterNamespace: 'kube-system',
+          restrictsSecrets: false,
+          fileRoot: undefined,
+          tokenLifetimeS: 3600,
+        },
+        random: () => 1 - Number.EPSILON, // whole intervals from the first on
+      });
+      const hpas = await mapper.findExact({ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' });
+      if (!hpas) throw new Error('the simulator serves no HPAs');
+      subsystem.start(hpas);
+      const ending = new AbortController();
+      const run = { clock, logger, signal: ending.signal, workers: 4, deadlineMs: NEVER_MS };
+      const done = [subsystem.collectors(), subsystem.controller()].map((one) => runController(one, run));
+      const end = async () => {
+        ending.abort(new Error('not the leader any more'));
+        await Promise.all(done);
+        await subsystem[Symbol.asyncDispose]();
+        await clients[Symbol.asyncDispose]();
+        await client[Symbol.asyncDispose]();
+      };
+      running = { subsystem, end };
+    },
+    deployment: (name, replicas, container = {}) =>
+      create(PATHS.deployments, {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name },
+        spec: {
+          replicas,
+          selector: { matchLabels: { app: name } },
+          template: {
+            metadata: { labels: { app: name } },
+            spec: { containers: [{ name: 'main', image: 'nginx', ...container }] },
+          },
+        },
+      }),
+    scaledObject: (name, spec, metadata = {}) =>
+      create(PATHS.scaledObjects, {
+        apiVersion: 'keda.sh/v1alpha1',
+        kind: 'ScaledObject',
+        metadata: { name, ...metadata },
+        spec: { scaleTargetRef: { name }, ...spec },
+      }),
+    trigger: (path, trigger = {}) => ({
+      type: 'metrics-api',
+      ...trigger,
+      metadata: {
+        url: `${http.url}${path}`,
+        valueLocation: 'value',
+        targetValue: '5',
+        ...(trigger as { metadata?: object }).metadata,
+      },
+    }),
+    replicas: async (name) => (await get(`${PATHS.deployments}/${name}`)).spec.replicas,
+    async setReplicas(name, replicas) {
+      await server.client.patch(`${PATHS.deployments}/${name}`, 'merge', { spec: { replicas } });
+    },
+    status: async (name) => (await get(`${PATHS.scaledObjects}/${name}`)).status ?? {},
+    async condition(name, type) {
+      const { conditions = [] } = (await get(`${PATHS.scaledObjects}/${name}`)).status ?? {};
+      const found = conditions.find((one: { type: string }) => one.type === type);
+      return found ? [found.status, found.reason, found.message].filter(Boolean).join(' ') : '';
+    },
+    external(metric, name) {
+      const selector = parseLabelSelector(`scaledobject.keda.sh/name=${name}`);
+      try {
+        const values = store.values('default', { metric, selector });
+        return values ? values.map(({ value }) => value).join(' ') : 'no such metric';
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      }
+    },
+    holds: async (condition) => {
+      await eventually(async () => {
+        await clock.advance(0);
+        return await condition();
+      });
+    },
+    async elapse(seconds) {
+      for (let second = 0; second < seconds; second++) {
+        await clock.advance(1000);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+async function startSource() {
+  const values = new Map<string, number | { readonly status: number }>();
+  const asked = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    asked.set(path, (asked.get(path) ?? 0) + 1);
+    const value = values.get(path) ?? { status: 404 };
+    response.writeHead(typeof value === 'number' ? 200 : value.status, {
+      'content-type': 'application/json',
+    });
+    response.end(JSON.stringify({ value }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    ...{ values, asked, url: `http://127.0.0.1:${port}` },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
