@@ -19,7 +19,7 @@ export interface StoredExternalMetric {
   /**
    * Reads its values at the moment of a request, so that none is served that counts no more.
    *
-   * @throws {StatusError} for whoever asks
+   * @throws {StatusError} for the client
    */
   values(): readonly MetricValue[];
 }

@@ -47,7 +47,7 @@ export interface ExternalMetricsProvider {
   metrics(): readonly string[];
   /**
    * @returns `undefined` where there is no such metric
-   * @throws {StatusError} for whoever asks
+   * @throws {StatusError} for the client
    */
   values(
     namespace: string,
@@ -68,7 +68,7 @@ export interface CustomMetricsProvider {
   metrics(): readonly DiscoveredMetric[];
   /**
    * @returns values sorted by name; `undefined` where there is none by that name, or no such metric of any object
-   * @throws {StatusError} for whoever asks
+   * @throws {StatusError} for the client
    */
   values(query: ObjectMetricQuery): readonly ObjectValue[] | undefined;
 }

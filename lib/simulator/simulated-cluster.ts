@@ -229,7 +229,7 @@ export class SimulatedCluster {
     this.store.update('pods', withFinishedContainers(pod, { phase, atMs: this.#clock.nowMs() }));
   }
 
-  /** Starts a container anew: its counters fall to zero and its pod counts one restart more. */
+  /** Starts a container again: its counters fall to zero and its pod counts one restart more. */
   restartContainer(path: ContainerPath): void {
     this.#workloads.restart(this.truth.container(path), path);
   }

@@ -57,7 +57,7 @@ export class Workloads {
     return store.create('pods', draft);
   }
 
-  /** Starts a container anew, and tells the API server. */
+  /** Starts a container again, and tells the API server. */
   restart(container: RunningContainer, { namespace, pod }: ContainerPath): void {
     const { clock, store } = this.#options;
     container.restart(clock.monotonicMs());

@@ -34,7 +34,7 @@ describe('the life of a node', () => {
     expect(pipeline.pod('web')).to.equal(undefined);
   });
 
-  it('begins anew under another name', async () => {
+  it('begins again under another name', async () => {
     const { clock, cluster, pipeline } = setup();
     await clock.advance(SETTLED_MS);
     cluster.removeNode('a');

@@ -68,7 +68,7 @@ export class SocketlessNode {
       for (const container of containers) container.stop(this.clock.nowMs());
   }
 
-  /** Boots anew, with the pods that it had and counters from zero. */
+  /** Boots again, with the pods that it had and counters from zero. */
   boot(): void {
     const pods = [...this.machine.pods()];
     const nowMs = this.clock.nowMs();

@@ -39,7 +39,7 @@ export async function measureFirstRequests(
     for (const together of plan) {
       options.onProgress(`first ${together.map(({ kind, format }) => `${kind.name}, ${format}`).join('; ')}`);
       await untilNextCycle(system, tls, 3 * RESOLUTION_MS);
-      await ask(client, PROBE); // a lost connection is made anew by this
+      await ask(client, PROBE); // a lost connection is made again by this
       for (const request of together) {
         const { kind, format } = request;
         const question = { path: pathFor(kind.path, target), mediaType: MEDIA_TYPES[format], gzip: true };

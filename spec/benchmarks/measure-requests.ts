@@ -21,7 +21,7 @@ export interface RequestForm {
   readonly protocol: Protocol;
 }
 
-/** What one round of requests has cost whoever answered them. */
+/** What one round of requests has cost the server that responded. */
 export type RequestRound = LoadResult & { readonly serverCpuMsPerRequest: number };
 
 /** What one kind of request in one representation has cost, round by round. */

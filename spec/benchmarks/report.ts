@@ -21,7 +21,7 @@ export function reportMachine(machine: Machine): string {
     `Node ${machine.node} on ${machine.cores} × ${machine.cpu}`,
     '',
     `This machine parses ${machine.jsonMegabytesPerSecond.toFixed(0)} MB of JSON and makes ${machine.tlsHandshakesPerSecond.toFixed(0)} TLS handshakes, both ends counted, in a second of CPU.`,
-    'Whoever asks the server keeps connections alive; whether the server does so with kubelets is told below.',
+    'Clients of the server keep connections alive; whether the server does so with kubelets is told below.',
     'The floor is bare koa that has the same answers ready-made, in a process of its own, asked by turns with the server.',
   ].join('\n');
 }

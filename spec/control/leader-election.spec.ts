@@ -243,7 +243,7 @@ describe('LeaderElection', () => {
     expect(acting()).to.deep.equal(['a']);
   });
 
-  it('keeps at most one acting, whoever is paused, cut off or ended', async () => {
+  it('keeps at most one acting, whichever is paused, cut off or ended', async () => {
     let draw = 0;
     const random = () => seededFraction(7, draw++);
     for (const identity of ['a', 'b', 'c']) await join(identity);

@@ -208,7 +208,7 @@ describe('an API server that fails', () => {
     await expectNews('node-1', 60_000);
   });
 
-  it('may fall silent: its watches are opened anew after two and a half minutes', async () => {
+  it('may fall silent: its watches are opened again after two and a half minutes', async () => {
     const watches = new RequestCounter({ verb: 'watch', resource: 'nodes' });
     server.cluster.apiServer.setFaults(watches.fault, muteWatches);
     server.cluster.apiServer.dropConnections();

@@ -45,7 +45,7 @@ describe('credentials in files', () => {
       await second.write(server.cluster, folder);
       await server.clock.advance(LOOK_MS);
       second.accept(server.cluster);
-      server.cluster.apiServer.dropConnections(); // so that watches have to be opened anew
+      server.cluster.apiServer.dropConnections(); // so that watches have to be opened again
       for (let cycle = 0; cycle < 3; cycle++) await cycles.next(NODES);
       await server.cluster.removeNode('node-2');
       await cycles.next(NODES - 1);

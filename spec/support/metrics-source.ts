@@ -79,14 +79,14 @@ export class FakeMetricsSource implements MetricsSource {
 
   readonly nodes = {
     isSynced: true,
-    revision: Number.NaN, // equal to none: whoever wants to know must look
+    revision: Number.NaN, // equal to none: those who want to know must look
     get: (name: string) => this.liveNodes.get(name),
     values: () => this.liveNodes.values(),
   };
 
   readonly pods = {
     isSynced: true,
-    revision: Number.NaN, // equal to none: whoever wants to know must look
+    revision: Number.NaN, // equal to none: those who want to know must look
     get: (namespace: string, name: string) => this.livePods.get(`${namespace}/${name}`),
     find: (key: string) => this.livePods.get(key),
     values: () => this.livePods.values(),

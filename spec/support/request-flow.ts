@@ -14,7 +14,7 @@ export class RequestFlow implements AsyncDisposable {
   readonly #flowing: Promise<unknown>;
   #isStopped = false;
 
-  /** @param next makes each request anew, so that a client can change what it shows; the session keeps the first */
+  /** @param next makes each request again, so that a client can change what it shows; the session keeps the first */
   constructor(next: () => ApiRequest) {
     this.#next = next;
     const { port, cert, key } = next();

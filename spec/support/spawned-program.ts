@@ -45,7 +45,7 @@ export class SpawnedProgram implements AsyncDisposable {
     const note = () => {
       this.#hasEnded = true;
     };
-    this.ended.then(note, note); // a refusal is told to whoever waits for a line or for the end
+    this.ended.then(note, note); // a refusal is told to those who wait for a line or for the end
     this.#collect(child.stdout);
     this.#collect(child.stderr);
     if (child.pid !== undefined) reap(child.pid, this.ended);

@@ -1,6 +1,6 @@
 import type { RequestInfo } from '#lib/apiserver/http/request-info.ts';
 
-/** Paths that everybody may ask for, whoever they are. */
+/** Paths that everybody may ask for, anonymous or not. */
 export interface PathRules {
   /** Without the slash in front. */
   readonly exact: ReadonlySet<string>;

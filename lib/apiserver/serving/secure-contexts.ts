@@ -22,7 +22,7 @@ export class SecureContexts {
     this.refresh();
   }
 
-  /** The options of the context for whoever asks for no name that has one of its own. */
+  /** The options of the context for clients that ask for no name with one of its own. */
   get options(): SecureContextOptions {
     return this.#optionsFor(this.#certificates.current);
   }

@@ -163,7 +163,7 @@ export class SecureServer implements AsyncDisposable {
     );
     await closed;
     timer.abort();
-    await Promise.all(this.#answers); // whoever works for one hears of its end before what they work with is gone
+    await Promise.all(this.#answers); // who works for one hears of its end before what they work with is gone
   }
 
   #handle(

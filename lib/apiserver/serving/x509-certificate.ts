@@ -95,7 +95,7 @@ function extension(extnID: string, value: unknown): Extension {
   return new Extension({ extnID, extnValue: new OctetString(AsnConvert.serialize(value)) });
 }
 
-/** An extension that whoever does not understand it must refuse the certificate for. */
+/** An extension for which a certificate must be refused by those who do not understand it. */
 function critical(extnID: string, value: unknown): Extension {
   return new Extension({ extnID, critical: true, extnValue: new OctetString(AsnConvert.serialize(value)) });
 }

@@ -13,7 +13,7 @@ export interface Inspection {
 }
 
 /**
- * Looks at the certificate that a server shows, whoever signed it: nothing is sent that would prove who we are.
+ * Looks at the certificate that a server shows, no matter who signed it: nothing is sent that would prove who we are.
  *
  * @param timeoutMs bounds connecting and handshake together
  */

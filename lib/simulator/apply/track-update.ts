@@ -20,7 +20,7 @@ export function compare(before: unknown, after: unknown, schema: Schema | undefi
   return { changed, removed: new Set([...old.keys()].filter((path) => !next.has(path))) };
 }
 
-/** Gives to whoever made a change what it changed, and takes that from everybody else. */
+/** Gives to the manager that made a change what it changed, and takes that from everybody else. */
 export function trackUpdate(
   ownerships: readonly Ownership[],
   manager: Manager,

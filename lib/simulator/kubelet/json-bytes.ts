@@ -60,7 +60,7 @@ export class JsonBytes {
     }
   }
 
-  /** Gives all of it away, and starts anew. */
+  /** Gives all of it away, and starts again. */
   take(): Buffer {
     const taken = Buffer.allocUnsafe(this.#length);
     taken.set(this.#bytes.subarray(0, this.#length));

@@ -101,7 +101,7 @@ export class Kubelet {
     await this.listen(address, port);
   }
 
-  /** Serves new connections with a certificate that is asked for anew. */
+  /** Serves new connections with a certificate that is asked for again. */
   renewCertificate(): void {
     this.#tls = undefined;
   }

@@ -185,7 +185,7 @@ export class ObjectStore {
   }
 }
 
-/** The objects of one resource; sorts anew only when asked after a change of its keys. */
+/** The objects of one resource; sorts again only when asked after a change of its keys. */
 class ResourceTable {
   readonly objects = new Map<string, KubernetesObject>();
   #keys: string[] | undefined;

@@ -67,7 +67,7 @@ function containerStatus(name: string, startedAt: string, restartCount = 0) {
   };
 }
 
-/** The Pod after one of its containers was started anew. */
+/** The Pod after one of its containers was started again. */
 export function withRestartedContainer<T extends NewObject>(pod: T, container: string, atMs: number): T {
   const status = pod.status as { containerStatuses?: readonly ReturnType<typeof containerStatus>[] };
   return {

@@ -56,7 +56,7 @@ export function privateKeyPem({ privateKey }: KeyPair): string {
 
 /**
  * From yesterday for ten years. By the machine's clock and not the cluster's, because it is the TLS library of
- * whoever connects that judges it.
+ * the client that judges it.
  */
 export function decadeAround(): CertificateRequest['validity'] {
   return { notBefore: new Date(Date.now() - DAY_MS), notAfter: new Date(Date.now() + 3650 * DAY_MS) };

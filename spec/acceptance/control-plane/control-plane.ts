@@ -106,7 +106,7 @@ export class ControlPlane implements AsyncDisposable {
     await this.#startControllerManager(running.binary, { scalesHpas: false });
   }
 
-  /** Asks as whoever the certificate names. */
+  /** Asks as the user that the certificate names. */
   clientFor({ certificatePem: cert, privateKeyPem: key }: KeyedCertificate): ControlPlaneClient {
     return new ControlPlaneClient(this.server, { ca: this.pki.serverCa.certificatePem, cert, key });
   }

@@ -9,7 +9,7 @@ export interface ControlPlaneBinaries {
   readonly apiServer: string;
   /** `undefined` where there is none: the sets that controller test suites download are without it. */
   readonly controllerManager: string | undefined;
-  /** Where they came from, for whoever wants to know what was run. */
+  /** Where they came from, for those who want to know what was run. */
   readonly origin: string;
 }
 
@@ -20,7 +20,7 @@ const MAKER = fileURLToPath(new URL('make-binaries.sh', import.meta.url));
  * made before.
  *
  * @returns `undefined` when none has been made
- * @throws Error when `assets` has none: whoever names a folder means that one and no other
+ * @throws Error when `assets` has none: a folder that is named is meant, and no other
  */
 export async function findBinaries(
   assets = process.env.KUBEBUILDER_ASSETS,

@@ -14,7 +14,7 @@ export interface KubeletAccess {
 
 /**
  * Decides for simulated kubelets as a real kubelet does: by TokenReview and SubjectAccessReview of a real API server,
- * under a node's identity, and anew for each request.
+ * under a node's identity, and again for each request.
  */
 export class ReviewingGate implements KubeletGate {
   readonly #client: ControlPlaneClient;

@@ -27,7 +27,7 @@ export const CHURN_LOAD: StandingLoad = {
   },
 };
 
-/** @param pods all there are; whoever is new comes last */
+/** @param pods all there are; new ones come last */
 async function replaceInTurn(client: Client, pods: ChurningPod[], forMs: number): Promise<LoadOutcome> {
   let requests = 0;
   await pace({ everyMs: 1000 / PODS_A_SECOND, forMs }, async (turn) => {

@@ -10,7 +10,7 @@ describe('Backoff', () => {
     expect(delays(new Backoff({ ...range, random: () => 0.5 }), 5)).to.deep.equal([75, 150, 300, 600, 600]);
   });
 
-  it('begins anew after a success', () => {
+  it('begins again after a success', () => {
     const backoff = new Backoff({ initialMs: 100, maxMs: 800, random: () => 0 });
     delays(backoff, 3);
     backoff.reset();

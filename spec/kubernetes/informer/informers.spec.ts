@@ -21,7 +21,7 @@ describe('Informers', () => {
     expect(served.clock.sleeperCount).to.equal(0);
   });
 
-  it('follow each collection once, whoever asks for it', async () => {
+  it('follow each collection once, however many ask for it', async () => {
     const pods = informers.of({ collection: { path: '/api/v1/pods' }, transform: nameOf });
     expect(informers.of({ collection: { path: '/api/v1/pods' }, transform: nameOf })).to.equal(pods);
     const others = [

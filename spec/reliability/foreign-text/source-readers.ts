@@ -45,7 +45,7 @@ const MEBIBYTE = 1024 * 1024;
 const KUBELET = { length: 16 * MEBIBYTE, by: '--kubelet-max-response-bytes' };
 const OBJECT = { length: 1.5 * MEBIBYTE, by: 'etcd' };
 const WATCH_LINE = { length: 8 * MEBIBYTE, by: 'MAX_LINE_BYTES' };
-/** Whoever writes these may do worse; no more than this is measured. */
+/** Who writes these may do worse; no more than this is measured. */
 const OWN_FILE = { length: MEBIBYTE / 4, by: 'the operator' };
 /** Of one argument, by Linux. */
 const ARGUMENT = { length: 128 * 1024, by: 'the kernel' };
@@ -118,7 +118,7 @@ export const KUBELET_READERS: readonly ForeignReader[] = [
   {
     name: 'what a terminal is shown',
     files: [],
-    bound: { length: MEBIBYTE, by: 'whoever says it' },
+    bound: { length: MEBIBYTE, by: 'the peer that says it' },
     shapes: { escapes: repeated('\x1b[2J'), 'line feeds': repeated(' \n') },
     read: printable,
   },

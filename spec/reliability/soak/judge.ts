@@ -46,7 +46,7 @@ export function wrongUsages({ truth }: SimulatedCluster, { items }: PodMetricsLi
   return wrong;
 }
 
-/** `undefined` where the container does not run any more or has begun anew since the window did. */
+/** `undefined` where the container does not run any more or has begun again since the window did. */
 function steadyUsage(
   truth: SimulatedCluster['truth'],
   path: { readonly namespace: string; readonly pod: string; readonly container: string },

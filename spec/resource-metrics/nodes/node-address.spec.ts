@@ -49,7 +49,7 @@ describe('scrapeTargetOf', () => {
     expect(scrapeTargetOf(node, RULES)).to.have.property('host', '10.0.0.7');
   });
 
-  it('says which types were looked for in vain', () => {
+  it('says which types were looked for and not found', () => {
     const rules = { ...RULES, preferredAddressTypes: ['InternalIP', 'ExternalIP', 'Hostname'] };
     expect(scrapeTargetOf(nodeWith([{ type: 'InternalDNS', address: 'a' }]), rules)).to.deep.equal({
       nodeName: 'a',

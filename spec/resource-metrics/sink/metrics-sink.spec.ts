@@ -285,7 +285,7 @@ describe('MetricsSink', () => {
       expect(sink.isReady).to.equal(true);
     });
 
-    it('begins anew where they stopped in the middle of one, for so long that nothing can be compared with', async () => {
+    it('begins again where they stopped in the middle of one, for so long that nothing can be compared with', async () => {
       const system = setup();
       system.answer({ name: 'a' });
       await system.clock.advance(12_000);

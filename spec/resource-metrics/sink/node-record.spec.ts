@@ -106,7 +106,7 @@ describe('nextNodeRecord', () => {
     expect(again.pods.get(KEY)?.usage).to.deep.include({ windowMs: 60_000 });
   });
 
-  it('begins anew when another pod has taken the name', () => {
+  it('begins again when another pod has taken the name', () => {
     const { pods } = recordOf(answerAt(0, { app: 1e9 }), answerAt(60, { app: 7e9 }, { uid: 'uid-2' }));
     expect(pods.get(KEY)?.usage).to.equal(undefined);
   });

@@ -21,7 +21,7 @@ export interface NameResolverOptions {
   readonly clock: Clock;
   /** How long one name may take. */
   readonly timeoutMs: number;
-  /** Text of the hosts file, `/etc/hosts`; read anew at every lookup that is not cached. */
+  /** Text of the hosts file, `/etc/hosts`; read again at every lookup that is not cached. */
   readonly hosts: () => Promise<string>;
   /** Text of `/etc/resolv.conf`: its search list and `ndots`. */
   readonly resolvConf: () => Promise<string>;

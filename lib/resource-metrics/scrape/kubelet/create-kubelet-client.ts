@@ -84,7 +84,7 @@ function warnOfInsecurity(options: KubeletConnectionOptions, logger: Logger): vo
     });
   } else if (options.insecureTls) {
     logger.warning(
-      'KUBELETS ARE NOT VERIFIED: whoever answers at their addresses is sent our credentials, and believed',
+      'KUBELETS ARE NOT VERIFIED: anyone who responds at their addresses is sent our credentials, and believed',
       { flag: '--kubelet-insecure-tls' },
     );
   }

@@ -10,7 +10,7 @@ import { HandshakePace } from './handshake-pace.ts';
 import { kubeletIdentityFault } from './kubelet-identity.ts';
 import { startPatientTimer } from './patient-timer.ts';
 
-/** What a TLS connection to a kubelet is made with; asked for anew at every dial, for files rotate. */
+/** What a TLS connection to a kubelet is made with; asked for again at every dial, for files rotate. */
 export interface KubeletTls {
   /** PEM, all of them; `undefined` trusts the system's authorities. */
   readonly ca?: string | undefined;

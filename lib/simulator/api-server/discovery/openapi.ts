@@ -7,7 +7,7 @@ import { groupVersionAt, openApiDocument, openApiPaths } from './openapi-documen
 
 const INFO = { title: 'Kubernetes', version: 'v1.34.2' };
 
-/** Serves OpenAPI v3 of everything, and v2 of the aggregated groups alone: whoever asks for v2 today asks for these. */
+/** Serves OpenAPI v3 of everything, and v2 of the aggregated groups alone: a client that asks for v2 today asks for these. */
 export async function serveOpenApi(
   request: ApiRequest,
   { aggregator, registry }: { readonly aggregator: Aggregator; readonly registry: ResourceRegistry },

@@ -4,7 +4,7 @@ import type { Fault } from './fault.ts';
 /** A mebibyte of white space compressed; any number of them in a row are a valid gzip file, too. */
 const MEMBER = gzipSync(Buffer.alloc(1024 * 1024, ' '), { level: 9 });
 
-/** An answer of about a megabyte that says it is compressed, whoever asks, and unpacks to so many mebibytes. */
+/** A response of about a megabyte that says it is compressed, to every client, and unpacks to so many mebibytes. */
 export function gzipBomb(mebibytes: number): Fault {
   return {
     change: (answer) => ({

@@ -78,7 +78,7 @@ describe('serveReview', () => {
     ]);
   });
 
-  it('decides for whoever asks about themselves', async () => {
+  it('decides for users who ask about themselves', async () => {
     const viewer = ClusterClient.asUser(cluster, 'viewer');
     const { status } = await review('selfsubjectaccessreviews', { resourceAttributes: listNodes }, viewer);
     expect(status.allowed).to.equal(true);
