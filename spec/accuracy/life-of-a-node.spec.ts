@@ -12,7 +12,7 @@ describe('the life of a node', () => {
     });
   }
 
-  it('goes on with the first answer after a partition', async () => {
+  it('goes on with the first response after a partition', async () => {
     const { clock, cluster, pipeline } = setup();
     await clock.advance(SETTLED_MS);
     cluster.node('a').reach = 'lost';

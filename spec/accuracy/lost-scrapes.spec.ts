@@ -12,7 +12,7 @@ describe('a node of which scrapes are lost', () => {
     const options = { resolutionMs, requestTimeoutMs, stalenessMs: resolutionMs + requestTimeoutMs };
 
     for (const latencyMs of [0, requestTimeoutMs - 10]) {
-      it(`bridges one lost scrape, of a kubelet that answers in ${latencyMs} ms (${setting})`, async () => {
+      it(`bridges one lost scrape, of a kubelet that responds in ${latencyMs} ms (${setting})`, async () => {
         const { clock, cluster, pipeline } = setup({ options });
         const node = cluster.node('a');
         node.latencyMs = latencyMs;
@@ -33,7 +33,7 @@ describe('a node of which scrapes are lost', () => {
         expect(pipeline.sink.staleCounts).to.deep.equal({ node: 0, pod: 0 });
       });
 
-      it(`does not bridge two, of a kubelet that answers in ${latencyMs} ms (${setting})`, async () => {
+      it(`does not bridge two, of a kubelet that responds in ${latencyMs} ms (${setting})`, async () => {
         const { clock, cluster, pipeline } = setup({ options });
         const node = cluster.node('a');
         node.latencyMs = latencyMs;

@@ -28,7 +28,7 @@ async function recordsOf(
   return records;
 }
 
-describe("a real kubelet's answers", () => {
+describe("a real kubelet's responses", () => {
   it('amount to what was measured by hand', async () => {
     const [first, second, third] = await recordsOf('summary-cpu-memory.json', decodeSummary);
     const burn = (record: NodeRecord | undefined, pod: string) =>

@@ -11,7 +11,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { startTestApiServer, TEST_VERSION } from '#spec/support/test-api-server.ts';
 
 describe('startApiServer', () => {
-  it('answers over HTTP/1.1 and HTTP/2 on one port', async () => {
+  it('responds over HTTP/1.1 and HTTP/2 on one port', async () => {
     await using server = await startTestApiServer();
     const { port } = server.address;
     for (const ask of [askHttp1, askHttp2]) {
@@ -64,7 +64,7 @@ describe('startApiServer', () => {
     }
   });
 
-  it('answers an error of its own with a Status, keeps the reason for the log and goes on', async () => {
+  it('responds to an error of its own with a Status, keeps the reason for the log and goes on', async () => {
     const logger = new RecordingLogger();
     const faulty = groupOf('lab.example', () => {
       throw new Error('the secret is 42');
@@ -128,7 +128,7 @@ describe('startApiServer', () => {
     await disposed;
   });
 
-  it('says to who asks on a kept connection while it drains that this is the last answer', async () => {
+  it('says to who asks on a kept connection while it drains that this is the last response', async () => {
     const server = await startTestApiServer({ clock: new ManualClock() }); // the time to drain is never over
     const socket = connect({ port: server.address.port, host: '127.0.0.1', rejectUnauthorized: false });
     await once(socket, 'secureConnect');

@@ -22,7 +22,7 @@ const MIB = 1024 * 1024;
 const TIMEOUTS: ConnectionTimeouts = { idleMs: 60_000, headersMs: 500, requestMs: 500, checkMs: 10 };
 
 describe('A client that goes past a bound', () => {
-  it('is told to come again when too many requests are under way, but a probe is answered', async () => {
+  it('is told to come again when too many requests are under way, but a probe is served', async () => {
     const asked = Promise.withResolvers<void>();
     const mayAnswer = Promise.withResolvers<void>();
     const endpoints = new Map([
@@ -120,7 +120,7 @@ describe('A client that goes past a bound', () => {
     expect(await server.metric('apiserver_idle_connections_closed_total')).to.equal(2);
   });
 
-  it('is answered before it has sent its body, and cut off when it does not finish it', async () => {
+  it('gets its response before it has sent its body, and cut off when it does not finish it', async () => {
     await using server = await setUp({ timeouts: TIMEOUTS });
     const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
     await once(socket, 'secureConnect');
@@ -134,7 +134,7 @@ describe('A client that goes past a bound', () => {
     ['says', 'Content-Length: 1000000000'],
     ['does not say', 'Transfer-Encoding: chunked'],
   ] as const) {
-    it(`is answered and cut off when it sends a long body, whose length it ${what}`, async () => {
+    it(`gets its response and is cut off when it sends a long body, whose length it ${what}`, async () => {
       const clock = new ManualClock();
       await using server = await setUp({ clock });
       const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
@@ -199,7 +199,7 @@ describe('A client that goes past a bound', () => {
   });
 
   for (const ask of [unreadHttp1, unreadHttp2]) {
-    it(`is cut off when it does not take its answer, with ${ask.name}`, async () => {
+    it(`is cut off when it does not take its response, with ${ask.name}`, async () => {
       const clock = new ManualClock();
       const endpoints = new Map<string, Endpoint>([
         [

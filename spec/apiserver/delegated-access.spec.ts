@@ -369,7 +369,7 @@ describe('startDelegatedAccess', () => {
     await eventually(async () => (await ask()).every(({ uid }) => uid === '7'));
   });
 
-  it('answers 500 with a Status while the API server cannot be asked, save to whom it need not be', async () => {
+  it('responds with 500 and a Status while the API server cannot be asked, save to whom it need not be', async () => {
     const issuers = createIssuers();
     await using access = await startAccessCluster([], { groups: [metricsGroup()], healthChecks: NO_CHECKS });
     believe(access, issuers, []);

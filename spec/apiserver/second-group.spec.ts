@@ -96,7 +96,7 @@ describe('a second group beside metrics.k8s.io', () => {
     ]);
   });
 
-  it('answers when its own sources have, and tells them when nobody waits any more', async () => {
+  it('responds when its own sources have, and tells them when nobody waits any more', async () => {
     const asked = Promise.withResolvers<AbortSignal>();
     resources = [
       gauge('pods/requests', (_document, signal) => {

@@ -12,7 +12,7 @@ describe('what API server, kubectl and autoscaler asked the reference', () => {
   after(() => replay?.[Symbol.asyncDispose]());
 
   for (const recording of recordings) {
-    it(`is answered here in the same way: ${recording.name}`, async () => {
+    it(`gets the same response here: ${recording.name}`, async () => {
       const { status, headers } = await replay.ask(recording, 0);
       expect([status, headers['content-type']]).to.deep.equal([
         recording.answer.status,

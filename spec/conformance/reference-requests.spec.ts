@@ -5,7 +5,7 @@ import { CONTAINER_ORDERS } from './recorded-cluster.ts';
 import { type Recording, readRecordings } from './recording.ts';
 import { type Replay, startReplay } from './replay.ts';
 
-describe('the answers recorded from the reference', () => {
+describe('the responses recorded from the reference', () => {
   const recordings = readRecordings();
   const differences = readDocumentedDifferences();
   let replay: Replay;

@@ -6,7 +6,7 @@ import { HEALTHY, type Replay, startReplay } from './replay.ts';
 import { readDegradedRecordings, readStartupRecordings } from './state-recording.ts';
 
 // What the reference served later on is replayed with the other recordings.
-describe('the answers recorded from the reference', () => {
+describe('the responses recorded from the reference', () => {
   describe('before it had metrics', () => {
     replayEach([...readStartupRecordings(0), ...readStartupRecordings(3)], false);
   });

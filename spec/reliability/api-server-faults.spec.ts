@@ -186,7 +186,7 @@ describe('an API server that fails', () => {
     await expectNews('node-1', 31_000);
   });
 
-  it('is asked by HTTP/1.1, which has no GOAWAY, though it may end each connection behind its answer', async () => {
+  it('is asked by HTTP/1.1, which has no GOAWAY, though it may end each connection behind its response', async () => {
     const versions = new Set<string>();
     server.cluster.apiServer.setFaults({
       serve: async ({ raw, response }, { next }) => {

@@ -62,7 +62,7 @@ describe('a server under load', function () {
     return Number(/^process_open_fds (\d+)$/m.exec((await system.ask('/metrics')).body)?.[1]);
   }
 
-  it('answers 200 clients that list everything at once', async () => {
+  it('serves 200 clients that list everything at once', async () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => system.ask(PODS)));
     for (const { status, body } of answers) {
       expect(status).to.equal(200);
@@ -71,7 +71,7 @@ describe('a server under load', function () {
     expect(JSON.parse(answers[0]?.body ?? '').items).to.have.length(POD_COUNT);
   });
 
-  it('holds no more than 2,000 connections of an address that opens thousands, and answers others', async () => {
+  it('holds no more than 2,000 connections of an address that opens thousands, and serves others', async () => {
     const count = Math.min(IDLE_CONNECTIONS, openFilesLimit() - SPARE_FILES);
     expect(count, 'files that a process may open').to.be.above(MOST_CONNECTIONS);
     const filesBefore = await openFiles();
@@ -110,7 +110,7 @@ describe('a server under load', function () {
     };
   }
 
-  it('refuses with 429 what goes beyond the limit, and answers probes and administrators in the flood', async () => {
+  it('refuses with 429 what goes beyond the limit, and serves probes and administrators in the flood', async () => {
     using agent = disposable(new Agent({ keepAlive: true }));
     const list = () => system.ask(PODS, { ...viewer, agent: agent.value });
     {
@@ -150,7 +150,7 @@ describe('a server under load', function () {
     return { [Symbol.dispose]: () => session.destroy() };
   }
 
-  it('forgets clients that leave in the middle of an answer', async () => {
+  it('forgets clients that leave in the middle of a response', async () => {
     const before = await openFiles();
     for (let client = 0; client < 50; client++) {
       const response = await openHttps(`https://127.0.0.1:${system.port}${PODS}`, {

@@ -98,7 +98,7 @@ describe('the process', function () {
     for (let probe = 0; probe < 20; probe++) expect((await starved.ask('/livez')).status).to.equal(200);
   });
 
-  it('goes on after a standstill with one cycle, in which every kubelet answers', () => standstill);
+  it('goes on after a standstill with one cycle, in which every kubelet responds', () => standstill);
 
   it('holds 5,000 pods in a heap of 256 MB, and all of its clients', async () => {
     await small.until(() => serves(small, 5000));

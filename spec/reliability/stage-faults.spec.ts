@@ -64,7 +64,7 @@ describe('a stage that throws', () => {
     });
   }
 
-  it('costs the one request that it was to answer', async () => {
+  it('costs the one request that it was to serve', async () => {
     {
       using _broken = broken(MetricsSink.prototype, 'snapshot');
       expect((await server.get(NODE_METRICS)).status).to.equal(500);

@@ -23,7 +23,7 @@ describe('a server that stood still for two minutes', () => {
 
   const isReady = async () => (await server.get('/readyz')).status === 200;
 
-  it('is not ready while it serves nothing, and is again with its first answers', async () => {
+  it('is not ready while it serves nothing, and is again with its first responses', async () => {
     await server.clock.jump(STANDSTILL_MS);
     expect(await isReady()).to.equal(false);
     expect(await server.names(PODS)).to.deep.equal([]);
@@ -33,7 +33,7 @@ describe('a server that stood still for two minutes', () => {
     expect(await server.names(PODS)).to.have.length(2 * NODES);
   });
 
-  it('is ready once it knows that no kubelet answers: discovery must not go because scraping does', async () => {
+  it('is ready once it knows that no kubelet responds: discovery must not go because scraping does', async () => {
     for (const name of NODE_NAMES) await server.cluster.setFault(name, 'refuse');
     await server.clock.jump(STANDSTILL_MS);
     expect(await isReady()).to.equal(false);

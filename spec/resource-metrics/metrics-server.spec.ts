@@ -209,7 +209,7 @@ describe('startMetricsServer', () => {
     expect(await server.names(NODES)).to.deep.equal(['node-1']);
   });
 
-  it('serves a node that is not ready, as long as its kubelet answers', async () => {
+  it('serves a node that is not ready, as long as its kubelet responds', async () => {
     await using server = await runServer({
       nodes: 2,
       podsPerNode: 1,

@@ -19,7 +19,7 @@ describe('secrets', () => {
     expect(elsewhere.requests).to.deep.equal([]);
   });
 
-  it('are in no log line, series or answer, whatever goes wrong', async () => {
+  it('are in no log line, series or response, whatever goes wrong', async () => {
     await using server = await runServer({ nodes: 2, podsPerNode: 1 }, ['-v=10']);
     const { cluster } = server;
     const port = Number(new URL(server.origin).port);

@@ -51,7 +51,7 @@ describe('ResourceMetricsTelemetry', () => {
     ]);
   });
 
-  it('counts answers that go past a bound, by bound', async () => {
+  it('counts responses that go past a bound, by bound', async () => {
     const { lines, telemetry } = setup();
     const tooDeep = new ExcessiveResponse('depth', 'it nests too deeply');
     telemetry.recordScrape(scrape('a', new ScrapeError('a', tooDeep)));

@@ -41,7 +41,7 @@ describe('a cluster that has the reference, on a real API server', function () {
     expect(cluster.server.output.join('\n')).not.to.include('Ignoring an argument');
   });
 
-  it('answers probes though nothing but /metrics is open, as the chart of the reference has it', async () => {
+  it('responds to probes though nothing but /metrics is open, as the chart of the reference has it', async () => {
     const { args, ...container } = serverContainer([await cluster.deployment()]);
     const open = '--authorization-always-allow-paths=/metrics';
     await cluster.startServer({ ...container, args: [...args, open] });

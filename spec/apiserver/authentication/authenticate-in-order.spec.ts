@@ -59,7 +59,7 @@ describe('authenticateInOrder', () => {
     expect(await groupsOf(userOf('system:anonymous'))).to.deep.equal([]);
   });
 
-  it('refuses nobody whose time is up: that is answered as such', async () => {
+  it('refuses nobody whose time is up: that is told as such', async () => {
     const late: AuthenticationMethod = () => Promise.reject(timedOut());
     const failure = await outcomeOf(late, notTried).catch((error: unknown) => error);
     expect(failure).to.include({ code: 504 });

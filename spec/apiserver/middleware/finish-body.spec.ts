@@ -28,7 +28,7 @@ describe('finishBody', () => {
     ['long', 3_000],
     ['very long', 20_000],
   ] as const) {
-    it(`compresses ${what} answers for those who take that, over HTTP/1.1 and HTTP/2`, async () => {
+    it(`compresses ${what} responses for those who take that, over HTTP/1.1 and HTTP/2`, async () => {
       things = Array.from({ length: count }, (_, index) => new Thing(`thing-${index}`));
       const plain = await list();
       expect(plain.headers).not.to.have.any.keys('content-encoding', 'vary');
@@ -52,7 +52,7 @@ describe('finishBody', () => {
       expect((await list(header)).headers, header).not.to.have.property('content-encoding');
   });
 
-  it('leaves short answers as they are', async () => {
+  it('leaves short responses as they are', async () => {
     things = [new Thing('a')];
     expect((await list('gzip')).headers).not.to.have.property('content-encoding');
   });

@@ -35,7 +35,7 @@ describe('limitDuration', () => {
     ['?timeout=2m', 30_000],
     ['?timeout=0', 30_000],
   ] as const) {
-    it(`answers 504 after ${limitMs / 1000} s to a list${query} that nobody answers`, async () => {
+    it(`responds with 504 after ${limitMs / 1000} s to a list${query} that nobody responds to`, async () => {
       const answer = ask(`/apis/lab.example/v1/things${query}`);
       await asked.promise;
       await clock.advance(limitMs - 1);

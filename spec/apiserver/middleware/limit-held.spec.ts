@@ -49,7 +49,7 @@ describe('limitHeld', () => {
     });
   }
 
-  it('answers 429 after ten seconds to who waits for what cannot be cut off', async () => {
+  it('responds with 429 after ten seconds to who waits for what cannot be cut off', async () => {
     await using server = await setUp();
     const made = server.askEndpoint();
     await eventually(async () => (await server.metric('apiserver_held_response_bytes')) > 0);
@@ -63,7 +63,7 @@ describe('limitHeld', () => {
     await eventually(async () => (await server.metric('apiserver_held_response_bytes')) === 0);
   });
 
-  it('answers what is short at once, whatever is held', async () => {
+  it('sends what is short at once, whatever is held', async () => {
     await using server = await setUp();
     for (let client = 0; client < 20; client++) void server.neglectHttp1(TABLE);
     await eventually(async () => (await server.metric('apiserver_waiting_responses')) > 5);

@@ -22,7 +22,7 @@ describe('negotiate', () => {
     ['application/cbor', undefined],
   ];
   for (const [header, format] of formats) {
-    it(`answers ${header || 'nothing'} with ${format ?? 'a refusal'}`, () => {
+    it(`responds to ${header || 'nothing'} with ${format ?? 'a refusal'}`, () => {
       expect(negotiate(header, NO_CONVERSION)?.format).to.equal(format);
     });
   }

@@ -22,7 +22,7 @@ describe('gnosticV2', () => {
     expect([...named(document.message(9), 1).keys()]).to.deep.equal(Object.keys(described.definitions));
   });
 
-  it('has operations with their answers and their own fields', () => {
+  it('has operations with their responses and their own fields', () => {
     const get = named(document.message(8), 2).get('/apis/metrics.k8s.io/v1beta1/nodes/{name}')?.message(2);
     expect(get?.text(5)).to.equal('readMetricsV1beta1NodeMetrics');
     const response = get?.message(9)?.message(1)?.message(2)?.message(1);

@@ -33,7 +33,7 @@ describe('serveList', () => {
     });
   });
 
-  it('looks for what no object can have, rather than answering with everything', async () => {
+  it('looks for what no object can have, rather than responding with everything', async () => {
     expect((await ask('labelSelector=a%3D%ff')).status).to.equal(400);
   });
 

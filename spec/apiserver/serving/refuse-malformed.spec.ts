@@ -39,19 +39,19 @@ describe('refuseMalformed', () => {
     return { status: head.split('\r\n')[0] ?? '', json: JSON.parse(body) };
   };
 
-  it('answers a method that nobody knows as any other wrong method', async () => {
+  it('responds to a method that nobody knows as any other wrong method', async () => {
     const { status, json } = await send('FOO /apis HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(status).to.match(/^HTTP\/1\.1 405 /);
     expect(json).to.include({ kind: 'Status', reason: 'MethodNotAllowed', code: 405 });
   });
 
-  it('answers what is no request with 400, and closes the connection', async () => {
+  it('responds to what is no request with 400, and closes the connection', async () => {
     const { status, json } = await send('GET / HTTP/1.1\r\nthis is no header\r\n\r\n');
     expect(status).to.match(/^HTTP\/1\.1 400 /);
     expect(json).to.include({ reason: 'BadRequest', message: 'the request is malformed' });
   });
 
-  it('answers headers that go on for too long with 431', async () => {
+  it('responds to headers that go on for too long with 431', async () => {
     const { status, json } = await send(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(1024 * 1024 + 1)}`);
     expect(status).to.match(/^HTTP\/1\.1 431 /);
     expect(json).to.include({ code: 431 });

@@ -24,7 +24,7 @@ describe('RequestPacer', () => {
     }
   });
 
-  it('has addresses begin by turns', async () => {
+  it('has addresses begin alternately', async () => {
     const { take, begun } = setUp();
     for (let count = 0; count < 100; count++) take(`a${count}`);
     take('b0');

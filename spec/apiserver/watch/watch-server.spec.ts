@@ -61,7 +61,7 @@ describe('WatchServer', () => {
     expect(await registry.metrics()).to.contain('apiserver_refused_requests_total{reason="not_read"} 1\n');
   });
 
-  it('answers 429 to more watchers than it holds', async () => {
+  it('responds with 429 to more watchers than it holds', async () => {
     things.publish(many(1, 0));
     const streams = await Promise.all([open(), open()]);
     expect((await askHttp1({ port: server.address.port, path: PATH })).status).to.equal(429);

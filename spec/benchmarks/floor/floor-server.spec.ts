@@ -28,14 +28,14 @@ describe('startFloorServer', () => {
   }
 
   for (const allowH2 of [false, true]) {
-    it(`answers over HTTP/${allowH2 ? '2' : '1.1'} with the bytes and headers that it was given`, async () => {
+    it(`responds over HTTP/${allowH2 ? '2' : '1.1'} with the bytes and headers that it was given`, async () => {
       const [answered, received] = await ask({}, allowH2);
       expect(received).to.deep.equal(body);
       expect(answered).to.include({ ...headers, 'content-length': '3' });
     });
   }
 
-  it('answers to nothing else', async () => {
+  it('responds to nothing else', async () => {
     for (const change of [{ path: '/a' }, { gzip: false }, { mediaType: 'application/yaml' }]) {
       const failure = await ask(change, false).catch((error: Error) => error.message);
       expect(failure).to.match(/the answer was 404/);

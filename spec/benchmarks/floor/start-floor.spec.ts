@@ -17,7 +17,7 @@ describe('startFloor', () => {
     [answerKey(asked), { headers: { 'content-type': 'text/plain' }, body: Buffer.from('ok') }],
   ]);
 
-  it('has another process serve what a server answers', async () => {
+  it('has another process serve what a server responds', async () => {
     await using stack = new AsyncDisposableStack();
     const server = stack.use(await startFloorServer(answers, { cert, key }));
     const order = { origin: server.origin, tls: { cert, key }, certificate: { cert, key } };

@@ -43,7 +43,7 @@ describe('generateLoad', () => {
     return await generateLoad({ ...job, origin: originOf(server), ...changes });
   }
 
-  it('counts what it asked and how long the answers were on the wire', async () => {
+  it('counts what it asked and how long the responses were on the wire', async () => {
     let asked = 0;
     const result = await load({ gzip: true }, (request, response) => {
       if (request.url === '/a' && request.headers['accept-encoding'] === 'gzip') asked += 1;

@@ -14,7 +14,7 @@ describe('successorOf', () => {
     });
   });
 
-  it('does not get longer names from turn to turn', () => {
+  it('does not get longer names from one time to the next', () => {
     expect(successorOf(successorOf(pod, 7), 12).metadata.name).to.equal('app-1-abc-churn-12');
   });
 });

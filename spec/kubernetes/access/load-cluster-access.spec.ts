@@ -177,7 +177,7 @@ describe('loadClusterAccess', () => {
       return configOf({}, { exec: { apiVersion: 'client.authentication.k8s.io/v1', command } });
     };
 
-    it('tells what a plugin complains of, on one line, and never what it answers', async () => {
+    it('tells what a plugin complains of, on one line, and never what it responds', async () => {
       await expectFailure(
         load(await plugin('echo "log in\n first" >&2; exit 1')),
         /: the credential plugin failed: log in first$/,

@@ -24,7 +24,7 @@ describe('apiErrorOf', () => {
     expect(apiErrorOf('', { statusCode: 503, body: '', retryAfter }).retryAfterMs).to.equal(undefined);
   });
 
-  it('makes do with an answer that is no Status', () => {
+  it('makes do with a response that is no Status', () => {
     for (const body of ['', '[]', 'null', '{"kind":"Status","message":7}', '{"kind":"Pod","message":"x"}']) {
       const error = apiErrorOf('Cannot list', { statusCode: 500, body });
       expect(error.message).to.equal(`Cannot list: ${body === '' ? 'no reason given' : body} (status 500)`);

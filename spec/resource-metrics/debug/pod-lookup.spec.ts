@@ -17,7 +17,7 @@ describe('PodLookup', () => {
     return { asked, clock, lookup: new PodLookup({ client, clock }) };
   };
 
-  it('asks for one pod by a list, to which the server has the right', async () => {
+  it('asks for one pod by a list, for which the server has the permission', async () => {
     const pod = {
       spec: { nodeName: 'node-1' },
       status: { phase: 'Running', startTime: '2026-01-01T00:00:00Z' },

@@ -36,7 +36,7 @@ describe('whyNotServed', () => {
 
     after(() => server[Symbol.asyncDispose]());
 
-    it('tells of a node that answers when, where and how it was scraped, and what is held of it', async () => {
+    it('tells of a node that responds when, where and how it was scraped, and what is held of it', async () => {
       const [node] = (await ask<NodeDescription>(server, '/debug/nodes?name=node-1')).items;
       const { address } = server.cluster.node('node-1').plan;
       expect(node).to.deep.include({ name: 'node-1', served: true });
@@ -135,7 +135,7 @@ describe('whyNotServed', () => {
         expect((await ask(server, `/debug/pods?limit=${all}`)).items).to.have.length(total);
     });
 
-    it('answers 403 to whom its paths are not granted, and 400 to a pod without namespace', async () => {
+    it('responds with 403 to whom its paths are not granted, and 400 to a pod without namespace', async () => {
       const token = server.cluster.autoscalerToken;
       const url = `${server.origin}/debug/nodes`;
       expect((await requestHttps(url, { token, rejectUnauthorized: false })).status).to.equal(403);

@@ -18,7 +18,7 @@ describe('kubeletEndpoints', () => {
     ['summary', ['t0-summary.json', 't1-summary.json']],
     ['resource', ['t0-metrics-resource.txt', 't1-metrics-resource.txt']],
   ] as const) {
-    it(`reads what ${endpoint} answers so that its place can be used for the next answer`, async () => {
+    it(`reads what ${endpoint} responds so that its buffer can be used for the next response`, async () => {
       const { decode } = kubeletEndpoints(new Set(['swap', 'ephemeral-storage']))[endpoint];
       const bodies = await Promise.all(files.map((file) => readFile(new URL(file, FIXTURES))));
       const place = Buffer.alloc(Math.max(...bodies.map(({ length }) => length)));

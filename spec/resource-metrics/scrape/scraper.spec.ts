@@ -126,7 +126,7 @@ describe('Scraper', () => {
     expect(delaysMs.map((delayMs) => Math.round(delayMs))).to.deep.equal([999, 999, 3996, 3996]);
   });
 
-  it('has all published at once when all have answered', async () => {
+  it('has all published at once when all have responded', async () => {
     const { published, clock, done } = setup({ a: { afterMs: 10 }, b: { afterMs: 500 } });
     await clock.advance(500);
     await done;
@@ -214,7 +214,7 @@ describe('Scraper', () => {
     expect(outcomes[0]).to.deep.include({ nodeName: 'a', startedAtMs: beganAtMs + 4, durationMs: 30 });
   });
 
-  it('ends with its cycle: who has not answered by then has failed', async () => {
+  it('ends with its cycle: who has not responded by then has failed', async () => {
     const { clock, cycle, done, outcomes } = setup({ a: { afterMs: 1 }, slow: { afterMs: 60_000 } });
     await clock.advance(15_000);
     cycle.abort(new Error('no response before the next cycle was due'));
@@ -240,13 +240,13 @@ describe('Scraper', () => {
       return asked.map(({ host, atMs }) => [host, atMs]);
     };
 
-    it('asks 12 s after its own first answer, however late that was, so that the two make a rate', async () => {
+    it('asks 12 s after its own first response, however late that was, so that the two make a rate', async () => {
       const answeredAfterMs = [0, 500, 1500, 4000, 9999];
       const expected = answeredAfterMs.map((afterMs, index) => [`n${index}`, 12_000 + afterMs]);
       expect(await secondAskedAt(answeredAfterMs, 72_000)).to.deep.equal(expected);
     });
 
-    it('leaves to the next cycle whom it would ask too late for an answer in this one', async () => {
+    it('leaves to the next cycle whom it would ask too late for a response in this one', async () => {
       expect(await secondAskedAt([0, 5000, 5001], 22_000)).to.deep.equal([
         ['n0', 12_000],
         ['n1', 17_000],

@@ -4,7 +4,7 @@ import { SecondScrapes } from '#lib/resource-metrics/scrape/second-scrapes.ts';
 const NEVER_TOO_SOON = Number.NEGATIVE_INFINITY;
 
 describe('SecondScrapes', () => {
-  it('holds back a node that has answered once, and no other', () => {
+  it('holds back a node that has responded once, and no other', () => {
     const seconds = new SecondScrapes(12_000);
     expect(seconds.dueMs('a')).to.equal(NEVER_TOO_SOON);
     seconds.noteResponse('a', 500);

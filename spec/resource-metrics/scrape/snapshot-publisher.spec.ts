@@ -20,7 +20,7 @@ describe('SnapshotPublisher', () => {
     expect(publishedAtMs).to.deep.equal([1400]);
   });
 
-  it('publishes later answers together, at most four times a second', async () => {
+  it('publishes later responses together, at most four times a second', async () => {
     const { clock, publishedAtMs, publisher } = setup();
     await clock.advance(1400);
     for (let index = 0; index < 20; index++) {

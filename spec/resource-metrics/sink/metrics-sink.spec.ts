@@ -68,7 +68,7 @@ describe('MetricsSink', () => {
     expect(system.sink.storagePoints).to.deep.equal({ node: 1, container: 1 });
   });
 
-  it('says of which node an answer cannot be taken in, and keeps what is held of it', () => {
+  it('says of which node a response cannot be taken in, and keeps what is held of it', () => {
     const system = setup();
     system.answer({ name: 'a' });
     const broken = metricsBatch({ nodeName: 'a', pods: undefined as unknown as [] });
@@ -117,7 +117,7 @@ describe('MetricsSink', () => {
     expect(system.sink.isReady).to.equal(true);
   });
 
-  describe('when a node does not answer', () => {
+  describe('when a node does not respond', () => {
     it('serves its last good reading, with its true timestamp, after one lost scrape, and not after two', async () => {
       const system = setup();
       system.answer({ name: 'a' }, { name: 'b' });
@@ -191,7 +191,7 @@ describe('MetricsSink', () => {
       expect(nodesOf(system)).to.have.members(['a', 'b']);
     });
 
-    it('serves it as soon as it answers again, by the readings from before the gap', async () => {
+    it('serves it as soon as it responds again, by the readings from before the gap', async () => {
       const system = setup();
       system.answer({ name: 'a' });
       await system.clock.advance(240_000);
@@ -220,7 +220,7 @@ describe('MetricsSink', () => {
       expect(podsOf(system)).to.deep.equal(['pod-a']);
     });
 
-    it('drops it and its pods once it is known to be deleted, though nobody else answers', async () => {
+    it('drops it and its pods once it is known to be deleted, though nobody else responds', async () => {
       for (const stalenessMs of [STALENESS_MS, 0]) {
         const system = setup({ stalenessMs });
         system.answer({ name: 'a' });
@@ -270,14 +270,14 @@ describe('MetricsSink', () => {
       return system;
     };
 
-    it('is not ready, as all is too old, until a node answers', async () => {
+    it('is not ready, as all is too old, until a node responds', async () => {
       const system = await standStill();
       system.answer({ name: 'a' });
       expect(podsOf(system)).to.deep.equal(['pod-a']);
       expect(system.sink.isReady).to.equal(true);
     });
 
-    it('is not ready while answers have come in and are not published', async () => {
+    it('is not ready while responses have come in and are not published', async () => {
       const { sink } = await standStill();
       sink.receive(metricsBatch({ nodeName: 'a', receivedAtMs: 162_000 }));
       expect(sink.isReady).to.equal(false);
@@ -313,7 +313,7 @@ describe('MetricsSink', () => {
       expect(nodesOf(system)).to.deep.equal(['a']);
     });
 
-    it('is ready again, too, once it is known that none answers', async () => {
+    it('is ready again, too, once it is known that none responds', async () => {
       const { sink } = await standStill();
       sink.lose('a');
       expect(sink.isReady).to.equal(true);

@@ -111,7 +111,7 @@ describe('nextNodeRecord', () => {
     expect(pods.get(KEY)?.usage).to.equal(undefined);
   });
 
-  describe('of a first answer', () => {
+  describe('of a first response', () => {
     const firstUsage = (...starts: readonly number[]) => {
       const pods = starts.map((seconds, index) => {
         const container = containerPoint({ startedAtMs: at(seconds) });
@@ -138,7 +138,7 @@ describe('nextNodeRecord', () => {
     });
   });
 
-  it('serves a pod that started while the answer before this one was under way', () => {
+  it('serves a pod that started while the response before this one was under way', () => {
     const slow = { ...answerAt(10, {}), requestedAtMs: 0, receivedAtMs: 10_000, pods: [] };
     const container = containerPoint({ startedAtMs: at(8), takenAtMs: at(60) });
     const next = { ...answerAt(60, {}), pods: [podPoints({ containers: [container] })] };
@@ -153,7 +153,7 @@ describe('nextNodeRecord', () => {
         return nextNodeRecord(held, answer, { ...OPTIONS, livePodUid: () => uid });
       }, undefined);
 
-    it('takes a pod for the one that lives under its name as the answer comes in', () => {
+    it('takes a pod for the one that lives under its name as the response comes in', () => {
       expect(recordWith('a', 'a')?.pods.get(KEY)?.usage).to.deep.include({ uid: 'a', windowMs: 60_000 });
       expect(recordWith('a', 'b')?.pods.get(KEY)).to.deep.include({ uid: 'b', usage: undefined });
     });
@@ -185,7 +185,7 @@ describe('nextNodeRecord', () => {
     expect(again.receivedAtMs).to.equal(75_000);
   });
 
-  it('drops a node that its kubelet has long ceased to sample, though it goes on to answer', () => {
+  it('drops a node that its kubelet has long ceased to sample, though it goes on to respond', () => {
     const same = (receivedAtMs: number) => ({
       ...answerAt(60, { app: 7e9 }),
       requestedAtMs: receivedAtMs,
@@ -202,7 +202,7 @@ describe('nextNodeRecord', () => {
 });
 
 describe('holdsRate', () => {
-  it('is false after one answer and true after two', () => {
+  it('is false after one response and true after two', () => {
     expect(holdsRate(recordOf(answerAt(0, { app: 1e9 })))).to.equal(false);
     expect(holdsRate(recordOf(answerAt(0, {}), answerAt(12, {})))).to.equal(true);
   });

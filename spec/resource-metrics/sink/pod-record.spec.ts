@@ -107,7 +107,7 @@ describe('PodRecord', () => {
     expect(before?.usage?.containers.map(({ cpuNanocores }) => cpuNanocores)).to.deep.equal([1e8, 5e7]);
   });
 
-  it('goes by the last of two pods of one name in an answer', () => {
+  it('goes by the last of two pods of one name in a response', () => {
     const [old] = answerAt(60, [['app', 9e9]]).pods;
     const [, record] = recordsOf(first, { ...second, pods: [...(old ? [old] : []), ...second.pods] });
     expect(record?.usage?.containers).to.have.length(2);

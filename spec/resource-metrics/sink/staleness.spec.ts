@@ -20,7 +20,7 @@ describe('servedUntilMs', () => {
     expect(until(72_000)).to.equal(222_000);
   });
 
-  it('is over with the loss by which the answer is too old', () => {
+  it('is over with the loss by which the response is too old', () => {
     expect(until(132_000)).to.equal(DROPPED);
     expect(until(12_000, { stalenessMs: 0 })).to.equal(DROPPED);
     expect(until(undefined, { stalenessMs: 0 })).to.equal(162_000);

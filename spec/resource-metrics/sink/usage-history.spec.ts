@@ -185,7 +185,7 @@ describe('nextHistory', () => {
       expect(stepped(20).usage?.windowMs).to.equal(80_000);
     });
 
-    it('puts up with answers that take long, in which samples were taken at any time', () => {
+    it('puts up with responses that take long, in which samples were taken at any time', () => {
       const slow = (takenAtSeconds: number) =>
         historyOf(
           { takenAtMs: at(0), context: { requestedAtMs: 0, receivedAtMs: 50_000 } },

@@ -33,7 +33,7 @@ describe('uiEndpoints', () => {
     }
   });
 
-  it('opens nothing else by that: data still take a right, and other paths below one, too', async () => {
+  it('opens nothing else by that: data still need a permission, and other paths below one, too', async () => {
     for (const path of ['/debug/nodes', '/debug/pods', '/ui/', '/ui/other.js']) {
       const { status } = await requestHttps(`${server.origin}${path}`, { rejectUnauthorized: false });
       expect(status, path).to.equal(403);

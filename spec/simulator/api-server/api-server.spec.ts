@@ -21,7 +21,7 @@ describe('ApiServer', () => {
     expect(gitVersion).to.equal('v1.34.2');
   });
 
-  it('names each answer for the audit', async () => {
+  it('names each response for the audit', async () => {
     const { headers } = await admin.request('/version', { headers: { 'Audit-Id': 'an-id' } });
     expect(headers).to.include({ 'audit-id': 'an-id', 'cache-control': 'no-cache, private' });
     expect((await admin.request('/version')).headers['audit-id']).to.match(/^[0-9a-f-]{36}$/);
@@ -58,7 +58,7 @@ describe('ApiServer', () => {
     ],
     ['/metrics', 'forbidden: User "alice" cannot get path "/metrics"', {}],
   ] as const) {
-    it(`forbids ${path} to those without rights in the words of the real server`, async () => {
+    it(`forbids ${path} to those without permissions in the words of the real server`, async () => {
       const { status, headers, body } = await alice.request(path);
       expect(status).to.equal(403);
       expect(headers['x-content-type-options']).to.equal('nosniff');

@@ -32,7 +32,7 @@ describe('Kubelet', () => {
       ...options,
     });
 
-  it('answers each address as the node that it is', async () => {
+  it('responds at each address as the node that it is', async () => {
     const answer = await ask('/stats/summary?only_cpu_and_memory=true');
     expect(answer.status).to.equal(200);
     expect(answer.headers).to.include({ 'content-type': 'application/json', 'transfer-encoding': 'chunked' });

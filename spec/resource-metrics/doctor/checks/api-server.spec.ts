@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('apiServer', () => {
-  it('tells that the API server does not answer, and leaves the rest', async () => {
+  it('tells that the API server does not respond, and leaves the rest', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     await server.cluster.apiServer[Symbol.asyncDispose]();
     const { isSound, checks, findings } = await examine(server);

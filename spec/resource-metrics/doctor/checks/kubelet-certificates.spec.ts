@@ -66,7 +66,7 @@ describe('kubeletCertificates', () => {
     );
   });
 
-  it('tells that what answers does not speak TLS', async () => {
+  it('tells that what responds does not speak TLS', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     await server.cluster.setFault('node-1', 'break-tls');
     const { diagnoses } = await examine(server);

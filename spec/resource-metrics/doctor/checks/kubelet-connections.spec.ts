@@ -29,7 +29,7 @@ describe('kubeletConnections', () => {
     );
   });
 
-  it('tells that nothing answers', async () => {
+  it('tells that nothing responds', async () => {
     await using server = await startExaminedCluster();
     await server.cluster.setFault('node-1', 'black-hole');
     const examined = examine(server, ['--kubelet-dial-timeout=2s']);

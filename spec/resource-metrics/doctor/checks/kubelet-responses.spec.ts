@@ -63,7 +63,7 @@ describe('kubeletResponses', () => {
       .that.includes(`Give nodes node-2 and node-1 addresses of their own, for 127.1.0.1:${port} leads`);
   });
 
-  it('takes it as a note that the kubelet refuses the summary and answers the other endpoint', async () => {
+  it('takes it as a note that the kubelet refuses the summary and responds at the other endpoint', async () => {
     await using server = await startExaminedCluster({ nodes: 1, kubeletAccess: ['nodes/metrics'] });
     const { findings } = await examine(server);
     const found = findings.find(({ seen }) => seen.startsWith('/metrics/resource'));

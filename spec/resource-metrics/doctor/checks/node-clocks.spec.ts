@@ -20,7 +20,7 @@ describe('nodeClocks', () => {
     });
   }
 
-  it('takes no samples that bear no time for those of a clock that is right', async () => {
+  it('takes no samples that bear no time for those of a clock that is correct', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const change = (answer: KubeletAnswer) => {
       const unstamped = answer.body.toString().replaceAll(/^([a-z].* \S+) \d+$/gm, '$1');

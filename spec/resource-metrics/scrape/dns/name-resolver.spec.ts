@@ -112,7 +112,7 @@ describe('NameResolver', () => {
     expect(system.server.questions).to.have.length(length);
   });
 
-  it('lets a thousand names without an answer stall nobody', async () => {
+  it('lets a thousand names without a response stall nobody', async () => {
     const names = Array.from({ length: 1000 }, (_, index) => `n${index}.lost.test`);
     const silent = Object.fromEntries(names.map((name) => [name, 'silence' as const]));
     using system = await setup({ ...silent, 'good.test': [ipv4('good.test', '10.0.0.7')] });

@@ -160,7 +160,7 @@ describe('decodeExposition', () => {
     expect(() => decodeExposition(text, ORIGIN)).to.throw('the kubelet failed to read its own metrics');
   });
 
-  it('fails when there are no metrics in the answer, and tells what there is', () => {
+  it('fails when there are no metrics in the response, and tells what there is', () => {
     expect(() => decodeExposition('', ORIGIN)).to.throw('the response has no metrics');
     expect(() => decodeExposition('<html>', ORIGIN)).to.throw(
       'the response has no metrics, but a line that is no sample: "<html>"',

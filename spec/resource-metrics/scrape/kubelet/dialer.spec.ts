@@ -156,7 +156,7 @@ describe('Dialer', () => {
     expect(await failed).to.equal('no TLS handshake within 3s');
   });
 
-  it('closes the connection when the caller gives up while it waits for its turn', async () => {
+  it('closes the connection when the caller gives up while it waits for its permit', async () => {
     await using hanging = await RawServer.start((socket) => socket.resume());
     await using healthy = await RawServer.start((socket) => socket.resume());
     const { clock, dialer, failure } = setup({ tls: {}, handshakes: 1 });

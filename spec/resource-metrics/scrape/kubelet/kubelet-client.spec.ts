@@ -101,7 +101,7 @@ describe('KubeletClient', () => {
     await until(system.clock, () => server.openSockets.length === 1);
   });
 
-  it('keeps the connection for the next question', async () => {
+  it('keeps the connection for the next request', async () => {
     await using server = await RawServer.start(answering(httpResponse('1')));
     await using system = setup();
     await system.get(server.port);
@@ -121,7 +121,7 @@ describe('KubeletClient', () => {
     expect(server.sockets).to.have.length(2);
   });
 
-  it('asks again, once, when a kept connection is closed under the question', async () => {
+  it('asks again, once, when a kept connection is closed under the request', async () => {
     const closing = (socket: net.Socket, index: number) => {
       let questions = 0;
       socket.on('data', () => {
@@ -185,7 +185,7 @@ describe('KubeletClient', () => {
     expect(elsewhere.sockets).to.have.length(0);
   });
 
-  it('gives up on an answer that does not end in time, and drops the connection', async () => {
+  it('gives up on a response that does not end in time, and drops the connection', async () => {
     await using server = await RawServer.start(answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{'));
     await using system = setup();
     const failed = system.failure(server.port);
@@ -198,7 +198,7 @@ describe('KubeletClient', () => {
     expect(system.clock.sleeperCount).to.equal(0);
   });
 
-  it('bounds dialling and answer together', async () => {
+  it('bounds dialling and response together', async () => {
     await using server = await RawServer.start(answering('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{'));
     await using system = setup({ dialDelayMs: 2500 });
     const failed = system.failure(server.port);
@@ -300,7 +300,7 @@ describe('KubeletClient', () => {
     expect(system.clock.sleeperCount).to.equal(0);
   });
 
-  it('refuses an answer that is compressed, which it never asks for', async () => {
+  it('refuses a response that is compressed, which it never asks for', async () => {
     const headers = 'Content-Encoding: gzip\r\n';
     await using server = await RawServer.start(answering(httpResponse('\x1f\x8b', { headers })));
     await using system = setup();
@@ -311,7 +311,7 @@ describe('KubeletClient', () => {
     ['says to be', `Content-Length: ${MAX_RESPONSE_BYTES + 1}\r\n`],
     ['turns out to be', 'Connection: close\r\n'],
   ] as const) {
-    it(`refuses an answer that ${what} longer than is allowed`, async () => {
+    it(`refuses a response that ${what} longer than is allowed`, async () => {
       const body = 'x'.repeat(MAX_RESPONSE_BYTES + 1);
       await using server = await RawServer.start(answering(`HTTP/1.1 200 OK\r\n${head}\r\n${body}`));
       await using system = setup();
@@ -322,7 +322,7 @@ describe('KubeletClient', () => {
     });
   }
 
-  it('takes an answer that is as long as is allowed', async () => {
+  it('takes a response that is as long as is allowed', async () => {
     const body = 'x'.repeat(MAX_RESPONSE_BYTES);
     await using server = await RawServer.start(answering(httpResponse(body)));
     await using system = setup();

@@ -30,7 +30,7 @@ const podOf = (...containers: object[]) => ({
 });
 
 describe('decodeSummary', () => {
-  it("reads a real kubelet's answer", async () => {
+  it("reads a real kubelet's response", async () => {
     const answer = decodeSummary(await readFile(new URL('t0-summary-cpu-memory.json', FIXTURES)), ORIGIN);
     expect(answer).to.deep.include({
       nodeName: 'lab-node',
@@ -75,7 +75,7 @@ describe('decodeSummary', () => {
     });
   });
 
-  it('refuses an answer about another node, and takes one that does not tell which it is about', () => {
+  it('refuses a response about another node, and takes one that does not tell which it is about', () => {
     const answerOf = (nodeName: unknown) => () => decode({ node: { nodeName }, pods: [] });
     expect(answerOf('lab-node-2')).to.throw(
       OtherNodesResponse,
@@ -90,7 +90,7 @@ describe('decodeSummary', () => {
     expect(full.pods.map(({ uid }) => uid)).to.have.members(slim.pods.map(({ uid }) => uid));
   });
 
-  it('refuses every answer that breaks off', async () => {
+  it('refuses every response that breaks off', async () => {
     const file = await readFile(new URL('t0-summary-cpu-memory.json', FIXTURES), 'utf8');
     const whole = JSON.stringify(JSON.parse(file));
     for (let length = 0; length < whole.length; length++)

@@ -111,7 +111,7 @@ describe('Aggregator', () => {
     });
   }
 
-  it('answers 503 in Go’s words while nobody listens', async () => {
+  it('responds with 503 in Go’s words while nobody listens', async () => {
     cluster.registerMetricsServer({ host: '127.0.0.1', port: 1 });
     const { status, headers, body } = await client.request('/apis/metrics.k8s.io/v1beta1/nodes');
     expect(status).to.equal(503);
@@ -130,7 +130,7 @@ describe('Aggregator', () => {
     expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(200);
   });
 
-  it('does not ask the server about callers without rights', async () => {
+  it('does not ask the server about callers without permissions', async () => {
     await using backend = await startBackend('HTTP/1.1');
     register(backend);
     const { status, body } = await ClusterClient.asUser(cluster, 'eve').request(

@@ -86,7 +86,7 @@ describe('apiResourceList', () => {
 });
 
 describe('discovery over HTTP', () => {
-  it('answers 304 to those who have the document', async () => {
+  it('responds with 304 to those who have the document', async () => {
     await using cluster = await startCluster({ nodes: 0 }, { clock: new ManualClock() });
     const client = new ClusterClient(cluster);
     for (const path of ['/api', '/apis']) {

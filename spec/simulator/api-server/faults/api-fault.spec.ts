@@ -101,7 +101,7 @@ describe('ApiFault', () => {
     expect((await client.request('/api/v1/pods')).status).to.equal(200);
   });
 
-  it('delays answers', async () => {
+  it('delays responses', async () => {
     cluster.apiServer.setFaults(delayAnswers(5000));
     const answer = client.request('/api/v1/nodes');
     await until(clock, () => clock.sleeperCount > 0);

@@ -65,7 +65,7 @@ describe('serveReview', () => {
     expect(status).to.deep.equal({ allowed: false });
   });
 
-  it('says all that is wrong with a question', async () => {
+  it('says all that is wrong with a review', async () => {
     const { httpStatus, message, details } = await review('subjectaccessreviews', {});
     expect(httpStatus).to.equal(422);
     // As recorded from a kube-apiserver.

@@ -62,25 +62,25 @@ describe('faultOf', () => {
     expect((await askWith('break-tls')).code).to.equal('EPROTO');
   });
 
-  it('answers garbage', async () => {
+  it('responds with garbage', async () => {
     const { status, body } = await askWith('garbage');
     expect(status).to.equal(200);
     expect(() => JSON.parse(body)).to.throw(SyntaxError);
   });
 
-  it('truncates the body within a complete answer', async () => {
+  it('truncates the body within a complete response', async () => {
     const { status, body } = await askWith('truncate');
     expect(status).to.equal(200);
     expect(body).to.match(/^\{\n "node": \{/);
     expect(() => JSON.parse(body)).to.throw(SyntaxError);
   });
 
-  it('answers another status with its headers', async () => {
+  it('responds with another status and its headers', async () => {
     const { status, headers } = await askWith({ status: 429, headers: { 'Retry-After': '7' } });
     expect([status, headers['retry-after']]).to.deep.equal([429, '7']);
   });
 
-  it('delays the answer', async () => {
+  it('delays the response', async () => {
     await cluster.setFault('node-1', { delayMs: 3000 });
     const answer = ask();
     await until(clock, () => clock.sleeperCount > 0);
