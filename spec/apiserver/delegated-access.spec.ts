@@ -393,7 +393,7 @@ describe('startDelegatedAccess', () => {
     expect((await ask('/healthz', {})).map(({ status }) => status)).to.deep.equal([200, 200]);
   });
 
-  it('asks the API server no longer when those who wait for its word have left, and complains of nothing', async () => {
+  it('waits no longer than 10 s for a review whose caller has left, and complains of nothing', async () => {
     const access = await startAccessCluster(['--authentication-skip-lookup']);
     const { clock, cluster, logger, port } = access;
     cluster.apiServer.setFaults(delayAnswers(60_000));
@@ -409,8 +409,10 @@ describe('startDelegatedAccess', () => {
       });
       outgoing.on('error', () => {}); // it leaves on purpose
       outgoing.end();
-      await eventually(() => clock.sleeperCount > before);
+      await eventually(() => clock.sleeperCount === before + 3); // the deadlines of request and review, and the API server
       outgoing.destroy();
+      await eventually(() => clock.sleeperCount === before + 2); // the request is over
+      await clock.advance(10_000);
       await eventually(() => clock.sleeperCount === before);
     }
     const unanswered = askHttp1({ port, path: '/metrics', ...bearer('good') }).catch(() => 'cut off');
