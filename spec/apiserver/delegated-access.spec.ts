@@ -409,9 +409,9 @@ describe('startDelegatedAccess', () => {
       });
       outgoing.on('error', () => {}); // it leaves on purpose
       outgoing.end();
-      await eventually(() => clock.sleeperCount === before + 3); // the deadlines of request and review, and the API server
+      await eventually(() => clock.sleeperCount === before + 2); // the deadlines of request and review
       outgoing.destroy();
-      await eventually(() => clock.sleeperCount === before + 2); // the request is over
+      await eventually(() => clock.sleeperCount === before + 1); // the request is over
       await clock.advance(10_000);
       await eventually(() => clock.sleeperCount === before);
     }
