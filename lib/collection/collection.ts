@@ -72,7 +72,7 @@ export class Collection implements AsyncDisposable {
     return this.#owners.get(owner)?.get(name)?.poll.failure;
   }
 
-  /** How often a collector's source was asked so far, by whoever wanted to know. */
+  /** How often a collector's source was asked so far, by who wanted to know. */
   askedCount(owner: string, name: string): number {
     return this.#owners.get(owner)?.get(name)?.poll.askedCount ?? 0;
   }

@@ -7,9 +7,9 @@ import type { ScenarioInput } from '#lib/simulator/scenario.ts';
 import type { SimulatedCluster } from '#lib/simulator/simulated-cluster.ts';
 import { startCluster } from '#lib/simulator/start-cluster.ts';
 import type { TrueUsage, TruthWindow } from '#lib/simulator/truth.ts';
+import { BACKGROUND_LOADS } from '#spec/benchmarks/background/measure-background-loads.ts';
 import { runScenario, type ScenarioResult } from '#spec/benchmarks/run-scenario.ts';
 import { REQUEST_KINDS } from '#spec/benchmarks/scenarios.ts';
-import { STANDING_LOADS } from '#spec/benchmarks/standing/measure-standing-loads.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { findKubectl, findKubectlWithSwap, Kubectl } from '#spec/support/kubectl.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
@@ -60,7 +60,7 @@ describe('the metrics server, whole', function () {
     benchmark = runScenario(TINY, {
       ...{ program: SERVER_SOURCE, kubeletPsi: false, settleMs: 0, scrapeMs: 100 },
       ...{ kinds: REQUEST_KINDS.slice(0, 1), formats: ['protobuf'], roundMs: 10, rounds: 1 },
-      ...{ floor: true, firsts: 1, loads: STANDING_LOADS, loadMs: 500 },
+      ...{ baseline: true, firsts: 1, loads: BACKGROUND_LOADS, loadMs: 500 },
       onProgress: () => {},
     });
     benchmark.catch(() => {}); // looked at below
@@ -234,7 +234,7 @@ describe('the metrics server, whole', function () {
         'protobuf, gzip, HTTP/1.1',
         'protobuf, gzip, HTTP/2',
       ]);
-      for (const { toFloor } of requests) expect(toFloor).to.be.above(0);
+      for (const { toBaseline } of requests) expect(toBaseline).to.be.above(0);
       expect(scraping.connections).to.deep.equal({ open: 1, kept: 1 });
       expect(scraping.endpoints.map(({ path }) => path)).to.deep.equal([
         '/stats/summary?only_cpu_and_memory=true',

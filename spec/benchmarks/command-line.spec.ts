@@ -10,7 +10,7 @@ describe('parseCommandLine', () => {
     expect(parseCommandLine(['foreign-text'])).to.deep.include({ scenarios: [], foreignText: true });
     expect(measure).to.include({ kubeletPsi: true, settleMs: 20_000, scrapeMs: 30_000, loadMs: 30_000 });
     expect(measure.loads.map(({ name }) => name)).to.deep.equal(['hpa', 'top', 'churn']);
-    expect(measure.floor).to.equal(true);
+    expect(measure.baseline).to.equal(true);
     expect(against).to.equal(undefined);
   });
 
@@ -33,9 +33,9 @@ describe('parseCommandLine', () => {
     expect(parseCommandLine(['--loads=none']).measure.loads).to.deep.equal([]);
   });
 
-  it('leaves the floor out where that is wanted, and where two servers are compared', () => {
-    expect(parseCommandLine(['--without-floor']).measure.floor).to.equal(false);
-    expect(parseCommandLine(['--against=node other.js']).measure.floor).to.equal(false);
+  it('leaves the baseline out where that is wanted, and where two servers are compared', () => {
+    expect(parseCommandLine(['--without-baseline']).measure.baseline).to.equal(false);
+    expect(parseCommandLine(['--against=node other.js']).measure.baseline).to.equal(false);
   });
 
   it('refuses what it cannot use', () => {

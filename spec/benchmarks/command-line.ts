@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { BackgroundLoad } from './background/background-load.ts';
+import { BACKGROUND_LOADS } from './background/measure-background-loads.ts';
 import {
   type BenchmarkScenario,
   DEFAULT_SCENARIOS,
@@ -9,8 +11,6 @@ import {
   type RequestKind,
   SCENARIOS,
 } from './scenarios.ts';
-import { STANDING_LOADS } from './standing/measure-standing-loads.ts';
-import type { StandingLoad } from './standing/standing-load.ts';
 
 /** What `make bench` was told. */
 export interface CommandLine {
@@ -27,9 +27,9 @@ export interface CommandLine {
     readonly formats: readonly Format[];
     readonly roundMs: number;
     readonly rounds: number;
-    readonly floor: boolean;
+    readonly baseline: boolean;
     readonly firsts: number;
-    readonly loads: readonly StandingLoad[];
+    readonly loads: readonly BackgroundLoad[];
     readonly loadMs: number;
   };
   /** The command line, up to its flags, of a server to compare with. */
@@ -40,7 +40,7 @@ export interface CommandLine {
 /** Stands among the scenarios. */
 const FOREIGN_TEXT = 'foreign-text';
 
-const LOAD_NAMES = STANDING_LOADS.map(({ name }) => name);
+const LOAD_NAMES = BACKGROUND_LOADS.map(({ name }) => name);
 
 /** The help text. */
 export const USAGE = `Usage: make bench ARGS='[SCENARIO…] [FLAG…]'
@@ -51,20 +51,20 @@ ${SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(8)}${describeScenario(sc
           the worst texts that strangers may send, read at their bounds
 
 Flags:
-  --without-psi       let kubelets answer as those before 1.34 did, without pressure and IO
+  --without-psi       let kubelets respond as those before 1.34 did, without pressure and IO
   --settle-seconds N  how long to leave the server to itself before it is measured (20)
   --scrape-seconds N  how long to watch the server scrape without any request (30)
   --scrape-only       ask nothing, and let nothing else go on
   --formats LIST      in which formats to ask, of ${FORMATS.join(',')} (all)
   --round-seconds N   how long a round of requests takes (0.5)
   --rounds N          how many rounds each kind of request gets; 0 for none (3)
-  --without-floor     do not ask the floor, which is bare koa with the same answers ready-made, by turns with the server;
+  --without-baseline  do not ask the baseline, bare koa with the same responses ready-made, alternately with the server;
                       with --against it is never asked
   --firsts N          how many requests of each kind and format to time that are the first after a cycle; 0 for none (1)
   --loads LIST        what to let go on while the server scrapes, of ${LOAD_NAMES.join(',')}, or none (all)
-${STANDING_LOADS.map(({ name, what }) => `                        ${name.padEnd(6)}${what}`).join('\n')}
+${BACKGROUND_LOADS.map(({ name, what }) => `                        ${name.padEnd(6)}${what}`).join('\n')}
   --load-seconds N    how long each of these goes on (30)
-  --against CMD       run another server, too, by the command line CMD up to its flags; by turns, and tell ratios
+  --against CMD       run another server, too, by the command line CMD up to its flags; alternately, and tell ratios
   --turns N           how often each of the two runs (2)
   --json              print one JSON document instead of tables
   --help              print this text`;
@@ -82,7 +82,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       formats: { type: 'string', default: FORMATS.join(',') },
       'round-seconds': { type: 'string', default: '0.5' },
       rounds: { type: 'string', default: '3' },
-      'without-floor': { type: 'boolean', default: false },
+      'without-baseline': { type: 'boolean', default: false },
       firsts: { type: 'string', default: '1' },
       loads: { type: 'string', default: LOAD_NAMES.join(',') },
       'load-seconds': { type: 'string', default: '30' },
@@ -109,9 +109,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       formats: chosen('formats', values.formats, FORMATS),
       roundMs: seconds('round-seconds') * 1000,
       rounds: count('rounds', 0),
-      floor: !values['without-floor'] && values.against === undefined,
+      baseline: !values['without-baseline'] && values.against === undefined,
       firsts: count('firsts', 0),
-      loads: values['scrape-only'] ? [] : STANDING_LOADS.filter(({ name }) => chosenLoads.includes(name)),
+      loads: values['scrape-only'] ? [] : BACKGROUND_LOADS.filter(({ name }) => chosenLoads.includes(name)),
       loadMs: seconds('load-seconds') * 1000,
     },
     against: values.against === undefined ? undefined : commandOf(values.against),

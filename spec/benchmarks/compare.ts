@@ -1,8 +1,8 @@
+import type { BackgroundLoadResult } from './background/measure-background-loads.ts';
 import type { FirstRequestResult } from './measure-first-requests.ts';
 import type { RequestResult } from './measure-requests.ts';
 import { median } from './quantile.ts';
 import type { ScenarioResult } from './run-scenario.ts';
-import type { StandingLoadResult } from './standing/measure-standing-loads.ts';
 
 type Figure = readonly [what: string, unit: string, pick: (result: ScenarioResult) => number];
 
@@ -48,8 +48,8 @@ function firstRequestFigure({ kind, format }: FirstRequestResult, index: number)
   return [`first after a cycle: ${kind.name}, ${format}, gzip`, 'ms', first];
 }
 
-function loadFigures({ what, medianMs }: StandingLoadResult, index: number): Figure[] {
-  const of = (pick: (load: StandingLoadResult) => number) => (result: ScenarioResult) => {
+function loadFigures({ what, medianMs }: BackgroundLoadResult, index: number): Figure[] {
+  const of = (pick: (load: BackgroundLoadResult) => number) => (result: ScenarioResult) => {
     const load = result.loads[index];
     return load ? pick(load) : Number.NaN;
   };

@@ -3,7 +3,7 @@ import { requestHttps } from '#spec/support/https-request.ts';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import { readAdminAccess } from './credentials.ts';
 
-/** What a server asks a kubelet for, and how long the answers are, uncompressed. */
+/** What a server asks a kubelet for, and how long the responses are, uncompressed. */
 export interface KubeletEndpoint {
   readonly path: string;
   readonly bytes: number;

@@ -2,16 +2,16 @@ import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import { readAdminAccess } from './credentials.ts';
-import { ask, PROBE, type Question } from './load/ask.ts';
+import { ask, type LoadRequest, PROBE } from './load/ask.ts';
 import { type FirstRequest, planFirstRequests } from './plan-first-requests.ts';
 import type { BenchmarkOptions } from './run-scenario.ts';
 import { MEDIA_TYPES, RESOLUTION_MS } from './scenarios.ts';
 import { pathFor, type Target } from './targets.ts';
 import { untilNextCycle } from './until-next-cycle.ts';
 
-/** How long the first answers after cycles took, and the same questions asked again. */
+/** How long the first responses after cycles took, and the same requests asked again. */
 export interface FirstRequestResult extends FirstRequest {
-  /** Bytes of the first answer's body as they went over the wire. */
+  /** Bytes of the first response's body as they went over the wire. */
   readonly bodyBytes: number;
   readonly firstMs: readonly number[];
   readonly againMs: readonly number[];
@@ -40,13 +40,13 @@ export async function measureFirstRequests(
       options.onProgress(`first ${together.map(({ kind, format }) => `${kind.name}, ${format}`).join('; ')}`);
       await untilNextCycle(system, tls, 3 * RESOLUTION_MS);
       await ask(client, PROBE); // a lost connection is made again by this
-      for (const request of together) {
-        const { kind, format } = request;
-        const question = { path: pathFor(kind.path, target), mediaType: MEDIA_TYPES[format], gzip: true };
-        const first = await timed(client, question);
-        const again = await timed(client, question);
-        const { firstMs = [], againMs = [] } = results.get(request) ?? {};
-        results.set(request, {
+      for (const planned of together) {
+        const { kind, format } = planned;
+        const request = { path: pathFor(kind.path, target), mediaType: MEDIA_TYPES[format], gzip: true };
+        const first = await timed(client, request);
+        const again = await timed(client, request);
+        const { firstMs = [], againMs = [] } = results.get(planned) ?? {};
+        results.set(planned, {
           kind,
           format,
           bodyBytes: first.bodyBytes,
@@ -59,8 +59,8 @@ export async function measureFirstRequests(
   return [...results.values()];
 }
 
-async function timed(client: Client, question: Question) {
+async function timed(client: Client, request: LoadRequest) {
   const sentMs = performance.now();
-  const bodyBytes = await ask(client, question);
+  const bodyBytes = await ask(client, request);
   return { bodyBytes, ms: performance.now() - sentMs };
 }

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
+import { type Baseline, startBaseline } from './baseline/start-baseline.ts';
 import { readAdminAccess } from './credentials.ts';
-import { type Floor, startFloor } from './floor/start-floor.ts';
-import { PROBE, type Question } from './load/ask.ts';
+import { type LoadRequest, PROBE } from './load/ask.ts';
 import type { LoadJob, LoadResult, Protocol } from './load/generate-load.ts';
 import { readProcessUsage } from './process-usage.ts';
 import { median } from './quantile.ts';
@@ -21,21 +21,21 @@ export interface RequestForm {
   readonly protocol: Protocol;
 }
 
-/** What one round of requests has cost the server that responded. */
+/** What one round of requests has cost the server. */
 export type RequestRound = LoadResult & { readonly serverCpuMsPerRequest: number };
 
 /** What one kind of request in one representation has cost, round by round. */
 export interface RequestResult extends RequestForm {
   readonly rounds: readonly RequestRound[];
-  /** The same of the floor, which was asked by turns with the server; none where it was left out. */
-  readonly floorRounds: readonly RequestRound[];
-  /** Requests a second of the server to those of the floor, by medians; `null` where that was left out. */
-  readonly toFloor: number | null;
+  /** The same of the baseline, which was asked alternately with the server; none where it was left out. */
+  readonly baselineRounds: readonly RequestRound[];
+  /** Requests a second of the server to those of the baseline, by medians; `null` where that was left out. */
+  readonly toBaseline: number | null;
 }
 
 const LOAD_GENERATOR = `${import.meta.dirname}/load/main.ts`;
 
-/** Asks a server every chosen kind of question in every chosen representation, one after the other. */
+/** Asks a server every chosen kind of request in every chosen representation, one after the other. */
 export async function measureRequests(
   system: SimulatedSystem,
   target: Target,
@@ -45,23 +45,23 @@ export async function measureRequests(
   const results: RequestResult[] = [];
   const forms = [...requestForms(options)];
   if (options.rounds === 0 || forms.length === 0) return results;
-  const question = ({ kind, format, gzip }: RequestForm): Question => ({
+  const requestOf = ({ kind, format, gzip }: RequestForm): LoadRequest => ({
     path: pathFor(kind.path, target),
     mediaType: MEDIA_TYPES[format],
     gzip,
   });
-  await using floor = options.floor ? await startFloorOf(system, forms.map(question)) : undefined;
+  await using baseline = options.baseline ? await startBaselineOf(system, forms.map(requestOf)) : undefined;
   const server = { origin: system.serverOrigin, pid: system.server.pid };
   for (const form of forms) {
     const { kind, format, gzip, protocol } = form;
     options.onProgress(`${kind.name}, ${format}${gzip ? ', gzip' : ''}, ${protocol}`);
-    const job = { ...question(form), protocol, clients: kind.clients, durationMs: options.roundMs, tls };
-    const [rounds, floorRounds]: [RequestRound[], RequestRound[]] = [[], []];
+    const job = { ...requestOf(form), protocol, clients: kind.clients, durationMs: options.roundMs, tls };
+    const [rounds, baselineRounds]: [RequestRound[], RequestRound[]] = [[], []];
     while (rounds.length < options.rounds) {
       rounds.push(await measureRound(server, job));
-      if (floor) floorRounds.push(await measureRound(floor, job));
+      if (baseline) baselineRounds.push(await measureRound(baseline, job));
     }
-    results.push({ ...form, rounds, floorRounds, toFloor: ratio(rounds, floorRounds) });
+    results.push({ ...form, rounds, baselineRounds, toBaseline: ratio(rounds, baselineRounds) });
   }
   return results;
 }
@@ -73,14 +73,14 @@ function* requestForms({ kinds, formats }: BenchmarkOptions): Generator<RequestF
         for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) yield { kind, format, gzip, protocol };
 }
 
-async function startFloorOf(system: SimulatedSystem, questions: readonly Question[]): Promise<Floor> {
+async function startBaselineOf(system: SimulatedSystem, requests: readonly LoadRequest[]): Promise<Baseline> {
   const { tls } = await readAdminAccess(system);
   const read = (name: string) => readFile(join(system.folder, 'serving', name), 'utf8');
   const certificate = { cert: await read('apiserver.crt'), key: await read('apiserver.key') };
-  return await startFloor({
+  return await startBaseline({
     origin: system.serverOrigin,
     tls,
-    questions: [PROBE, ...questions],
+    requests: [PROBE, ...requests],
     certificate,
   });
 }
@@ -110,7 +110,7 @@ async function generateLoad(job: LoadJob): Promise<LoadResult> {
   return JSON.parse(stdout) as LoadResult;
 }
 
-function ratio(rounds: readonly RequestRound[], floorRounds: readonly RequestRound[]): number | null {
+function ratio(rounds: readonly RequestRound[], baselineRounds: readonly RequestRound[]): number | null {
   const perSecond = (of: readonly RequestRound[]) => median(of.map((round) => round.requestsPerSecond));
-  return floorRounds.length > 0 ? perSecond(rounds) / perSecond(floorRounds) : null;
+  return baselineRounds.length > 0 ? perSecond(rounds) / perSecond(baselineRounds) : null;
 }

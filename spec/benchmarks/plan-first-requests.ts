@@ -1,14 +1,14 @@
 import type { Format, RequestKind } from './scenarios.ts';
 
-/** A kind of question and how its answer is to be written. */
+/** A kind of request and how its response is to be written. */
 export interface FirstRequest {
   readonly kind: RequestKind;
   readonly format: Format;
 }
 
 /**
- * What to ask after one cycle and the next, so that each is the first that its answer's contents are made for: one
- * question about pods, for what one made another may find, and one about nodes, which have nothing in common with them.
+ * What to ask after one cycle and the next, so that each is the first that its response's contents are made for: one
+ * request about pods, for what one made another may find, and one about nodes, which have nothing in common with them.
  */
 export function planFirstRequests(
   kinds: readonly RequestKind[],

@@ -19,9 +19,9 @@ describe('reportScenario', () => {
     );
   });
 
-  it('tells what the floor did beside the server, where that was measured', () => {
-    expect(report).not.to.include('floor');
-    expect(reportScenario(measuredResult({ floorPerSecond: [60, 40, 50] }))).to.match(
+  it('tells what the baseline did beside the server, where that was measured', () => {
+    expect(report).not.to.include('baseline');
+    expect(reportScenario(measuredResult({ baselinePerSecond: [60, 40, 50] }))).to.match(
       /^\| list all pods .* \| 20 \[10–30\] .* \| 50 \[40–60\] +\| 0\.40 +\| 0\.250 +\|$/m,
     );
   });

@@ -1,3 +1,4 @@
+import type { BackgroundLoadResult } from './background/measure-background-loads.ts';
 import type { Calibration } from './calibrate.ts';
 import type { Comparison } from './compare.ts';
 import type { FirstRequestResult } from './measure-first-requests.ts';
@@ -5,7 +6,6 @@ import type { RequestResult, RequestRound } from './measure-requests.ts';
 import { median, quantile } from './quantile.ts';
 import type { ScenarioResult } from './run-scenario.ts';
 import { describeScenario } from './scenarios.ts';
-import type { StandingLoadResult } from './standing/measure-standing-loads.ts';
 import { table } from './table.ts';
 
 /** What figures were measured on. */
@@ -22,7 +22,7 @@ export function reportMachine(machine: Machine): string {
     '',
     `This machine parses ${machine.jsonMegabytesPerSecond.toFixed(0)} MB of JSON and makes ${machine.tlsHandshakesPerSecond.toFixed(0)} TLS handshakes, both ends counted, in a second of CPU.`,
     'Clients of the server keep connections alive; whether the server does so with kubelets is told below.',
-    'The floor is bare koa that has the same answers ready-made, in a process of its own, asked by turns with the server.',
+    'The baseline is bare koa that has the same responses ready-made, in a process of its own, asked alternately with the server.',
   ].join('\n');
 }
 
@@ -61,19 +61,19 @@ function reportScraping({ startToReadyMs, scraping, peakResidentBytes }: Scenari
       ],
     ),
     ...section(
-      ['kubelets are asked for, and answer', 'connections to kubelets'],
+      ['kubelets are asked for, and respond with', 'connections to kubelets'],
       [[asked, `${connections.open} open, ${connections.kept} kept`]],
     ),
   ];
 }
 
-/** With what the floor did beside the server, where that was measured. */
+/** With what the baseline did beside the server, where that was measured. */
 function reportRequests(requests: readonly RequestResult[]): string[] {
-  const hasFloor = requests.some(({ toFloor }) => toFloor !== null);
+  const hasBaseline = requests.some(({ toBaseline }) => toBaseline !== null);
   return section(
-    hasFloor ? [...REQUEST_HEAD, ...FLOOR_HEAD] : REQUEST_HEAD,
+    hasBaseline ? [...REQUEST_HEAD, ...BASELINE_HEAD] : REQUEST_HEAD,
     requests.map((request) =>
-      hasFloor ? [...reportRequest(request), ...reportFloor(request)] : reportRequest(request),
+      hasBaseline ? [...reportRequest(request), ...reportBaseline(request)] : reportRequest(request),
     ),
   );
 }
@@ -105,13 +105,13 @@ function reportRequest({ kind, format, gzip, protocol, rounds }: RequestResult):
   ];
 }
 
-const FLOOR_HEAD = ['floor requests/s', 'server / floor', 'floor CPU ms'];
+const BASELINE_HEAD = ['baseline requests/s', 'server / baseline', 'baseline CPU ms'];
 
-function reportFloor({ floorRounds, toFloor }: RequestResult): string[] {
+function reportBaseline({ baselineRounds, toBaseline }: RequestResult): string[] {
   return [
-    requestsPerSecond(floorRounds),
-    toFloor?.toFixed(2) ?? '–',
-    median(floorRounds.map((round) => round.serverCpuMsPerRequest)).toFixed(3),
+    requestsPerSecond(baselineRounds),
+    toBaseline?.toFixed(2) ?? '–',
+    median(baselineRounds.map((round) => round.serverCpuMsPerRequest)).toFixed(3),
   ];
 }
 
@@ -144,7 +144,7 @@ const LOAD_HEAD = [
   'p99 ms',
 ];
 
-function reportLoad(load: StandingLoadResult, scrapingMillicores: number): string[] {
+function reportLoad(load: BackgroundLoadResult, scrapingMillicores: number): string[] {
   const { what, cpuMillicores, residentBytes, requests, medianMs, p99Ms } = load;
   return [
     what,

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { type SimulatedSystem, startSimulatedSystem } from '#spec/support/simulated-system.ts';
 import { untilServed } from '#spec/support/until-served.ts';
+import type { BackgroundLoad } from './background/background-load.ts';
+import { type BackgroundLoadResult, measureBackgroundLoads } from './background/measure-background-loads.ts';
 import { type FirstRequestResult, measureFirstRequests } from './measure-first-requests.ts';
 import { measureRequests, type RequestResult } from './measure-requests.ts';
 import { measureScraping, type ScrapingResult } from './measure-scraping.ts';
 import { readProcessUsage } from './process-usage.ts';
 import { type BenchmarkScenario, type Format, RESOLUTION_MS, type RequestKind } from './scenarios.ts';
-import { measureStandingLoads, type StandingLoadResult } from './standing/measure-standing-loads.ts';
-import type { StandingLoad } from './standing/standing-load.ts';
 import { findTargets } from './targets.ts';
 
 /** How long and how often to measure, and what. */
@@ -29,12 +29,12 @@ export interface BenchmarkOptions {
   /** How long one round of one kind of request takes. */
   readonly roundMs: number;
   readonly rounds: number;
-  /** Whether each round is followed by one of the floor: bare koa that has the same answers ready-made. */
-  readonly floor: boolean;
-  /** How many answers are timed of each kind and format that are the first after a cycle. */
+  /** Whether each round is followed by one of the baseline: bare koa that has the same responses ready-made. */
+  readonly baseline: boolean;
+  /** How many responses are timed of each kind and format that are the first after a cycle. */
   readonly firsts: number;
   /** What is to go on while the server scrapes, one after the other. */
-  readonly loads: readonly StandingLoad[];
+  readonly loads: readonly BackgroundLoad[];
   readonly loadMs: number;
   readonly onProgress: (what: string) => void;
   /** Ends everything when aborted. */
@@ -49,7 +49,7 @@ export interface ScenarioResult {
   readonly scraping: ScrapingResult;
   readonly requests: readonly RequestResult[];
   readonly firstRequests: readonly FirstRequestResult[];
-  readonly loads: readonly StandingLoadResult[];
+  readonly loads: readonly BackgroundLoadResult[];
   /** The most memory that the server held at any time, requests included. */
   readonly peakResidentBytes: number;
 }
@@ -100,7 +100,7 @@ async function measure(
   const targets = await findTargets(system);
   const requests = await measureRequests(system, targets[0], options);
   const firstRequests = await measureFirstRequests(system, targets[0], options);
-  const loads = await measureStandingLoads({ system, targets }, options);
+  const loads = await measureBackgroundLoads({ system, targets }, options);
   return {
     scenario,
     startToReadyMs,
@@ -135,7 +135,7 @@ async function untilReady(origin: string): Promise<number> {
     const elapsedMs = performance.now() - startMs;
     const status = await request(`${origin}/readyz`, { dispatcher }).then(
       async ({ statusCode, body }) => body.dump().then(() => statusCode),
-      () => 'no answer' as const, // it does not listen yet
+      () => 'no response' as const, // it does not listen yet
     );
     if (status === 200) return elapsedMs;
     if (elapsedMs > READY_WITHIN_MS)

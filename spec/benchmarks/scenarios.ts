@@ -31,23 +31,23 @@ export function describeScenario(scenario: BenchmarkScenario): string {
 /** What runs when no scenario is named: small clusters, as most are. */
 export const DEFAULT_SCENARIOS: readonly string[] = ['tiny', 'small'];
 
-/** The media types of the formats in which answers may be written. */
+/** The media types of the formats in which responses may be written. */
 export const MEDIA_TYPES = {
   json: 'application/json',
   protobuf: 'application/vnd.kubernetes.protobuf',
 } as const;
 
-/** How answers are written. */
+/** How responses are written. */
 export type Format = keyof typeof MEDIA_TYPES;
 
 export const FORMATS: readonly Format[] = ['json', 'protobuf'];
 
-/** One kind of question and how many ask it at a time. */
+/** One kind of request and how many ask it at a time. */
 export interface RequestKind {
   readonly name: string;
   readonly path: string;
   readonly clients: number;
-  /** Of what the answers are made. */
+  /** Of what the responses are made. */
   readonly about: 'nodes' | 'pods';
 }
 
@@ -56,7 +56,7 @@ const API = '/apis/metrics.k8s.io/v1beta1';
 /** What an autoscaler asks. */
 export const LIST_BY_LABEL = `${API}/namespaces/NAMESPACE/pods?labelSelector=SELECTOR`;
 
-/** The questions that servers are measured with; words in capitals stand for what the cluster really has. */
+/** The requests that servers are measured with; words in capitals stand for what the cluster really has. */
 export const REQUEST_KINDS: readonly RequestKind[] = [
   { name: 'list all pods', path: `${API}/pods`, clients: 1, about: 'pods' },
   { name: 'list one namespace', path: `${API}/namespaces/NAMESPACE/pods`, clients: 4, about: 'pods' },

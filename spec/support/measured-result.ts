@@ -16,11 +16,11 @@ const round = (perSecond: number) => ({ ...ROUND, requestsPerSecond: perSecond }
 export function measuredResult({
   cpuMillicores = 4.24,
   requestsPerSecond = [30, 10, 20],
-  floorPerSecond = [],
+  baselinePerSecond = [],
 }: {
   readonly cpuMillicores?: number;
   readonly requestsPerSecond?: readonly number[];
-  readonly floorPerSecond?: readonly number[];
+  readonly baselinePerSecond?: readonly number[];
 }): ScenarioResult {
   const [scenario] = SCENARIOS;
   const [kind] = REQUEST_KINDS;
@@ -44,8 +44,8 @@ export function measuredResult({
         gzip: true,
         protocol: 'HTTP/2',
         rounds: requestsPerSecond.map(round),
-        floorRounds: floorPerSecond.map(round),
-        toFloor: floorPerSecond.length > 0 ? 0.4 : null,
+        baselineRounds: baselinePerSecond.map(round),
+        toBaseline: baselinePerSecond.length > 0 ? 0.4 : null,
       },
     ],
     firstRequests: [{ kind, format: 'json', bodyBytes: 4321, firstMs: [5, 7, 6], againMs: [1, 2, 3] }],

@@ -75,7 +75,7 @@ export function kindText(object: ScaledObject): string {
   return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}.${kind}`;
 }
 
-/** Reads the scale anew and sets it, unless it is not as it was when this was decided. */
+/** Reads the scale again and sets it, unless it is not as it was when this was decided. */
 export async function setReplicas(
   object: ScaledObject,
   change: { readonly from: number; readonly to: number },

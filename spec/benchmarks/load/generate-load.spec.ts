@@ -87,7 +87,7 @@ describe('generateLoad', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(body),
     );
     expect(await other.catch((error: Error) => error.message)).to.match(
-      /the answer was 200, application\/json$/,
+      /the response was 200, application\/json$/,
     );
   });
 });

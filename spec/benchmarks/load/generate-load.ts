@@ -11,21 +11,21 @@ export interface LoadJob {
   readonly origin: string;
   readonly path: string;
   readonly mediaType: string;
-  /** Whether answers may come compressed. */
+  /** Whether responses may come compressed. */
   readonly gzip: boolean;
   readonly protocol: Protocol;
-  /** Each keeps one connection and asks again as soon as it has its answer. */
+  /** Each keeps one connection and asks again as soon as it has its response. */
   readonly clients: number;
   readonly durationMs: number;
   /** What the clients identify themselves with. */
   readonly tls: { readonly cert: string; readonly key: string };
 }
 
-/** What came of one job. Latencies run from sending the request to the last byte of the answer. */
+/** What came of one job. Latencies run from sending the request to the last byte of the response. */
 export interface LoadResult {
   readonly requests: number;
   readonly requestsPerSecond: number;
-  /** Bytes of one answer's body as they went over the wire. */
+  /** Bytes of one response's body as they went over the wire. */
   readonly bodyBytes: number;
   readonly medianMs: number;
   readonly p99Ms: number;
@@ -35,7 +35,7 @@ export interface LoadResult {
 /**
  * Asks for `durationMs` and measures; connections are made beforehand.
  *
- * @throws Error at the first answer other than 200.
+ * @throws Error at the first response other than 200.
  */
 export async function generateLoad(job: LoadJob): Promise<LoadResult> {
   // The server's certificate may be one that it made for itself: this measures, it does not judge.

@@ -5,8 +5,8 @@ import { readFrontProxyCertificate } from '../credentials.ts';
 import { ask, PROBE } from '../load/ask.ts';
 import { LIST_BY_LABEL, MEDIA_TYPES } from '../scenarios.ts';
 import { pathFor, type Target } from '../targets.ts';
+import type { BackgroundLoad, LoadOutcome } from './background-load.ts';
 import { pace } from './pace.ts';
-import type { LoadOutcome, StandingLoad } from './standing-load.ts';
 
 const AUTOSCALERS = 500;
 /** The controller's --horizontal-pod-autoscaler-sync-period. */
@@ -19,7 +19,7 @@ const EVERY_MS = SYNC_PERIOD_MS / AUTOSCALERS;
  * Autoscalers that each ask for the pods of an app once in a sync period, spread evenly over it: in protobuf,
  * compressed, as their service account, in the way that it comes through the aggregator.
  */
-export const AUTOSCALER_LOAD: StandingLoad = {
+export const AUTOSCALER_LOAD: BackgroundLoad = {
   name: 'hpa',
   what: `${AUTOSCALERS} autoscalers, each every ${SYNC_PERIOD_MS / 1000} s`,
   async prepare({ system, targets }) {

@@ -3,12 +3,12 @@ import { readProcessUsage } from '../process-usage.ts';
 import { quantile } from '../quantile.ts';
 import type { BenchmarkOptions } from '../run-scenario.ts';
 import { AUTOSCALER_LOAD } from './autoscalers.ts';
+import type { BackgroundLoad, LoadPlace } from './background-load.ts';
 import { TOP_LOAD } from './kubectl-top.ts';
 import { CHURN_LOAD } from './pod-churn.ts';
-import type { LoadPlace, StandingLoad } from './standing-load.ts';
 
 /** What a server has cost while something went on, scraping included. */
-export interface StandingLoadResult {
+export interface BackgroundLoadResult {
   readonly name: string;
   readonly what: string;
   readonly cpuMillicores: number;
@@ -20,15 +20,15 @@ export interface StandingLoadResult {
 }
 
 /** All there are, in the order in which they are measured: churn leaves another cluster behind. */
-export const STANDING_LOADS: readonly StandingLoad[] = [AUTOSCALER_LOAD, TOP_LOAD, CHURN_LOAD];
+export const BACKGROUND_LOADS: readonly BackgroundLoad[] = [AUTOSCALER_LOAD, TOP_LOAD, CHURN_LOAD];
 
 /** Has one chosen load after the other go on, and measures. */
-export async function measureStandingLoads(
+export async function measureBackgroundLoads(
   place: LoadPlace,
   options: BenchmarkOptions,
-): Promise<StandingLoadResult[]> {
+): Promise<BackgroundLoadResult[]> {
   const { pid } = place.system.server;
-  const results: StandingLoadResult[] = [];
+  const results: BackgroundLoadResult[] = [];
   for (const { name, what, prepare } of options.loads) {
     options.onProgress(what);
     await using prepared = await prepare(place);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
-import { answerKey, type RecordedAnswers } from './record-answers.ts';
+import { type RecordedResponses, responseKey } from './record-responses.ts';
 
 /** A certificate chain and its key, as PEM. */
 export interface ServingCertificate {
@@ -12,24 +12,24 @@ export interface ServingCertificate {
 }
 
 /** A server that listens; disposing it does not wait for requests under way. */
-export interface FloorServer extends AsyncDisposable {
+export interface BaselineServer extends AsyncDisposable {
   readonly origin: string;
 }
 
 /**
- * Bare koa with ready-made answers: what our server's machine, runtime and libraries allow. Whatever of TLS and HTTP
+ * Bare koa with ready-made responses: what our server's machine, runtime and libraries allow. Whatever of TLS and HTTP
  * costs each request or each connection is as our server has it; nothing else is there.
  */
-export async function startFloorServer(
-  answers: RecordedAnswers,
+export async function startBaselineServer(
+  responses: RecordedResponses,
   { cert, key }: ServingCertificate,
-): Promise<FloorServer> {
+): Promise<BaselineServer> {
   const app = new Koa();
   app.use((context) => {
-    const answer = answers.get(answerKey(context.req));
-    if (!answer) return; // koa says 404
-    context.set(answer.headers);
-    context.body = answer.body;
+    const response = responses.get(responseKey(context.req));
+    if (!response) return; // koa says 404
+    context.set(response.headers);
+    context.body = response.body;
   });
   const server = createSecureServer({
     ...{ cert, key, requestCert: true, rejectUnauthorized: false, allowHTTP1: true },

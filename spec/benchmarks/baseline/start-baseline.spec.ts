@@ -2,28 +2,28 @@ import { expect } from 'chai';
 import { Client } from 'undici';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { ask, PROBE } from '../load/ask.ts';
-import { startFloorServer } from './floor-server.ts';
-import { answerKey } from './record-answers.ts';
-import { startFloor } from './start-floor.ts';
+import { startBaselineServer } from './baseline-server.ts';
+import { responseKey } from './record-responses.ts';
+import { startBaseline } from './start-baseline.ts';
 
-describe('startFloor', () => {
+describe('startBaseline', () => {
   const { certificatePem: cert, privateKeyPem: key } = new CertificateAuthority('test').issue({
     subject: { commonName: 'both' },
     usages: ['serverAuth', 'clientAuth'],
     names: ['127.0.0.1'],
   });
   const asked = { url: PROBE.path, headers: { accept: '*/*', 'accept-encoding': 'identity' } };
-  const answers = new Map([
-    [answerKey(asked), { headers: { 'content-type': 'text/plain' }, body: Buffer.from('ok') }],
+  const responses = new Map([
+    [responseKey(asked), { headers: { 'content-type': 'text/plain' }, body: Buffer.from('ok') }],
   ]);
 
   it('has another process serve what a server responds', async () => {
     await using stack = new AsyncDisposableStack();
-    const server = stack.use(await startFloorServer(answers, { cert, key }));
+    const server = stack.use(await startBaselineServer(responses, { cert, key }));
     const order = { origin: server.origin, tls: { cert, key }, certificate: { cert, key } };
-    const floor = stack.use(await startFloor({ ...order, questions: [PROBE] }));
-    expect(floor.pid).not.to.equal(process.pid);
-    const client = new Client(floor.origin, { connect: { rejectUnauthorized: false } });
+    const baseline = stack.use(await startBaseline({ ...order, requests: [PROBE] }));
+    expect(baseline.pid).not.to.equal(process.pid);
+    const client = new Client(baseline.origin, { connect: { rejectUnauthorized: false } });
     stack.defer(() => client.close());
     expect(await ask(client, PROBE)).to.equal(2);
   });

@@ -1,7 +1,7 @@
 import { Client } from 'undici';
 import { readAdminAccess } from '../credentials.ts';
+import type { BackgroundLoad, LoadOutcome } from './background-load.ts';
 import { pace } from './pace.ts';
-import type { LoadOutcome, StandingLoad } from './standing-load.ts';
 
 const PODS_A_SECOND = 100;
 
@@ -9,7 +9,7 @@ const PODS_A_SECOND = 100;
  * Pods that are replaced, in the order of the list: one is deleted, and another of the same labels and containers is created,
  * which the scheduler binds and a kubelet runs. So there are as many at the end as there were before.
  */
-export const CHURN_LOAD: StandingLoad = {
+export const CHURN_LOAD: BackgroundLoad = {
   name: 'churn',
   what: `${PODS_A_SECOND} pods/s deleted and created`,
   async prepare({ system }) {
@@ -82,6 +82,6 @@ async function change(client: Client, method: 'DELETE' | 'POST', path: string, o
   const json = { 'content-type': 'application/json' };
   const sent = object ? { headers: json, body: JSON.stringify(object) } : {};
   const { statusCode, body } = await client.request({ method, path, ...sent });
-  const answer = await body.text();
-  if (statusCode >= 300) throw new Error(`Cannot ${method} ${path}: ${statusCode}, ${answer}`);
+  const response = await body.text();
+  if (statusCode >= 300) throw new Error(`Cannot ${method} ${path}: ${statusCode}, ${response}`);
 }

@@ -4,18 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
-import type { Question } from '../load/ask.ts';
-import { answerKey, type RecordedAnswers, recordAnswers } from './record-answers.ts';
+import type { LoadRequest } from '../load/ask.ts';
+import { type RecordedResponses, recordResponses, responseKey } from './record-responses.ts';
 
-describe('recordAnswers', () => {
+describe('recordResponses', () => {
   const { certificatePem: cert, privateKeyPem: key } = new CertificateAuthority('test').issue({
     subject: { commonName: 'both' },
     usages: ['serverAuth', 'clientAuth'],
     names: ['127.0.0.1'],
   });
-  const question = { path: '/a', mediaType: 'application/json', gzip: false };
+  const request = { path: '/a', mediaType: 'application/json', gzip: false };
 
-  async function record(questions: readonly Question[]): Promise<RecordedAnswers> {
+  async function record(requests: readonly LoadRequest[]): Promise<RecordedResponses> {
     await using stack = new AsyncDisposableStack();
     const server = createSecureServer({ cert, key }, ({ url, headers }, response) => {
       const encoding = headers['accept-encoding'] === 'gzip' ? { 'content-encoding': 'gzip' } : {};
@@ -26,14 +26,14 @@ describe('recordAnswers', () => {
     stack.defer(() => void server.close());
     await once(server, 'listening');
     const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return await recordAnswers({ origin, tls: { cert, key }, questions });
+    return await recordResponses({ origin, tls: { cert, key }, requests });
   }
 
   it('keeps what went over the wire, and the headers that tell of it', async () => {
-    const answers = await record([question, { ...question, gzip: true }]);
+    const responses = await record([request, { ...request, gzip: true }]);
     const asked = (encoding: string) =>
-      answerKey({ url: '/a', headers: { accept: 'application/json', 'accept-encoding': encoding } });
-    expect([...answers]).to.deep.equal([
+      responseKey({ url: '/a', headers: { accept: 'application/json', 'accept-encoding': encoding } });
+    expect([...responses]).to.deep.equal([
       [asked('identity'), { headers: { 'content-type': 'application/json' }, body: Buffer.from('long') }],
       [
         asked('gzip'),
@@ -46,7 +46,7 @@ describe('recordAnswers', () => {
   });
 
   it('keeps no refusal', async () => {
-    const failure = await record([{ ...question, path: '/b' }]).catch((error: Error) => error.message);
+    const failure = await record([{ ...request, path: '/b' }]).catch((error: Error) => error.message);
     expect(failure).to.match(/^Cannot measure \/b .* was 403/);
   });
 });

@@ -1,13 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import type { Kubectl } from '#spec/support/kubectl.ts';
+import type { BackgroundLoad, LoadOutcome } from './background-load.ts';
 import { pace } from './pace.ts';
-import type { LoadOutcome, StandingLoad } from './standing-load.ts';
 
 const EVERY_MS = 15_000;
 const PATIENCE_MS = 60_000;
 
 /** Somebody who watches all pods by the real kubectl; it is timed whole, its own start included. */
-export const TOP_LOAD: StandingLoad = {
+export const TOP_LOAD: BackgroundLoad = {
   name: 'top',
   what: `kubectl top pod -A, every ${EVERY_MS / 1000} s`,
   async prepare({ system: { kubectl } }) {

@@ -2,7 +2,7 @@ import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import type { Target } from '../targets.ts';
 
 /** Something that goes on in a cluster while its metrics are scraped. */
-export interface StandingLoad {
+export interface BackgroundLoad {
   /** By which it is chosen. */
   readonly name: string;
   readonly what: string;
@@ -12,7 +12,7 @@ export interface StandingLoad {
 
 /** A load that can begin at once. */
 export interface PreparedLoad extends AsyncDisposable {
-  /** Goes on for `forMs`, and until everything that was asked is answered. */
+  /** Goes on for `forMs`, and until everything that was asked has its response. */
   run(forMs: number): Promise<LoadOutcome>;
 }
 
@@ -26,6 +26,6 @@ export interface LoadPlace {
 /** What was done. */
 export interface LoadOutcome {
   readonly requests: number;
-  /** How long the measured server's answers took; empty where it was asked nothing. */
+  /** How long the measured server's responses took; empty where it was asked nothing. */
   readonly latenciesMs: readonly number[];
 }
