@@ -70,3 +70,294 @@ describe('scaledObjectsSubsystem', function () {
     ]);
   });
 });
+
+describe('scaledObjectsSubsystem, by what a ScaledObject says', function () {
+  this.timeout(60_000);
+
+  it('is an error to the HPA while a trigger fails, until the fallback counts, and goes back', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 10);
+    await cluster.deployment('web', 2);
+    const fallback = { failureThreshold: 2, replicas: 6 };
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')], fallback });
+    await cluster.lead();
+    await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === '10');
+    await cluster.holds(async () => (await cluster.condition('web', 'Fallback')).startsWith('False'));
+    cluster.source.set('/queue', { status: 500 });
+    await cluster.elapse(16);
+    await cluster.holds(
+      async () => (await cluster.status('web')).health?.['s0-metric-api-value']?.numberOfFailures === 1,
+    );
+    expect(cluster.external('s0-metric-api-value', 'web')).to.equal(
+      'metric:s0-metric-api-value encountered error',
+    );
+    expect(await cluster.replicas('web')).to.equal(2);
+    await cluster.elapse(31);
+    await cluster.holds(async () => (await cluster.condition('web', 'Fallback')).startsWith('True'));
+    expect((await cluster.status('web')).health).to.deep.equal({
+      's0-metric-api-value': { numberOfFailures: 3, status: 'Failing' },
+    });
+    await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === '30');
+    expect(await cluster.condition('web', 'Fallback')).to.equal(
+      'True FallbackExists At least one trigger is falling back on this scaled object',
+    );
+    cluster.source.set('/queue', 15);
+    await cluster.elapse(16);
+    await cluster.holds(async () => (await cluster.condition('web', 'Fallback')).startsWith('False'));
+    expect(cluster.external('s0-metric-api-value', 'web')).to.equal('15');
+    expect(cluster.events).to.include.members([
+      'web ScaledObjectFallbackActivated ScaledObject fallback is active',
+      'web ScaledObjectFallbackDeactivated ScaledObject fallback is no longer active',
+    ]);
+  });
+
+  it('scales nothing while all triggers fail without a fallback, and says so', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await cluster.deployment('web', 3);
+    await cluster.scaledObject('web', { cooldownPeriod: 0, triggers: [cluster.trigger('/absent')] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
+    expect(await cluster.condition('web', 'Ready')).to.equal(
+      'False TriggerError Triggers defined in ScaledObject are not working correctly',
+    );
+    await cluster.elapse(60);
+    expect(await cluster.replicas('web')).to.equal(3);
+    expect(cluster.events).to.include(
+      'web KEDAScalerFailed error requesting metrics endpoint: /absent: api returned 404',
+    );
+  });
+
+  it('pauses: its HPA goes, its replicas are those of the annotation, and nothing is asked', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 10);
+    await cluster.deployment('web', 2);
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    const path = `${PATHS.scaledObjects}/web`;
+    const annotate = (value: string | null) =>
+      cluster.api.patch(path, 'merge', {
+        metadata: { annotations: { 'autoscaling.keda.sh/paused-replicas': value } },
+      });
+    await annotate('4');
+    await cluster.holds(async () => (await cluster.replicas('web')) === 4);
+    await cluster.holds(async () => (await cluster.status('web')).pausedReplicaCount === 4);
+    expect(await cluster.condition('web', 'Paused')).to.equal(
+      'True ScaledObjectPaused ScaledObject is paused',
+    );
+    expect(await cluster.condition('web', 'Ready')).to.equal('True ScaledObjectReady ScaledObject is paused');
+    expect((await cluster.get(`${PATHS.hpas}/keda-hpa-web`)).code).to.equal(404);
+    const asked = cluster.asked('/queue');
+    await cluster.elapse(60);
+    expect(cluster.asked('/queue')).to.equal(asked);
+    await annotate(null);
+    await cluster.holds(async () => (await cluster.condition('web', 'Paused')).startsWith('False'));
+    expect(await cluster.condition('web', 'Paused')).to.equal(
+      'False ScaledObjectUnpaused pause annotation removed for ScaledObject',
+    );
+    expect((await cluster.get(`${PATHS.hpas}/keda-hpa-web`)).metadata.name).to.equal('keda-hpa-web');
+    expect((await cluster.status('web')).pausedReplicaCount).to.equal(undefined);
+    expect(cluster.events).to.include.members([
+      'web ScaledObjectPaused ScaledObject is paused',
+      'web ScaledObjectUnpaused pause annotation removed for ScaledObject',
+    ]);
+  });
+
+  it('gives the target its first replicas back when it is deleted, and leaves nothing behind', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    await cluster.deployment('web', 3);
+    await cluster.scaledObject('web', {
+      cooldownPeriod: 0,
+      triggers: [cluster.trigger('/queue')],
+      advanced: { restoreToOriginalReplicaCount: true },
+    });
+    await cluster.lead();
+    await cluster.elapse(2);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.api.delete(`${PATHS.scaledObjects}/web`);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 3);
+    await cluster.holds(async () => (await cluster.get(`${PATHS.scaledObjects}/web`)).code === 404);
+    await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === 'no such metric');
+    expect(cluster.events).to.include('web ScaledObjectDeleted ScaledObject was deleted');
+  });
+
+  it('has a formula make one metric of all', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/a', 4).set('/b', 7);
+    await cluster.deployment('web', 1);
+    await cluster.scaledObject('web', {
+      triggers: [cluster.trigger('/a', { name: 'a' }), cluster.trigger('/b', { name: 'b' })],
+      advanced: { scalingModifiers: { formula: '(a + b) / 2', target: '2.5', activationTarget: '5' } },
+    });
+    await cluster.lead();
+    await cluster.holds(() => cluster.external('composite-metric', 'web') === '5500m');
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    const { metrics } = (await cluster.get(`${PATHS.hpas}/keda-hpa-web`)).spec;
+    expect(metrics).to.have.lengthOf(1);
+    expect(metrics[0].external.target).to.deep.equal({ type: 'AverageValue', averageValue: '2500m' });
+    expect((await cluster.status('web')).compositeScalerName).to.equal('composite-metric');
+    expect((await cluster.status('web')).externalMetricNames).to.deep.equal([
+      's0-metric-api-value',
+      's1-metric-api-value',
+    ]);
+  });
+
+  it('takes credentials out of a Secret, and the new one when it was rotated', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    const data = (token: string) => ({ token: Buffer.from(token).toString('base64') });
+    cluster.source.set('/queue?api_key=old', 1);
+    await cluster.create(PATHS.secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 's' },
+      data: data('old'),
+    });
+    await cluster.create(PATHS.authentications, {
+      apiVersion: 'keda.sh/v1alpha1',
+      kind: 'TriggerAuthentication',
+      metadata: { name: 'auth' },
+      spec: { secretTargetRef: [{ parameter: 'apiKey', name: 's', key: 'token' }] },
+    });
+    await cluster.deployment('web', 1);
+    const trigger = cluster.trigger('/queue', {
+      authenticationRef: { name: 'auth' },
+      metadata: { authModes: 'apiKey', method: 'query' },
+    });
+    await cluster.scaledObject('web', { triggers: [trigger] });
+    await cluster.lead();
+    await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === '1');
+    await cluster.api.patch(`${PATHS.secrets}/s`, 'merge', { data: data('new') });
+    cluster.source.delete('/queue?api_key=old');
+    cluster.source.set('/queue?api_key=new', 2);
+    await cluster.elapse(35);
+    await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === '2');
+    expect(JSON.stringify([cluster.events, cluster.logger])).to.not.contain('api_key');
+    expect((await cluster.status('web')).authenticationsTypes).to.equal('auth');
+  });
+
+  for (const [what, spec, message] of [
+    [
+      'a type that nobody knows',
+      { triggers: [{ type: 'kafka', metadata: {} }] },
+      /^False ScaledObjectCheckFailed failed to ensure HPA is correctly created for ScaledObject: no scaler found for type: kafka; there are cpu, cron, /,
+    ],
+    [
+      'an authentication that is not there',
+      { triggers: [{ type: 'cron', metadata: {}, authenticationRef: { name: 'nobody' } }] },
+      /: TriggerAuthentication "nobody" not found$/,
+    ],
+    [
+      'a missing parameter',
+      { triggers: [{ type: 'cron', metadata: { timezone: 'UTC', start: '0 8 * * *', end: '0 9 * * *' } }] },
+      /: missing required parameter "desiredReplicas" in \[triggerMetadata\]$/,
+    ],
+    [
+      'idle replicas that are not below min',
+      { idleReplicaCount: 2, minReplicaCount: 2, triggers: [{ type: 'cron', metadata: {} }] },
+      /^False ScaledObjectCheckFailed ScaledObject doesn't have correct Idle\/Min\/Max Replica Counts specification: IdleReplicaCount=2 must be less than MinReplicaCount=2$/,
+    ],
+    [
+      'CPU that is not requested',
+      {
+        minReplicaCount: 1,
+        triggers: [{ type: 'cpu', metricType: 'Utilization', metadata: { value: '50' } }],
+      },
+      /: the scaledobject has a cpu trigger but the container main doesn't have the cpu request defined$/,
+    ],
+    [
+      'a target that is not there',
+      { scaleTargetRef: { name: 'nobody' }, triggers: [{ type: 'cron', metadata: {} }] },
+      /^False ScaledObjectCheckFailed ScaledObject doesn't have correct scaleTargetRef specification: .*nobody/,
+    ],
+  ] as const)
+    it(`refuses ${what} by its condition`, async () => {
+      await using cluster = await startScaledObjectsCluster();
+      await cluster.deployment('web', 1);
+      await cluster.scaledObject('web', spec);
+      await cluster.lead();
+      await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
+      expect(await cluster.condition('web', 'Ready')).to.match(message);
+      expect(await cluster.condition('web', 'Active')).to.equal(
+        'Unknown UnknownState ScaledObject check failed',
+      );
+      expect(await cluster.replicas('web')).to.equal(1);
+      const told = cluster.events.filter((event) => event.startsWith('web ScaledObjectCheckFailed'));
+      await cluster.elapse(50);
+      expect(cluster.events.filter((event) => event.startsWith('web ScaledObjectCheckFailed'))).to.deep.equal(
+        told,
+      );
+    });
+
+  it('lets the older of two have their target, and a foreign HPA, too', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    await cluster.deployment('web', 1);
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
+    await cluster.clock.advance(2000);
+    await cluster.scaledObject('younger', {
+      scaleTargetRef: { name: 'web' },
+      triggers: [cluster.trigger('/queue')],
+    });
+    await cluster.deployment('other', 1);
+    await cluster.create(PATHS.hpas, {
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'foreign' },
+      spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'other' }, maxReplicas: 2 },
+    });
+    await cluster.scaledObject('other', { triggers: [cluster.trigger('/queue')] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+    await cluster.holds(async () => (await cluster.condition('younger', 'Ready')).startsWith('False'));
+    expect(await cluster.condition('younger', 'Ready')).to.contain(
+      "the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'",
+    );
+    await cluster.holds(async () => (await cluster.condition('other', 'Ready')).startsWith('False'));
+    expect(await cluster.condition('other', 'Ready')).to.contain(
+      "the workload 'other' of type 'apps/v1.Deployment' is already managed by the hpa 'foreign'",
+    );
+  });
+
+  it('keeps its HPA in step without writing it needlessly, and makes it again', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    await cluster.deployment('web', 1);
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] }, { labels: { team: 'a' } });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    const hpa = () => cluster.get(`${PATHS.hpas}/keda-hpa-web`);
+    const { resourceVersion, uid } = (await hpa()).metadata;
+    await cluster.elapse(45);
+    expect((await hpa()).metadata.resourceVersion).to.equal(resourceVersion);
+    await cluster.api.patch(`${PATHS.scaledObjects}/web`, 'merge', {
+      metadata: { labels: { team: null } },
+      spec: { maxReplicaCount: 7 },
+    });
+    await cluster.holds(async () => (await hpa()).spec.maxReplicas === 7);
+    expect((await hpa()).metadata.labels).to.not.have.property('team');
+    expect((await hpa()).metadata.uid).to.equal(uid);
+    await cluster.api.delete(`${PATHS.hpas}/keda-hpa-web`);
+    await cluster.holds(async () => ![undefined, uid].includes((await hpa()).metadata.uid));
+  });
+
+  it('remembers across a restart when it was active', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    await cluster.deployment('web', 1);
+    await cluster.scaledObject('web', { cooldownPeriod: 100, triggers: [cluster.trigger('/queue')] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.status('web')).lastActiveTime !== undefined);
+    cluster.source.set('/queue', 0);
+    await cluster.elapse(16);
+    await cluster.holds(async () =>
+      (await cluster.condition('web', 'Active')).startsWith('False ScalerCooldown'),
+    );
+    await cluster.stop();
+    await cluster.lead();
+    await cluster.elapse(60);
+    expect(await cluster.replicas('web')).to.equal(1);
+    await cluster.elapse(60);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+  });
+});

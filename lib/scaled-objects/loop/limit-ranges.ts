@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 
 const LIMIT_RANGES = {
@@ -21,7 +22,10 @@ const SPEC = z.object({
 export function limitedByDefault(client: ApiClient) {
   const ranges = new ResourceClient({ api: client, resource: LIMIT_RANGES });
   return async (namespace: string, signal: AbortSignal): Promise<readonly string[]> => {
-    const found = await ranges.list({ namespace, signal });
+    const found = await ranges.list({ namespace, signal }).catch((error: unknown) => {
+      if (isNotFound(error)) return []; // who serves none has none
+      throw error;
+    });
     return found.flatMap((range) => {
       const limits = SPEC.safeParse(range).data?.spec.limits ?? [];
       return limits

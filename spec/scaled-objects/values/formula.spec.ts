@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
+
+const VALUES = { a: 4, b: 2, c: undefined };
+
+describe('compileFormula', () => {
+  for (const [text, result] of [
+    ['(a + b) / 2', 3],
+    ['a > 3 ? a + b : 1', 6],
+    ['max(a, b) - min([a, b])', 2],
+    ['count([a, b], {# > 3}) > 0 ? 5 : 0', 5],
+    ['sum(map([a, b], {# * 2}))', 12],
+    ['c ?? a', 4],
+    ['c', undefined],
+    ['float(a) ** 2', 16],
+    ['a in [4] and not (b == 3) ? round(2.5) : 0', 3],
+    ['median([a, b, 9])', 4],
+  ] as const)
+    it(`works out ${text}`, () => {
+      expect(compileFormula(text).evaluate(VALUES)).to.equal(result);
+    });
+
+  for (const [text, reason] of [
+    ['a +', /^error trying to compile custom formula: /],
+    ['other', /^error trying to run custom formula: unknown name other$/],
+    ['a > b', /^error trying to run custom formula: it gives a boolean, not a number$/],
+    ['a / 0', /it gives Infinity, not a number$/],
+    ['c + a', /\+ takes numbers, not nil$/],
+    ['constructor', /unknown name constructor$/],
+    ['a.b', /MemberExpression is not known$/],
+    ['eval(a)', /unknown function eval$/],
+    ['toString(a)', /unknown function toString$/],
+    [`${'map(['.repeat(60)}`, /compile/],
+    ['a'.repeat(2001), /longer than 2000 characters/],
+  ] as const)
+    it(`refuses ${text.slice(0, 30)}`, () => {
+      expect(() => compileFormula(text).evaluate(VALUES)).to.throw(reason);
+    });
+
+  it('ends lists within lists', () => {
+    const list = `[${Array.from({ length: 40 }, (_, index) => index).join(',')}]`;
+    const nested = `sum(map(${list}, {sum(map(${list}, {sum(map(${list}, {#}))}))}))`;
+    expect(() => compileFormula(nested).evaluate({})).to.throw('it takes more than 10000 steps');
+  });
+});
