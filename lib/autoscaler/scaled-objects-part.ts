@@ -16,11 +16,9 @@ import {
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
 import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
-import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
 import type { ListPods } from '#lib/scaled-objects/triggers/kubernetes-workload.ts';
+import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
-import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import { untilServed } from './served-kind.ts';
 import type { Subsystem } from './subsystem.ts';
@@ -52,14 +50,13 @@ const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods
 /** ScaledObjects as a part of the autoscaler: it waits for their definitions; every replica asks, the leader acts. */
 export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Subsystem {
   const { client, mapper, clock, logger, workers, workQueues: series, userAgent, allowedHosts } = environment;
-  const hosts = new AllowedHosts(allowedHosts);
-  const clients = new HttpClients(
-    (credentials) => new HttpClient({ clock, userAgent, allowedHosts: hosts, credentials }),
-  );
-  const triggers = allTriggers({
-    ...{ clock, clients, timeoutMs: environment.httpTimeoutMs, listPods: listPods(client) },
+  const sources = openTriggerSources({
+    ...{ clock, userAgent, allowedHosts, timeoutMs: environment.httpTimeoutMs, listPods: listPods(client) },
   });
-  const scaledObjects = scaledObjectsSubsystem({ ...environment, types: new TriggerTypes(triggers) });
+  const scaledObjects = scaledObjectsSubsystem({
+    ...environment,
+    types: new TriggerTypes(allTriggers(sources)),
+  });
   const disposal = new AbortController();
   const { signal } = disposal;
   const started = Promise.withResolvers<void>();
@@ -133,7 +130,7 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
       disposal.abort(new Error('the program ends'));
       await following;
       await scaledObjects[Symbol.asyncDispose]();
-      await clients[Symbol.asyncDispose]();
+      await sources[Symbol.asyncDispose]();
     },
   };
 }

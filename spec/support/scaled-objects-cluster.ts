@@ -15,11 +15,9 @@ import {
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
 import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
-import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
+import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
-import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { eventually } from './eventually.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
@@ -114,16 +112,11 @@ export async function startScaledObjectsCluster(
     async lead() {
       const client = new ApiClient({ access, clock, userAgent: 'spec/1', requestTimeoutMs: NEVER_MS });
       const mapper = new RestMapper({ api: client, clock });
-      const clients = new HttpClients(
-        (credentials) =>
-          new HttpClient({
-            clock,
-            userAgent: 'spec/1',
-            allowedHosts: new AllowedHosts(['127.0.0.0/8']),
-            credentials,
-          }),
-      );
-      const triggers = allTriggers({ clock, clients, timeoutMs: NEVER_MS, listPods: async () => [] });
+      const sources = openTriggerSources({
+        ...{ clock, userAgent: 'spec/1', allowedHosts: ['127.0.0.0/8'], timeoutMs: NEVER_MS },
+        listPods: async () => [],
+      });
+      const triggers = allTriggers(sources);
       const subsystem = scaledObjectsSubsystem({
         ...{ client, mapper, store, clock, logger },
         scales: new ScaleClient({ api: client, mapper, clock }),
@@ -152,7 +145,7 @@ export async function startScaledObjectsCluster(
         ending.abort(new Error('not the leader any more'));
         await Promise.all(done);
         await subsystem[Symbol.asyncDispose]();
-        await clients[Symbol.asyncDispose]();
+        await sources[Symbol.asyncDispose]();
         await client[Symbol.asyncDispose]();
       };
       running = { subsystem, end };

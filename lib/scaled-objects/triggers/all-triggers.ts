@@ -1,14 +1,20 @@
+import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { cronTrigger } from './cron.ts';
 import type { HttpClients } from './http-clients.ts';
 import { kubernetesWorkloadTrigger, type ListPods } from './kubernetes-workload.ts';
 import { metricsApiTrigger } from './metrics-api.ts';
+import { mysqlTrigger } from './mysql.ts';
+import type { SqlTriggerOptions } from './postgresql.ts';
+import { postgresqlTrigger } from './postgresql.ts';
 import { prometheusTrigger } from './prometheus.ts';
+import { redisStreamsTrigger, redisTrigger } from './redis.ts';
 import { resourceTrigger } from './resource.ts';
 import type { Trigger } from './trigger.ts';
 
 /** What triggers work with. */
-export interface AllTriggersOptions {
+export interface AllTriggersOptions extends SqlTriggerOptions {
+  readonly redis: RedisServers;
   readonly clock: Clock;
   readonly clients: HttpClients;
   /** By default of one HTTP request. */
@@ -24,6 +30,10 @@ export function allTriggers(options: AllTriggersOptions): readonly Trigger[] {
     resourceTrigger('memory'),
     kubernetesWorkloadTrigger(options),
     metricsApiTrigger(options),
+    mysqlTrigger(options),
+    postgresqlTrigger(options),
     prometheusTrigger(options),
+    redisTrigger(options),
+    redisStreamsTrigger(options),
   ];
 }

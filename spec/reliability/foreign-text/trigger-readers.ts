@@ -1,4 +1,8 @@
 import { z } from 'zod';
+import {
+  parseMysqlConnection,
+  parsePostgresConnection,
+} from '#lib/scaled-objects/parameters/connection-text.ts';
 import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/parameters/parameters-of.ts';
 import { readExpositionValue } from '#lib/scaled-objects/triggers/exposition-value.ts';
@@ -90,6 +94,22 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
         attempt(() =>
           parametersOf(PARAMETERS, { metadata: { [name]: text }, authentication: {}, environment: {} }),
         );
+    },
+  },
+  {
+    name: 'a connection to a database',
+    files: ['connection-text.ts'],
+    bound: { length: 4096, by: 'MAX_LENGTH' },
+    shapes: {
+      pairs: repeated('a=b '),
+      quotes: repeated("\\'", { before: "a='" }),
+      spaces: repeated(' ', { before: 'a', behind: 'x' }),
+      parentheses: repeated('tcp('),
+      ats: repeated('@', { before: 'a:' }),
+    },
+    read: (text) => {
+      attempt(() => parsePostgresConnection(text));
+      attempt(() => parseMysqlConnection(text));
     },
   },
   {

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { type ConnectionText, parseMysqlConnection } from '../parameters/connection-text.ts';
+import { float, METADATA, type Place, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/parameters-of.ts';
+import type { SqlTriggerOptions } from './postgresql.ts';
+import { sqlQuery } from './sql-query.ts';
+import { above, oneMetric, type Trigger } from './trigger.ts';
+
+const SECRET: readonly Place[] = ['authentication', 'environment'];
+const PLACE: readonly Place[] = ['metadata', 'authentication'];
+
+const parameters = z.object({
+  connectionString: parameter(text.optional(), {
+    from: SECRET,
+    description: '`user:password@tcp(host:3306)/database`; instead of the following.',
+  }),
+  username: parameter(text.optional(), {
+    from: ['metadata', 'authentication', 'environment'],
+    description: 'Who asks.',
+  }),
+  password: parameter(text.optional(), { from: SECRET, description: 'The password.' }),
+  host: parameter(text.optional(), { from: PLACE, description: 'The host.' }),
+  port: parameter(text.optional(), { from: PLACE, description: 'Its port. By default 3306.' }),
+  dbName: parameter(text.optional(), { from: PLACE, description: 'The database.' }),
+  query: parameter(text, {
+    from: METADATA,
+    description: 'The statement; the first column of its first row counts.',
+  }),
+  queryValue: parameter(float, { from: METADATA, description: 'What one replica is to have.' }),
+  activationQueryValue: parameter(float.default(0), {
+    from: METADATA,
+    description: 'Above this the trigger is active.',
+    default: '0',
+  }),
+  metricName: parameter(text.optional(), { from: METADATA, description: 'Taken without effect.' }),
+});
+
+const PORT = '3306';
+
+/** The number that a statement of MySQL or MariaDB gives. */
+export function mysqlTrigger({ databases, allowedHosts }: SqlTriggerOptions): Trigger {
+  return {
+    types: ['mysql'],
+    description: 'The number that a statement of MySQL or MariaDB reads.',
+    parameters,
+    plan(request) {
+      const given = parametersOf(parameters, request);
+      const { connectionString, dbName = '' } = given;
+      const connection = connectionString ? parseMysqlConnection(connectionString) : partsOf(given);
+      const { host = '', port = Number(PORT), user = '', password = '', database = '' } = connection;
+      const source = databases.for({
+        ...{ system: 'mysql', host, port, user, password, database, allowedHosts, tls: undefined },
+      });
+      const query = sqlQuery(source, { text: given.query, error: 'error inspecting MySQL' });
+      const name = `mysql-${connectionString ? database : dbName}`;
+      return oneMetric({ name, query, target: given.queryValue, judge: above(given.activationQueryValue) });
+    },
+  };
+}
+
+function partsOf({
+  host,
+  port = PORT,
+  username,
+  password,
+  dbName,
+}: z.output<typeof parameters>): ConnectionText {
+  if (host === undefined) throw new Error('no host given');
+  if (!/^\d{1,5}$/.test(port.trim())) throw new Error('unable to set param "port": it is no whole number');
+  return { host: host.trim(), port: Number(port), user: username, password, database: dbName };
+}

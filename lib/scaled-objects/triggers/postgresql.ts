@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import type { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import type { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
+import { type ConnectionText, parsePostgresConnection } from '../parameters/connection-text.ts';
+import { float, METADATA, type Place, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/parameters-of.ts';
+import { sqlQuery } from './sql-query.ts';
+import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+
+const SECRET: readonly Place[] = ['authentication', 'environment'];
+const PLACE: readonly Place[] = ['authentication', 'metadata'];
+const part = (description: string) => parameter(text.optional(), { from: PLACE, description });
+
+const parameters = z.object({
+  query: parameter(text, {
+    from: METADATA,
+    description: 'The statement; the first column of its first row counts.',
+  }),
+  targetQueryValue: parameter(float.optional(), {
+    from: METADATA,
+    description: 'What one replica is to have.',
+  }),
+  activationTargetQueryValue: parameter(float.default(0), {
+    from: METADATA,
+    description: 'Above this the trigger is active.',
+    default: '0',
+  }),
+  connection: parameter(text.optional(), {
+    from: SECRET,
+    description: 'A URL, or `host=a port=5432 user=…`; instead of the following.',
+  }),
+  host: part('The host.'),
+  port: part('Its port.'),
+  userName: part('Who asks.'),
+  dbName: part('The database.'),
+  sslmode: part('disable, require, verify-ca or verify-full.'),
+  password: parameter(text.optional(), { from: SECRET, description: 'The password.' }),
+});
+
+/** What triggers work with that ask databases. */
+export interface SqlTriggerOptions {
+  readonly databases: SqlDatabases;
+  readonly allowedHosts: AllowedHosts;
+}
+
+const PORT = 5432;
+/** Those that ask for no encryption; what the others leave unverified, they say. */
+const PLAIN = ['disable', 'allow', 'prefer'];
+const UNVERIFIED = ['require'];
+
+/** The number that a statement of PostgreSQL gives. */
+export function postgresqlTrigger({ databases, allowedHosts }: SqlTriggerOptions): Trigger {
+  return {
+    types: ['postgresql'],
+    description: 'The number that a statement of PostgreSQL reads.',
+    parameters,
+    plan(request) {
+      const given = parametersOf(parameters, request);
+      const target = neededTarget(given.targetQueryValue, request, 'no targetQueryValue given');
+      const connection = given.connection ? parsePostgresConnection(given.connection) : partsOf(given);
+      const {
+        host = '',
+        port = PORT,
+        user = '',
+        password = '',
+        database = '',
+        sslmode = 'prefer',
+      } = connection;
+      const source = databases.for({
+        ...{ system: 'postgres', host, port, user, password, database: database || user, allowedHosts },
+        tls: PLAIN.includes(sslmode) ? undefined : { isUnverified: UNVERIFIED.includes(sslmode) },
+      });
+      const query = sqlQuery(source, {
+        text: given.query,
+        error: 'error inspecting postgreSQL: could not query postgreSQL',
+      });
+      return oneMetric({ name: 'postgresql', query, target, judge: above(given.activationTargetQueryValue) });
+    },
+  };
+}
+
+function partsOf(given: z.output<typeof parameters>): ConnectionText {
+  const need = (name: 'host' | 'port' | 'userName' | 'dbName' | 'sslmode', what: string) => {
+    const value = given[name];
+    if (value === undefined) throw new Error(`no ${what} given`);
+    return value.trim();
+  };
+  const host = need('host', 'host');
+  const port = Number(need('port', 'port'));
+  if (!Number.isInteger(port)) throw new Error('unable to set param "port": it is no whole number');
+  const user = need('userName', 'username');
+  const database = need('dbName', 'dbname');
+  return { host, port, user, database, sslmode: need('sslmode', 'sslmode'), password: given.password };
+}

@@ -1,0 +1,33 @@
+import type { Query } from '#lib/sources/query.ts';
+import type { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+
+const SHOWN_LENGTH = 200;
+const LONGEST_NUMBER = 64;
+
+/** The first column of the first row that a statement reads, as a number. */
+export function sqlQuery(
+  database: SqlDatabase,
+  { text, error }: { readonly text: string; readonly error: string },
+): Query {
+  return {
+    key: JSON.stringify(['sql-trigger', database.key, text]),
+    description: `${text.slice(0, SHOWN_LENGTH)} of a database`,
+    async ask(signal) {
+      try {
+        const { rows } = await database.rows(text, signal);
+        return [{ value: numberIn(rows[0]?.[0]), labels: {} }];
+      } catch (cause) {
+        signal.throwIfAborted();
+        throw new Error(`${error}: ${describeError(cause)}`, { cause });
+      }
+    },
+  };
+}
+
+function numberIn(value: string | null | undefined): number {
+  if (value === undefined) throw new Error('no rows in result set');
+  const number = value === null || value === '' || value.length > LONGEST_NUMBER ? Number.NaN : Number(value);
+  if (Number.isFinite(number)) return number;
+  throw new Error('the value is no number');
+}

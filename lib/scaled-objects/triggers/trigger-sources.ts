@@ -1,0 +1,35 @@
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
+import { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { AllTriggersOptions } from './all-triggers.ts';
+import { HttpClients } from './http-clients.ts';
+import type { ListPods } from './kubernetes-workload.ts';
+
+/** What sources are opened with. */
+export interface TriggerSourcesOptions {
+  readonly clock: Clock;
+  readonly userAgent: string;
+  /** Which hosts triggers may have asked. */
+  readonly allowedHosts: readonly string[];
+  /** By default of one HTTP request. */
+  readonly timeoutMs: number;
+  readonly listPods: ListPods;
+}
+
+/** The clients of everything that triggers ask; none connects before it is asked. */
+export function openTriggerSources(options: TriggerSourcesOptions): AllTriggersOptions & AsyncDisposable {
+  const { clock, userAgent, timeoutMs, listPods } = options;
+  const allowedHosts = new AllowedHosts(options.allowedHosts);
+  const stack = new AsyncDisposableStack();
+  return {
+    ...{ clock, allowedHosts, timeoutMs, listPods },
+    clients: stack.use(
+      new HttpClients((credentials) => new HttpClient({ clock, userAgent, allowedHosts, credentials })),
+    ),
+    redis: stack.use(new RedisServers({ clock, allowedHosts })),
+    databases: stack.use(new SqlDatabases({ clock })),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}

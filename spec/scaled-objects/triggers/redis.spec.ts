@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { redisStreamsTrigger, redisTrigger } from '#lib/scaled-objects/triggers/redis.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { planned } from '#spec/support/planned-trigger.ts';
+import { type RealRedis, startRedis } from '#spec/support/real-redis.ts';
+
+describe('redisTrigger, with a real redis-server', function () {
+  this.timeout(60_000);
+  const stack = new AsyncDisposableStack();
+  let server: RealRedis;
+  const redis = stack.use(
+    new RedisServers({ clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) }),
+  );
+  const list = (metadata: Record<string, string>, authentication: Record<string, string> = {}) =>
+    planned(redisTrigger({ redis }), {
+      metadata: { host: server.host, port: `${server.port}`, ...metadata },
+      authentication,
+    });
+
+  before(async function () {
+    const started = await startRedis();
+    if (!started) {
+      console.log('      SKIPPED: there is no redis-server on this machine');
+      return this.skip();
+    }
+    server = stack.use(started);
+  });
+
+  after(() => stack.disposeAsync());
+
+  it('counts lists, sets, sorted sets and hashes, and nothing where there is nothing', async () => {
+    await server.send('RPUSH', 'jobs', 'a', 'b', 'c');
+    await server.send('SADD', 'members', 'a', 'b');
+    await server.send('ZADD', 'scores', '1', 'a');
+    await server.send('HSET', 'fields', 'a', '1', 'b', '2');
+    const lengths = [];
+    for (const listName of ['jobs', 'members', 'scores', 'fields', 'absent'])
+      lengths.push(await (await list({ listName })).ask());
+    expect(lengths).to.deep.equal([
+      { value: 3, isActive: true },
+      { value: 2, isActive: true },
+      { value: 1, isActive: true },
+      { value: 2, isActive: true },
+      { value: 0, isActive: false },
+    ]);
+  });
+
+  it('is active above its activation length, not at it', async () => {
+    await server.send('DEL', 'jobs');
+    await server.send('RPUSH', 'jobs', 'a', 'b', 'c');
+    const metric = await list({ listName: 'jobs', listLength: '7', activationListLength: '3' });
+    expect(metric).to.include({ name: 'redis-jobs', target: 7 });
+    expect(await metric.ask()).to.deep.equal({ value: 3, isActive: false });
+    await server.send('RPUSH', 'jobs', 'd');
+    expect(await metric.ask()).to.deep.equal({ value: 4, isActive: true });
+  });
+
+  it('refuses keys of another type, and goes on afterwards', async () => {
+    await server.send('SET', 'text', 'a');
+    expect(await errorOf((await list({ listName: 'text' })).ask())).to.equal('ERR unsupported key type');
+    expect((await (await list({ listName: 'absent' })).ask()).value).to.equal(0);
+  });
+
+  it('asks a database with a password, and tells nobody the password', async () => {
+    await server.send('SELECT', '0');
+    await server.send('ACL', 'SETUSER', 'reader', 'on', '>hidden', '~*', '+@all');
+    const metric = await list(
+      { listName: 'jobs', databaseIndex: '1' },
+      { username: 'reader', password: 'hidden' },
+    );
+    expect(await metric.ask()).to.deep.equal({ value: 0, isActive: false });
+    expect(metric.query.key + metric.query.description).to.not.contain('hidden');
+    const wrong = await list({ listName: 'jobs' }, { username: 'reader', password: 'wrong' });
+    expect(await errorOf(wrong.ask())).to.match(/^connection to redis failed: 127\.0\.0\.1:\d+: WRONGPASS/);
+  });
+
+  it('says that there is no server, and that one must not be asked', async () => {
+    const absent = await list({ listName: 'jobs', port: '1' });
+    expect(await errorOf(absent.ask())).to.match(/^connection to redis failed: 127\.0\.0\.1:1: /);
+    using closed = new RedisServers({ clock: systemClock, allowedHosts: new AllowedHosts([]) });
+    const metric = await planned(redisTrigger({ redis: closed }), {
+      metadata: { address: `${server.host}:${server.port}`, listName: 'jobs' },
+    });
+    expect(await errorOf(metric.ask())).to.contain('must not be asked');
+  });
+
+  for (const [metadata, message] of [
+    [{ host: '', port: '' }, /^no addresses or hosts given\./],
+    [{ host: 'a,b' }, /^not enough hosts or ports given\./],
+    [{ host: 'a', port: 'x' }, /must be host:port$/],
+    [{ listLength: '1.5' }, /^unable to set param "listLength" value "1.5": it is no whole number$/],
+    [{ enableTLS: 'perhaps' }, /^unable to set param "enableTLS" value "perhaps"/],
+  ] as const)
+    it(`refuses ${JSON.stringify(metadata)}`, async () => {
+      expect(await errorOf(list({ listName: 'jobs', ...metadata }))).to.match(message);
+    });
+
+  it('counts streams: all entries, those that are pending, and the lag of a group', async () => {
+    const stream = (metadata: Record<string, string>) =>
+      planned(redisStreamsTrigger({ redis }), {
+        metadata: { address: `${server.host}:${server.port}`, stream: 'events', ...metadata },
+      });
+    for (const id of ['1', '2', '3', '4']) await server.send('XADD', 'events', `${id}-0`, 'k', 'v');
+    await server.send('XGROUP', 'CREATE', 'events', 'workers', '0');
+    expect(await (await stream({})).ask()).to.deep.equal({ value: 4, isActive: true });
+    await server.send('XREADGROUP', 'GROUP', 'workers', 'one', 'COUNT', '1', 'STREAMS', 'events', '>');
+    const pending = await stream({ consumerGroup: 'workers', pendingEntriesCount: '9' });
+    expect(pending).to.include({ target: 9, name: 'redis-streams-events' });
+    expect(await pending.ask()).to.deep.equal({ value: 1, isActive: true });
+    const lag = await stream({ consumerGroup: 'workers', lagCount: '2', activationLagCount: '3' });
+    expect(lag.target).to.equal(2);
+    expect(await lag.ask()).to.deep.equal({ value: 3, isActive: false });
+    const absent = await stream({ consumerGroup: 'nobody', lagCount: '2' });
+    expect((await absent.ask()).value).to.equal(4);
+    const missing = await stream({ consumerGroup: 'nobody' });
+    expect(await errorOf(missing.ask())).to.match(/^NOGROUP/);
+  });
+});

@@ -1,0 +1,31 @@
+import type { Trigger, TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
+
+/** What a trigger asks for, with all that a spec does not care about. */
+export async function planned(trigger: Trigger, request: Partial<TriggerRequest>) {
+  const plan = await trigger.plan(
+    {
+      type: trigger.types[0] ?? '',
+      namespace: 'default',
+      objectKind: 'ScaledObject',
+      objectName: 'web',
+      metricType: undefined,
+      hasFormula: false,
+      metadata: {},
+      authentication: {},
+      environment: {},
+      ...request,
+    },
+    new AbortController().signal,
+  );
+  if (plan.kind !== 'external') throw new Error('it asks nobody');
+  const [metric] = plan.metrics;
+  if (!metric) throw new Error('it has no metric');
+  return {
+    ...metric,
+    async ask() {
+      const samples = await metric.query.ask(new AbortController().signal);
+      const { values, isActive } = metric.judge(samples);
+      return { value: values[0], isActive };
+    },
+  };
+}
