@@ -1,3 +1,4 @@
+import { satisfies } from '#lib/kubernetes/selectors/label-requirement.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type {
   CustomMetricsProvider,
@@ -24,16 +25,23 @@ export interface StoredExternalMetric {
   values(): readonly MetricValue[];
 }
 
-/** A metric of an object, as somebody has it served. */
+/** A metric of objects, as somebody has it served. */
 export interface StoredObjectMetric {
   /** As it stands in paths: `pods`, `deployments.apps`. */
   readonly resource: string;
   readonly isNamespaced: boolean;
-  readonly object: ObjectValue['object'];
+  /** Of the objects; empty for what has no namespace. */
+  readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Reads its value at the moment of a request. */
-  value(): MetricValue | undefined;
+  /** Reads the values of those of its objects that have one, at the moment of a request. */
+  values(): readonly StoredObjectValue[];
+}
+
+/** A value of an object, and what it is selected by. */
+export interface StoredObjectValue extends ObjectValue {
+  /** Of the object; `undefined` where nobody knows them, so that no selector selects it. */
+  readonly objectLabels: Readonly<Record<string, string>> | undefined;
 }
 
 /** What one owner has served. */
@@ -89,14 +97,13 @@ export class MetricStore implements ExternalMetricsProvider {
     if (!served) return undefined;
     const values = new Map<string, readonly ExternalValue[]>();
     for (const one of served) {
-      if (one.namespace !== namespace || !selector.matches(one.labels)) continue;
       const { name, labels } = one;
-      const read = one.values();
-      if (read.length > 0)
-        values.set(
-          one.identity,
-          read.map((value) => ({ ...value, metric: name, labels })),
-        );
+      if (one.namespace !== namespace || !mayMatch(selector, labels)) continue;
+      const read = one.values().flatMap(({ sourceLabels, ...value }): readonly ExternalValue[] => {
+        const merged = { ...sourceLabels, ...labels };
+        return selector.matches(merged) ? [{ ...value, metric: name, labels: merged }] : [];
+      });
+      if (read.length > 0) values.set(one.identity, read);
     }
     return [...values.values()].flat();
   }
@@ -116,16 +123,17 @@ export class MetricStore implements ExternalMetricsProvider {
   }
 
   #objectValues(query: ObjectMetricQuery): readonly ObjectValue[] | undefined {
-    const { namespace, name, metricSelector } = query;
+    const { namespace, name, labelSelector, metricSelector } = query;
     const served = this.#objects.get(`${query.resource}/${query.metric}`);
     if (!served) return undefined;
     const values = new Map<string, ObjectValue>();
     for (const one of served) {
-      const { object } = one;
-      const isWanted = object.namespace === namespace && (name === undefined || object.name === name);
-      if (!isWanted || !metricSelector.matches(one.labels)) continue;
-      const value = one.value();
-      if (value && !values.has(object.name)) values.set(object.name, { ...value, object });
+      if (one.namespace !== namespace || !metricSelector.matches(one.labels)) continue;
+      for (const { objectLabels, ...value } of one.values()) {
+        const { object } = value;
+        const isWanted = name === undefined ? selects(labelSelector, objectLabels) : object.name === name;
+        if (isWanted && !values.has(object.name)) values.set(object.name, value);
+      }
     }
     if (name !== undefined && values.size === 0) return undefined;
     return [...values.values()].sort((a, b) => (a.object.name < b.object.name ? -1 : 1));
@@ -135,6 +143,17 @@ export class MetricStore implements ExternalMetricsProvider {
     this.#externalNames = undefined;
     this.#objectNames = undefined;
   }
+}
+
+/** Whether a selector does not speak against labels, to which others may come. */
+function mayMatch(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
+  return selector.requirements.every(
+    (requirement) => !Object.hasOwn(labels, requirement.key) || satisfies(labels, requirement),
+  );
+}
+
+function selects(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
+  return selector.requirements.length === 0 || (labels !== undefined && selector.matches(labels));
 }
 
 function addTo<T>(groups: Map<string, Set<T>>, key: string, one: T): void {

@@ -7,6 +7,8 @@ export interface MetricValue {
   /** `undefined` where nobody knows it. */
   readonly takenAtMs: number | undefined;
   readonly windowSeconds?: number | undefined;
+  /** What the source tells of it; absent where it tells nothing. */
+  readonly sourceLabels?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A value of the external metrics API. */

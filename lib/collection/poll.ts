@@ -8,6 +8,8 @@ import { raceAbort } from '#lib/time/race-abort.ts';
 /** What a source told last. */
 export interface Reading {
   readonly samples: readonly Sample[];
+  /** What else is to be known of it, for people. */
+  readonly notes: readonly string[];
   /** When the response was there, by the wall clock and by the monotonic one. */
   readonly receivedAtMs: number;
   readonly receivedAtMonotonicMs: number;
@@ -27,10 +29,15 @@ export interface PollEnvironment {
   readonly logger: Logger;
   /** A number in [0, 1): spreads queries over their interval. */
   readonly random: () => number;
-  /** Bounds one request. */
+  /** Bounds one request whose query says nothing else. */
   readonly timeoutMs: number;
   /** Told of every request that ended, with its error where it failed. */
-  readonly onAsked: (query: Query, durationMs: number, error: Error | undefined) => void;
+  readonly onAsked: (
+    query: Query,
+    durationMs: number,
+    error: Error | undefined,
+    reading: Reading | undefined,
+  ) => void;
 }
 
 /** How somebody wants a query asked. */
@@ -45,6 +52,8 @@ export interface PollWant {
 /** A source that goes on failing is asked after 1, 2, then 4 intervals, but at least once in so long, or an interval. */
 const LONGEST_WAIT_MS = 60_000;
 const MOST_INTERVALS = 4;
+const MAX_NOTES = 10;
+const MAX_NOTE_LENGTH = 500;
 /** How much a wait after a failure is drawn out at random, so that not all come back at once. */
 const JITTER = 0.2;
 
@@ -132,7 +141,8 @@ export class Poll {
   }
 
   async #ask(): Promise<void> {
-    const { clock, timeoutMs, onAsked } = this.#environment;
+    const { clock, onAsked } = this.#environment;
+    const { timeoutMs = this.#environment.timeoutMs } = this.#query;
     const startedAtMs = clock.monotonicMs();
     this.#isAsking = true;
     this.#requests++;
@@ -141,7 +151,11 @@ export class Poll {
       const expired = () =>
         new Error(`${this.#query.description}: no response within ${formatDuration(timeoutMs)}`);
       using deadline = startDeadline(clock, timeoutMs, { signal: this.#ended.signal, expired });
-      this.#succeed(await raceAbort(this.#query.ask(deadline.signal), deadline.signal));
+      const notes: string[] = [];
+      const note = (text: string) => {
+        if (notes.length < MAX_NOTES) notes.push(text.slice(0, MAX_NOTE_LENGTH));
+      };
+      this.#succeed(await raceAbort(this.#query.ask(deadline.signal, note), deadline.signal), notes);
     } catch (cause) {
       error = cause instanceof Error ? cause : new Error(String(cause));
     }
@@ -149,14 +163,18 @@ export class Poll {
     if (this.#ended.signal.aborted) return; // nobody failed: it is we who left
     if (error) this.#fail(error);
     this.#askedCount++;
-    onAsked(this.#query, clock.monotonicMs() - startedAtMs, error);
+    onAsked(this.#query, clock.monotonicMs() - startedAtMs, error, this.#reading);
     this.#schedule(Math.max(clock.monotonicMs(), startedAtMs + this.#waitMs()));
     for (const want of this.#wants.values()) want.onAsked?.();
   }
 
-  #succeed(samples: readonly Sample[]): void {
+  #succeed(samples: readonly Sample[], notes: readonly string[]): void {
     const { clock, logger } = this.#environment;
-    this.#reading = { samples, receivedAtMs: clock.nowMs(), receivedAtMonotonicMs: clock.monotonicMs() };
+    this.#reading = {
+      ...{ samples, notes },
+      receivedAtMs: clock.nowMs(),
+      receivedAtMonotonicMs: clock.monotonicMs(),
+    };
     if (this.#failure) logger.info('A source responds again', { query: this.#query.description });
     this.#failure = undefined;
   }

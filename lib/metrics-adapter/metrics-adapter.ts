@@ -19,8 +19,11 @@ import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import { HpaCollectors } from './collectors/hpa-collectors.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
+import { SeveralSamplesTold } from './collectors/several-samples.ts';
+import { ObjectLabels } from './objects/object-labels.ts';
 import { readScaledHpa } from './objects/read-scaled-hpa.ts';
-import type { ScaledHpa } from './objects/scaled-hpa.ts';
+import { nameOfMetric, type ScaledHpa } from './objects/scaled-hpa.ts';
+import type { TargetPods } from './objects/target-pods.ts';
 import { storedMetrics } from './stored-metrics.ts';
 
 /** What is served, and how long values count. */
@@ -46,6 +49,8 @@ export interface MetricsAdapterEnvironment {
   readonly collectors: readonly MetricCollector[];
   /** What is served; other subsystems may put metrics of theirs into it. */
   readonly store: MetricStore;
+  /** The pods of targets, as collectors ask them. */
+  readonly pods: Pick<TargetPods, 'live'>;
   /** Whether this replica is the one that tells of what it sees. */
   readonly isLeader: () => boolean;
 }
@@ -60,7 +65,8 @@ export function metricsAdapter(
   options: MetricsAdapterOptions,
   environment: MetricsAdapterEnvironment,
 ): Subsystem {
-  const { mapper, clock, logger, registry, events, collectors, store, isLeader } = environment;
+  const { mapper, clock, logger, registry, events, collectors, store, pods, isLeader } = environment;
+  const objectLabels = new ObjectLabels(environment);
   const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
   const succeeded = counter(
     'kube_metrics_adapter_collections_success',
@@ -69,14 +75,17 @@ export function metricsAdapter(
   const failed = counter('kube_metrics_adapter_collections_error', 'Requests of sources that gave none.');
   const collection = new Collection({
     ...{ clock, logger, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
-    onAsked: (_query, _durationMs, error) => (error ? failed : succeeded).inc(),
+    onAsked: (query, _durationMs, error, reading) => {
+      (error ? failed : succeeded).inc();
+      if (!error) severalSamples.look(query, reading);
+    },
   });
   const disposal = new AbortController();
   const { signal } = disposal;
   let hpas: Informer<ScaledHpa> | undefined;
   const hpaCollectors = new HpaCollectors({
     ...options,
-    ...{ collection, collectors, mapper },
+    ...{ collection, collectors, mapper, objectLabels },
     hpas: {
       find: (key) => hpas?.find(key),
       onChange: (listener, replay) => hpas?.onChange(listener, replay) ?? (() => {}),
@@ -84,20 +93,29 @@ export function metricsAdapter(
     },
     onChange: (key) => {
       const known = hpaCollectors.known.get(key);
-      store.put(`${KIND} ${key}`, known ? storedMetrics(key, known, collection) : {});
+      store.put(`${KIND} ${key}`, known ? storedMetrics(key, known, { collection, pods, objectLabels }) : {});
+      severalSamples.changed(key);
     },
-    onProblem: ({ namespace, name, uid }, { error }) => {
-      logger.error('Cannot collect a metric of an HPA', error, { hpa: `${namespace}/${name}` });
-      if (!isLeader()) return;
-      events.record({
-        regarding: { apiVersion: 'autoscaling/v2', kind: KIND, namespace, name, uid },
-        type: 'Warning',
+    onProblem: (hpa, { error }) => {
+      logger.error('Cannot collect a metric of an HPA', error, { hpa: `${hpa.namespace}/${hpa.name}` });
+      warn(hpa, {
         reason: 'CreateNewMetricsCollector',
-        action: 'Collect',
         message: `Failed to create new metrics collector: ${describeError(error)}`,
       });
     },
   });
+  const severalSamples = new SeveralSamplesTold(hpaCollectors.known, (hpa, { metric }, note) => {
+    const message = `${nameOfMetric(metric)}: ${note}`;
+    logger.warning('A query gives more than counts', { hpa: `${hpa.namespace}/${hpa.name}`, note: message });
+    warn(hpa, { reason: 'SeveralSamples', message });
+  });
+  const warn = (
+    { namespace, name, uid }: ScaledHpa,
+    event: { readonly reason: string; readonly message: string },
+  ) => {
+    const regarding = { apiVersion: 'autoscaling/v2', kind: KIND, namespace, name, uid };
+    if (isLeader()) events.record({ regarding, type: 'Warning', action: 'Collect', ...event });
+  };
   const groups: ApiGroup[] = [
     ...(options.servesCustom ? [customMetricsGroup(store.objects)] : []),
     ...(options.servesExternal ? [externalMetricsGroup(store)] : []),
@@ -180,6 +198,7 @@ function stateOf(hpaCollectors: HpaCollectors, collection: Collection) {
           intervalMs: collector.intervalMs,
           value: reading?.samples[0]?.value,
           samples: reading?.samples.length,
+          notes: [...(metric?.notes ?? []), ...(reading?.notes ?? [])],
           receivedAt: reading && new Date(reading.receivedAtMs).toISOString(),
           isServed: isValid,
           nextInMs: Math.round(nextInMs),

@@ -1,19 +1,28 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import { formatValue } from '#lib/collection/format-value.ts';
-import type { StoredMetrics } from '#lib/collection/metric-store.ts';
+import type { StoredMetrics, StoredObjectMetric, StoredObjectValue } from '#lib/collection/metric-store.ts';
 import type { MetricValue, ObjectValue } from '#lib/collection/metrics-provider.ts';
 import type { Reading } from '#lib/collection/poll.ts';
+import type { Sample } from '#lib/sources/query.ts';
 import type { CollectedHpa, CollectedMetric } from './collectors/hpa-collectors.ts';
+import type { ObjectLabels } from './objects/object-labels.ts';
+import type { TargetPods } from './objects/target-pods.ts';
+
+/** Where values and the labels of objects come from when they are asked for. */
+export interface StoredMetricsOptions {
+  readonly collection: Pick<Collection, 'reading'>;
+  readonly pods: Pick<TargetPods, 'live'>;
+  readonly objectLabels: Pick<ObjectLabels, 'labelsOf'>;
+}
 
 /** What is collected for an HPA, as the metrics APIs serve it; values come from the collection when they are asked for. */
 export function storedMetrics(
   owner: string,
   collected: CollectedHpa,
-  collection: Pick<Collection, 'reading'>,
+  options: StoredMetricsOptions,
 ): StoredMetrics {
-  const valuesOf = (metric: CollectedMetric) =>
-    metricValue(collection.reading(owner, metric.key), metric, collected);
   const { hpa, metrics } = collected;
+  const readingOf = ({ key }: CollectedMetric) => options.collection.reading(owner, key);
   return {
     external: metrics
       .filter(({ metric }) => metric.type === 'External')
@@ -22,40 +31,87 @@ export function storedMetrics(
         name: one.metric.name,
         labels: one.metric.matchLabels,
         identity: one.key + one.query.key,
-        values: () => valuesOf(one) ?? [],
+        values: () => {
+          const reading = readingOf(one);
+          return reading ? servedSamples(one, reading).map((sample) => metricValue(sample, reading)) : [];
+        },
       })),
     objects: metrics.flatMap((one) => {
-      const { resource, metric } = one;
-      if (!resource) return [];
-      const { plural, group, namespaced } = resource;
-      return {
-        resource: group === '' ? plural : `${plural}.${group}`,
-        isNamespaced: namespaced,
-        object: objectOf(one, hpa.namespace),
-        name: metric.name,
-        labels: metric.matchLabels,
-        value: () => valuesOf(one)?.[0],
-      };
+      if (one.metric.type === 'Pods') return podsMetric(one, { collected, readingOf, options });
+      return one.resource ? objectMetric(one, { collected, readingOf, options }) : [];
     }),
   };
 }
 
-function metricValue(
-  reading: Reading | undefined,
-  { perReplica }: CollectedMetric,
-  { hpa }: CollectedHpa,
-): readonly [MetricValue] | undefined {
-  const [sample] = reading?.samples ?? [];
-  if (!reading || !sample) return undefined;
-  const replicas = perReplica ? hpa.currentReplicas : 1;
-  if (!replicas) return undefined; // divided among none, it is nobody's
-  return [
-    {
-      value: formatValue(sample.value / replicas),
-      takenAtMs: sample.takenAtMs ?? reading.receivedAtMs,
-      windowSeconds: sample.windowSeconds,
+/** The first, or all rows that do not contradict the labels by which the HPA selects. */
+function servedSamples(
+  { servesAll, metric: { matchLabels } }: CollectedMetric,
+  { samples }: Reading,
+): readonly Sample[] {
+  if (!servesAll) return samples.slice(0, 1);
+  const wanted = Object.entries(matchLabels);
+  return samples.filter(({ labels }) =>
+    wanted.every(([name, value]) => !Object.hasOwn(labels, name) || labels[name] === value),
+  );
+}
+
+interface Context {
+  readonly collected: CollectedHpa;
+  readonly readingOf: (metric: CollectedMetric) => Reading | undefined;
+  readonly options: StoredMetricsOptions;
+}
+
+/** Values of pods that are there still, by the labels that they have now. */
+function podsMetric(one: CollectedMetric, { collected, readingOf, options }: Context): StoredObjectMetric {
+  const { namespace } = collected.hpa;
+  return {
+    ...{ resource: 'pods', isNamespaced: true, namespace },
+    name: one.metric.name,
+    labels: one.metric.matchLabels,
+    values: () => {
+      const reading = readingOf(one);
+      return (reading?.samples ?? []).flatMap((sample): readonly StoredObjectValue[] => {
+        const { pod: name = '', uid = '' } = sample.labels;
+        const live = options.pods.live(namespace, { name, uid });
+        if (!live || !reading) return [];
+        const object = { group: '', version: 'v1', kind: 'Pod', namespace, name };
+        return [
+          { ...metricValue(sample, reading), sourceLabels: undefined, object, objectLabels: live.labels },
+        ];
+      });
     },
-  ];
+  };
+}
+
+function objectMetric(one: CollectedMetric, { collected, readingOf, options }: Context): StoredObjectMetric {
+  const { hpa } = collected;
+  const { plural = '', group = '', namespaced = true } = one.resource ?? {};
+  const object = objectOf(one, hpa.namespace);
+  return {
+    resource: group === '' ? plural : `${plural}.${group}`,
+    isNamespaced: namespaced,
+    namespace: object.namespace,
+    name: one.metric.name,
+    labels: one.metric.matchLabels,
+    values: () => {
+      const reading = readingOf(one);
+      const [sample] = reading?.samples ?? [];
+      const replicas = one.perReplica ? hpa.currentReplicas : 1;
+      if (!reading || !sample || !replicas) return []; // divided among none, it is nobody's
+      const value = metricValue({ ...sample, value: sample.value / replicas }, reading);
+      return [
+        { ...value, sourceLabels: undefined, object, objectLabels: options.objectLabels.labelsOf(object) },
+      ];
+    },
+  };
+}
+
+function metricValue(
+  { value, takenAtMs, windowSeconds, labels }: Sample,
+  { receivedAtMs }: Reading,
+): MetricValue {
+  const time = takenAtMs ?? receivedAtMs;
+  return { value: formatValue(value), takenAtMs: time, windowSeconds, sourceLabels: labels };
 }
 
 function objectOf({ metric, resource }: CollectedMetric, hpaNamespace: string): ObjectValue['object'] {

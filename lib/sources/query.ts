@@ -15,6 +15,11 @@ export interface Query {
   readonly key: string;
   /** What is asked of whom, for people: one line without secrets. */
   readonly description: string;
-  /** @throws an Error that says what could not be asked, of whom, and why; a source without a result is such an error */
-  ask(signal: AbortSignal): Promise<readonly Sample[]>;
+  /** How long a request may take; absent where the default counts. */
+  readonly timeoutMs?: number;
+  /**
+   * @param note takes what people should know of a result that there is nevertheless: a line without secrets
+   * @throws an Error that says what could not be asked, of whom, and why; a source without a result is such an error
+   */
+  ask(signal: AbortSignal, note?: (text: string) => void): Promise<readonly Sample[]>;
 }

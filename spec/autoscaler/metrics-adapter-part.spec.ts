@@ -7,11 +7,13 @@ import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
+import { PodServers } from '#spec/support/pod-servers.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
-import { externalMetric, hpaObject, objectMetric } from '#spec/support/scaled-hpas.ts';
+import { externalMetric, hpaObject, objectMetric, podsMetric } from '#spec/support/scaled-hpas.ts';
 import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
 const HPAS = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+const PODS = '/api/v1/namespaces/default/pods';
 const EXTERNAL = '/apis/external.metrics.k8s.io/v1beta1';
 const CUSTOM = '/apis/custom.metrics.k8s.io/v1beta2';
 
@@ -65,13 +67,180 @@ describe('metricsAdapterPart', function () {
   });
 });
 
+describe('metricsAdapterPart, with pods', function () {
+  this.timeout(60_000);
+
+  it('serves what each ready pod of the target says, by the labels that pods have, and nothing of those that are gone', async () => {
+    await using pods = await PodServers.start({
+      '127.0.0.2': (_, response) => response.end('{"rps": 2.5}'),
+      '127.0.0.3': (_, response) => response.end('{"rps": 4}'),
+    });
+    await using system = await start(['--allowed-hosts=127.0.0.0/8']);
+    const { client } = system.server;
+    await client.post('/apis/apps/v1/namespaces/default/deployments', {
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
+      spec: {
+        replicas: 0,
+        selector: { matchLabels: { app: 'web' } },
+        template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'a', image: 'a' }] } },
+      },
+    });
+    for (const [name, podIP] of [
+      ['web-a', '127.0.0.2'],
+      ['web-b', '127.0.0.3'],
+    ] as const) {
+      await client.post(PODS, {
+        ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: { app: 'web', pod: name } } },
+        spec: { containers: [{ name: 'a', image: 'a' }] },
+      });
+      const { body } = await client.get(`${PODS}/${name}`);
+      const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }];
+      const status = { phase: 'Running', podIP, conditions };
+      const written = await client.put(`${PODS}/${name}/status`, { ...body, status });
+      expect(written.status).to.equal(200);
+    }
+    const annotations = {
+      'metric-config.pods.rps.json-path/json-key': '$.rps',
+      'metric-config.pods.rps.json-path/port': String(pods.port),
+      'metric-config.pods.rps.json-path/interval': '10s',
+    };
+    await client.post(HPAS, hpaObject({ annotations, metrics: [podsMetric('rps')] }));
+    const all = `${CUSTOM}/namespaces/default/pods/*/rps`;
+    await system.passes(async () => (await system.get(all)).items?.length === 2);
+    const valuesOf = async (path: string) =>
+      ((await system.get(path)).items ?? []).map((item) => {
+        const { describedObject, value } = item as { describedObject: { name: string }; value: string };
+        return [describedObject.name, value];
+      });
+    expect(await valuesOf(`${all}?labelSelector=app%3Dweb`)).to.deep.equal([
+      ['web-a', '2500m'],
+      ['web-b', '4'],
+    ]);
+    expect(await valuesOf(`${all}?labelSelector=pod%3Dweb-b`)).to.deep.equal([['web-b', '4']]);
+    expect(await valuesOf(`${all}?labelSelector=app%3Dother`)).to.deep.equal([]);
+    expect(await valuesOf(`${CUSTOM}/namespaces/default/pods/web-a/rps`)).to.deep.equal([['web-a', '2500m']]);
+    await client.delete(`${PODS}/web-a`);
+    await system.passes(async () => (await valuesOf(all)).length === 1);
+    expect(await valuesOf(all)).to.deep.equal([['web-b', '4']]);
+  });
+
+  it('serves one number of any JSON endpoint that may be asked, and tells of hosts that may not', async () => {
+    await using shop = await LoopbackServer.start((_, response) => void response.end('{"orders": [3, 4]}'));
+    await using system = await start([`--allowed-hosts=${shop.url.hostname}`]);
+    const place = 'metric-config.external.orders.json-path';
+    const annotations = {
+      [`${place}/endpoint`]: shop.url.href.replace('//', '//me:secret@'),
+      [`${place}/json-eval`]: 'sum($.orders)',
+      'metric-config.external.meta.json-path/endpoint': 'http://169.254.169.254/latest/meta-data',
+      'metric-config.external.meta.json-path/json-key': '$',
+    };
+    const metrics = [
+      externalMetric('orders', { type: 'json-path' }),
+      externalMetric('meta', { type: 'json-path' }),
+    ];
+    await system.server.client.post(HPAS, hpaObject({ annotations, metrics }));
+    const path = `${EXTERNAL}/namespaces/default/orders`;
+    await system.passes(async () => (await system.get(path)).items?.length === 1);
+    expect((await system.get(path)).items?.[0]).to.deep.include({
+      metricLabels: { type: 'json-path' },
+      value: '7',
+    });
+    expect(shop.requests[0]?.headers.authorization).to.match(/^Basic /);
+    const isRefused = async () =>
+      ((await system.get('/debug/metrics')).collected ?? []).some(({ error = '' }) =>
+        error.endsWith('its address is not among the allowed hosts'),
+      );
+    await system.passes(isRefused);
+    expect(JSON.stringify(await system.get('/debug/metrics'))).not.to.include('secret');
+  });
+
+  it('tells once that one of several samples counts, and serves its labels', async () => {
+    await using system = await start();
+    const result = ['a', 'b'].map((queue) => ({ metric: { queue }, value: [1767225600, '1'] }));
+    system.body = JSON.stringify({ status: 'success', data: { resultType: 'vector', result } });
+    const metrics = [externalMetric('depth', { type: 'prometheus', query: 'depth' })];
+    await system.server.client.post(HPAS, hpaObject({ metrics }));
+    await system.passes(async () => (await system.events()).length > 0);
+    const [item] = (await system.get(`${EXTERNAL}/namespaces/default/depth`)).items ?? [];
+    expect(item).to.deep.include({ metricLabels: { queue: 'a', type: 'prometheus', query: 'depth' } });
+    await system.server.clock.advance(180_000);
+    expect(await system.events()).to.deep.equal([
+      'External/depth: The query gives 2 samples, of which the first counts',
+    ]);
+    const [told] = (await system.get('/debug/metrics')).collected ?? [];
+    expect(told?.notes).to.deep.equal(['The query gives 2 samples, of which the first counts']);
+  });
+
+  it('lets the labels of described objects select their metrics', async () => {
+    await using system = await start();
+    const { client } = system.server;
+    await client.post('/api/v1/namespaces/default/services', {
+      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', labels: { tier: 'front' } } },
+      spec: { ports: [{ port: 80 }] },
+    });
+    const annotations = { 'metric-config.object.rate.prometheus/query': 'rate' };
+    const metrics = [objectMetric('rate', { apiVersion: 'v1', kind: 'Service', name: 'web' })];
+    await client.post(HPAS, hpaObject({ annotations, metrics }));
+    const all = `${CUSTOM}/namespaces/default/services/*/rate`;
+    await system.passes(async () => (await system.get(all)).items?.length === 1);
+    const countOf = async (selector: string) =>
+      (await system.get(`${all}?labelSelector=${encodeURIComponent(selector)}`)).items?.length;
+    expect(await countOf('tier=front')).to.equal(1);
+    expect(await countOf('tier=back')).to.equal(0);
+  });
+
+  it('keeps two HPAs from getting each other’s values of an object in no namespace', async () => {
+    await using system = await start();
+    const { client } = system.server;
+    await client.post('/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'other' },
+    });
+    const metrics = [objectMetric('rate', { apiVersion: 'v1', kind: 'Namespace', name: 'default' })];
+    const hpaIn = (namespace: string, query: string) =>
+      hpaObject({ namespace, annotations: { 'metric-config.object.rate.prometheus/query': query }, metrics });
+    await client.post(HPAS, hpaIn('default', 'first'));
+    const path = `${CUSTOM}/namespaces/default/metrics/rate`;
+    await system.passes(async () => (await system.get(path)).items?.length === 1);
+    await system.server.clock.advance(2000);
+    await client.post(HPAS.replace('default', 'other'), hpaIn('other', 'second'));
+    await system.passes(async () => ((await system.get('/debug/metrics')).problems ?? []).length === 1);
+    expect((await system.get('/debug/metrics')).problems).to.deep.equal([
+      {
+        hpa: 'other/web',
+        metric: 'Object/rate',
+        error:
+          'The metric of Namespace default is collected by another query already, of HPA default/web; a request cannot tell them apart',
+      },
+    ]);
+    await client.delete(`${HPAS}/web`);
+    await system.passes(async () => ((await system.get('/debug/metrics')).problems ?? []).length === 0);
+  });
+
+  it('refuses a server whose credentials are given twice', async () => {
+    const flags = [
+      '--prometheus-server=http://me:secret@prometheus',
+      '--prometheus-server-token-file=/nowhere',
+    ];
+    let error: unknown;
+    await start(flags).catch((cause: unknown) => {
+      error = cause;
+    });
+    expect(String(error)).to.equal(
+      'Error: --prometheus-server must have its credentials in its URL or in a token file, not in both',
+    );
+  });
+});
+
 interface Body {
   readonly items?: readonly object[];
   readonly resources?: readonly { readonly name: string }[];
   readonly problems?: readonly object[];
+  readonly collected?: readonly { readonly error?: string; readonly notes?: readonly string[] }[];
 }
 
-async function start() {
+async function start(more: readonly string[] = []) {
   const stack = new AsyncDisposableStack();
   const server = stack.use(await startSimulatedApiServer({ clock: new ManualClock(Date.now()) }));
   const { clock } = server;
@@ -103,6 +272,7 @@ async function start() {
     '--controllers=',
     `--cert-dir=${join(dirname(server.kubeconfig), 'autoscaler')}`,
     `--prometheus-server=${prometheus.url.href}`,
+    ...more,
   ];
   const commandLine = parseAutoscalerOptions(flags);
   if (commandLine.kind !== 'run') throw new Error('these flags run it');

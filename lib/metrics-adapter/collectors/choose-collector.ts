@@ -9,7 +9,8 @@ export type ChosenCollector = MetricCollector | undefined | Error;
 
 /**
  * Chooses the collector of a metric: for an External metric by the label `type`, else by annotation, else by a known
- * name of the metric; for others by annotation. What none of these claims is another provider's.
+ * name of the metric; for others by annotation, else by the kind of their object. What none of these claims is another
+ * provider's.
  */
 export function chooseCollector(
   collectors: readonly MetricCollector[],
@@ -27,8 +28,10 @@ export function chooseCollector(
     const place = `The collector of annotations of ${nameOfMetric(metric)}`;
     return byName(config.collector) ?? unknown(place, config.collector, ofType, metric);
   }
-  if (metric.type !== 'External') return undefined;
-  return ofType.find(({ legacyMetrics }) => legacyMetrics.includes(metric.name));
+  return ofType.find(
+    ({ legacyMetrics, claims }) =>
+      claims?.(metric) || (metric.type === 'External' && legacyMetrics.includes(metric.name)),
+  );
 }
 
 function unknown(

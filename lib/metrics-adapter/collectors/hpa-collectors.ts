@@ -2,14 +2,16 @@ import type { Collection, Collector } from '#lib/collection/collection.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { KindReference } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { LabelledObject, ObjectLabels } from '../objects/object-labels.ts';
 import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
 import { UnknownCollector } from './choose-collector.ts';
 import type { MetricCollector } from './metric-collector.ts';
+import { ObjectClaims } from './object-claims.ts';
 import { type PlannedCollector, type PlanProblem, planCollectors } from './plan-collectors.ts';
 
 /** A metric of an HPA that is collected, and of what. */
 export interface CollectedMetric extends PlannedCollector {
-  /** Of metrics of type Object: what serves the object. */
+  /** Of metrics of objects: what serves these. */
   readonly resource?: ApiResource;
 }
 
@@ -25,6 +27,7 @@ export interface HpaCollectorsOptions {
   readonly hpas: Watched & { find(key: string): ScaledHpa | undefined };
   readonly collection: Collection;
   readonly collectors: readonly MetricCollector[];
+  readonly objectLabels: Pick<ObjectLabels, 'refresh' | 'keepOnly'>;
   readonly mapper: { find(kind: KindReference, signal: AbortSignal): Promise<ApiResource | undefined> };
   readonly defaultIntervalMs: number;
   /** No value counts for longer. */
@@ -39,13 +42,15 @@ export interface HpaCollectorsOptions {
 
 /** A value counts for so many intervals. */
 const VALID_INTERVALS = 3;
-/** A kind that nothing serves may be defined later. */
+/** A kind that nothing serves may be defined later, labels change, and a rival may go. */
 const LOOK_AGAIN_MS = 60_000;
+const POD: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
 /** Keeps collectors in step with the HPAs that ask for their metrics: of one that changes, those that changed restart. */
 export class HpaCollectors {
   readonly #options: HpaCollectorsOptions;
   readonly #known = new Map<string, CollectedHpa>();
+  readonly #claims = new ObjectClaims();
 
   constructor(options: HpaCollectorsOptions) {
     this.#options = options;
@@ -65,7 +70,9 @@ export class HpaCollectors {
         const hpa = this.#options.hpas.find(key);
         if (hpa) return await this.#keep(key, hpa, signal);
         this.#options.collection.replace(key, new Map());
+        this.#claims.put(key, []);
         if (this.#known.delete(key)) this.#options.onChange(key);
+        this.#options.objectLabels.keepOnly(this.#describedObjects());
         return {};
       },
     };
@@ -77,12 +84,15 @@ export class HpaCollectors {
     const problems = passesOverUnknown
       ? found.filter(({ error }) => !(error instanceof UnknownCollector))
       : found;
-    const [metrics, missing]: [CollectedMetric[], PlanProblem[]] = [[], []];
+    const [resolved, missing]: [CollectedMetric[], PlanProblem[]] = [[], []];
     for (const one of planned) {
-      const resolved = await this.#resolve(one, signal);
-      if ('error' in resolved) missing.push(resolved);
-      else metrics.push(resolved);
+      const found = await this.#resolve(one, signal);
+      if ('error' in found) missing.push(found);
+      else resolved.push(found);
     }
+    const { won: metrics, lost } = this.#contest(key, hpa, resolved);
+    missing.push(...lost);
+    await this.#readLabels(hpa, { metrics, signal });
     collection.replace(key, new Map(metrics.map((one) => [one.key, this.#collectorOf(one)])));
     const before = new Set(this.#known.get(key)?.problems.map(textOf));
     const all = [...problems, ...missing];
@@ -90,11 +100,57 @@ export class HpaCollectors {
     else this.#known.delete(key);
     onChange(key);
     for (const problem of all) if (!before.has(textOf(problem))) onProblem(hpa, problem);
-    return missing.length > 0 ? { requeueAfterMs: LOOK_AGAIN_MS } : {};
+    const hasObjects = metrics.some(({ metric }) => metric.type === 'Object');
+    return missing.length > 0 || hasObjects ? { requeueAfterMs: LOOK_AGAIN_MS } : {};
+  }
+
+  /** Which metrics of objects are collected as another HPA says. */
+  #contest(key: string, { namespace, createdAt }: ScaledHpa, metrics: readonly CollectedMetric[]) {
+    const subjects = metrics.map((one) => subjectOf(one, namespace));
+    this.#claims.put(
+      key,
+      metrics.flatMap(({ query }, index) => {
+        const subject = subjects[index];
+        return subject === undefined ? [] : { subject, queryKey: query.key, createdAt };
+      }),
+    );
+    const lost: PlanProblem[] = [];
+    const won = metrics.filter(({ metric }, index) => {
+      const subject = subjects[index];
+      const rival = subject === undefined ? undefined : this.#claims.rivalOf(key, subject);
+      if (rival === undefined) return true;
+      const { kind = '', name = '' } = metric.describedObject ?? {};
+      const error = new Error(
+        `The metric of ${kind} ${name} is collected by another query already, of HPA ${rival}; a request cannot tell them apart`,
+      );
+      lost.push({ metric: nameOfMetric(metric), error });
+      return false;
+    });
+    return { won, lost };
+  }
+
+  async #readLabels(
+    { namespace }: ScaledHpa,
+    { metrics, signal }: { readonly metrics: readonly CollectedMetric[]; readonly signal: AbortSignal },
+  ): Promise<void> {
+    for (const one of metrics) {
+      const object = describedIn(one, namespace);
+      if (object && one.resource)
+        await this.#options.objectLabels.refresh(object, { resource: one.resource, signal });
+    }
+  }
+
+  *#describedObjects(): Generator<LabelledObject> {
+    for (const { hpa, metrics } of this.#known.values())
+      for (const one of metrics) {
+        const object = describedIn(one, hpa.namespace);
+        if (object) yield object;
+      }
   }
 
   async #resolve(one: PlannedCollector, signal: AbortSignal): Promise<CollectedMetric | PlanProblem> {
-    const { describedObject } = one.metric;
+    const { type, describedObject } = one.metric;
+    if (type === 'Pods') return { ...one, resource: POD };
     if (!describedObject) return one;
     const resource = await this.#options.mapper.find(referenceOf(describedObject), signal);
     if (resource) return { ...one, resource };
@@ -108,6 +164,23 @@ export class HpaCollectors {
     const everyMs = intervalMs ?? defaultIntervalMs;
     return { query, intervalMs: everyMs, validForMs: Math.min(VALID_INTERVALS * everyMs, metricsTtlMs) };
   }
+}
+
+/** The object that a metric of type Object is about. */
+function describedIn(
+  { metric, resource }: CollectedMetric,
+  hpaNamespace: string,
+): LabelledObject | undefined {
+  if (!resource || !metric.describedObject) return undefined;
+  const { group, kind, namespaced } = resource;
+  return { group, kind, namespace: namespaced ? hpaNamespace : '', name: metric.describedObject.name };
+}
+
+/** The metric as a request names it; `undefined` for one that is of no described object. */
+function subjectOf(one: CollectedMetric, hpaNamespace: string): string | undefined {
+  const object = describedIn(one, hpaNamespace);
+  const labels = Object.entries(one.metric.matchLabels).sort(([a], [b]) => (a < b ? -1 : 1));
+  return object && JSON.stringify([object, one.metric.name, labels]);
 }
 
 function referenceOf({ apiVersion, kind }: DescribedObject): KindReference {

@@ -1,6 +1,7 @@
 import type { Query } from '#lib/sources/query.ts';
 import type { CollectorConfig } from '../annotations/collector-config.ts';
 import type { HpaMetric, ScaledHpa } from '../objects/scaled-hpa.ts';
+import type { SettingsSchema } from './setting-kinds.ts';
 
 /** A metric that is to be collected, and everything that is said of it. */
 export interface CollectorRequest {
@@ -17,6 +18,14 @@ export interface MetricCollector {
   /** Names of External metrics that mean this collector without a label `type`, as was usual once. */
   readonly legacyMetrics: readonly string[];
   readonly types: readonly HpaMetric['type'][];
+  /** What annotations and labels may say to it, each with its description. */
+  readonly settings: SettingsSchema;
+  /** Whether a setting that is none of these means something nevertheless, as one that another names. */
+  readonly takesAlso?: (name: string, settings: ReadonlyMap<string, SettingOrLabel>) => boolean;
+  /** Whether all samples are served, as rows with labels of their own; by default the first alone. */
+  readonly servesAll?: boolean;
+  /** Whether a metric that no annotation speaks of is nevertheless its own, as by the kind of its object. */
+  readonly claims?: (metric: HpaMetric) => boolean;
   /** @throws an Error that says which annotation or label cannot be used, or what is missing */
   queryOf(request: CollectorRequest): Query;
 }

@@ -2,7 +2,8 @@ import type { Query } from '#lib/sources/query.ts';
 import { type ReadConfig, readAnnotations } from '../annotations/read-annotations.ts';
 import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
 import { chooseCollector } from './choose-collector.ts';
-import type { MetricCollector } from './metric-collector.ts';
+import { type CollectorRequest, type MetricCollector, settingsOf } from './metric-collector.ts';
+import { severalSamples } from './several-samples.ts';
 
 /** One metric of an HPA, and how it is collected. */
 export interface PlannedCollector {
@@ -15,6 +16,10 @@ export interface PlannedCollector {
   readonly intervalMs?: number;
   /** Whether the value is divided by the replicas of the HPA's target. */
   readonly perReplica: boolean;
+  /** Whether all samples are served, not the first alone. */
+  readonly servesAll: boolean;
+  /** What people should know of the configuration, though it can be used. */
+  readonly notes: readonly string[];
 }
 
 /** What cannot be collected of an HPA. */
@@ -29,6 +34,8 @@ export interface CollectorPlan {
   readonly planned: readonly PlannedCollector[];
   readonly problems: readonly PlanProblem[];
 }
+
+const MAX_NOTES = 10;
 
 /** Works out what is to be collected for an HPA; metrics of other providers are in neither list. */
 export function planCollectors(hpa: ScaledHpa, collectors: readonly MetricCollector[]): CollectorPlan {
@@ -73,12 +80,39 @@ function plan({
   if (collector instanceof Error) throw collector;
   if (!collector) return undefined;
   const { perReplica = false, intervalMs } = request.config ?? {};
+  const query = collector.queryOf(request);
   return {
     collector: collector.name,
-    query: collector.queryOf(request),
+    query: metric.type === 'Pods' || collector.servesAll ? query : firstOf(query),
     perReplica: perReplica && metric.type === 'Object',
+    servesAll: collector.servesAll ?? false,
+    notes: unknownSettings(collector, request),
     ...(intervalMs === undefined ? {} : { intervalMs }),
   };
+}
+
+/** A query of which the first sample counts, and which notes that there are more. */
+function firstOf(query: Query): Query {
+  return {
+    ...query,
+    async ask(signal, note) {
+      const samples = await query.ask(signal, note);
+      if (samples.length > 1) note?.(severalSamples(samples.length));
+      return samples;
+    },
+  };
+}
+
+/** Annotations that mean nothing to the collector: a slip of the pen would otherwise be passed over in silence. */
+function unknownSettings(
+  { name: collector, settings: { shape }, takesAlso }: MetricCollector,
+  request: CollectorRequest,
+): readonly string[] {
+  const all = settingsOf(request);
+  return [...(request.config?.settings ?? [])]
+    .filter(([name]) => !Object.hasOwn(shape, name) && !takesAlso?.(name, all))
+    .map(([, { place }]) => `${place} means nothing to collector ${collector}`)
+    .slice(0, MAX_NOTES);
 }
 
 function isOf(read: ReadConfig, { type, name }: HpaMetric): boolean {

@@ -1,14 +1,10 @@
-import type { HttpClient } from '#lib/sources/http/http-client.ts';
-import type { CredentialSource } from '#lib/sources/http/http-credentials.ts';
-import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import { z } from 'zod';
+import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { nameOfMetric } from '../objects/scaled-hpa.ts';
-import {
-  type CollectorRequest,
-  type MetricCollector,
-  type SettingOrLabel,
-  settingsOf,
-} from './metric-collector.ts';
+import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
+import { type ReadSettings, readSettings } from './read-settings.ts';
+import { sourceUrl, text } from './setting-kinds.ts';
 
 /** What the Prometheus collector works with. */
 export interface PrometheusCollectorOptions {
@@ -16,9 +12,22 @@ export interface PrometheusCollectorOptions {
   readonly server: PrometheusServer | undefined;
   /** Others, by the names that `prometheus-server-alias` calls them. */
   readonly additionalServers: ReadonlyMap<string, PrometheusServer>;
-  /** A client for servers that annotations name, with no other credentials than their URLs hold. */
-  readonly clientFor: (credentials: CredentialSource | undefined) => HttpClient;
+  /** Clients for servers that annotations name, with no other credentials than their URLs hold. */
+  readonly clients: HttpClients;
 }
+
+const settings = z.object({
+  query: text.optional().describe('The query in PromQL; its first sample counts.'),
+  'query-name': text.optional().describe('Name of the setting that holds the query, where `query` does not.'),
+  'prometheus-server': sourceUrl
+    .optional()
+    .describe('URL of the server, with user and password where it wants them.'),
+  'prometheus-server-alias': text
+    .optional()
+    .describe('Name of a server that the administrator gives by `--additional-prometheus-server`.'),
+});
+
+type Settings = ReadSettings<typeof settings>;
 
 /** Instant queries of Prometheus: one number for an External metric, or for an object. */
 export function prometheusCollector(options: PrometheusCollectorOptions): MetricCollector {
@@ -26,41 +35,42 @@ export function prometheusCollector(options: PrometheusCollectorOptions): Metric
     name: 'prometheus',
     legacyMetrics: ['prometheus-query'],
     types: ['External', 'Object'],
+    settings,
+    takesAlso: (name, all) => name === all.get('query-name')?.value,
     queryOf(request) {
-      const settings = settingsOf(request);
-      return serverOf(settings, options).query(queryIn(settings, request));
+      const read = readSettings(settings, request);
+      return serverOf(read, options).query(queryIn(read, request));
     },
   };
 }
 
 /** The query itself, or the setting that `query-name` names, as was usual once. */
-function queryIn(settings: ReadonlyMap<string, SettingOrLabel>, { metric }: CollectorRequest): string {
-  const name = settings.get('query-name');
-  const query = settings.get('query') ?? (name && settings.get(name.value));
+function queryIn({ values, place, all }: Settings, { metric }: CollectorRequest): string {
+  const { query, 'query-name': name } = values;
+  if (query !== undefined) return query;
   const subject = `metric ${nameOfMetric(metric)}`;
-  if (query && query.value.trim() !== '') return query.value;
-  if (query) throw new Error(`${query.place} must be a query, not empty`);
-  if (!name) throw new Error(`Query or query-name is missing of ${subject}`);
-  throw new Error(`${name.place} names no query: ${subject} has no setting ${JSON.stringify(name.value)}`);
+  if (name === undefined) throw new Error(`Query or query-name is missing of ${subject}`);
+  const named = all.get(name)?.value ?? '';
+  if (named.trim() !== '') return named;
+  throw new Error(`${place('query-name')} names no query: ${subject} has no setting ${JSON.stringify(name)}`);
 }
 
 function serverOf(
-  settings: ReadonlyMap<string, SettingOrLabel>,
-  { server, additionalServers, clientFor }: PrometheusCollectorOptions,
+  { values, place }: Settings,
+  { server, additionalServers, clients }: PrometheusCollectorOptions,
 ): PrometheusServer {
-  const [own, alias] = [settings.get('prometheus-server'), settings.get('prometheus-server-alias')];
-  if (own && alias) throw new Error(`${alias.place} and ${own.place} exclude each other`);
-  if (own) {
-    const read = parseSourceUrl(own.value);
-    if (typeof read === 'string') throw new Error(`${own.place} ${read}`);
-    return new PrometheusServer({ url: read.url, http: clientFor(read.credentials) });
-  }
-  if (alias) {
-    const named = additionalServers.get(alias.value);
-    if (named) return named;
+  const { 'prometheus-server': own, 'prometheus-server-alias': alias } = values;
+  if (own && alias !== undefined)
     throw new Error(
-      `${alias.place}: there is no additional Prometheus server ${JSON.stringify(alias.value)}`,
+      `${place('prometheus-server-alias')} and ${place('prometheus-server')} exclude each other`,
     );
+  if (own)
+    return new PrometheusServer({ url: own.url, http: clients.find({ credentials: own.credentials }) });
+  if (alias !== undefined) {
+    const named = additionalServers.get(alias);
+    if (named) return named;
+    const name = JSON.stringify(alias);
+    throw new Error(`${place('prometheus-server-alias')}: there is no additional Prometheus server ${name}`);
   }
   if (server) return server;
   throw new Error(

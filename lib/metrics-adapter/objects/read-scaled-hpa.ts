@@ -25,6 +25,7 @@ const HPA = z.object({
     name: z.string(),
     namespace: z.string(),
     uid: z._default(z.string(), ''),
+    creationTimestamp: z._default(z.nullable(z.string()), ''),
     annotations: z._default(z.record(z.string(), z.string()), {}),
   }),
   spec: z.object({ scaleTargetRef: REFERENCE, metrics: z._default(z.nullable(z.array(METRIC)), []) }),
@@ -42,9 +43,10 @@ export function readScaledHpa(value: unknown): ScaledHpa | undefined {
   const { metadata, spec, status } = read.data;
   const metrics = (spec.metrics ?? []).map(metricOf).filter((metric) => metric !== undefined);
   if (metrics.length === 0) return undefined;
-  const { annotations, ...named } = metadata;
+  const { annotations, creationTimestamp, ...named } = metadata;
   return {
     ...named,
+    createdAt: creationTimestamp ?? '',
     annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => isConfigKey(key))),
     scaleTargetRef: spec.scaleTargetRef,
     currentReplicas: status?.currentReplicas,

@@ -21,6 +21,8 @@ export interface ScaledHpa {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  /** As the API server writes it, in the order of time; empty where it is not known. */
+  readonly createdAt: string;
   /** Those that configure collectors, by their keys. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly scaleTargetRef: DescribedObject;

@@ -20,6 +20,8 @@ export interface HttpClientOptions {
   readonly connectTimeoutMs?: number;
   /** Finds the addresses of a name; by default, as the system does. */
   readonly lookup?: ConnectionOptions['lookup'];
+  /** Told of each request before it is sent. */
+  readonly onUse?: (client: HttpClient) => void;
 }
 
 /** What is asked. */
@@ -31,6 +33,8 @@ export interface HttpRequest {
   readonly body?: string;
   /** A longer response is an error; by default 4 MiB. */
   readonly maxBytes?: number;
+  /** Told how long the response is so far, and waited for before more is read. */
+  readonly onLength?: (bytes: number) => Promise<void>;
   /** By default only the signal bounds the request. */
   readonly timeoutMs?: number;
 }
@@ -72,7 +76,7 @@ export class HttpClient implements AsyncDisposable {
    * signal's reason when that aborts
    */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-    const { url, timeoutMs, maxBytes = MAX_BYTES } = request;
+    const { url, timeoutMs, maxBytes = MAX_BYTES, onLength } = request;
     const expired = () => new Error(`no response within ${formatDuration(timeoutMs ?? 0)}`);
     using deadline = timeoutMs
       ? startDeadline(this.#options.clock, timeoutMs, { signal, expired })
@@ -80,7 +84,7 @@ export class HttpClient implements AsyncDisposable {
     const bound = deadline?.signal ?? signal;
     try {
       const response = await raceAbort(this.#send(request, bound), bound);
-      const body = await raceAbort(readBody(response, maxBytes), bound);
+      const body = await raceAbort(readBody(response, { maxBytes, onLength }), bound);
       return { statusCode: response.statusCode, headers: singleHeaders(response), body };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -100,6 +104,12 @@ export class HttpClient implements AsyncDisposable {
     return body;
   }
 
+  /** Has the connections closed when the requests under way have ended; the next request makes new ones. */
+  releaseConnections(): void {
+    this.#retire(this.#current?.pool);
+    this.#current = undefined;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#pools].map((pool) => pool.destroy()));
@@ -107,8 +117,9 @@ export class HttpClient implements AsyncDisposable {
 
   #send(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { url, method = 'GET', headers = {}, body = null } = request;
-    const { userAgent, credentials = NO_CREDENTIALS } = this.#options;
+    const { userAgent, credentials = NO_CREDENTIALS, onUse } = this.#options;
     const { current } = credentials;
+    onUse?.(this);
     return requestBy(this.#poolFor(current), {
       origin: url.origin,
       path: url.pathname + url.search,
@@ -128,16 +139,19 @@ export class HttpClient implements AsyncDisposable {
   #poolFor(credentials: HttpCredentials): Dispatcher {
     if (this.#isClosed) throw new Error('the client is closed');
     if (this.#current?.credentials === credentials) return this.#current.pool;
-    const previous = this.#current?.pool;
-    previous?.close().then(
-      () => this.#pools.delete(previous),
-      () => {}, // destroyed meanwhile
-    );
+    this.#retire(this.#current?.pool);
     const { connectTimeoutMs = CONNECT_TIMEOUT_MS, ...options } = this.#options;
     const pool = connectionPool(credentials, { ...options, connectTimeoutMs });
     this.#pools.add(pool);
     this.#current = { credentials, pool };
     return pool;
+  }
+
+  #retire(pool: Dispatcher | undefined): void {
+    pool?.close().then(
+      () => this.#pools.delete(pool),
+      () => {}, // destroyed meanwhile
+    );
   }
 }
 

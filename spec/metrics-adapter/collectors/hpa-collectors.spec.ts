@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
 import { HpaCollectors } from '#lib/metrics-adapter/collectors/hpa-collectors.ts';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
@@ -54,7 +55,7 @@ describe('HpaCollectors', () => {
     const system = setUp();
     const annotations = { 'metric-config.object.a.counting/query': 'a' };
     const served = objectMetric('a', { kind: 'Service', name: 'web' });
-    expect(await system.apply({ annotations, metrics: [served] })).to.deep.equal({});
+    expect(await system.apply({ annotations, metrics: [served] })).to.deep.equal({ requeueAfterMs: 60_000 });
     expect(system.collectors.known.get(KEY)?.metrics[0]?.resource).to.equal(SERVICE);
     const unserved = objectMetric('a', { apiVersion: 'x/v1', kind: 'Y', name: 'z' });
     expect(await system.apply({ annotations, metrics: [unserved] })).to.deep.equal({
@@ -100,6 +101,7 @@ function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
     name: 'counting',
     legacyMetrics: [],
     types: ['External', 'Object'],
+    settings: z.object({}),
     queryOf: ({ metric, config }) => {
       const key = metric.matchLabels.query ?? config?.settings.get('query')?.value;
       if (!key) throw new Error('no query');
@@ -118,6 +120,7 @@ function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
     hpas: { find: () => hpa, onChange: () => () => {}, synced: async () => {} },
     collection,
     collectors: [counting],
+    objectLabels: { refresh: async () => {}, keepOnly: () => {} },
     mapper: { find: async ({ kind }) => (kind === 'Service' ? SERVICE : undefined) },
     defaultIntervalMs: 60_000,
     ...{ metricsTtlMs, passesOverUnknown },

@@ -4,6 +4,7 @@ import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import {
@@ -23,7 +24,11 @@ const serverAt = (url: string) => new PrometheusServer({ http, url: new URL(url)
 const PROMETHEUS = {
   server: serverAt('http://prometheus'),
   additionalServers: new Map([['other', serverAt('http://other')]]),
-  clientFor: () => http,
+  clients: new HttpClients({
+    clock: new ManualClock(),
+    allowedHosts: new AllowedHosts([]),
+    userAgent: 'spec',
+  }),
 };
 
 describe('planCollectors', () => {
@@ -98,7 +103,7 @@ describe('planCollectors', () => {
     [
       'an empty query',
       { query: ' ' },
-      'Annotation metric-config.external.a.prometheus/query must be a query, not empty',
+      'Annotation metric-config.external.a.prometheus/query must not be empty',
     ],
     [
       'a name of no query',

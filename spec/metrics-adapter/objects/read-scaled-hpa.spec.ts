@@ -11,6 +11,7 @@ describe('readScaledHpa', () => {
       name: 'web',
       namespace: 'default',
       uid: '',
+      createdAt: '',
       annotations: { 'metric-config.pods.a.b/c': 'd', 'metric-config/collectors': '[]' },
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
       currentReplicas: undefined,

@@ -20,6 +20,7 @@ import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-
 import { readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
 import { LIST_KEY } from '#lib/metrics-adapter/objects/config-key.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { readTargetPod } from '#lib/metrics-adapter/objects/target-pod.ts';
 import { readRunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
 import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
@@ -142,7 +143,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'pod',
-    files: ['running-pod.ts', 'kubernetes-object.ts'],
+    files: ['running-pod.ts', 'kubernetes-object.ts', 'target-pod.ts'],
     bound: OBJECT,
     shapes: {
       labels: distinct((index) => `"l${index}":"v",`, {
@@ -156,7 +157,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
     },
     read: (text) => {
       const pod: unknown = JSON.parse(text);
-      return [new PodReducer().reduce(pod), readRunningPod(pod), readObject(pod)];
+      return [new PodReducer().reduce(pod), readRunningPod(pod), readObject(pod), readTargetPod(pod)];
     },
   },
   {

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { jsonQuery } from '#lib/sources/json/json-endpoint.ts';
+import { extractOf, jsonSettings } from './json-settings.ts';
+import type { MetricCollector } from './metric-collector.ts';
+import { readSettings } from './read-settings.ts';
+import { sourceUrl } from './setting-kinds.ts';
+
+const settings = z.object({
+  endpoint: sourceUrl.describe('URL of the document; user and password in it become credentials.'),
+  ...jsonSettings,
+});
+
+/** A number in the JSON of any endpoint that may be asked, for an External metric. */
+export function httpCollector({ clients }: { readonly clients: HttpClients }): MetricCollector {
+  return {
+    name: 'json-path',
+    legacyMetrics: ['http'],
+    types: ['External'],
+    settings,
+    queryOf(request) {
+      const read = readSettings(settings, request);
+      const { url, credentials } = read.values.endpoint;
+      return jsonQuery({ http: clients.find({ credentials }), url, extract: extractOf(read, request) });
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import net from 'node:net';
+import { z } from 'zod';
+import type { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { type FleetMember, JsonFleet } from '#lib/sources/json/json-fleet.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { TargetPod } from '../objects/target-pod.ts';
+import { isReadyFor, type TargetPods } from '../objects/target-pods.ts';
+import type { TargetSelectors } from '../objects/target-selectors.ts';
+import { extractOf, jsonSettings } from './json-settings.ts';
+import type { MetricCollector } from './metric-collector.ts';
+import { readSettings } from './read-settings.ts';
+import { choice, duration, wholeNumber } from './setting-kinds.ts';
+
+/** What asking pods needs. */
+export interface PodsCollectorOptions {
+  readonly clock: Clock;
+  /** May ask any address that a pod may have. */
+  readonly clients: HttpClients;
+  readonly pods: TargetPods;
+  readonly selectors: Pick<TargetSelectors, 'selectorOf'>;
+}
+
+const DEFAULT_TIMEOUT_MS = 15_000;
+const MAX_TIMEOUT_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+const settings = z.object({
+  ...jsonSettings,
+  port: wholeNumber(1, 65_535).describe('Port of each pod that is asked.'),
+  path: z
+    .string()
+    .refine((value) => value.length <= 1024 && /^[\x21\x24-\x3e\x40-\x7e]*$/.test(value), {
+      error: 'must be a path of at most 1024 characters, with what is unusual percent-encoded',
+    })
+    .default('')
+    .describe('Path of the document; `/` unless given.'),
+  scheme: choice(['http', 'https'])
+    .default('http')
+    .describe('`http`, or `https` by certificates that the system trusts.'),
+  'raw-query': z
+    .string()
+    .refine((value) => value.length <= 1024 && /^[\x21\x24-\x7e]*$/.test(value), {
+      error: 'must be a query of at most 1024 characters, with what is unusual percent-encoded',
+    })
+    .default('')
+    .describe('What stands behind the `?`.'),
+  'request-timeout': duration(0, MAX_TIMEOUT_MS)
+    .optional()
+    .describe('How long a pod may take, 15s unless given; 0 is the longest, 60s.'),
+  'connect-timeout': duration(0, MAX_TIMEOUT_MS)
+    .optional()
+    .describe('How long connecting to it may take, 15s unless given; 0 is the longest, 60s.'),
+  'min-pod-ready-age': duration(0, DAY_MS)
+    .optional()
+    .describe('A pod that has not been ready for so long is not asked.'),
+});
+
+/** A number in the JSON of each ready pod of an HPA's target, for a Pods metric. */
+export function podsCollector({ clock, clients, pods, selectors }: PodsCollectorOptions): MetricCollector {
+  const fleet = new JsonFleet({ clock });
+  return {
+    name: 'json-path',
+    legacyMetrics: [],
+    types: ['Pods'],
+    settings,
+    queryOf(request) {
+      const read = readSettings(settings, request);
+      const extract = extractOf(read, request);
+      const { values } = read;
+      const { namespace, scaleTargetRef } = request.hpa;
+      const target = { ...scaleTargetRef, namespace };
+      const timeoutMs = timeoutOf(values['request-timeout']);
+      const connectTimeoutMs = timeoutOf(values['connect-timeout']);
+      const minAgeMs = values['min-pod-ready-age'] ?? 0;
+      const { scheme, port } = values;
+      const path = `/${values.path.replace(/^\//, '')}${values['raw-query'] && '?'}${values['raw-query']}`;
+      const { apiVersion, kind, name } = target;
+      return {
+        key: JSON.stringify([
+          ...['pods', namespace, apiVersion, kind, name, scheme, port, path, extract.key],
+          ...[timeoutMs, connectTimeoutMs, minAgeMs],
+        ]),
+        description: `${path} at port ${port} of the pods of ${kind} ${namespace}/${name}`,
+        timeoutMs: JsonFleet.longestMs(timeoutMs) + SPARE_MS,
+        async ask(signal, note) {
+          const selector = await selectors.selectorOf(target, signal);
+          const all = await pods.select(namespace, selector, signal);
+          const ready = all.filter((pod) => isReadyFor(pod, minAgeMs, clock.nowMs()));
+          const members = ready.flatMap((pod) => memberOf(pod, { scheme, port, path }) ?? []);
+          const http = clients.find({ connectTimeoutMs });
+          return await fleet.ask(members, { http, extract, timeoutMs, signal, note });
+        },
+      };
+    },
+  };
+}
+
+/** So that those of the pods that responded count, although others took as long as they may. */
+const SPARE_MS = 1_000;
+
+function timeoutOf(givenMs: number | undefined): number {
+  return givenMs === 0 ? MAX_TIMEOUT_MS : (givenMs ?? DEFAULT_TIMEOUT_MS);
+}
+
+function memberOf(
+  { name, uid, ip }: TargetPod,
+  { scheme, port, path }: { readonly scheme: string; readonly port: number; readonly path: string },
+): FleetMember | undefined {
+  if (ip === undefined) return undefined;
+  const host = net.isIPv6(ip) ? `[${ip}]` : ip;
+  const url = `${scheme}://${host}:${port}${path}`;
+  return URL.canParse(url) ? { url: new URL(url), labels: { pod: name, uid }, name } : undefined;
+}

@@ -1,0 +1,67 @@
+import { HttpClient, type HttpClientOptions } from './http-client.ts';
+import type { CredentialSource } from './http-credentials.ts';
+
+/** What tells one client from another. */
+export interface HttpClientChoice {
+  readonly credentials?: CredentialSource | undefined;
+  readonly connectTimeoutMs?: number | undefined;
+}
+
+/** Of clients that are found again; a query that holds another goes on using it. */
+const MAX_REMEMBERED = 256;
+/** Of clients that keep connections. */
+const MAX_CONNECTED = 64;
+
+/**
+ * Clients for whatever credentials configurations hold, of which anybody may write more and more: those that were used
+ * longest ago lose their connections, and make new ones when they are used again.
+ */
+export class HttpClients implements AsyncDisposable {
+  readonly #options: HttpClientOptions;
+  /** Both in the order of their last use. */
+  readonly #remembered = new Map<string, HttpClient>();
+  readonly #connected = new Set<HttpClient>();
+  #isClosed = false;
+
+  constructor(options: Omit<HttpClientOptions, keyof HttpClientChoice | 'onUse'>) {
+    this.#options = options;
+  }
+
+  /** The same client for equal choices, for as long as it is among those that were used last. */
+  find({ credentials, connectTimeoutMs }: HttpClientChoice = {}): HttpClient {
+    const key = JSON.stringify([credentials?.name, connectTimeoutMs]);
+    const client =
+      this.#remembered.get(key) ??
+      new HttpClient({
+        ...this.#options,
+        ...(credentials && { credentials }),
+        ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
+        onUse: (used) => this.#use(used),
+      });
+    this.#remembered.delete(key);
+    this.#remembered.set(key, client);
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size > MAX_REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest);
+    return client;
+  }
+
+  /** How many clients keep connections. */
+  get connectedCount(): number {
+    return this.#connected.size;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#connected].map((client) => client[Symbol.asyncDispose]()));
+  }
+
+  #use(client: HttpClient): void {
+    if (this.#isClosed) throw new Error('the client is closed');
+    this.#connected.delete(client);
+    this.#connected.add(client);
+    const [oldest] = this.#connected;
+    if (this.#connected.size <= MAX_CONNECTED || !oldest) return;
+    this.#connected.delete(oldest);
+    oldest.releaseConnections();
+  }
+}

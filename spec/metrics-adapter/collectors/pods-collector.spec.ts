@@ -1,0 +1,210 @@
+import type { RequestListener } from 'node:http';
+import { expect } from 'chai';
+import { planCollectors } from '#lib/metrics-adapter/collectors/plan-collectors.ts';
+import { podsCollector } from '#lib/metrics-adapter/collectors/pods-collector.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import type { TargetPod } from '#lib/metrics-adapter/objects/target-pod.ts';
+import { TargetPods } from '#lib/metrics-adapter/objects/target-pods.ts';
+import type { TargetSelectors } from '#lib/metrics-adapter/objects/target-selectors.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { PodServers } from '#spec/support/pod-servers.ts';
+import { hpaObject, podsMetric } from '#spec/support/scaled-hpas.ts';
+
+const signal = new AbortController().signal;
+const NOW_MS = Date.UTC(2026, 0, 1);
+
+describe('podsCollector', () => {
+  it('asks every ready pod of the target that has an address, and no other', async () => {
+    const asked: string[] = [];
+    const serve: RequestListener = ({ url = '', socket }, response) => {
+      asked.push(`${socket.localAddress}${url}`);
+      response.end(`{"rps": ${Number(socket.localAddress?.split('.')[3]) * 10}}`);
+    };
+    await using system = await setUp({ '127.0.0.2': serve, '127.0.0.3': serve, '127.0.0.4': serve });
+    system.pods.push(
+      pod({ name: 'a', ip: '127.0.0.2' }),
+      pod({ name: 'b', ip: '127.0.0.3' }),
+      pod({ name: 'unready', ip: '127.0.0.4', readySinceMs: undefined }),
+      pod({ name: 'other', ip: '127.0.0.4', labels: { app: 'other' } }),
+      pod({ name: 'elsewhere', ip: '127.0.0.4', namespace: 'else' }),
+      pod({ name: 'without', ip: undefined }),
+    );
+    const { query } = system.plan({ path: '/metrics/x', 'raw-query': 'a=b', 'json-key': '$.rps' });
+    expect(query.description).to.equal(
+      `/metrics/x?a=b at port ${system.port} of the pods of Deployment default/web`,
+    );
+    expect(await query.ask(signal)).to.deep.equal([
+      { value: 20, labels: { pod: 'a', uid: 'uid-a' } },
+      { value: 30, labels: { pod: 'b', uid: 'uid-b' } },
+    ]);
+    expect(asked.sort()).to.deep.equal(['127.0.0.2/metrics/x?a=b', '127.0.0.3/metrics/x?a=b']);
+  });
+
+  it('lets one that hangs cost only itself', async () => {
+    const hangs = Promise.withResolvers<void>();
+    await using system = await setUp({
+      '127.0.0.2': (_, response) => response.end('{"rps": 1}'),
+      '127.0.0.3': () => hangs.resolve(),
+      '127.0.0.4': (_, response) => response.writeHead(500).end(),
+    });
+    for (const last of [2, 3, 4]) system.pods.push(pod({ name: `p${last}`, ip: `127.0.0.${last}` }));
+    const notes: string[] = [];
+    const { query } = system.plan({ 'request-timeout': '3s', 'json-key': '$.rps' });
+    const asking = query.ask(signal, (note) => notes.push(note));
+    await hangs.promise;
+    await system.clock.advance(3000);
+    expect((await asking).map(({ labels }) => labels.pod)).to.deep.equal(['p2']);
+    expect(notes).to.deep.equal([
+      `p3 has no value: Cannot ask 127.0.0.3:${system.port}: no response within 3s`,
+      `p4 has no value: Cannot ask 127.0.0.4:${system.port}: it responds with status 500`,
+    ]);
+  });
+
+  it('fails where no pod has a value, and gives nothing where there is no pod', async () => {
+    await using system = await setUp({ '127.0.0.2': (_, response) => response.end('{"rps": "many"}') });
+    const { query } = system.plan({ 'json-eval': '$.rps' });
+    expect(await query.ask(signal)).to.deep.equal([]);
+    system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
+    expect(await errorOf(query.ask(signal))).to.equal(
+      'None of 1 has a value, not a: the value is of type string, not a number',
+    );
+  });
+
+  it('waits until a pod has been ready for long enough', async () => {
+    await using system = await setUp({ '127.0.0.2': (_, response) => response.end('[1, 5]') });
+    system.pods.push(pod({ name: 'a', ip: '127.0.0.2', readySinceMs: NOW_MS - 20_000 }));
+    const { query } = system.plan({ 'min-pod-ready-age': '30s', 'json-key': '$', aggregator: 'max' });
+    expect(await query.ask(signal)).to.deep.equal([]);
+    await system.clock.advance(10_000);
+    expect((await query.ask(signal)).map(({ value }) => value)).to.deep.equal([5]);
+  });
+
+  it('asks no more than 50 pods at a time', async () => {
+    let [underWay, most] = [0, 0];
+    const release = Promise.withResolvers<void>();
+    const full = Promise.withResolvers<void>();
+    const serve: RequestListener = async (_, response) => {
+      most = Math.max(most, ++underWay);
+      if (underWay === 50) full.resolve();
+      await release.promise;
+      underWay--;
+      response.end('{"rps": 1}');
+    };
+    const addresses = Array.from({ length: 10 }, (_, index) => `127.0.0.${index + 2}`);
+    await using system = await setUp(Object.fromEntries(addresses.map((address) => [address, serve])));
+    for (let index = 0; index < 150; index++)
+      system.pods.push(pod({ name: `p${index}`, ip: addresses[index % 10] }));
+    const asking = system.plan({ 'json-key': '$.rps' }).query.ask(signal);
+    await full.promise;
+    release.resolve();
+    expect(await asking).to.have.lengthOf(150);
+    expect(most).to.equal(50);
+  });
+
+  it('is never asked for what lies at loopback and link-local addresses', async () => {
+    await using system = await setUp({ '127.0.0.2': (_, response) => response.end('1') }, []);
+    for (const ip of ['127.0.0.2', '169.254.169.254', '::1', '::ffff:127.0.0.2', 'fe80::1', 'no address'])
+      system.pods.push(pod({ name: ip, ip }));
+    expect(await errorOf(system.plan({ 'json-key': '$' }).query.ask(signal))).to.match(
+      /^None of 5 has a value, not 127.0.0.2: Cannot ask .*: 127.0.0.2 must not be asked/,
+    );
+  });
+
+  const wrong: readonly (readonly [string, string, string])[] = [
+    ['port', '0', 'must be a whole number from 1 to 65535, not "0"'],
+    ['port', 'http', 'must be a whole number from 1 to 65535, not "http"'],
+    ['scheme', 'ftp', 'must be http, https, not "ftp"'],
+    ['path', '/a?b', 'must be a path of at most 1024 characters, with what is unusual percent-encoded'],
+    ['path', '/a b', 'must be a path of at most 1024 characters, with what is unusual percent-encoded'],
+    ['raw-query', 'a#b', 'must be a query of at most 1024 characters, with what is unusual percent-encoded'],
+    ['json-key', 'rps', 'must have "$" at character 1, not "rps"'],
+    ['json-key', '', 'must not be empty'],
+    ['aggregator', 'median', 'must be avg, min, max, sum, not "median"'],
+    ['request-timeout', '2m', 'must be a duration of 0s to 1m0s, as in 30s, not "2m"'],
+    ['connect-timeout', 'soon', 'must be a duration of 0s to 1m0s, as in 30s, not "soon"'],
+    ['min-pod-ready-age', '-1s', 'must be a duration of 0s to 24h0m0s, as in 30s, not "-1s"'],
+  ];
+  for (const [name, value, error] of wrong)
+    it(`refuses ${name} ${JSON.stringify(value)}`, async () => {
+      await using system = await setUp({});
+      expect(system.errorOf({ 'json-key': '$', [name]: value })).to.equal(
+        `Annotation metric-config.pods.rps.json-path/${name} ${error}`,
+      );
+    });
+
+  it('needs one of json-key and json-eval, and a port', async () => {
+    await using system = await setUp({});
+    expect(system.errorOf({})).to.equal('Setting json-key or json-eval is missing of metric Pods/rps');
+    expect(system.errorOf({ 'json-key': '$', 'json-eval': '1 +' })).to.equal(
+      'Annotation metric-config.pods.rps.json-path/json-eval and Annotation metric-config.pods.rps.json-path/json-key exclude each other',
+    );
+    expect(system.errorOf({ 'json-eval': '1 +' })).to.equal(
+      'Annotation metric-config.pods.rps.json-path/json-eval must have a value at character 4, not the end',
+    );
+    expect(system.errorOf({ 'json-key': '$', port: undefined })).to.equal(
+      'Setting port is missing of metric Pods/rps',
+    );
+  });
+
+  it('tells of a setting that it does not know', async () => {
+    await using system = await setUp({});
+    expect(system.plan({ 'json-key': '$', 'json-path': '$' }).notes).to.deep.equal([
+      'Annotation metric-config.pods.rps.json-path/json-path means nothing to collector json-path',
+    ]);
+  });
+});
+
+async function setUp(listeners: Readonly<Record<string, RequestListener>>, allowed = ['127.0.0.0/8']) {
+  const stack = new AsyncDisposableStack();
+  const clock = new ManualClock(NOW_MS);
+  const { port } = stack.use(await PodServers.start(listeners));
+  const clients = stack.use(
+    new HttpClients({ clock, allowedHosts: new AllowedHosts(allowed), userAgent: 'spec' }),
+  );
+  const pods: TargetPod[] = [];
+  const followed = new TargetPods({
+    find: () => undefined,
+    findBy: (index, word) =>
+      pods.filter(({ namespace, labels }) =>
+        index === 'namespace' ? namespace === word : word === `${namespace}\napp=${labels.app}`,
+      ),
+    synced: async () => {},
+  });
+  const selectors: Pick<TargetSelectors, 'selectorOf'> = { selectorOf: async () => 'app=web' };
+  const collector = podsCollector({ clock, clients, pods: followed, selectors });
+  const planned = (settings: Readonly<Record<string, string | undefined>>) => {
+    const annotations = Object.fromEntries(
+      Object.entries({ port: String(port || 80), ...settings }).flatMap(([name, value]) =>
+        value === undefined ? [] : [[`metric-config.pods.rps.json-path/${name}`, value]],
+      ),
+    );
+    const hpa = readScaledHpa(hpaObject({ annotations, metrics: [podsMetric('rps')] }));
+    if (!hpa) throw new Error('it is an HPA');
+    return planCollectors(hpa, [collector]);
+  };
+  return {
+    ...{ clock, port, pods },
+    plan(settings: Readonly<Record<string, string>>) {
+      const [first] = planned(settings).planned;
+      if (!first) throw new Error(planned(settings).problems[0]?.error.message);
+      return first;
+    },
+    errorOf: (settings: Readonly<Record<string, string | undefined>>) =>
+      planned(settings).problems[0]?.error.message,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+function pod(given: Partial<TargetPod> & { readonly name: string }): TargetPod {
+  return {
+    namespace: 'default',
+    uid: `uid-${given.name}`,
+    labels: { app: 'web' },
+    ip: '127.0.0.2',
+    readySinceMs: NOW_MS - 60_000,
+    ...given,
+  };
+}

@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import http, { type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Real HTTP servers on loopback addresses of their own and one port, as pods have them. */
+export class PodServers implements AsyncDisposable {
+  readonly port: number;
+  readonly #servers: readonly http.Server[];
+
+  private constructor(port: number, servers: readonly http.Server[]) {
+    this.port = port;
+    this.#servers = servers;
+  }
+
+  /** @param listeners by their addresses, as in `127.0.0.2` */
+  static async start(listeners: Readonly<Record<string, RequestListener>>): Promise<PodServers> {
+    for (;;) {
+      const servers: http.Server[] = [];
+      let port = 0;
+      try {
+        for (const [address, listener] of Object.entries(listeners)) {
+          const server = http.createServer(listener).listen(port, address);
+          servers.push(server);
+          await once(server, 'listening');
+          port = (server.address() as AddressInfo).port;
+        }
+        return new PodServers(port, servers);
+      } catch (error) {
+        for (const server of servers) server.close();
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error; // somebody has the port at another address
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const server of this.#servers) {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    }
+  }
+}
