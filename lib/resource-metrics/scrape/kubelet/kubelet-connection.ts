@@ -1,5 +1,6 @@
 import type net from 'node:net';
 import Client from 'undici/lib/dispatcher/client.js'; // its own entry would load all that it has: 12 MB
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 import { ConnectionClosed } from './http-error.ts';
 import { KubeletResponse } from './kubelet-response.ts';
@@ -34,6 +35,12 @@ const KEEP_ALIVE_MS = 2 ** 31 - 1;
 
 /** More than this before a body, or behind it, is there only if something is wrong. */
 const MAX_HEADER_BYTES = 16 * 1024;
+
+/**
+ * What a response may take to send beside its body: head, chunks, TLS. A kubelet sends chunks of 2 kB at least, which is
+ * less than a hundredth; the first bytes may lie in our buffers yet.
+ */
+const mostOverheadBytes = (bodyBytes: number) => 256 * 1024 + bodyBytes / 4;
 
 /** HTTP to one kubelet over one socket that is there already: undici never dials. */
 export class KubeletConnection {
@@ -81,11 +88,27 @@ export class KubeletConnection {
     if (authorization !== undefined) headers.push('authorization', authorization);
     const response = new KubeletResponse({ read, pause, maxBytes, memory });
     using _aborted = onAbort(signal, () => response.fail(signal.reason));
+    using _bounded = this.#boundOverhead(response, () => {
+      response.fail(new ExcessiveResponse('bytes', 'the response takes far more to send than it is long'));
+      this.close();
+    });
     this.#client.dispatch({ method: 'GET', path, headers }, response);
     return await response.result;
   }
 
   close(): void {
     this.#socket.destroy();
+  }
+
+  /** Counts what the parser passes over, too: lines and chunks without end would keep us busy for as long as a request may take. */
+  #boundOverhead(response: { readonly receivedBytes: number }, onExcess: () => void): Disposable {
+    const socket = this.#socket;
+    const startBytes = socket.bytesRead;
+    const look = () => {
+      const { receivedBytes } = response;
+      if (socket.bytesRead - startBytes - receivedBytes > mostOverheadBytes(receivedBytes)) onExcess();
+    };
+    socket.on('readable', look);
+    return { [Symbol.dispose]: () => void socket.off('readable', look) };
   }
 }

@@ -1,11 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import { explainHttpError } from './http-error.ts';
 import { KubeletStatusError } from './kubelet-status-error.ts';
 import { ResponseBody, type ResponseBodyOptions } from './response-body.ts';
 
 /** The rest of a response that is no success is left unread from here on. */
 const MAX_REFUSAL_BYTES = 16 * 1024;
+
+/** As in Go's client: nobody asked for any. */
+const MOST_PROVISIONAL_RESPONSES = 5;
 
 /** A longer reason is cut in the error. */
 const MAX_REFUSAL_LENGTH = 200;
@@ -30,6 +34,8 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   readonly #settled = Promise.withResolvers<Read>();
   #controller: Dispatcher.DispatchController | undefined;
   #statusCode = 0;
+  #provisionalResponses = 0;
+  #receivedBytes = 0;
   #refusal: Buffer = Buffer.alloc(0);
   #refusalBytes = 0;
   /** Set when it ended while its last part was waiting for memory, as it may where its end is that of the connection. */
@@ -55,6 +61,11 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
     return this.#settled.promise;
   }
 
+  /** How much of the body has come in. */
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
   /** Ends it early, and with it the connection, where the request was sent. */
   fail(reason: unknown): void {
     if (this.#failure) return;
@@ -71,6 +82,8 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
     this.#statusCode = statusCode; // after provisional ones, that of the response
+    if (statusCode < 200 && ++this.#provisionalResponses > MOST_PROVISIONAL_RESPONSES)
+      throw new ExcessiveResponse('parts', 'it sends provisional responses without end');
     if (statusCode !== 200) return;
     const encoding = headers['content-encoding'] ?? 'identity';
     if (String(encoding).toLowerCase() !== 'identity') {
@@ -80,6 +93,7 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#receivedBytes += chunk.length;
     if (this.#statusCode === 200) {
       this.#body.append(chunk);
       if (this.#body.isWaiting) this.#wait(controller);

@@ -28,25 +28,41 @@ export function parseBoundedJson(body: Buffer): unknown {
   }
 }
 
+/** Bytes are looked at in blocks of this length, copied: V8 is ten times as slow in a buffer that can be resized, as long ones can. */
+const BLOCK_BYTES = 64 * 1024;
+
 /** Looks at each byte once; what is in strings does not count. */
-function refuseExcessive(body: Uint8Array): void {
-  let [depth, values] = [0, 0];
-  for (let index = 0; index < body.length; index++) {
-    const code = body[index];
-    if (code === QUOTE) index = endOfString(body, index + 1);
-    else if (code === COMMA) values++;
-    else if (code === OPENING_BRACE || code === OPENING_BRACKET) {
-      values++;
-      if (++depth > MAX_JSON_DEPTH) throw tooDeep();
-    } else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) depth--;
-    if (values > MAX_JSON_VALUES) throw tooMany();
+function refuseExcessive(body: Buffer): void {
+  const block = new Uint8Array(BLOCK_BYTES);
+  let [depth, values, isInString, isEscaped] = [0, 0, false, false];
+  for (let start = 0; start < body.length; start += BLOCK_BYTES) {
+    const length = body.copy(block, 0, start);
+    for (let index = isEscaped ? 1 : 0; index < length; index++) {
+      if (isInString) {
+        index = endOfString(block, { start: index, length });
+        isInString = index >= length;
+        isEscaped = index > length;
+        continue;
+      }
+      const code = block[index];
+      if (code === QUOTE) isInString = true;
+      else if (code === COMMA) values++;
+      else if (code === OPENING_BRACE || code === OPENING_BRACKET) {
+        values++;
+        if (++depth > MAX_JSON_DEPTH) throw tooDeep();
+      } else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) depth--;
+      if (values > MAX_JSON_VALUES) throw tooMany();
+    }
   }
 }
 
-/** The place of the quote that ends the string, or the end of a text that breaks off. */
-function endOfString(body: Uint8Array, start: number): number {
+/** The place of the quote that ends the string; the length where it goes on behind it, or one more where the next byte is escaped. */
+function endOfString(
+  block: Uint8Array,
+  { start, length }: { readonly start: number; readonly length: number },
+): number {
   let index = start;
-  while (index < body.length && body[index] !== QUOTE) index += body[index] === BACKSLASH ? 2 : 1;
+  while (index < length && block[index] !== QUOTE) index += block[index] === BACKSLASH ? 2 : 1;
   return index;
 }
 

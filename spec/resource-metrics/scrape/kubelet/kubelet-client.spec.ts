@@ -250,20 +250,48 @@ describe('KubeletClient', () => {
     });
   }
 
-  it('holds no more of a response in chunks of one byte than its bytes', async () => {
-    const chunks = 300_000;
+  it('holds no more of a response in tiny chunks than its bytes', async () => {
+    const [chunk, chunks] = [`1e\r\n${'x'.repeat(30)}\r\n`, 34_000];
     const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
-    await using server = await RawServer.start(answering(head + '1\r\nx\r\n'.repeat(chunks)));
+    await using server = await RawServer.start(answering(head + chunk.repeat(chunks)));
     await using system = setup();
     const before = await memoryInUse();
     const failed = system.failure(server.port);
-    await until(system.clock, () => server.sockets[0]?.bytesWritten === head.length + 6 * chunks);
+    await until(system.clock, () => server.sockets[0]?.bytesWritten === head.length + chunk.length * chunks);
     await until(system.clock, () => server.sockets[0]?.writableLength === 0);
     for (let turn = 0; turn < 20; turn++) await system.clock.advance(0);
-    expect(((await memoryInUse()) - before) / 2 ** 20).to.be.below(6); // one view a byte takes 30 MiB
+    expect(((await memoryInUse()) - before) / 2 ** 20).to.be.below(3); // one view a chunk takes 4 MiB and more
     await system.clock.advance(10_000);
     expect(await failed).to.equal('no complete response within 10s');
   });
+
+  for (const [what, head, piece] of [
+    ['a status line', 'HTTP/1.1 200 ', 'a'],
+    ['line feeds before it', '', '\r\n'],
+    ['provisional responses', '', 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n'],
+    ['an extension of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;', 'a'],
+    ['chunks of one byte', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
+  ] as const) {
+    it(`takes no more than a bounded number of bytes of ${what} without end`, async () => {
+      const pieces = Buffer.from(piece.repeat(65_536 / piece.length));
+      await using server = await RawServer.start((socket) => {
+        const flood = () => {
+          while (!socket.destroyed && socket.write(pieces));
+          socket.once('drain', flood);
+        };
+        socket.once('data', () => {
+          socket.write(head);
+          flood();
+        });
+      });
+      await using system = setup();
+      expect(await system.failure(server.port)).to.match(
+        /^the response takes far more to send than it is long$|^it sends provisional responses without end$/,
+      );
+      await until(system.clock, () => server.openSockets.length === 0);
+      expect(server.sockets[0]?.bytesWritten).to.be.below(12 * MAX_RESPONSE_BYTES); // and what sockets hold
+    });
+  }
 
   it('closes a connection on which more comes than one response', async () => {
     const behind = httpResponse('for somebody else');

@@ -54,6 +54,19 @@ describe('parseBoundedJson', () => {
       .with.property('bound', 'depth');
   });
 
+  it('tells strings from what is around them wherever they lie', () => {
+    const brackets = '['.repeat(33);
+    for (let length = 65_528; length < 65_540; length++) {
+      for (const escapes of ['\\"', '\\\\', '\\\\\\"', '']) {
+        const string = `"${'a'.repeat(length)}${escapes}${brackets}"`;
+        expect(() => parse(padded(`[${string}]`))).not.to.throw();
+        expect(() => parse(padded(`[${string},${brackets}`)))
+          .to.throw(ExcessiveResponse)
+          .with.property('bound', 'depth');
+      }
+    }
+  });
+
   it('tells of malformed text without its words', () => {
     for (const text of ['{"a":secret}', '', padded('{"a":"\\'), padded('"secret'), '{"a":1}secret'])
       expect(() => parse(text)).to.throw(/^the response is not valid JSON$/);
