@@ -108,6 +108,32 @@ describe("the autoscaler's Helm chart", () => {
     }
   });
 
+  it('gives ScaledObjects the permissions and definitions that kustomize gives', async () => {
+    const objects = await autoscalerTemplate({ 'controllers.scaledobjects.enabled': true });
+    const expected = await kustomize('manifests/overlays/autoscaler-scaled-objects');
+    expect(serverContainer(objects).args).to.include('--controllers=cronhpa,scaledobjects');
+    for (const suffix of ['', '-credentials', '-scale']) {
+      const name = `autoscaler-scaledobjects${suffix}`;
+      expect(onlyOf(objects, 'ClusterRole', name).rules, name).to.deep.equal(
+        onlyOf(expected, 'ClusterRole', name).rules,
+      );
+      const { subjects, roleRef } = onlyOf(objects, 'ClusterRoleBinding', name);
+      expect(subjects).to.deep.equal(onlyOf(expected, 'ClusterRoleBinding', name).subjects);
+      expect(roleRef.name).to.equal(name);
+    }
+    const kind = 'CustomResourceDefinition';
+    const specsOf = (all: typeof objects) =>
+      Object.fromEntries(
+        all.filter((one) => one.kind === kind).map(({ metadata, spec }) => [metadata.name, spec]),
+      );
+    expect(Object.keys(specsOf(objects))).to.include('scaledobjects.keda.sh');
+    expect(specsOf(objects)).to.deep.equal(specsOf(expected));
+    const without = await autoscalerTemplate({});
+    expect(Object.keys(specsOf(without))).to.deep.equal([
+      'cronhorizontalpodautoscalers.autoscaling.stke.com',
+    ]);
+  });
+
   it('refuses a controller that the autoscaler does not have', async () => {
     const failure = await autoscalerTemplate({ 'controllers.cron': { enabled: true } }).then(
       () => 'it was accepted',

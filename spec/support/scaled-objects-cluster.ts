@@ -79,7 +79,7 @@ export async function startScaledObjectsCluster(
   more: { readonly triggers?: readonly Trigger[] } = {},
 ): Promise<ScaledObjectsCluster> {
   await using starting = new AsyncDisposableStack();
-  const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/${name}.yaml`, 'utf8')));
+  const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
   const server = starting.use(await startSimulatedApiServer({ definitions }));
   const { clock } = server;
   const access = await server.access();

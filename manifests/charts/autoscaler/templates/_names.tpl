@@ -29,8 +29,8 @@
 {{/* The controllers that are switched on, as the flag takes them; one that the autoscaler does not have is refused here. */}}
 {{- define "autoscaler.controllers" -}}
 {{- range $name, $_ := .Values.controllers }}
-{{- if not (has $name (list "cronhpa" "hpa")) }}
-{{- fail (printf "controllers has %q, which is none of cronhpa, hpa" $name) }}
+{{- if not (has $name (list "cronhpa" "hpa" "scaledobjects")) }}
+{{- fail (printf "controllers has %q, which is none of cronhpa, hpa, scaledobjects" $name) }}
 {{- end }}
 {{- end }}
 {{- $names := list }}
