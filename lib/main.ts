@@ -51,7 +51,7 @@ function programOf(stopped: Promise<NodeJS.Signals>): Program {
 function startLog(options: LoggingOptions): Logger {
   const write = (line: string) => void process.stderr.write(line);
   const logger = new KlogLogger({ ...options, clock: systemClock, processId: process.pid, write });
-  endAtFault(logger);
+  endAtError(logger);
   return logger;
 }
 
@@ -66,7 +66,7 @@ function abortingAt(stopped: Promise<NodeJS.Signals>): AbortSignal {
  * Ends the process at an exception that nobody caught or a promise whose failure nobody awaited: what it left undone is
  * unknown, and what restarts the process gets a sound one.
  */
-function endAtFault(logger: Logger): void {
+function endAtError(logger: Logger): void {
   process.stderr.on('error', () => {}); // nobody reads the log any more, which is no reason to end
   process.on('uncaughtException', (error, origin) => {
     logger.error('Ending because of an error in this program', error, { origin, stack: error.stack });

@@ -63,7 +63,7 @@ export async function startDelegatedAccess(
       clock,
       logger,
       kind,
-      onAnswer: (code, durationMs) => telemetry.recordReview(series, code, durationMs),
+      onResponse: (code, durationMs) => telemetry.recordReview(series, code, durationMs),
       gate: new ReviewGate(DEFAULT_REVIEW_LIMITS, () => telemetry.recordRefusedReview(series)),
     });
   const { authenticator } = starting.use(

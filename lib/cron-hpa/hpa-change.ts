@@ -4,7 +4,7 @@ export interface Hpa {
   readonly name: string;
   readonly resourceVersion: string;
   readonly annotations: Readonly<Record<string, string>>;
-  /** The object that made it and answers for it. */
+  /** The object that made it and is responsible for it. */
   readonly controller?: { readonly kind: string; readonly name: string } | undefined;
   readonly scaleTargetRef: {
     readonly apiVersion?: string | undefined;

@@ -5,7 +5,7 @@ import type { Authorizer } from '#lib/apiserver/authorization/authorizer.ts';
 import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
-import { delayAnswers } from '#lib/simulator/api-server/faults/delay-answers.ts';
+import { delayResponses } from '#lib/simulator/api-server/faults/delay-responses.ts';
 import { FRONT_PROXY_NAME } from '#lib/simulator/pki/cluster-pki.ts';
 import { startCluster } from '#lib/simulator/start-cluster.ts';
 import { type AccessCluster, startAccessCluster } from '#spec/support/access-cluster.ts';
@@ -396,7 +396,7 @@ describe('startDelegatedAccess', () => {
   it('waits no longer than 10 s for a review whose caller has left, and complains of nothing', async () => {
     const access = await startAccessCluster(['--authentication-skip-lookup']);
     const { clock, cluster, logger, port } = access;
-    cluster.apiServer.setFaults(delayAnswers(60_000));
+    cluster.apiServer.setFaults(delayResponses(60_000));
     const before = clock.sleeperCount;
     for (const headers of [bearer('good').headers, {}]) {
       using kept = keptAlive();

@@ -4,7 +4,7 @@ import {
   type ConcernedRequests,
   concerning,
 } from '#lib/simulator/api-server/faults/api-fault.ts';
-import { delayAnswers } from '#lib/simulator/api-server/faults/delay-answers.ts';
+import { delayResponses } from '#lib/simulator/api-server/faults/delay-responses.ts';
 import { endWatches } from '#lib/simulator/api-server/faults/end-watches.ts';
 import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import {
@@ -202,7 +202,7 @@ describe('an API server that fails', () => {
   });
 
   it('may take twenty seconds for a list', async () => {
-    server.cluster.apiServer.setFaults(concerning({ verb: 'list' }, delayAnswers(20_000)));
+    server.cluster.apiServer.setFaults(concerning({ verb: 'list' }, delayResponses(20_000)));
     server.cluster.store.compact();
     server.cluster.apiServer.dropConnections();
     await expectNews('node-1', 60_000);

@@ -16,7 +16,7 @@ export interface Credentials {
 /**
  * Tells who a request comes from.
  *
- * @returns `undefined` when the credentials are not good: the request is answered with 401
+ * @returns `undefined` when the credentials are not good: the response is a 401
  */
 export type Authenticator = (credentials: Credentials) => Promise<User | undefined>;
 

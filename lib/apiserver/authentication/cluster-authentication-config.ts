@@ -20,7 +20,7 @@ export interface ClusterAuthenticationConfigOptions {
 const CONFIG_MAP = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
 const COLLECTION = `/api/v1/namespaces/${CONFIG_MAP.namespace}/configmaps`;
 
-/** The start waits this long for the first answer: serving goes before knowing everybody. */
+/** The start waits this long for the first response: serving goes before knowing everybody. */
 const FIRST_LOOKUP_TIMEOUT_MS = 3_000;
 
 /**
@@ -50,9 +50,9 @@ export class ClusterAuthenticationConfig implements AsyncDisposable {
   }
 
   /**
-   * Asks once, and goes on following, whether or not the API server is there to answer.
+   * Asks once, and goes on following, whether or not the API server is there to respond.
    *
-   * @throws when it answers that it will not tell, unless that is tolerated
+   * @throws when it responds that it will not tell, unless that is tolerated
    */
   static async start(options: ClusterAuthenticationConfigOptions): Promise<ClusterAuthenticationConfig> {
     const config = new ClusterAuthenticationConfig(options);

@@ -18,7 +18,7 @@ export interface Decision {
 /**
  * Decides whether a user may do something.
  *
- * @throws when no decision could be reached: the request is answered with 500
+ * @throws when no decision could be reached: the response is a 500
  */
 export type Authorizer = (attributes: Attributes) => Promise<Decision>;
 

@@ -32,7 +32,7 @@ const PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 
 /**
  * Lets the API server decide. Administrators and the always allowed paths need no decision; for everybody else there
- * is none when the API server cannot be asked, whatever it said before the last answer's time was over.
+ * is none when the API server cannot be asked, whatever it said before the last response's time was over.
  *
  * Who may list everything may list what a selector leaves of it, so that is asked first: autoscalers come with
  * a selector each, less often than decisions are remembered, and the API server would be asked about every single request.

@@ -10,7 +10,7 @@ const MAX_CERTIFICATES = 10;
 const FAULT_KEPT_MS = 10_000;
 
 /** Why a chain is not good, and until when it is not looked at again. */
-interface Fault {
+interface ChainError {
   readonly error: Error;
   readonly fromMs: number;
   readonly toMs: number;
@@ -25,7 +25,7 @@ interface Fault {
 export class PeerChain {
   readonly leaf: X509Certificate;
   readonly #certificates: readonly X509Certificate[];
-  readonly #verified = new WeakMap<CaBundle, ChainValidity | Fault>();
+  readonly #verified = new WeakMap<CaBundle, ChainValidity | ChainError>();
 
   constructor(certificates: readonly [X509Certificate, ...X509Certificate[]]) {
     this.leaf = certificates[0];
@@ -45,7 +45,7 @@ export class PeerChain {
     return 'error' in known ? known.error : undefined;
   }
 
-  #judge(authorities: CaBundle, nowMs: number): ChainValidity | Fault {
+  #judge(authorities: CaBundle, nowMs: number): ChainValidity | ChainError {
     try {
       return verifyChain(this.#certificates, { authorities, usage: CLIENT_AUTHENTICATION, nowMs });
     } catch (cause) {

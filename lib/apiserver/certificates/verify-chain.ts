@@ -81,13 +81,13 @@ class PathSearch {
   /** The validity of the first good chain that begins with a path; `undefined` when there is none. */
   #extend(path: readonly X509Certificate[]): ChainValidity | undefined {
     const last = path.at(-1);
-    if (!last || this.#isFaulty(path)) return undefined;
+    if (!last || this.#isInvalid(path)) return undefined;
     const { certificates } = this.#authorities;
     if (certificates.some(({ raw }) => raw.equals(last.raw))) return validityOf(path);
     for (const authority of certificates) {
       if (!this.#issued(authority, last)) continue;
       const whole = [...path, authority];
-      if (!this.#isFaulty(whole)) return validityOf(whole);
+      if (!this.#isInvalid(whole)) return validityOf(whole);
     }
     for (const intermediate of this.#intermediates) {
       if (path.some(({ raw }) => raw.equals(intermediate.raw)) || !this.#issued(intermediate, last)) continue;
@@ -98,7 +98,7 @@ class PathSearch {
   }
 
   /** Whether the last certificate of a path may not stand there; the reason is kept for the error. */
-  #isFaulty(path: readonly X509Certificate[]): boolean {
+  #isInvalid(path: readonly X509Certificate[]): boolean {
     const error = errorAtEnd(path, this.#usage, this.#nowMs);
     this.#error ??= error;
     return error !== undefined;
@@ -120,10 +120,10 @@ function errorAtEnd(path: readonly X509Certificate[], usage: string, nowMs: numb
   const [unknown] = constraints.unknownCritical;
   if (unknown) return `certificate has a critical extension that is not understood: ${unknown}`;
   if (path.length === 1) return undefined;
-  return authorityFault(certificate, constraints, path.slice(0, -1));
+  return authorityError(certificate, constraints, path.slice(0, -1));
 }
 
-function authorityFault(
+function authorityError(
   authority: X509Certificate,
   { pathLength, hasNameConstraints }: CertificateConstraints,
   below: readonly X509Certificate[],

@@ -8,7 +8,7 @@ import { negotiate } from '#lib/apiserver/negotiation/media-type.ts';
 import { AGGREGATED_DISCOVERY, AGGREGATED_ONLY, apiGroupDiscoveryList } from './aggregated-discovery.ts';
 import { apiGroupList } from './group-documents.ts';
 
-/** Answers `/apis`: with the list of groups, or with all that is in them where the client knows that form. */
+/** Serves `/apis`: the list of groups, or with all that is in them where the client knows that form. */
 export function serveGroups(groups: readonly ApiGroup[], serverAddress: () => string): Endpoint {
   return (context) => {
     if (negotiate(context.get('Accept'), AGGREGATED_ONLY)?.conversion) serveAggregated(context, groups);

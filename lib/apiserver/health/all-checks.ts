@@ -8,7 +8,7 @@ export interface ServerChecks {
 }
 
 /**
- * All checks of a server, in the order in which Kubernetes' servers report them. To answer at all is what the
+ * All checks of a server, in the order in which Kubernetes' servers report them. To respond at all is what the
  * first four ask for: the event loop goes round. Probes know them by these names, and exclude some of them.
  */
 export function allChecks({ own, isShuttingDown }: ServerChecks): readonly HealthCheck[] {

@@ -11,15 +11,15 @@ export function healthEndpoints(
   const paths = new Map<string, Endpoint>();
   for (const endpoint of HEALTH_ENDPOINTS) {
     const asked = checks.filter(({ endpoints }) => endpoints.includes(endpoint));
-    paths.set(`/${endpoint}`, (context) => answerAll(context, { endpoint, checks: asked, logger }));
+    paths.set(`/${endpoint}`, (context) => respondToAll(context, { endpoint, checks: asked, logger }));
     for (const check of asked)
-      paths.set(`/${endpoint}/${check.name}`, (context) => answerOne(context, check));
+      paths.set(`/${endpoint}/${check.name}`, (context) => respondToOne(context, check));
   }
   return paths;
 }
 
 /** Tells no reasons to the public: they go to the log, and to those who may ask for one check alone. */
-function answerAll(
+function respondToAll(
   context: ApiContext,
   asked: {
     readonly endpoint: HealthEndpoint;
@@ -53,7 +53,7 @@ function answerAll(
   }
 }
 
-function answerOne(context: ApiContext, { check }: HealthCheck): void {
+function respondToOne(context: ApiContext, { check }: HealthCheck): void {
   const reason = check();
   if (reason === undefined) {
     writeText(context, 'ok');

@@ -6,7 +6,7 @@ import { timedOut } from './failures.ts';
 const OVER = timedOut();
 
 /**
- * How long a request may take. Most are answered at once and never start the timer: it runs from when the signal
+ * How long a request may take. Most are served at once and never start the timer: it runs from when the signal
  * is first asked for.
  */
 export class RequestDeadline implements Disposable {

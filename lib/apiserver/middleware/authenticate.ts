@@ -5,7 +5,7 @@ import type { Authenticator } from '#lib/apiserver/authentication/authenticator.
 import type { Middleware } from '#lib/apiserver/http/api-context.ts';
 import { unauthorized } from '#lib/apiserver/http/failures.ts';
 
-/** Finds out who a request comes from, and answers 401 where its credentials are not good. */
+/** Finds out who a request comes from, and responds with 401 where its credentials are not good. */
 export function authenticate(authenticator: Authenticator): Middleware {
   return async (context, next) => {
     const { headers, req, state } = context;

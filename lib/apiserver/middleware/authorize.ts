@@ -3,7 +3,7 @@ import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts'
 import { forbidden } from '#lib/apiserver/http/failures.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 
-/** Lets a request pass that its user may make, and answers 403 to the others. */
+/** Lets a request pass that its user may make, and responds with 403 to the others. */
 export function authorize(authorizer: Authorizer): Middleware {
   return async (context, next) => {
     const { user, info } = context.state;

@@ -20,7 +20,7 @@ const PARSED_HEADERS = [
   'User-Agent',
 ];
 
-/** Answers 431 and 414 to requests with more to read than any client has need of, before anything of it is read. */
+/** Responds with 431 and 414 to requests with more to read than any client has need of, before anything of it is read. */
 export function limitHeaders(telemetry: ServingTelemetry): Middleware {
   return (context, next) => {
     const failure = failureOf(context);

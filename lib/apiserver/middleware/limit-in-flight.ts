@@ -18,7 +18,7 @@ const EXEMPT_GROUP = 'system:masters';
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Answers 429 to requests beyond a limit. A request counts until its answer has left; watches do not count, nor
+ * Responds with 429 to requests beyond a limit. A request counts until its response has left; watches do not count, nor
  * do probes and administrators, who must always get a response.
  */
 export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetry): Middleware {

@@ -32,7 +32,7 @@ export interface Restrictions {
   allowsServerVersion?(version: string): boolean;
 }
 
-/** Endpoints that answer with one kind only. */
+/** endpoints that respond with one kind only. */
 export const NO_CONVERSION: Restrictions = { allowsConversion: (_format, conversion) => !conversion };
 
 /** What server and client agree on. */

@@ -1,5 +1,5 @@
 /**
- * Whether a route that produces these media types answers an Accept header at all. This is go-restful's test,
+ * Whether a route that produces these media types fits an Accept header at all. This is go-restful's test,
  * which comes before Kubernetes' own: it knows neither qualities nor parameters, nor any wildcard but the full one.
  */
 export function canProduce(accept: string, mediaTypes: readonly string[]): boolean {

@@ -87,7 +87,7 @@ function labelsProtobuf(labels: ObjectMeta['labels']): Buffer {
   return bytes;
 }
 
-/** One for all: the room of each would be kept with its bytes, which are fewer. */
+/** One for all: the buffer of each would be kept with its bytes, which are fewer. */
 const labelsWriter = new ProtobufWriter();
 
 const sortedLabels = new WeakMap<ObjectMeta['labels'], JsonObject>();

@@ -38,14 +38,14 @@ export function openApiV3Endpoint(documents: OpenApiDocuments, clock: Clock): En
     const name = context.state.info.path.slice(OPENAPI_V3_ROOT.length);
     const format = formatTaken(context, 'v3');
     const content = documents.v3(name, format);
-    if (!content) return answerEmpty(context, 200);
+    if (!content) return respondEmpty(context, 200);
     context.vary('Accept');
     if (!format) return refuse(context);
     const asked = context.state.query.get('hash');
     if (asked && asked !== content.hash) {
       context.set('Location', v3Address(name, content.hash));
       context.set('ETag', `"${content.hash}"`);
-      answerEmpty(context, 301);
+      respondEmpty(context, 301);
       context.set('Content-Type', content.mediaType); // of what is there, as the reference says
       return;
     }
@@ -69,10 +69,10 @@ function formatTaken(context: ApiContext, version: 'v2' | 'v3'): DescriptionForm
 }
 
 function refuse(context: ApiContext): void {
-  answerEmpty(context, 406);
+  respondEmpty(context, 406);
 }
 
-function answerEmpty(context: ApiContext, status: number): void {
+function respondEmpty(context: ApiContext, status: number): void {
   context.status = status;
   context.body = Buffer.alloc(0);
   context.remove('Content-Type');

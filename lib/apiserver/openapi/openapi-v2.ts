@@ -8,7 +8,7 @@ import type { Operation } from './operations.ts';
 import type { Parameter } from './parameters.ts';
 import { referredSchemas } from './referred-schemas.ts';
 
-/** All documents as the one that OpenAPI 2 has room for. */
+/** All documents as the one that OpenAPI 2 has. */
 export function openApiV2(documents: readonly ApiDocument[], info: ApiInfo): JsonObject {
   const operations = documents.flatMap((document) => document.operations);
   const byPath = operations.toSorted((a, b) => (a.path < b.path ? -1 : 1));

@@ -15,7 +15,7 @@ export interface Operation {
   /** Media types, as requests may have them; nothing is read. */
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
-  /** The name of the schema of what is answered. */
+  /** The name of the schema of the response. */
   readonly schema: string;
   /** By name. */
   readonly parameters: readonly Parameter[];

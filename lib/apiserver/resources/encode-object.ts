@@ -5,7 +5,7 @@ import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts'
 import { objectMetaJson, objectMetaText, writeObjectMeta } from '#lib/apiserver/objects/object-meta.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 
-/** A kind in its API version, as answers begin with it. */
+/** A kind in its API version, as responses begin with it. */
 export interface TypeMeta {
   readonly apiVersion: string;
   readonly kind: string;

@@ -17,7 +17,7 @@ export interface Computation<T> {
 }
 
 interface Pending<T> {
-  readonly answer: Promise<T>;
+  readonly response: Promise<T>;
   readonly leaving: AbortController;
   waiting: number;
 }
@@ -44,7 +44,7 @@ export class ExpiringCache<T> {
     return this.#entries.size;
   }
 
-  /** The remembered answer, unless its time is over. */
+  /** The remembered response, unless its time is over. */
   get(key: string): T | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
@@ -55,7 +55,7 @@ export class ExpiringCache<T> {
   }
 
   /**
-   * The remembered answer, or one that is found out now. A failure is everybody's who waits, and not remembered.
+   * The remembered response, or one that is found out now. A failure is everybody's who waits, and not remembered.
    *
    * @throws the signal's reason when that aborts first
    */
@@ -68,7 +68,7 @@ export class ExpiringCache<T> {
       const wasLeft = pending.leaving.signal.aborted;
       pending.waiting++;
       try {
-        return await (signal ? raceAbort(pending.answer, signal) : pending.answer);
+        return await (signal ? raceAbort(pending.response, signal) : pending.response);
       } catch (error) {
         if (!wasLeft || signal?.aborted) throw error; // else it failed because those before had left
       } finally {
@@ -79,10 +79,10 @@ export class ExpiringCache<T> {
 
   #begin(key: string, { compute, lifetimeMs }: Computation<T>): Pending<T> {
     const leaving = new AbortController();
-    const answer = compute(leaving.signal);
-    const pending: Pending<T> = { answer, leaving, waiting: 0 };
+    const response = compute(leaving.signal);
+    const pending: Pending<T> = { response, leaving, waiting: 0 };
     this.#pending.set(key, pending);
-    answer.then(
+    response.then(
       (value) => {
         this.#pending.delete(key);
         this.#remember(key, { value, expiresAtMs: this.#clock.monotonicMs() + lifetimeMs(value) });

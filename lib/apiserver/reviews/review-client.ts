@@ -15,7 +15,7 @@ export interface ReviewClientOptions {
   /** What is asked for, as log lines name it: `TokenReview`. */
   readonly kind: string;
   /** Told of every response: its HTTP status, or `<error>` where none came. */
-  readonly onAnswer?: (code: string, durationMs: number) => void;
+  readonly onResponse?: (code: string, durationMs: number) => void;
   /** A number in [0, 1), so that not all servers come back at once. */
   readonly random?: () => number;
   /** Bounds how many are under way. */
@@ -50,8 +50,8 @@ export class ReviewClient {
     this.#options = options;
     this.#failures = new FailureLog({
       logger,
-      failing: `Cannot have a ${kind} answered; callers are refused meanwhile`,
-      recovered: `${kind}s are answered again`,
+      failing: `Cannot get a response to a ${kind}; callers are refused meanwhile`,
+      recovered: `${kind}s get responses again`,
     });
   }
 
@@ -59,7 +59,7 @@ export class ReviewClient {
    * Asks for a review. One that has been sent is waited for, though nobody wants it any more: to break it off would cost a
    * connection, which costs more, and its result may be remembered.
    *
-   * @throws what kept the API server from answering; its message never quotes the review
+   * @throws what kept the API server from responding; its message never quotes the review
    * @throws {StatusError} 429 when too many wait
    */
   async review(path: string, review: unknown, { party, signal }: ReviewCaller): Promise<unknown> {
@@ -67,9 +67,9 @@ export class ReviewClient {
     const backoff = new Backoff({ ...BACKOFF, random });
     for (let attempt = 1; ; attempt++) {
       try {
-        const answer = await this.#ask(path, review, { party, signal });
+        const response = await this.#ask(path, review, { party, signal });
         this.#failures.succeed();
-        return answer;
+        return response;
       } catch (error) {
         if (signal?.aborted || error instanceof StatusError) throw error;
         const isRetried = attempt < MAX_ATTEMPTS && mayPass(error);
@@ -85,14 +85,14 @@ export class ReviewClient {
   }
 
   async #ask(path: string, review: unknown, { party, signal }: ReviewCaller): Promise<unknown> {
-    const { client, clock, gate, onAnswer } = this.#options;
+    const { client, clock, gate, onResponse } = this.#options;
     using _place = await gate.enter(party, signal);
     const startedAtMs = clock.monotonicMs();
-    const told = (code: string) => onAnswer?.(code, clock.monotonicMs() - startedAtMs);
+    const told = (code: string) => onResponse?.(code, clock.monotonicMs() - startedAtMs);
     try {
-      const answer = await client.postJson(path, review, { timeoutMs: TIMEOUT_MS });
+      const response = await client.postJson(path, review, { timeoutMs: TIMEOUT_MS });
       told('201');
-      return answer;
+      return response;
     } catch (error) {
       told(error instanceof ApiError ? `${error.statusCode}` : '<error>');
       throw error;

@@ -49,7 +49,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     requestCert: true,
     rejectUnauthorized: false,
     handshakeTimeout: options.timeouts.headersMs,
-    noDelay: true, // the end of an answer in several parts would wait 40 ms for the client to acknowledge the others
+    noDelay: true, // the end of a response in several parts would wait 40 ms for the client to acknowledge the others
     ...http1Options(options.timeouts),
   };
   const server =

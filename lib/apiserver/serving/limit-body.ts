@@ -4,12 +4,12 @@ import type { Clock } from '#lib/time/clock.ts';
 /** As much of a body as Go's servers read though nobody wants it. */
 export const MAX_BODY_BYTES = 256 * 1024;
 
-/** For so long a client may go on to read the answer before the connection is cut, as in Go. */
+/** For so long a client may go on to read the response before the connection is cut, as in Go. */
 const LINGER_MS = 500;
 
 /**
  * Reads no more than a bounded part of the body of an HTTP/1.1 request: nothing here wants one, but without reading
- * it the next request on the connection is not reached. One that is longer gets its answer, and ends its connection. HTTP/2 has
+ * it the next request on the connection is not reached. One that is longer gets its response, and ends its connection. HTTP/2 has
  * its windows for that.
  */
 export function limitBody(

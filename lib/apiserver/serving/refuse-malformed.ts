@@ -6,8 +6,8 @@ import { StatusError, statusDocument } from '#lib/apiserver/http/status-error.ts
 import type { RefusalReason } from './serving-telemetry.ts';
 
 /**
- * Answers what Node's HTTP/1.1 parser makes no request of. A method that it does not know is one that nothing
- * here does, so its answer is that of any other wrong method.
+ * Responds to what Node's HTTP/1.1 parser makes no request of. A method that it does not know is one that nothing
+ * here does, so its response is that of any other wrong method.
  */
 export function refuseMalformed(error: Error & { readonly code?: string }, connection: Duplex): void {
   if (!connection.writable) {
@@ -27,7 +27,7 @@ export function refuseMalformed(error: Error & { readonly code?: string }, conne
   connection.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** What to count it as; `undefined` where nothing is refused, as when a client leaves before its answer has. */
+/** What to count it as; `undefined` where nothing is refused, as when a client leaves before its response has. */
 export function refusalReasonOf(code: string | undefined): RefusalReason | undefined {
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'too_slow';

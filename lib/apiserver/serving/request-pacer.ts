@@ -51,7 +51,7 @@ export class RequestPacer {
     }
   }
 
-  /** The first of the address whose turn it is. */
+  /** The first of the address that is next. */
   #next(): PacedRequest | undefined {
     const [entry] = this.#waiting;
     if (!entry) return undefined;

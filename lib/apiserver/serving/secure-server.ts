@@ -61,8 +61,8 @@ export class SecureServer implements AsyncDisposable {
   readonly #known: KnownAddresses;
   readonly #pacer = new RequestPacer();
   #isDraining = false;
-  /** Each settles when an answer has left or was cut off. */
-  readonly #answers = new Set<Promise<void>>();
+  /** Each settles when a response has left or was cut off. */
+  readonly #responses = new Set<Promise<void>>();
 
   private constructor(
     server: Server,
@@ -163,7 +163,7 @@ export class SecureServer implements AsyncDisposable {
     );
     await closed;
     timer.abort();
-    await Promise.all(this.#answers); // who works for one hears of its end before what they work with is gone
+    await Promise.all(this.#responses); // who works for one hears of its end before what they work with is gone
   }
 
   #handle(
@@ -183,9 +183,9 @@ export class SecureServer implements AsyncDisposable {
       begin: () => this.#options.onRequest(request, response),
       isOver: () => isOver(response),
     });
-    const answered = new Promise<void>((resolve) => response.once('close', resolve));
-    this.#answers.add(answered);
-    void answered.then(() => this.#answers.delete(answered));
+    const ended = new Promise<void>((resolve) => response.once('close', resolve));
+    this.#responses.add(ended);
+    void ended.then(() => this.#responses.delete(ended));
   }
 
   #cutOff(): void {

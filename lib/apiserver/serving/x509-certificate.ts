@@ -78,7 +78,7 @@ export function authorityExtensions(): readonly Extension[] {
   ];
 }
 
-/** Of a server that answers to these DNS names and IP addresses. */
+/** Of a server that goes by these DNS names and IP addresses. */
 export function serverExtensions(names: readonly string[]): readonly Extension[] {
   const generalNames = names.map(
     (name) => new GeneralName(isIP(name) === 0 ? { dNSName: name } : { iPAddress: name }),

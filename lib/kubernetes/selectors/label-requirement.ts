@@ -1,5 +1,5 @@
 import { goQuote } from './go-quote.ts';
-import { labelKeyFaults, labelValueFaults } from './label-syntax.ts';
+import { labelKeyErrors, labelValueErrors } from './label-syntax.ts';
 import { SelectorError } from './selector-error.ts';
 
 /** How a requirement relates its key to its values, as Kubernetes' `selection.Operator` names them. */
@@ -23,27 +23,27 @@ export function labelRequirement(
   operator: LabelOperator,
   values: readonly string[],
 ): LabelRequirement {
-  const faults: string[] = [];
+  const errors: string[] = [];
   if (operator === 'gt' || operator === 'lt') {
     values.forEach((value, index) => {
       if (toInt64(value) !== undefined) return;
-      faults.push(
+      errors.push(
         invalid(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"),
       );
     });
   }
   values.forEach((value, index) => {
-    const reasons = labelValueFaults(value);
-    if (reasons.length > 0) faults.push(invalid(`values[${index}][${key}]`, value, reasons.join('; ')));
+    const reasons = labelValueErrors(value);
+    if (reasons.length > 0) errors.push(invalid(`values[${index}][${key}]`, value, reasons.join('; ')));
   });
-  if (faults.length > 0) throw new SelectorError(faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`);
+  if (errors.length > 0) throw new SelectorError(errors.length === 1 ? errors[0] : `[${errors.join(', ')}]`);
   return { key, operator, values };
 }
 
 /** @throws {SelectorError} when the key is no label key */
 export function requireLabelKey(key: string): void {
-  const faults = labelKeyFaults(key);
-  if (faults.length > 0) throw new SelectorError(invalid('<nil>', key, faults.join('; ')));
+  const errors = labelKeyErrors(key);
+  if (errors.length > 0) throw new SelectorError(invalid('<nil>', key, errors.join('; ')));
 }
 
 /** Whether labels satisfy a requirement; a label whose key is missing satisfies only the negative ones. */

@@ -22,7 +22,7 @@ const MAX_SUBDOMAIN_BYTES = 253;
  *
  * @returns one sentence a broken rule; empty when the key is valid
  */
-export function labelKeyFaults(key: string): readonly string[] {
+export function labelKeyErrors(key: string): readonly string[] {
   const parts = key.split('/');
   if (parts.length > 2) {
     return [
@@ -30,35 +30,35 @@ export function labelKeyFaults(key: string): readonly string[] {
     ];
   }
   const name = parts.at(-1) ?? '';
-  return [...(parts.length === 2 ? prefixFaults(parts[0] ?? '') : []), ...nameFaults(name)];
+  return [...(parts.length === 2 ? prefixErrors(parts[0] ?? '') : []), ...nameErrors(name)];
 }
 
 /** What is wrong with a label value, in the words of Kubernetes' `IsValidLabelValue`; empty when it is valid. */
-export function labelValueFaults(value: string): readonly string[] {
-  const faults: string[] = [];
-  if (Buffer.byteLength(value) > MAX_NAME_BYTES) faults.push(tooLong(MAX_NAME_BYTES));
-  if (!WHOLE_VALUE.test(value)) faults.push(VALUE_RULE);
-  return faults;
+export function labelValueErrors(value: string): readonly string[] {
+  const errors: string[] = [];
+  if (Buffer.byteLength(value) > MAX_NAME_BYTES) errors.push(tooLong(MAX_NAME_BYTES));
+  if (!WHOLE_VALUE.test(value)) errors.push(VALUE_RULE);
+  return errors;
 }
 
 const WHOLE_NAME = new RegExp(`^${NAME}$`);
 const WHOLE_VALUE = new RegExp(`^${VALUE}$`);
 const WHOLE_SUBDOMAIN = new RegExp(`^${SUBDOMAIN}$`);
 
-function prefixFaults(prefix: string): readonly string[] {
+function prefixErrors(prefix: string): readonly string[] {
   if (prefix === '') return ['prefix part must be non-empty'];
-  const faults: string[] = [];
-  if (Buffer.byteLength(prefix) > MAX_SUBDOMAIN_BYTES) faults.push(tooLong(MAX_SUBDOMAIN_BYTES));
-  if (!WHOLE_SUBDOMAIN.test(prefix)) faults.push(SUBDOMAIN_RULE);
-  return faults.map((fault) => `prefix part ${fault}`);
+  const errors: string[] = [];
+  if (Buffer.byteLength(prefix) > MAX_SUBDOMAIN_BYTES) errors.push(tooLong(MAX_SUBDOMAIN_BYTES));
+  if (!WHOLE_SUBDOMAIN.test(prefix)) errors.push(SUBDOMAIN_RULE);
+  return errors.map((error) => `prefix part ${error}`);
 }
 
-function nameFaults(name: string): readonly string[] {
-  const faults: string[] = [];
-  if (name === '') faults.push('name part must be non-empty');
-  else if (Buffer.byteLength(name) > MAX_NAME_BYTES) faults.push(`name part ${tooLong(MAX_NAME_BYTES)}`);
-  if (!WHOLE_NAME.test(name)) faults.push(`name part ${NAME_RULE}`);
-  return faults;
+function nameErrors(name: string): readonly string[] {
+  const errors: string[] = [];
+  if (name === '') errors.push('name part must be non-empty');
+  else if (Buffer.byteLength(name) > MAX_NAME_BYTES) errors.push(`name part ${tooLong(MAX_NAME_BYTES)}`);
+  if (!WHOLE_NAME.test(name)) errors.push(`name part ${NAME_RULE}`);
+  return errors;
 }
 
 function tooLong(bytes: number): string {

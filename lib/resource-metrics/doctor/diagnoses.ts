@@ -139,17 +139,17 @@ export const DIAGNOSES = {
     remedy:
       'Leave --kubelet-metrics-endpoint=auto, so that either endpoint will do; if the node has a virtual kubelet, name its path by the annotation metrics.k8s.io/resource-metrics-path.',
   },
-  'kubelet-answer-fails': {
+  'kubelet-response-fails': {
     title: 'The kubelet does not respond completely',
     remedy:
       'See what the kubelet on NODE logs (`journalctl -u kubelet`); if it is only slow, raise --kubelet-request-timeout and --metric-resolution.',
   },
-  'kubelet-answer-excessive': {
+  'kubelet-response-excessive': {
     title: "The kubelet's response goes past a bound",
     remedy:
       'See how long the response of node NODE is: `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary | wc -c`. If the node really has that much to tell, raise --kubelet-max-response-bytes where that is the bound, and the memory limit of the server with it; else something other than a kubelet responds at ADDRESS.',
   },
-  'kubelet-answer-unreadable': {
+  'kubelet-response-unreadable': {
     title: "The kubelet's response cannot be read",
     remedy:
       'Check what responds at ADDRESS with `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary`: a proxy in between, or no kubelet at all.',

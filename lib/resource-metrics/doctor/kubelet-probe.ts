@@ -26,7 +26,7 @@ export interface KubeletProbe {
   readonly inspection: Inspection | undefined;
 }
 
-/** One question to a kubelet. */
+/** One request to a kubelet. */
 export interface KubeletAttempt {
   readonly endpoint: string;
   /** When its outcome was known, by our wall clock; samples that bear no time are given this one. */
@@ -34,7 +34,7 @@ export interface KubeletAttempt {
   readonly outcome: AttemptOutcome;
 }
 
-/** How far a question came. */
+/** How far a request came. */
 export type AttemptOutcome =
   | { readonly kind: 'responded'; readonly batch: MetricsBatch }
   | { readonly kind: 'unreadable'; readonly because: string }
@@ -113,7 +113,7 @@ function unreadable(error: unknown, nodeName: string, target: ScrapeTarget): Att
   return { kind: isExcessive(error) ? 'excessive' : 'unreadable', because };
 }
 
-/** What is refused to make room for others is not too much by itself. */
+/** What is refused for others to fit is not too much by itself. */
 function isExcessive(error: unknown): boolean {
   return error instanceof ExcessiveResponse && error.bound !== 'memory';
 }

@@ -83,7 +83,7 @@ export const kubeletFlags = {
     shorthand: 'l',
     default: '',
     description: "Label selector of the nodes to scrape, as in 'pool=a,arch notin (arm64)'; by default all.",
-    ruleBrokenBy: selectorFault,
+    ruleBrokenBy: selectorError,
   }),
 };
 
@@ -91,7 +91,7 @@ function positive(durationMs: number): string | undefined {
   return durationMs > 0 ? undefined : 'must be longer than 0s';
 }
 
-function selectorFault(selector: string): string | undefined {
+function selectorError(selector: string): string | undefined {
   try {
     parseLabelSelector(selector);
     return undefined;

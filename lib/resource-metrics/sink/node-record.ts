@@ -35,7 +35,7 @@ export interface NodeRecord {
   readonly receivedAtMs: number;
   readonly stampResolution: StampResolution;
   /** When the cycle began that brought the response, on our monotonic clock. */
-  readonly answeredInCycleMs: number;
+  readonly respondedInCycleMs: number;
   /** When the latest cycle began that lost a scrape of the node since; `undefined` while none has. */
   readonly lostInCycleMs: number | undefined;
   readonly history: UsageHistory | undefined;
@@ -70,7 +70,7 @@ export function nextNodeRecord(
     requestedAtMs: batch.requestedAtMs,
     receivedAtMs: batch.receivedAtMs,
     stampResolution: batch.stampResolution,
-    answeredInCycleMs: options.cycleStartedAtMs,
+    respondedInCycleMs: options.cycleStartedAtMs,
     lostInCycleMs: undefined,
     history,
     usage: nextNodeUsage(previous, history, batch),

@@ -8,7 +8,7 @@ export interface StalenessLimits {
 }
 
 /** In which cycles a node responded and was lost, by when they began. */
-type NodeCycles = Pick<NodeRecord, 'answeredInCycleMs' | 'lostInCycleMs'>;
+type NodeCycles = Pick<NodeRecord, 'respondedInCycleMs' | 'lostInCycleMs'>;
 
 /**
  * A cycle begins within one and a half resolutions of the one before, or is late, and ends within another. A node that
@@ -29,12 +29,12 @@ export function isStale({ lostInCycleMs }: NodeCycles): boolean {
  * the kubelet takes to respond or to fail. Between losses nothing expires, unless cycles stop altogether.
  */
 export function servedUntilMs(
-  { answeredInCycleMs, lostInCycleMs }: NodeCycles,
+  { respondedInCycleMs, lostInCycleMs }: NodeCycles,
   { resolutionMs, stalenessMs }: StalenessLimits,
 ): number {
   const silentMs = SILENT_RESOLUTIONS * resolutionMs;
-  if (lostInCycleMs === undefined) return answeredInCycleMs + silentMs;
-  const isTooOld = inWholeSeconds(lostInCycleMs - answeredInCycleMs) >= stalenessMs;
+  if (lostInCycleMs === undefined) return respondedInCycleMs + silentMs;
+  const isTooOld = inWholeSeconds(lostInCycleMs - respondedInCycleMs) >= stalenessMs;
   return isTooOld ? Number.NEGATIVE_INFINITY : lostInCycleMs + silentMs;
 }
 

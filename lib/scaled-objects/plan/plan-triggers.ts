@@ -20,7 +20,7 @@ export interface PlanTriggersOptions extends AuthenticationContext {
 /**
  * Works out what is to be asked for each trigger; one that cannot be asked costs itself alone.
  *
- * @throws what is no fault of the triggers: that the API server cannot be asked, say
+ * @throws what is no error of the triggers: that the API server cannot be asked, say
  */
 export async function planTriggers(
   triggers: readonly TriggerSpec[],

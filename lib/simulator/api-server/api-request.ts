@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../access/authenticator.ts';
 import { splitUrl } from '../split-url.ts';
 import { isTrue, type RequestTarget, requestTarget, verbOf } from './request-target.ts';
-import type { AnswerStyle } from './respond.ts';
+import type { ResponseStyle } from './respond.ts';
 import { badRequest } from './status.ts';
 
 const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
@@ -19,7 +19,7 @@ export interface ApiRequest {
   readonly verb: string;
   readonly caller: Caller;
   readonly auditId: string;
-  readonly style: AnswerStyle;
+  readonly style: ResponseStyle;
   readonly raw: IncomingMessage;
   readonly response: ServerResponse;
   /** Aborts when the caller is gone or the server closes. */

@@ -68,7 +68,7 @@ export class ApiServer {
       key: pki.apiServer.privateKeyPem,
       ca: pki.clientCa.certificatePem,
       requestCert: true,
-      rejectUnauthorized: false, // a foreign certificate is answered with 401, not with an alert
+      rejectUnauthorized: false, // a foreign certificate gets a 401, not with an alert
     });
     // node's compatibility API gives HTTP/2 requests the methods of HTTP/1.1 ones.
     server.on('request', ((request: IncomingMessage, response: ServerResponse) => {
@@ -131,17 +131,17 @@ export class ApiServer {
       if (!sender) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
       if (!caller) throw mayNotImpersonate(sender, raw.headers);
       authorize(request, this.#options.rbac);
-      await this.#answer(request, this.#faults);
+      await this.#respond(request, this.#faults);
     } catch (error) {
       if (!signal.aborted) this.#fail(request, error);
       else response.destroy();
     }
   }
 
-  async #answer(request: ApiRequest, [fault, ...others]: readonly ApiFault[]): Promise<void> {
+  async #respond(request: ApiRequest, [fault, ...others]: readonly ApiFault[]): Promise<void> {
     if (!fault) return route(request, { ...this.#options, serverAddress: this.#address() });
     const { clock } = this.#options;
-    await fault.serve(request, { clock, next: () => this.#answer(request, others) });
+    await fault.serve(request, { clock, next: () => this.#respond(request, others) });
   }
 
   /** @returns `undefined` for credentials that are no good; who shows none is anonymous */
@@ -161,7 +161,7 @@ export class ApiServer {
           ? apiErrorOf(error, request)
           : new ApiError(500, 'InternalError', 'Internal error occurred', {});
     if (apiError.code === 500) {
-      this.#options.logger.error('Cannot answer', error, { method: request.method, path: request.path });
+      this.#options.logger.error('Cannot respond', error, { method: request.method, path: request.path });
     }
     if (response.headersSent) return void response.destroy();
     if (apiError.code === 403) response.setHeader('X-Content-Type-Options', 'nosniff');

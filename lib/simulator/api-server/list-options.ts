@@ -35,7 +35,7 @@ export function listOptions(target: ResourceTarget, query: URLSearchParams): Lis
   return options;
 }
 
-/** Whether an object belongs into the answer. */
+/** Whether an object belongs into the response. */
 export function isSelected({ namespace, labels, fields }: ListOptions, object: KubernetesObject): boolean {
   return (
     (namespace === undefined || object.metadata.namespace === namespace) &&

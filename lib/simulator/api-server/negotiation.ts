@@ -1,6 +1,6 @@
 import { ApiError } from './status.ts';
 
-/** The form in which an answer is wanted: as stored, reduced to metadata, or as rows for a person. */
+/** The form in which a response is wanted: as stored, reduced to metadata, or as rows for a person. */
 export type View = 'Object' | 'PartialObjectMetadata' | 'Table';
 
 /** What an Accept header comes down to. */
@@ -17,7 +17,7 @@ const VIEWS: Readonly<Record<string, View>> = {
 };
 
 /**
- * Picks the first clause that the simulator can answer; it speaks JSON alone, which every client of Kubernetes
+ * Picks the first clause that the simulator can serve; it speaks JSON alone, which every client of Kubernetes
  * takes besides protobuf.
  *
  * @throws ApiError 406 when no clause will do

@@ -19,7 +19,7 @@ import { serveScale } from './writes/serve-scale.ts';
 import { updateObject } from './writes/update-object.ts';
 import { writeOptions } from './writes/write-options.ts';
 
-/** Answers a request for a stored resource, or one of its objects. */
+/** Serves a request for a stored resource, or one of its objects. */
 export async function serveResource(
   request: ApiRequest,
   target: ResourceTarget,

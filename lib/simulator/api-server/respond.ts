@@ -3,14 +3,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 
-/** What the writer of an answer must know of the request. */
-export interface AnswerStyle {
+/** What the writer of a response must know of the request. */
+export interface ResponseStyle {
   /** Indented by two spaces, for people. */
   readonly isPretty: boolean;
   readonly acceptsGzip: boolean;
 }
 
-// The real server leaves answers below this size uncompressed.
+// The real server leaves responses below this size uncompressed.
 const GZIP_FROM_BYTES = 128 * 1024;
 
 /** Sends a value as JSON. */
@@ -18,7 +18,7 @@ export function sendJson(
   response: ServerResponse,
   status: number,
   value: unknown,
-  { isPretty, acceptsGzip }: AnswerStyle,
+  { isPretty, acceptsGzip }: ResponseStyle,
 ): void {
   const text = Buffer.from(isPretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`);
   const isZipped = acceptsGzip && text.length > GZIP_FROM_BYTES;
@@ -33,7 +33,7 @@ export function sendJson(
 export async function sendPieces(
   response: ServerResponse,
   pieces: Iterable<string>,
-  { acceptsGzip }: AnswerStyle,
+  { acceptsGzip }: ResponseStyle,
 ): Promise<void> {
   const chunks = inChunks(pieces);
   const first = chunks.next().value ?? '';

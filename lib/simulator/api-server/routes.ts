@@ -34,7 +34,7 @@ export interface RouteContext extends ResourceContext {
 }
 
 /**
- * Answers a request that is allowed.
+ * Serves a request that is allowed.
  *
  * @throws ApiError for what fails in a known way
  */
@@ -57,15 +57,15 @@ export async function route(request: ApiRequest, context: RouteContext): Promise
   }
   if (path.startsWith('/openapi/')) return serveOpenApi(request, context);
   const isReading = request.method === 'GET' || request.method === 'HEAD';
-  const answer = plainAnswer(request, context);
-  if (answer === undefined) throw noSuchPath();
+  const reply = plainResponse(request, context);
+  if (reply === undefined) throw noSuchPath();
   if (!isReading) throw methodNotAllowed();
-  if (typeof answer !== 'string') return sendJson(request.response, 200, answer, request.style);
+  if (typeof reply !== 'string') return sendJson(request.response, 200, reply, request.style);
   request.response.setHeader('Content-Type', 'text/plain; charset=utf-8');
-  request.response.end(answer);
+  request.response.end(reply);
 }
 
-function plainAnswer(request: ApiRequest, context: RouteContext): unknown {
+function plainResponse(request: ApiRequest, context: RouteContext): unknown {
   const { aggregator, registry, serverAddress, minor } = context;
   switch (request.path.replace(/(.)\/$/, '$1')) {
     case '/version':
@@ -81,11 +81,11 @@ function plainAnswer(request: ApiRequest, context: RouteContext): unknown {
     case '/api/v1':
       return apiResourceList(registry, '', 'v1');
     default:
-      return groupAnswer(request, context);
+      return groupResponse(request, context);
   }
 }
 
-function groupAnswer({ path }: ApiRequest, { aggregator, registry }: RouteContext): unknown {
+function groupResponse({ path }: ApiRequest, { aggregator, registry }: RouteContext): unknown {
   const [prefix, group, version, ...rest] = path.split('/').filter(Boolean);
   if (prefix !== 'apis' || group === undefined || rest.length > 0) return undefined;
   if (version !== undefined) return apiResourceList(registry, group, version);

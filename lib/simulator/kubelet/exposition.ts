@@ -5,7 +5,7 @@ import type { NodeMachine } from './node-machine.ts';
 import { podCoreNanoseconds, podMemoryBytes, podSwapBytes, runningContainers } from './running-pod.ts';
 
 /**
- * A kubelet's answer to `/metrics/resource` in the Prometheus text format, with the families, order, label order
+ * A kubelet's response to `/metrics/resource` in the Prometheus text format, with the families, order, label order
  * and millisecond stamps of a kubelet 1.34.
  */
 export function expositionOf(machine: NodeMachine): string {

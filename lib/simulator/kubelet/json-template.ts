@@ -4,7 +4,7 @@ import { type JsonBytes, JsonPiece } from './json-bytes.ts';
 export type HoleFiller = JsonPiece | string | number | (() => void);
 
 /**
- * JSON, indented as a kubelet does, some values of which are told only when it is filled. Most of a long answer is the
+ * JSON, indented as a kubelet does, some values of which are told only when it is filled. Most of a long response is the
  * same every time: it is written once, and filling copies its pieces.
  */
 export class JsonTemplate<Hole extends string> {

@@ -1,6 +1,6 @@
 import type { Caller, Credentials } from '../access/authenticator.ts';
 import type { ResourceRequest } from '../access/rbac.ts';
-import { type KubeletAnswer, textAnswer } from './kubelet-answer.ts';
+import { type KubeletResponse, textResponse } from './kubelet-response.ts';
 
 /** Whom the cluster knows and what it lets them do; kubelets ask it by TokenReview and SubjectAccessReview. */
 export interface KubeletGate {
@@ -29,16 +29,16 @@ export async function refusalOf(
   gate: KubeletGate,
   credentials: Credentials,
   request: { readonly method: string; readonly path: string; readonly nodeName: string },
-): Promise<KubeletAnswer | undefined> {
+): Promise<KubeletResponse | undefined> {
   const caller = await gate.authenticate(credentials);
-  if (!caller) return textAnswer(401, 'Unauthorized');
+  if (!caller) return textResponse(401, 'Unauthorized');
   const verb = VERBS[request.method] ?? '';
   const subresources = subresourcesOf(request.path);
   for (const subresource of subresources) {
     const access = { verb, group: '', resource: 'nodes', subresource, name: request.nodeName };
     if (await gate.isAllowed(caller, access)) return undefined;
   }
-  return textAnswer(
+  return textResponse(
     403,
     `Forbidden (user=${caller.username}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}])\n`,
   );

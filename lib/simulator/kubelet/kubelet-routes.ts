@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expositionOf } from './exposition.ts';
-import { type KubeletAnswer, textAnswer } from './kubelet-answer.ts';
+import { type KubeletResponse, textResponse } from './kubelet-response.ts';
 import type { NodeMachine } from './node-machine.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { SummaryWriter } from './summary.ts';
@@ -12,7 +12,7 @@ export interface KubeletRequest {
   readonly acceptsGzip: boolean;
 }
 
-/** Where a kubelet finds its answers. */
+/** Where a kubelet finds its responses. */
 export interface KubeletSources {
   readonly machine: NodeMachine;
   readonly requests: RequestCounts;
@@ -21,14 +21,14 @@ export interface KubeletSources {
   pods(): Iterable<unknown>;
 }
 
-/** Answers as a healthy kubelet does. Like a kubelet it does not mind the method. */
-export function kubeletAnswer(
+/** Responds as a healthy kubelet does. Like a kubelet it does not mind the method. */
+export function routedResponse(
   request: KubeletRequest,
   { machine, requests, summaries, pods }: KubeletSources,
-): KubeletAnswer {
+): KubeletResponse {
   switch (request.path) {
     case '/healthz':
-      return withHeaders(textAnswer(200, 'ok'), { 'X-Content-Type-Options': 'nosniff' });
+      return withHeaders(textResponse(200, 'ok'), { 'X-Content-Type-Options': 'nosniff' });
     case '/stats/summary': {
       const onlyCpuAndMemory = isTrue(request.query.get('only_cpu_and_memory'));
       return json(summaries.write({ onlyCpuAndMemory }));
@@ -42,16 +42,16 @@ export function kubeletAnswer(
     case '/metrics/resource':
       return exposition(expositionOf(machine), machine, request.acceptsGzip);
     default:
-      return withHeaders(textAnswer(404, '404 page not found\n'), { 'X-Content-Type-Options': 'nosniff' });
+      return withHeaders(textResponse(404, '404 page not found\n'), { 'X-Content-Type-Options': 'nosniff' });
   }
 }
 
 /** The summary goes uncompressed even to those who would take it compressed. */
-function json(body: Buffer): KubeletAnswer {
+function json(body: Buffer): KubeletResponse {
   return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
 }
 
-function exposition(text: string, machine: NodeMachine, acceptsGzip: boolean): KubeletAnswer {
+function exposition(text: string, machine: NodeMachine, acceptsGzip: boolean): KubeletResponse {
   const headers = {
     'Content-Type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores',
     'Process-Start-Time-Unix': String(Math.floor(machine.clock.stampMs(machine.bootedAtMs) / 1000)),
@@ -61,8 +61,8 @@ function exposition(text: string, machine: NodeMachine, acceptsGzip: boolean): K
   return { status: 200, headers: { 'Content-Encoding': 'gzip', ...headers }, body };
 }
 
-function withHeaders(answer: KubeletAnswer, headers: Readonly<Record<string, string>>): KubeletAnswer {
-  return { ...answer, headers: { ...answer.headers, ...headers } };
+function withHeaders(reply: KubeletResponse, headers: Readonly<Record<string, string>>): KubeletResponse {
+  return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
 /** What Go's `strconv.ParseBool` takes for true. */

@@ -49,7 +49,7 @@ export class KubeletServer {
   }
 }
 
-/** Answers one request; it sees to its own errors. */
+/** Serves one request; it sees to its own errors. */
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 function localEndOf({ localAddress, localPort }: Socket): string {

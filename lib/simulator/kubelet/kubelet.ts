@@ -7,8 +7,8 @@ import type { KeyedCertificate } from '../pki/certificate-authority.ts';
 import { splitUrl } from '../split-url.ts';
 import type { Fault } from './faults/fault.ts';
 import { type KubeletGate, refusalOf } from './kubelet-access.ts';
-import { type KubeletAnswer, sendAnswer } from './kubelet-answer.ts';
-import { type KubeletSources, kubeletAnswer } from './kubelet-routes.ts';
+import { type KubeletResponse, sendResponse } from './kubelet-response.ts';
+import { type KubeletSources, routedResponse } from './kubelet-routes.ts';
 import type { KubeletServer } from './kubelet-server.ts';
 import { RequestCounts } from './request-counts.ts';
 import { SummaryWriter } from './summary.ts';
@@ -165,7 +165,7 @@ export class Kubelet {
       key: privateKeyPem,
       ca: this.#options.clientCaPem,
       requestCert: true,
-      rejectUnauthorized: false, // a foreign certificate is answered with 401, not with an alert
+      rejectUnauthorized: false, // a foreign certificate gets a 401, not with an alert
       ALPNProtocols: ['h2', 'http/1.1'],
       minVersion: 'TLSv1.2',
     });
@@ -182,12 +182,12 @@ export class Kubelet {
     request.resume();
     const gone = new AbortController();
     response.on('close', () => {
-      if (!response.writableFinished) gone.abort(); // the reason, with its stack, costs more than all of a short answer
+      if (!response.writableFinished) gone.abort(); // the reason, with its stack, costs more than all of a short response
     });
     const connection = this.#connections.get(remoteEndOf(request.socket));
-    this.#answer(request)
-      .then((answer) =>
-        this.#deliver(answer, response, {
+    this.#respond(request)
+      .then((reply) =>
+        this.#deliver(reply, response, {
           faults: this.#faults.filter((fault) => fault.deliver),
           signal: gone.signal,
           resetConnection: () => connection?.socket.resetAndDestroy(),
@@ -196,7 +196,7 @@ export class Kubelet {
       .catch(() => response.destroy()); // the caller left while a fault took its time, or the gate cannot tell
   }
 
-  async #answer(request: IncomingMessage): Promise<KubeletAnswer> {
+  async #respond(request: IncomingMessage): Promise<KubeletResponse> {
     const { path, query } = splitUrl(request.url ?? '/');
     const { method = 'GET' } = request;
     this.#requests.count(method, path);
@@ -210,18 +210,18 @@ export class Kubelet {
       },
     );
     const acceptsGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-    const healthy = refusal ?? kubeletAnswer({ path, query, acceptsGzip }, this.#sources);
-    return this.#faults.reduce((answer, fault) => fault.change?.(answer) ?? answer, healthy);
+    const healthy = refusal ?? routedResponse({ path, query, acceptsGzip }, this.#sources);
+    return this.#faults.reduce((reply, fault) => fault.change?.(reply) ?? reply, healthy);
   }
 
   async #deliver(
-    answer: KubeletAnswer,
+    reply: KubeletResponse,
     response: ServerResponse,
     context: { faults: readonly Fault[]; signal: AbortSignal; resetConnection: () => void },
   ): Promise<void> {
     const [fault, ...faults] = context.faults;
-    if (!fault?.deliver) return sendAnswer(answer, response);
-    await fault.deliver(answer, response, {
+    if (!fault?.deliver) return sendResponse(reply, response);
+    await fault.deliver(reply, response, {
       clock: this.#options.clock,
       signal: context.signal,
       resetConnection: context.resetConnection,

@@ -15,7 +15,7 @@ export interface SummaryOptions {
 }
 
 /**
- * A kubelet's answers to `/stats/summary` (`Summary` of k8s.io/kubelet/pkg/apis/stats/v1alpha1), with the fields,
+ * A kubelet's responses to `/stats/summary` (`Summary` of k8s.io/kubelet/pkg/apis/stats/v1alpha1), with the fields,
  * order and stamps of whole seconds that a kubelet 1.34 gives; without `psi` and `io` where its machine says so.
  * Written without the objects, as thousands of kubelets in one process are asked every few seconds.
  */

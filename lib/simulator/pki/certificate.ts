@@ -26,7 +26,7 @@ export interface CertificateRequest {
   readonly validity: { readonly notBefore: Date; readonly notAfter: Date };
   /** What it may be used for; a CA certificate has none of these. */
   readonly usages?: readonly ('serverAuth' | 'clientAuth')[];
-  /** DNS names and IP addresses that a server answers to. */
+  /** DNS names and IP addresses that a server goes by. */
   readonly names?: readonly string[];
   readonly isCa?: boolean;
 }
@@ -59,7 +59,7 @@ const KEY_CERT_SIGN = bitString(Buffer.of(0x04), 2);
 
 /**
  * Issues an X.509 version 3 certificate (RFC 5280), signed with ECDSA and SHA-256, as PEM. Thousands of kubelets need
- * one each before their first answer, so its bytes are written without a model of them.
+ * one each before their first response, so its bytes are written without a model of them.
  */
 export function issueCertificate(request: CertificateRequest, signer: Signer): string {
   const content = sequence(

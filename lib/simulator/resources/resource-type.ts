@@ -36,7 +36,7 @@ export interface ResourceType {
   readonly allowsBlindUpdates: boolean;
   /** Whether a PUT of an object that is not there makes it. */
   readonly createsOnUpdate: boolean;
-  /** Whether a DELETE is answered with the object rather than a Status. */
+  /** Whether a DELETE is responded to with the object rather than a Status. */
   readonly returnsDeleted: boolean;
   readonly columns?: readonly Column[];
   /** Fills in what a schema's defaults can't tell. */

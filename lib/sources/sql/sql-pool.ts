@@ -63,12 +63,12 @@ export class SqlPool implements Disposable {
   async #permit(signal: AbortSignal): Promise<void> {
     if (this.#isClosed) throw new Error('the connections are closed');
     while (this.#inUse >= MAX_CONNECTIONS) {
-      const turn = Promise.withResolvers<void>();
-      this.#waiting.push(turn);
+      const permit = Promise.withResolvers<void>();
+      this.#waiting.push(permit);
       try {
-        await raceAbort(turn.promise, signal);
+        await raceAbort(permit.promise, signal);
       } catch (error) {
-        const index = this.#waiting.indexOf(turn);
+        const index = this.#waiting.indexOf(permit);
         if (index === -1)
           this.#waiting.shift()?.resolve(); // it was this one's, and goes on to the next
         else this.#waiting.splice(index, 1);

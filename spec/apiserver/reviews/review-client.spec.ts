@@ -115,8 +115,8 @@ describe('ReviewClient', () => {
     reviews.answer = () => 'fine';
     for (let count = 0; count < 3; count++) await reviews.client.review('/reviews', {}, { party: 'a' });
     expect(reviews.logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
-      ['error', 'Cannot have a Review answered; callers are refused meanwhile'],
-      ['info', 'Reviews are answered again'],
+      ['error', 'Cannot get a response to a Review; callers are refused meanwhile'],
+      ['info', 'Reviews get responses again'],
     ]);
   });
 });

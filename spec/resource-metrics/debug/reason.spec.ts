@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { REASONS, type ReasonCode, type RemediedReason } from '#lib/resource-metrics/debug/reason.ts';
 import { METRICS_SERVER_USER } from '#lib/simulator/access/default-grants.ts';
-import type { KubeletAnswer } from '#lib/simulator/kubelet/kubelet-answer.ts';
+import type { KubeletResponse } from '#lib/simulator/kubelet/kubelet-response.ts';
 import type { ScenarioInput } from '#lib/simulator/scenario.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
@@ -122,7 +122,7 @@ interface Summary {
 }
 
 /** A fault that makes another summary of a summary. */
-function changing(change: (summary: Summary) => Summary): (answer: KubeletAnswer) => KubeletAnswer {
+function changing(change: (summary: Summary) => Summary): (answer: KubeletResponse) => KubeletResponse {
   return (answer) => ({
     ...answer,
     body: Buffer.from(JSON.stringify(change(JSON.parse(answer.body.toString())))),

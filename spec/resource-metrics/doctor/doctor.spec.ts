@@ -9,7 +9,7 @@ describe('runDoctor', () => {
     expect(isSound).to.equal(true);
     expect(checks.map(({ name }) => name)).to.deep.equal([
       ...['api-server', 'permissions', 'aggregation-layer', 'api-service', 'node-addresses'],
-      ...['kubelet-connections', 'kubelet-certificates', 'kubelet-answers'],
+      ...['kubelet-connections', 'kubelet-certificates', 'kubelet-responses'],
       ...['node-clocks', 'container-data', 'pod-metrics'],
     ]);
   });

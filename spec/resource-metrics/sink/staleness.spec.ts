@@ -6,14 +6,14 @@ const DROPPED = Number.NEGATIVE_INFINITY;
 
 describe('isStale', () => {
   it('is so once a scrape was lost', () => {
-    expect(isStale({ answeredInCycleMs: 0, lostInCycleMs: undefined })).to.equal(false);
-    expect(isStale({ answeredInCycleMs: 0, lostInCycleMs: 0 })).to.equal(true);
+    expect(isStale({ respondedInCycleMs: 0, lostInCycleMs: undefined })).to.equal(false);
+    expect(isStale({ respondedInCycleMs: 0, lostInCycleMs: 0 })).to.equal(true);
   });
 });
 
 describe('servedUntilMs', () => {
   const until = (lostInCycleMs: number | undefined, limits: Partial<typeof LIMITS> = {}) =>
-    servedUntilMs({ answeredInCycleMs: 12_000, lostInCycleMs }, { ...LIMITS, ...limits });
+    servedUntilMs({ respondedInCycleMs: 12_000, lostInCycleMs }, { ...LIMITS, ...limits });
 
   it('is two and a half resolutions from the last that was heard of the node', () => {
     expect(until(undefined)).to.equal(162_000);

@@ -7,7 +7,7 @@ import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
 
 /** Whether each kubelet knows us, lets us read, has the endpoint, and gives a response that can be read. */
 export const kubeletResponses: Check<DoctorContext> = {
-  name: 'kubelet-answers',
+  name: 'kubelet-responses',
   title: 'Kubelet responses',
 
   async run(context) {
@@ -56,10 +56,10 @@ const CAUSES: Readonly<Record<number, DiagnosisCode>> = {
 };
 
 function causeOf(outcome: AttemptOutcome): DiagnosisCode {
-  if (outcome.kind === 'unreadable') return 'kubelet-answer-unreadable';
-  if (outcome.kind === 'excessive') return 'kubelet-answer-excessive';
+  if (outcome.kind === 'unreadable') return 'kubelet-response-unreadable';
+  if (outcome.kind === 'excessive') return 'kubelet-response-excessive';
   if (outcome.kind === 'misdirected') return 'kubelet-of-other-node';
-  return CAUSES[statusOf(outcome) ?? 0] ?? 'kubelet-answer-fails';
+  return CAUSES[statusOf(outcome) ?? 0] ?? 'kubelet-response-fails';
 }
 
 function statusOf(outcome: AttemptOutcome | undefined): number | undefined {

@@ -32,7 +32,7 @@ export interface NameResolverOptions {
 /**
  * Resolves host names without ever blocking others.
  *
- * Node's own `dns.lookup` occupies one of four threads until the name server answers, so that a few
+ * Node's own `dns.lookup` occupies one of four threads until the name server responds, so that a few
  * unresolvable names would stall all. This asks by c-ares, and reads the hosts file and the search list itself, as Go does.
  */
 export class NameResolver {

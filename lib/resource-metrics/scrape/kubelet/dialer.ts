@@ -7,7 +7,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 import { HandshakePace } from './handshake-pace.ts';
-import { kubeletIdentityFault } from './kubelet-identity.ts';
+import { kubeletIdentityError } from './kubelet-identity.ts';
 import { startPatientTimer } from './patient-timer.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for again at every dial, for files rotate. */
@@ -103,7 +103,7 @@ export class Dialer {
     return tls.connect({
       secureContext: this.#secureContext(credentials),
       rejectUnauthorized: credentials.rejectUnauthorized ?? true,
-      checkServerIdentity: (_, certificate) => kubeletIdentityFault(certificate, target),
+      checkServerIdentity: (_, certificate) => kubeletIdentityError(certificate, target),
       ...(net.isIP(host) === 0 ? { servername: host } : {}),
       socket,
       host,

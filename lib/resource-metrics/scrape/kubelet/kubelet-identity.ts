@@ -11,7 +11,7 @@ export const CERT_OF_ANOTHER_NAME = 'CERT_OF_ANOTHER_NAME';
  *
  * @returns why it is not, with the names that it has and what to do
  */
-export function kubeletIdentityFault(
+export function kubeletIdentityError(
   certificate: tls.PeerCertificate,
   { host, knownAs = [] }: Pick<ScrapeTarget, 'host' | 'knownAs'>,
 ): Error | undefined {

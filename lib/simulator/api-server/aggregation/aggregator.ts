@@ -84,7 +84,7 @@ export class Aggregator {
   }
 
   /**
-   * Passes a request on, with who sent it, and the answer back, both as they flow.
+   * Passes a request on, with who sent it, and the response back, both as they flow.
    *
    * @param as a user of the aggregator's own to ask as, instead of the caller
    */
@@ -94,7 +94,7 @@ export class Aggregator {
     const { response } = request;
     try {
       const hasBody = !['GET', 'HEAD'].includes(request.method);
-      const answer = await registration.connection.request({
+      const reply = await registration.connection.request({
         method: request.method,
         path: request.url,
         headers: forwardedHeaders(
@@ -105,10 +105,10 @@ export class Aggregator {
         ...(hasBody ? { body: request.raw } : {}),
         signal: request.signal,
       });
-      for (const [name, value] of returnedHeaders(answer.headers)) response.setHeader(name, value);
-      response.writeHead(answer.status);
+      for (const [name, value] of returnedHeaders(reply.headers)) response.setHeader(name, value);
+      response.writeHead(reply.status);
       response.flushHeaders();
-      await pipeline(answer.body, response);
+      await pipeline(reply.body, response);
     } catch (error) {
       if (response.headersSent || request.signal.aborted) return void response.destroy();
       this.#setAvailability(registration, unavailable(backend, error));
@@ -134,12 +134,12 @@ export class Aggregator {
     );
   }
 
-  /** The JSON that each registered server answers at a path; those that do not are left out. */
+  /** The JSON that each registered server responds at a path; those that do not are left out. */
   async askAll(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
-    const answers = await Promise.allSettled(
+    const replies = await Promise.allSettled(
       [...this.#registrations.values()].map((registration) => this.#ask(registration, path, signal)),
     );
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    return replies.flatMap((reply) => (reply.status === 'fulfilled' ? [reply.value] : []));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -153,7 +153,7 @@ export class Aggregator {
   async #ask({ backend, connection }: Registration, path: string, signal: AbortSignal): Promise<unknown> {
     using deadline = startDeadline(this.#clock, PROBE_TIMEOUT_MS, {
       signal,
-      expired: () => new Error(`no answer within ${PROBE_TIMEOUT_MS} ms`),
+      expired: () => new Error(`no response within ${PROBE_TIMEOUT_MS} ms`),
     });
     const { status, body } = await connection.request({
       method: 'GET',
@@ -166,9 +166,9 @@ export class Aggregator {
       },
       signal: deadline.signal,
     });
-    const answer = await text(body);
+    const reply = await text(body);
     if (status !== 200) throw new Error(`bad status from ${urlOf(backend, path)}: ${status}`);
-    return JSON.parse(answer);
+    return JSON.parse(reply);
   }
 
   async #keepProbing(registration: Registration): Promise<void> {

@@ -12,8 +12,8 @@ export interface BackendRequest {
   readonly signal: AbortSignal;
 }
 
-/** The head of an answer, and its body as it comes. */
-export interface BackendAnswer {
+/** The head of a response, and its body as it comes. */
+export interface BackendResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
@@ -45,7 +45,7 @@ export class BackendConnection {
   }
 
   /** @throws the network's error when the server can't be reached, or the signal's reason */
-  async request(request: BackendRequest): Promise<BackendAnswer> {
+  async request(request: BackendRequest): Promise<BackendResponse> {
     request.signal.throwIfAborted();
     const session = await this.#http2();
     return session ? requestOverHttp2(session, request, this.#tls) : this.#requestOverHttp1(request);
@@ -85,7 +85,7 @@ export class BackendConnection {
     return session;
   }
 
-  async #requestOverHttp1({ method, path, headers, body, signal }: BackendRequest): Promise<BackendAnswer> {
+  async #requestOverHttp1({ method, path, headers, body, signal }: BackendRequest): Promise<BackendResponse> {
     const { host, port } = this.#tls;
     return new Promise((resolve, reject) => {
       const request = requestHttps({
@@ -124,7 +124,7 @@ function requestOverHttp2(
   session: ClientHttp2Session,
   { method, path, headers, body, signal }: BackendRequest,
   { host, port }: BackendTls,
-): Promise<BackendAnswer> {
+): Promise<BackendResponse> {
   return new Promise((resolve, reject) => {
     const stream = session.request(
       {
@@ -136,8 +136,8 @@ function requestOverHttp2(
       { signal, endStream: !body },
     );
     stream.once('error', reject);
-    stream.once('response', (answer) =>
-      resolve({ status: Number(answer[':status']), headers: answer, body: stream }),
+    stream.once('response', (reply) =>
+      resolve({ status: Number(reply[':status']), headers: reply, body: stream }),
     );
     body?.pipe(stream);
   });

@@ -34,7 +34,7 @@ export function forwardedHeaders(
   };
 }
 
-/** What of an aggregated server's answer reaches the caller, next to the API server's own. */
+/** What of an aggregated server's response reaches the caller, next to the API server's own. */
 export function* returnedHeaders(headers: IncomingHttpHeaders): Generator<[string, string | string[]]> {
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || /^(:.*|connection|keep-alive|transfer-encoding|upgrade)$/.test(name)) continue;

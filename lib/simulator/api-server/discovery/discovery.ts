@@ -6,7 +6,7 @@ import { clausesOf } from '../negotiation.ts';
 
 type Registry = Pick<ResourceRegistry, 'all'>;
 
-/** The media type of a whole discovery document; unlike others it is answered with its parameters. */
+/** The media type of a whole discovery document; unlike others it is responded to with its parameters. */
 export const AGGREGATED_DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** Whether a caller would rather have everything in one document (apidiscovery.k8s.io/v2). */
@@ -21,7 +21,7 @@ export function wantsAggregatedDiscovery(accept: string | undefined): boolean {
   return false;
 }
 
-/** The answer to `/api`. */
+/** The response to `/api`. */
 export function apiVersions(serverAddress: string) {
   return {
     kind: 'APIVersions',
@@ -30,7 +30,7 @@ export function apiVersions(serverAddress: string) {
   };
 }
 
-/** The answer to `/apis`. */
+/** The response to `/apis`. */
 export function apiGroupList(
   registry: Registry,
   aggregated: readonly Pick<AggregatedGroup, 'group' | 'version'>[],
@@ -40,7 +40,7 @@ export function apiGroupList(
   return { kind: 'APIGroupList', apiVersion: 'v1', groups };
 }
 
-/** One entry of `/apis`; the answer to `/apis/GROUP` has kind and version before it. The first version is preferred. */
+/** One entry of `/apis`; the response to `/apis/GROUP` has kind and version before it. The first version is preferred. */
 export function apiGroup(group: string, versions: readonly string[]) {
   const entries = versions.map((version) => ({ groupVersion: groupVersion({ group, version }), version }));
   return { name: group, versions: entries, preferredVersion: entries[0] };
@@ -58,7 +58,7 @@ export function ownGroups(registry: Registry): ReadonlyMap<string, readonly stri
   return groups;
 }
 
-/** The answer to `/api/v1` and `/apis/GROUP/VERSION`; `undefined` when nothing of it is served here. */
+/** The response to `/api/v1` and `/apis/GROUP/VERSION`; `undefined` when nothing of it is served here. */
 export function apiResourceList(registry: Registry, group: string, version: string) {
   const types = typesOf(registry, group, version);
   if (types.length === 0) return undefined;

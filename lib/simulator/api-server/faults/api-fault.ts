@@ -4,9 +4,9 @@ import type { ApiRequest } from '../api-request.ts';
 /** One way in which the API server misbehaves towards requests that it has let in. */
 export interface ApiFault {
   /**
-   * Answers in a manner of its own, or changes what the rest writes.
+   * Responds in a manner of its own, or changes what the rest writes.
    *
-   * @throws ApiError to have that answered
+   * @throws ApiError to have that sent
    */
   serve(request: ApiRequest, context: FaultContext): Promise<void>;
 }

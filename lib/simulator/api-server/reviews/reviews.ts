@@ -8,7 +8,7 @@ import { sendJson } from '../respond.ts';
 import { ApiError, badRequest, methodNotAllowed } from '../status.ts';
 import { decodeReview } from './review-protobuf.ts';
 
-/** Who knows the answers to reviews. */
+/** Who knows the responses to reviews. */
 export interface ReviewContext {
   readonly authenticator: Authenticator;
   readonly rbac: Rbac;
@@ -42,7 +42,7 @@ const review = z.looseObject({
 
 type Review = z.output<typeof review>;
 
-/** Answers a TokenReview or one of the access reviews; nothing of them is stored. */
+/** Responds to a TokenReview or one of the access reviews; nothing of them is stored. */
 export async function serveReview(
   request: ApiRequest,
   type: ResourceType,
@@ -51,8 +51,8 @@ export async function serveReview(
   if (request.verb !== 'create') throw methodNotAllowed();
   const { spec } = await readReview(request);
   const status = statusOf(type, spec, request, context);
-  const answer = { kind: type.kind, apiVersion: groupVersion(type), metadata: {}, spec, status };
-  sendJson(request.response, 201, answer, request.style);
+  const reply = { kind: type.kind, apiVersion: groupVersion(type), metadata: {}, spec, status };
+  sendJson(request.response, 201, reply, request.style);
 }
 
 async function readReview(request: ApiRequest): Promise<Review> {

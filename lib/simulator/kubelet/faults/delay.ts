@@ -1,11 +1,11 @@
 import type { Fault } from './fault.ts';
 
-/** The right answer, late. */
+/** The response as it should be, late. */
 export function delay(durationMs: number): Fault {
   return {
-    deliver: async (answer, _response, { clock, signal, next }) => {
+    deliver: async (reply, _response, { clock, signal, next }) => {
       await clock.sleep(durationMs, { signal });
-      await next(answer);
+      await next(reply);
     },
   };
 }

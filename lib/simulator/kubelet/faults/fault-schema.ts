@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { answerGarbage } from './answer-garbage.ts';
-import { answerStatus } from './answer-status.ts';
 import { blackHole } from './black-hole.ts';
 import { breakTls } from './break-tls.ts';
 import { changeTypes } from './change-types.ts';
@@ -15,6 +13,8 @@ import { hugeBody } from './huge-body.ts';
 import { nestDeeply } from './nest-deeply.ts';
 import { refuse } from './refuse.ts';
 import { resetMidBody } from './reset-mid-body.ts';
+import { respondGarbage } from './respond-garbage.ts';
+import { respondStatus } from './respond-status.ts';
 import { spoilText } from './spoil-text.ts';
 import { stall } from './stall.ts';
 import { truncateBody } from './truncate-body.ts';
@@ -25,7 +25,7 @@ const PLAIN_FAULTS = {
   hang,
   'hang-up': hangUp,
   'break-tls': breakTls,
-  garbage: answerGarbage,
+  garbage: respondGarbage,
   truncate: truncateBody,
   'wrong-types': changeTypes,
   'spoiled-text': spoilText,
@@ -54,7 +54,7 @@ export const faultSchema = z
   ])
   .transform((written): Fault => {
     if (typeof written === 'string') return PLAIN_FAULTS[written];
-    if ('status' in written) return answerStatus(written.status, written.headers);
+    if ('status' in written) return respondStatus(written.status, written.headers);
     if ('delayMs' in written) return delay(written.delayMs);
     if ('bodyBytes' in written) return hugeBody(written.bodyBytes);
     if ('nestingLevels' in written) return nestDeeply(written.nestingLevels);

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '#lib/time/clock.ts';
-import type { KubeletAnswer } from '../kubelet-answer.ts';
+import type { KubeletResponse } from '../kubelet-response.ts';
 
 /**
  * One way in which a kubelet misbehaves. A kubelet may have several: of those that take the port or connections
- * the first counts, and answers pass through all in their order.
+ * the first counts, and responses pass through all in their order.
  */
 export interface Fault {
   /** Takes the kubelet's port over, which has been closed before, until the result is disposed. */
@@ -14,11 +14,11 @@ export interface Fault {
   /** Takes a TCP connection over before TLS; the kubelet closes it when it is itself closed. */
   takeConnection?(socket: Socket): void;
 
-  /** Makes of what a healthy kubelet would answer something else. */
-  change?(answer: KubeletAnswer): KubeletAnswer;
+  /** Makes of what a healthy kubelet would respond something else. */
+  change?(reply: KubeletResponse): KubeletResponse;
 
-  /** Sends the answer in a manner of its own. */
-  deliver?(answer: KubeletAnswer, response: ServerResponse, context: DeliveryContext): Promise<void>;
+  /** Sends the response in a manner of its own. */
+  deliver?(reply: KubeletResponse, response: ServerResponse, context: DeliveryContext): Promise<void>;
 }
 
 /** What a fault needs to take its time. */
@@ -29,5 +29,5 @@ export interface DeliveryContext {
   /** Breaks the TCP connection so that the caller sees a reset and not an end. */
   resetConnection(): void;
   /** Goes on as if this fault were not there. */
-  next(answer: KubeletAnswer): Promise<void>;
+  next(reply: KubeletResponse): Promise<void>;
 }

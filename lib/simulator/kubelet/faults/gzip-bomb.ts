@@ -7,9 +7,9 @@ const MEMBER = gzipSync(Buffer.alloc(1024 * 1024, ' '), { level: 9 });
 /** A response of about a megabyte that says it is compressed, to every client, and unpacks to so many mebibytes. */
 export function gzipBomb(mebibytes: number): Fault {
   return {
-    change: (answer) => ({
-      ...answer,
-      headers: { ...answer.headers, 'Content-Encoding': 'gzip' },
+    change: (reply) => ({
+      ...reply,
+      headers: { ...reply.headers, 'Content-Encoding': 'gzip' },
       body: Buffer.concat(Array.from({ length: mebibytes }, () => MEMBER)),
     }),
   };

@@ -3,7 +3,7 @@ import type { Fault } from './fault.ts';
 
 const CHUNK = Buffer.alloc(64 * 1024, ' ');
 
-/** A complete answer, made as long as told by white space, which JSON allows. */
+/** A complete response, made as long as told by white space, which JSON allows. */
 export function hugeBody(bytes: number): Fault {
   return {
     deliver: async ({ status, headers }, response, { signal }) => {

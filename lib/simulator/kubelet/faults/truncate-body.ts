@@ -1,6 +1,6 @@
 import type { Fault } from './fault.ts';
 
-/** A complete HTTP answer whose body breaks off in the middle. */
+/** A complete HTTP response whose body breaks off in the middle. */
 export const truncateBody: Fault = {
-  change: (answer) => ({ ...answer, body: answer.body.subarray(0, Math.floor(answer.body.length / 2)) }),
+  change: (reply) => ({ ...reply, body: reply.body.subarray(0, Math.floor(reply.body.length / 2)) }),
 };

@@ -11,11 +11,11 @@ describe('kubeletResponses', () => {
     ['credentials are refused', { status: 401 }, 'kubelet-unauthenticated'],
     ['reading is forbidden', { status: 403 }, 'kubelet-forbidden'],
     ['the endpoint is not there', { status: 404 }, 'kubelet-endpoint-missing'],
-    ['the kubelet is in trouble', { status: 500 }, 'kubelet-answer-fails'],
-    ['the answer breaks off', 'reset-mid-body', 'kubelet-answer-fails'],
-    ['the answer is garbage', 'garbage', 'kubelet-answer-unreadable'],
-    ['the answer is too long', { bodyBytes: 2 ** 20 + 1 }, 'kubelet-answer-excessive'],
-    ['the answer is too deep, and long', { nestingLevels: 200_000 }, 'kubelet-answer-excessive'],
+    ['the kubelet is in trouble', { status: 500 }, 'kubelet-response-fails'],
+    ['the answer breaks off', 'reset-mid-body', 'kubelet-response-fails'],
+    ['the answer is garbage', 'garbage', 'kubelet-response-unreadable'],
+    ['the answer is too long', { bodyBytes: 2 ** 20 + 1 }, 'kubelet-response-excessive'],
+    ['the answer is too deep, and long', { nestingLevels: 200_000 }, 'kubelet-response-excessive'],
   ];
   for (const [what, fault, diagnosis] of faults) {
     it(`tells that ${what}`, async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { KubeletAnswer } from '#lib/simulator/kubelet/kubelet-answer.ts';
+import type { KubeletResponse } from '#lib/simulator/kubelet/kubelet-response.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('nodeClocks', () => {
@@ -22,7 +22,7 @@ describe('nodeClocks', () => {
 
   it('takes no samples that bear no time for those of a clock that is correct', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
-    const change = (answer: KubeletAnswer) => {
+    const change = (answer: KubeletResponse) => {
       const unstamped = answer.body.toString().replaceAll(/^([a-z].* \S+) \d+$/gm, '$1');
       return { ...answer, body: Buffer.from(unstamped) };
     };

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { conflictWrites } from '#lib/simulator/api-server/faults/conflict-writes.ts';
 import { CutWatches } from '#lib/simulator/api-server/faults/cut-watches.ts';
-import { delayAnswers } from '#lib/simulator/api-server/faults/delay-answers.ts';
+import { delayResponses } from '#lib/simulator/api-server/faults/delay-responses.ts';
 import { endWatches } from '#lib/simulator/api-server/faults/end-watches.ts';
 import { expireVersions } from '#lib/simulator/api-server/faults/expire-versions.ts';
 import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
@@ -102,7 +102,7 @@ describe('ApiFault', () => {
   });
 
   it('delays responses', async () => {
-    cluster.apiServer.setFaults(delayAnswers(5000));
+    cluster.apiServer.setFaults(delayResponses(5000));
     const answer = client.request('/api/v1/nodes');
     await until(clock, () => clock.sleeperCount > 0);
     await clock.advance(4999);

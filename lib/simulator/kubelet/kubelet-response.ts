@@ -1,20 +1,20 @@
 import type { ServerResponse } from 'node:http';
 
-/** What a kubelet answers, before it is put on the wire. */
-export interface KubeletAnswer {
+/** What a kubelet responds, before it is put on the wire. */
+export interface KubeletResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-// Go's HTTP server announces the length of an answer that fits its buffer, and chunks what is longer.
+// Go's HTTP server announces the length of a response that fits its buffer, and chunks what is longer.
 const GO_BUFFER_BYTES = 2048;
 
 /**
- * Puts an answer on the wire as Go's `net/http` does: no Connection header, a length for what is short and for
+ * Puts a response on the wire as Go's `net/http` does: no Connection header, a length for what is short and for
  * what is compressed, chunks for the rest.
  */
-export function sendAnswer({ status, headers, body }: KubeletAnswer, response: ServerResponse): void {
+export function sendResponse({ status, headers, body }: KubeletResponse, response: ServerResponse): void {
   response.removeHeader('Connection');
   const isWhole = body.length <= GO_BUFFER_BYTES || 'Content-Length' in headers;
   response.writeHead(status, isWhole ? { ...headers, 'Content-Length': body.length } : { ...headers });
@@ -26,7 +26,7 @@ export function sendAnswer({ status, headers, body }: KubeletAnswer, response: S
   }
 }
 
-/** A short plain-text answer, as from Go's `http.Error`. */
-export function textAnswer(status: number, text: string): KubeletAnswer {
+/** A short plain-text response, as from Go's `http.Error`. */
+export function textResponse(status: number, text: string): KubeletResponse {
   return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body: Buffer.from(text) };
 }

@@ -1,7 +1,7 @@
 import type { ApiFault } from './api-fault.ts';
 
-/** The right answer, late. */
-export function delayAnswers(durationMs: number): ApiFault {
+/** The response as it should be, late. */
+export function delayResponses(durationMs: number): ApiFault {
   return {
     serve: async ({ signal }, { clock, next }) => {
       await clock.sleep(durationMs, { signal });
