@@ -20,6 +20,9 @@ export class OwnWrites {
   latest(key: string, seen: CronHpa | undefined): CronHpa | undefined {
     const written = this.#written.get(key);
     if (!seen) this.#written.delete(key);
+    else if (written?.object.resourceVersion === seen.resourceVersion && written.object !== seen) {
+      this.#written.set(key, { ...written, object: seen }); // the informer has it: no need to hold it twice
+    }
     return seen && written?.overtaken.has(seen.resourceVersion) && written.object.uid === seen.uid
       ? written.object
       : seen;

@@ -3,6 +3,9 @@ import type { CronHpa, CronHpaStatus } from './cron-hpa.ts';
 
 const TARGET = z.object({ apiVersion: z.string(), kind: z.string(), name: z.string() });
 
+/** As the definition has it: each takes memory while it is planned. */
+const MOST_JOBS = 100;
+
 const DATES = z._default(z.array(z.string()), []);
 
 const JOB = z.object({
@@ -57,7 +60,7 @@ const OBJECT = z.object({
   }),
   spec: z.object({
     scaleTargetRef: TARGET,
-    jobs: z.array(JOB),
+    jobs: z.array(JOB).check(z.maxLength(MOST_JOBS)),
     excludeDates: DATES,
     startingDeadlineSeconds: z.optional(z.int().check(z.nonnegative())),
   }),

@@ -7,6 +7,8 @@ describe('parseCommandLine', () => {
     expect(scenarios.map(({ name }) => name)).to.deep.equal(['tiny', 'small']);
     expect(parseCommandLine([]).foreignText).to.equal(true);
     expect(parseCommandLine(['tiny']).foreignText).to.equal(false);
+    expect(parseCommandLine([]).controllers).to.equal(false);
+    expect(parseCommandLine(['controllers'])).to.deep.include({ scenarios: [], controllers: true });
     expect(parseCommandLine(['foreign-text'])).to.deep.include({ scenarios: [], foreignText: true });
     expect(measure).to.include({ kubeletPsi: true, settleMs: 20_000, scrapeMs: 30_000, loadMs: 30_000 });
     expect(measure.loads.map(({ name }) => name)).to.deep.equal(['hpa', 'top', 'churn']);

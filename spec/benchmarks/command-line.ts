@@ -19,6 +19,8 @@ export interface CommandLine {
   readonly scenarios: readonly BenchmarkScenario[];
   /** Whether to measure what the worst texts of others cost. */
   readonly foreignText: boolean;
+  /** Whether to measure what controllers of the autoscaler cost. */
+  readonly controllers: boolean;
   readonly measure: {
     readonly kubeletPsi: boolean;
     readonly settleMs: number;
@@ -37,8 +39,9 @@ export interface CommandLine {
   readonly turns: number;
 }
 
-/** Stands among the scenarios. */
+/** Stand among the scenarios. */
 const FOREIGN_TEXT = 'foreign-text';
+const CONTROLLERS = 'controllers';
 
 const LOAD_NAMES = BACKGROUND_LOADS.map(({ name }) => name);
 
@@ -49,6 +52,8 @@ Scenarios (${DEFAULT_SCENARIOS.join(', ')} and ${FOREIGN_TEXT} unless told other
 ${SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(8)}${describeScenario(scenario)}`).join('\n')}
   ${FOREIGN_TEXT}
           the worst texts that strangers may send, read at their bounds
+  ${CONTROLLERS}
+          10,000 CronHorizontalPodAutoscalers, of which 100 a second are changed, followed by an autoscaler
 
 Flags:
   --without-psi       let kubelets respond as those before 1.34 did, without pressure and IO
@@ -99,8 +104,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   return {
     help: values.help,
     json: values.json,
-    scenarios: chosenOnes.filter((name) => name !== FOREIGN_TEXT).map(scenarioOf),
+    scenarios: chosenOnes.filter((name) => name !== FOREIGN_TEXT && name !== CONTROLLERS).map(scenarioOf),
     foreignText: chosenOnes.includes(FOREIGN_TEXT),
+    controllers: chosenOnes.includes(CONTROLLERS),
     measure: {
       kubeletPsi: !values['without-psi'],
       settleMs: seconds('settle-seconds') * 1000,

@@ -3,7 +3,14 @@ import { cpus } from 'node:os';
 import { calibrate } from './calibrate.ts';
 import { parseCommandLine, USAGE } from './command-line.ts';
 import { compare } from './compare.ts';
+import {
+  CONTROLLERS_SCENARIO,
+  type ControllersResult,
+  measureControllers,
+  reportControllers,
+} from './controllers/measure-controllers.ts';
 import { measureForeignText, reportForeignText } from './foreign-text.ts';
+import { quantile } from './quantile.ts';
 import { reportComparison, reportMachine, reportScenario } from './report.ts';
 import { type BenchmarkOptions, runScenario, type ScenarioResult } from './run-scenario.ts';
 import type { BenchmarkScenario } from './scenarios.ts';
@@ -21,7 +28,7 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-const { help, json, scenarios, foreignText, measure, against, turns } = parseCommandLine(
+const { help, json, scenarios, foreignText, controllers, measure, against, turns } = parseCommandLine(
   process.argv.slice(2),
 );
 
@@ -55,7 +62,24 @@ if (help) {
   }
   const texts = foreignText ? await measureForeignText() : [];
   if (foreignText && !json) console.log(`${reportForeignText(texts)}\n`);
-  if (json) console.log(JSON.stringify({ machine, scenarios: all, foreignText: texts }, undefined, 2));
+  const reconciled = controllers ? await runControllers() : undefined;
+  if (reconciled && !json) console.log(`${reportControllers(reconciled)}\n`);
+  if (json) {
+    const controllers = reconciled && { ...reconciled, latenciesMs: quantilesOf(reconciled.latenciesMs) };
+    console.log(JSON.stringify({ machine, scenarios: all, foreignText: texts, controllers }, undefined, 2));
+  }
+}
+
+async function runControllers(): Promise<ControllersResult> {
+  return await measureControllers(CONTROLLERS_SCENARIO, {
+    program: OURS,
+    signal: interruption.signal,
+    onProgress: (what) => console.error(`controllers: ${what}`),
+  });
+}
+
+function quantilesOf(ascending: readonly number[]) {
+  return Object.fromEntries([0.5, 0.95, 0.99, 1].map((share) => [`${share}`, quantile(ascending, share)]));
 }
 
 async function run(scenario: BenchmarkScenario, program: Program): Promise<ScenarioResult> {

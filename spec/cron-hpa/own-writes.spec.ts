@@ -34,4 +34,13 @@ describe('OwnWrites', () => {
     expect(writes.isOurs(KEY, first)).to.equal(false);
     expect(writes.isOurs(KEY, second)).to.equal(true);
   });
+
+  it('goes on to know which versions are overtaken when the informer falls back behind what it has shown', () => {
+    const writes = new OwnWrites();
+    writes.record(KEY, first, second);
+    const shown = cronHpa({ resourceVersion: '2' });
+    expect(writes.latest(KEY, shown)).to.equal(shown);
+    expect(writes.latest(KEY, first)).to.equal(shown); // and holds what was shown, not a second copy
+    expect(writes.isOurs(KEY, shown)).to.equal(true);
+  });
 });

@@ -16,6 +16,11 @@ export interface AutoscalerSystem extends AsyncDisposable {
 export interface AutoscalerSystemOptions {
   /** Flags of the autoscaler beside those that join it to the cluster. */
   readonly flags?: readonly string[];
+  /** The program's command line up to its flags, without the word `autoscaler`; by default that of the sources. */
+  readonly program?: readonly [string, ...string[]];
+  readonly env?: NodeJS.ProcessEnv;
+  /** What is done between the start of the cluster and that of the autoscaler. */
+  readonly prepare?: (kubeconfig: string) => Promise<void>;
   /** Ends the simulator, and with it the start, when aborted. */
   readonly signal?: AbortSignal;
 }
@@ -44,18 +49,21 @@ export async function startAutoscalerSystem(
   const applied = await kubectl.run(['apply', '-k', CRDS]);
   if (applied.exitStatus !== 0) throw new Error(`Cannot apply ${CRDS}: ${applied.stderr.trim()}`);
 
+  await options.prepare?.(kubeconfig);
+
+  const [command, ...beginning] = options.program ?? [process.execPath, 'lib/main.ts'];
   const joined = [`--kubeconfig=${kubeconfig}`, '--bind-address=127.0.0.1', '--secure-port=0'];
   const autoscaler = stack.use(
     new SpawnedProgram(
-      process.execPath,
+      command,
       [
-        'lib/main.ts',
+        ...beginning,
         'autoscaler',
         ...joined,
         `--cert-dir=${join(folder, 'serving')}`,
         ...(options.flags ?? []),
       ],
-      { name: 'the autoscaler' },
+      { name: 'the autoscaler', ...(options.env && { env: { ...process.env, ...options.env } }) },
     ),
   );
   await autoscaler.line(/Elected leader/, 60_000);

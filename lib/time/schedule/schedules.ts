@@ -3,10 +3,10 @@ import { parseSchedule, type ScheduleOptions } from './parse-schedule.ts';
 import type { Schedule } from './schedule.ts';
 import { TimeZone } from './time-zone.ts';
 
-/** Schedules that are kept: what 10,000 objects with a few jobs each have, if no two are alike. */
-const MOST_KEPT = 50_000;
+/** So many schedules are kept, of some 3 KB each; one that is read again takes as long as one search in it. */
+const MOST_KEPT = 10_000;
 
-/** Reads schedules, each once: objects are looked at far more often than their schedules change. */
+/** Reads schedules, those that were asked for lately once: objects are looked at far more often than they change. */
 export class Schedules {
   readonly #kept = new Map<string, Schedule>();
 
@@ -17,11 +17,13 @@ export class Schedules {
   ): Schedule {
     const { timeZone, anchorMs } = options;
     const key = JSON.stringify([text, timeZone, excludeDates, text.includes('@every') ? anchorMs : 0]);
-    const known = this.#kept.get(key);
-    if (known) return known;
-    const schedule = withoutDates(parseSchedule(text, options), excludeDates, TimeZone.named(timeZone));
-    if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
+    const schedule =
+      this.#kept.get(key) ??
+      withoutDates(parseSchedule(text, options), excludeDates, TimeZone.named(timeZone));
+    this.#kept.delete(key); // to the end: what was not asked for the longest goes first
     this.#kept.set(key, schedule);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
     return schedule;
   }
 }
