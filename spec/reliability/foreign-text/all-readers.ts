@@ -1,4 +1,5 @@
 import { CERTIFICATE_READER } from './certificate-reader.ts';
+import { DNS_READER } from './dns-reader.ts';
 import type { ForeignReader } from './foreign-reader.ts';
 import { REQUEST_READERS } from './request-readers.ts';
 import {
@@ -13,6 +14,7 @@ import { TRIGGER_READERS } from './trigger-readers.ts';
 export const FOREIGN_READERS: readonly ForeignReader[] = [
   ...REQUEST_READERS,
   CERTIFICATE_READER,
+  DNS_READER,
   ...KUBELET_READERS,
   ...CLUSTER_READERS,
   ...METRIC_SOURCE_READERS,
