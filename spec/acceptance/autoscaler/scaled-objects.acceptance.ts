@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type RealRedis, startRedis } from '#spec/support/real-redis.ts';
+import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { freePort } from '#spec/support/spawned-server.ts';
+import { needControllers } from '../control-plane/need-binaries.ts';
+import { InstalledAutoscaler } from './installed-autoscaler.ts';
+import { deployment } from './scheduled-objects.ts';
+
+const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const SCALED_OBJECTS = '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects';
+const PATIENCE_MS = 90_000;
+
+interface Observed {
+  readonly metadata?: { readonly name?: string; readonly uid?: string };
+  readonly spec: { readonly replicas?: number };
+  readonly status?: { readonly conditions?: readonly { type: string; status: string; message?: string }[] };
+}
+
+// One story: each step finds what the steps before it left.
+describe('ScaledObjects, on a real API server with the real HPA controller', function () {
+  this.timeout(600_000);
+  this.bail(true);
+
+  const stack = new AsyncDisposableStack();
+  let installed: InstalledAutoscaler;
+  let autoscaler: SpawnedProgram;
+  let redis: RealRedis;
+  let port: number;
+
+  before(async function () {
+    const binaries = await needControllers(this);
+    const started = await startRedis();
+    if (!started) {
+      console.log('  SKIPPED: there is no redis-server on this machine');
+      return this.skip();
+    }
+    redis = stack.use(started);
+    installed = stack.use(await InstalledAutoscaler.start(binaries, 'autoscaler-scaled-objects'));
+    port = await freePort();
+    await installed.expose(port);
+    await start();
+    await installed.run(
+      'wait',
+      '--for=condition=Available',
+      'apiservice/v1beta1.external.metrics.k8s.io',
+      '--timeout=60s',
+    );
+  });
+
+  after(() => stack.disposeAsync());
+
+  it('explain their fields to kubectl, and refuse what their schema forbids', async () => {
+    const told = await installed.run('explain', 'so.spec.fallback.failureThreshold');
+    expect(told).to.include('After more failures in a row than this');
+    const refusal = await installed
+      .apply(scaledObject('wrong', { pollingInterval: 0 }))
+      .then(() => 'it was taken', String);
+    expect(refusal).to.include('spec.pollingInterval');
+  });
+
+  it('scale a Deployment from 0 to 1 and to 4 by a list of Redis, and back to 0', async () => {
+    const password = Buffer.from('secret').toString('base64');
+    await redis.send('ACL', 'SETUSER', 'reader', 'on', '>secret', '~*', '+@all');
+    await installed.apply(
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'redis', namespace: 'default' },
+        data: { password },
+      },
+      {
+        apiVersion: 'keda.sh/v1alpha1',
+        kind: 'TriggerAuthentication',
+        metadata: { name: 'redis', namespace: 'default' },
+        spec: { secretTargetRef: [{ parameter: 'password', name: 'redis', key: 'password' }] },
+      },
+      deployment('web', 0),
+      scaledObject('web'),
+    );
+    await untilCondition('Active', 'False');
+    expect(await replicas()).to.equal(0);
+    await redis.send('RPUSH', 'jobs', 'one');
+    await until(async () => (await replicas()) === 1, 'web has 1 replica');
+    for (let job = 0; job < 37; job++) await redis.send('RPUSH', 'jobs', `${job}`);
+    await until(async () => (await replicas()) === 4, 'web has 4 replicas');
+    await redis.send('DEL', 'jobs');
+    await until(async () => (await replicas()) === 0, 'web has none any more');
+  });
+
+  it('keep it while the source is away, go into the fallback, and out of it', async () => {
+    for (let job = 0; job < 15; job++) await redis.send('RPUSH', 'jobs', `${job}`);
+    await until(async () => (await replicas()) === 2, 'web has 2 replicas');
+    await redis.send('ACL', 'SETUSER', 'reader', 'off');
+    await redis.send('CLIENT', 'KILL', 'USER', 'reader');
+    await untilCondition('Fallback', 'True');
+    await until(async () => (await replicas()) === 3, 'web has the replicas of the fallback');
+    await redis.send('ACL', 'SETUSER', 'reader', 'on');
+    await untilCondition('Fallback', 'False');
+  });
+
+  it('are shown by kubectl get', async () => {
+    const [head = '', line = ''] = (await installed.run('get', 'so', 'web')).trim().split('\n');
+    expect(head.trim().split(/\s+/)).to.deep.equal(
+      'NAME SCALETARGETKIND SCALETARGETNAME MIN MAX READY ACTIVE FALLBACK PAUSED TRIGGERS AUTHENTICATIONS AGE'.split(
+        ' ',
+      ),
+    );
+    expect(line).to.match(
+      /^web\s+apps\/v1\.Deployment\s+web\s+10\s+True\s+True\s+False\s+False\s+redis\s+redis\s/,
+    );
+    const events = await installed.run('get', 'events', '--output=json');
+    expect(events).to.include(
+      'Scaled apps/v1.Deployment default/web from 0 to 1, triggered by s0-redis-jobs',
+    );
+  });
+
+  it('give the target its first replicas back when they are deleted, and take their HPA with them', async () => {
+    autoscaler.kill('SIGKILL');
+    await autoscaler.ended;
+    await start();
+    await installed.run('delete', 'so', 'web', '--timeout=60s');
+    await until(async () => (await replicas()) === 0, 'web has its first replicas');
+    await until(
+      async () => !(await installed.run('get', 'hpa', '--output=name')).includes('keda-hpa-web'),
+      'its HPA is gone',
+    );
+  });
+
+  it('were refused nothing', async () => {
+    const events = (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);
+    const refused = events.filter(({ status }) => status === 401 || status === 403);
+    expect(refused.map(({ verb, resource }) => `${verb} ${resource}`)).to.deep.equal([]);
+  });
+
+  async function start(): Promise<void> {
+    autoscaler = await installed.startReplica([
+      `--secure-port=${port}`,
+      '--allowed-hosts=127.0.0.0/8',
+      ...[
+        '--leader-elect-lease-duration=3s',
+        '--leader-elect-renew-deadline=2s',
+        '--leader-elect-retry-period=500ms',
+      ],
+    ]);
+    await autoscaler.line(/Serving/, 60_000);
+  }
+
+  function scaledObject(name: string, more: object = {}): object {
+    return {
+      apiVersion: 'keda.sh/v1alpha1',
+      kind: 'ScaledObject',
+      metadata: { name, namespace: 'default' },
+      spec: {
+        scaleTargetRef: { name },
+        pollingInterval: 2,
+        cooldownPeriod: 3,
+        maxReplicaCount: 10,
+        fallback: { failureThreshold: 2, replicas: 3 },
+        advanced: {
+          restoreToOriginalReplicaCount: true,
+          horizontalPodAutoscalerConfig: { behavior: { scaleDown: { stabilizationWindowSeconds: 0 } } },
+        },
+        triggers: [
+          {
+            type: 'redis',
+            metadata: {
+              address: `${redis.host}:${redis.port}`,
+              username: 'reader',
+              listName: 'jobs',
+              listLength: '10',
+            },
+            authenticationRef: { name: 'redis' },
+          },
+        ],
+        ...more,
+      },
+    };
+  }
+
+  async function replicas(): Promise<number | undefined> {
+    return (await installed.controlPlane.client.get<Observed>(`${DEPLOYMENTS}/web`)).spec.replicas;
+  }
+
+  async function untilCondition(type: string, status: string): Promise<void> {
+    const find = async () =>
+      (await installed.controlPlane.client.get<Observed>(`${SCALED_OBJECTS}/web`)).status?.conditions?.find(
+        (one) => one.type === type,
+      );
+    await until(async () => (await find())?.status === status, `${type} is ${status}`);
+  }
+
+  async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
+    const startedAtMs = performance.now();
+    while (!(await holds())) {
+      if (performance.now() - startedAtMs > PATIENCE_MS) {
+        const object = await installed.run('get', 'so', '--output=json').catch(String);
+        throw new Error(`It never came that ${what}: ${object}\n${autoscaler.output.slice(-20).join('\n')}`);
+      }
+      await sleep(200);
+    }
+  }
+});
