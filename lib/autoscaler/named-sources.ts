@@ -1,14 +1,32 @@
+import { join } from 'node:path';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
-import { type CredentialSource, openCredentials } from '#lib/sources/http/http-credentials.ts';
+import {
+  type CredentialSource,
+  fixedCredentials,
+  openCredentials,
+} from '#lib/sources/http/http-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
+import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
+import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { MetricsAdapterPartOptions, PrometheusOptions } from './options/metrics-adapter-options.ts';
+import type {
+  MetricsAdapterPartOptions,
+  PrometheusOptions,
+  TokenEndpoint,
+} from './options/metrics-adapter-options.ts';
 
 /** The sources that the administrator names by flags. */
 export interface NamedSources {
+  /** By the organization that a metric names, or the administrator. */
+  readonly influxdb: ((organization: string | undefined) => InfluxdbServer) | undefined;
+  readonly zmon: ZmonServer | undefined;
+  readonly nakadi: NakadiServer | undefined;
+  readonly sqsRegions: ReadonlyMap<string, SqsRegion>;
   readonly server: PrometheusServer | undefined;
   readonly additionalServers: ReadonlyMap<string, PrometheusServer>;
 }
@@ -22,12 +40,18 @@ export interface NamedSourcesEnvironment {
   readonly stack: AsyncDisposableStack;
 }
 
+/** What flags say of sources. */
+export type NamedSourcesOptions = Pick<
+  MetricsAdapterPartOptions,
+  'prometheus' | 'additionalPrometheus' | 'influxdb' | 'zmon' | 'nakadi' | 'awsRegions'
+>;
+
 /** They may be anywhere, on this machine, too. */
 const EVERYWHERE = ['*', '0.0.0.0/0', '::/0'];
 
 /** @throws when a file of credentials cannot be used, or credentials are given twice */
 export async function namedSources(
-  options: Pick<MetricsAdapterPartOptions, 'prometheus' | 'additionalPrometheus'>,
+  options: NamedSourcesOptions,
   environment: NamedSourcesEnvironment,
 ): Promise<NamedSources> {
   const server =
@@ -37,7 +61,49 @@ export async function namedSources(
     const flag = `--additional-prometheus-server ${name}`;
     additionalServers.set(name, await prometheusAt(flag, additional, environment));
   }
-  return { server, additionalServers };
+  const { influxdb, zmon, nakadi, awsRegions = [] } = options;
+  return {
+    ...{ server, additionalServers },
+    influxdb: influxdb && influxdbAt(influxdb, environment),
+    zmon: zmon && new ZmonServer(await endpointOf('--zmon-kariosdb-endpoint', zmon, environment)),
+    nakadi: nakadi && new NakadiServer(await endpointOf('--nakadi-endpoint', nakadi, environment)),
+    sqsRegions: new Map(
+      awsRegions.map((region) => {
+        const http = clientOf(environment, undefined);
+        return [region, environment.stack.use(new SqsRegion({ http, region }))];
+      }),
+    ),
+  };
+}
+
+function influxdbAt(
+  { address, token, organization }: NonNullable<NamedSourcesOptions['influxdb']>,
+  environment: NamedSourcesEnvironment,
+): NamedSources['influxdb'] {
+  const read = parseSourceUrl(address);
+  if (typeof read === 'string') throw new Error(`--influxdb-address ${read}`);
+  const { url } = read;
+  if (token !== '' && read.credentials)
+    throw new Error('--influxdb-address must have no user and password beside --influxdb-token');
+  const credentials = token === '' ? read.credentials : fixedCredentials({ authorization: `Token ${token}` });
+  const http = clientOf(environment, credentials);
+  return (org = organization) => new InfluxdbServer({ http, url, org });
+}
+
+/** A server that takes an OAuth2 token, out of a flag or a file that rotates. */
+async function endpointOf(
+  flag: string,
+  { url: text, token, credentialsFolder, tokenName }: TokenEndpoint,
+  environment: NamedSourcesEnvironment,
+): Promise<{ readonly http: HttpClient; readonly url: URL }> {
+  const read = parseSourceUrl(text);
+  if (typeof read === 'string') throw new Error(`${flag} ${read}`);
+  const tokenFile = join(credentialsFolder, `${tokenName}-token-secret`);
+  const credentials =
+    token === ''
+      ? environment.stack.use(await openCredentials({ tokenFile }, environment))
+      : fixedCredentials({ authorization: `Bearer ${token}` });
+  return { http: clientOf(environment, credentials), url: read.url };
 }
 
 async function prometheusAt(

@@ -22,6 +22,8 @@ export interface MetricCollector {
   readonly settings: SettingsSchema;
   /** Whether a setting that is none of these means something nevertheless, as one that another names. */
   readonly takesAlso?: (name: string, settings: ReadonlyMap<string, SettingOrLabel>) => boolean;
+  /** Whether a value is divided by the replicas of the HPA's target though no annotation says so. */
+  readonly dividesByReplicas?: (metric: HpaMetric) => boolean;
   /** Whether all samples are served, as rows with labels of their own; by default the first alone. */
   readonly servesAll?: boolean;
   /** Whether a metric that no annotation speaks of is nevertheless its own, as by the kind of its object. */

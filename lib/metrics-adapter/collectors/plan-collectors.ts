@@ -84,7 +84,7 @@ function plan({
   return {
     collector: collector.name,
     query: metric.type === 'Pods' || collector.servesAll ? query : firstOf(query),
-    perReplica: perReplica && metric.type === 'Object',
+    perReplica: (perReplica || collector.dividesByReplicas?.(metric) === true) && metric.type === 'Object',
     servesAll: collector.servesAll ?? false,
     notes: unknownSettings(collector, request),
     ...(intervalMs === undefined ? {} : { intervalMs }),

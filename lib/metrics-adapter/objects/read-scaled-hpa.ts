@@ -10,11 +10,13 @@ const IDENTIFIER = z.object({
 });
 const REFERENCE = z.object({ apiVersion: z.optional(z.string()), kind: z.string(), name: z.string() });
 
+const TARGET = z.object({ averageValue: z.optional(z.unknown()) });
+
 const METRIC = z.union([
   z.object({ type: z.literal('Pods'), pods: z.object({ metric: IDENTIFIER }) }),
   z.object({
     type: z.literal('Object'),
-    object: z.object({ metric: IDENTIFIER, describedObject: REFERENCE }),
+    object: z.object({ metric: IDENTIFIER, describedObject: REFERENCE, target: z.optional(TARGET) }),
   }),
   z.object({ type: z.literal('External'), external: z.object({ metric: IDENTIFIER }) }),
   z.object({ type: z.string() }), // of the resource metrics API, or of a later Kubernetes
@@ -58,8 +60,9 @@ function metricOf(metric: z.infer<typeof METRIC>): HpaMetric | undefined {
   if ('pods' in metric) return { type: 'Pods', ...identified(metric.pods.metric) };
   if ('external' in metric) return { type: 'External', ...identified(metric.external.metric) };
   if (!('object' in metric)) return undefined;
-  const { describedObject } = metric.object;
-  return { type: 'Object', ...identified(metric.object.metric), describedObject };
+  const { describedObject, target } = metric.object;
+  const targetsAverage = target?.averageValue !== undefined && target.averageValue !== null;
+  return { type: 'Object', ...identified(metric.object.metric), describedObject, targetsAverage };
 }
 
 function identified({ name, selector }: z.infer<typeof IDENTIFIER>): Pick<HpaMetric, 'name' | 'matchLabels'> {

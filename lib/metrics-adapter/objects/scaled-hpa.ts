@@ -14,6 +14,8 @@ export interface HpaMetric {
   readonly matchLabels: Readonly<Record<string, string>>;
   /** Of metrics of type Object alone. */
   readonly describedObject?: DescribedObject;
+  /** Of metrics of type Object: whether the target is a value for each replica. */
+  readonly targetsAverage?: boolean;
 }
 
 /** What is kept of a HorizontalPodAutoscaler. */

@@ -17,7 +17,7 @@ describe('readScaledHpa', () => {
       currentReplicas: undefined,
       metrics: [
         { type: 'External', name: 'x', matchLabels: { a: 'b' } },
-        { type: 'Object', name: 'o', matchLabels: {}, describedObject: service },
+        { type: 'Object', name: 'o', matchLabels: {}, describedObject: service, targetsAverage: false },
         { type: 'Pods', name: 'p', matchLabels: {} },
       ],
     });

@@ -20,6 +20,7 @@ import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-
 import { readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
 import { LIST_KEY } from '#lib/metrics-adapter/objects/config-key.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { readIngress, readRouteGroup } from '#lib/metrics-adapter/objects/routed-object.ts';
 import { readTargetPod } from '#lib/metrics-adapter/objects/target-pod.ts';
 import { readRunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
 import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
@@ -340,6 +341,28 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
       digits: repeated('1', { before: '$[', behind: ']' }),
     },
     read: (text) => [attempt(() => parseJsonPath(text)), attempt(() => parseExpression(text))],
+  },
+  {
+    name: 'Ingresses and RouteGroups',
+    files: ['routed-object.ts'],
+    bound: OBJECT,
+    shapes: {
+      rules: repeated('{"host":"a.b"},', {
+        before: `${OBJECT_HEAD}"a":1},"spec":{"rules":[`,
+        behind: '{}]}}',
+      }),
+      weights: (length) => {
+        const weights = distinct((index) => `"b${index}":1,`, { before: '{', behind: '"z":1}' });
+        return JSON.stringify({
+          metadata: { annotations: { weights: weights(Math.min(length, 60_000)) } },
+          spec: { rules: [{ host: 'a'.repeat(Math.max(1, length - 80_000)) }] },
+        });
+      },
+    },
+    read: (text) => {
+      const object: unknown = JSON.parse(text);
+      return [attempt(() => readIngress(object, ['weights'])), attempt(() => readRouteGroup(object))];
+    },
   },
   {
     name: 'HPAs and their metrics',

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import type { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
+import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
+import type { Query } from '#lib/sources/query.ts';
+import { nameOfMetric } from '../objects/scaled-hpa.ts';
+import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
+import { type ReadSettings, readSettings } from './read-settings.ts';
+import { sourceUrl, text } from './setting-kinds.ts';
+
+/** What the InfluxDB collector works with. */
+export interface InfluxdbCollectorOptions {
+  /** The server that is asked where nothing else is said; by its organization where a metric names another. */
+  readonly server: ((organization: string | undefined) => InfluxdbServer) | undefined;
+  /** Clients for servers that annotations name, with no other credentials than these hold. */
+  readonly clients: HttpClients;
+}
+
+const TOKEN = /^[\x21-\x7e]{1,1024}$/;
+/** By kube-metrics-adapter's name first. */
+const VALUE_COLUMNS = ['metricvalue', '_value'];
+
+const settings = z.object({
+  query: text
+    .optional()
+    .describe('The query in Flux; the first row counts, by its column `metricvalue` or `_value`.'),
+  'query-name': text.optional().describe('Name of the setting that holds the query, where `query` does not.'),
+  address: sourceUrl.optional().describe('URL of the server; then `token` and `org` are needed, too.'),
+  token: z
+    .string()
+    .regex(TOKEN, { error: 'must be one word of printable ASCII' })
+    .optional()
+    .describe('Its token; that of `--influxdb-token` is shown to no other server.'),
+  org: text.optional().describe('Its organization.'),
+});
+
+/** Queries in Flux, for an External metric. */
+export function influxdbCollector(options: InfluxdbCollectorOptions): MetricCollector {
+  return {
+    name: 'influxdb',
+    legacyMetrics: ['flux-query'],
+    types: ['External'],
+    settings,
+    takesAlso: (name, all) => name === all.get('query-name')?.value,
+    queryOf(request): Query {
+      const read = readSettings(settings, request);
+      return serverOf(read, options).query(queryIn(read, request), { valueColumns: VALUE_COLUMNS });
+    },
+  };
+}
+
+type Settings = ReadSettings<typeof settings>;
+
+function queryIn({ values, place, all }: Settings, { metric }: CollectorRequest): string {
+  const { query, 'query-name': name } = values;
+  const flux = query ?? (name === undefined ? undefined : all.get(name)?.value);
+  if (flux !== undefined && flux.trim() !== '') return flux;
+  const subject = `metric ${nameOfMetric(metric)}`;
+  if (name === undefined) throw new Error(`Setting query or query-name is missing of ${subject}`);
+  throw new Error(`${place('query-name')} names no query: ${subject} has no setting ${JSON.stringify(name)}`);
+}
+
+function serverOf(
+  { values, place }: Settings,
+  { server, clients }: InfluxdbCollectorOptions,
+): InfluxdbServer {
+  const { address, token, org } = values;
+  if (!address) {
+    if (token !== undefined) throw new Error(`${place('token')} needs address beside it`);
+    if (server) return server(org);
+    throw new Error('There is no InfluxDB server to ask: neither --influxdb-address nor address is given');
+  }
+  if (token === undefined || org === undefined)
+    throw new Error(`${place('address')} needs token and org beside it`);
+  const credentials = fixedCredentials({ authorization: `Token ${token}` });
+  return new InfluxdbServer({ http: clients.find({ credentials }), url: address.url, org });
+}

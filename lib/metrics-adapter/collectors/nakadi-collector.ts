@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { NakadiServer, NakadiSubscriptions } from '#lib/sources/nakadi/nakadi-server.ts';
+import { nameOfMetric } from '../objects/scaled-hpa.ts';
+import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
+import { type ReadSettings, readSettings } from './read-settings.ts';
+import { choice, list, text } from './setting-kinds.ts';
+
+const settings = z.object({
+  'metric-type': choice(['consumer-lag-seconds', 'unconsumed-events']).describe(
+    '`consumer-lag-seconds`, the most of all partitions, or `unconsumed-events`, their sum.',
+  ),
+  'subscription-id': text.optional().describe('The subscription; or the three that follow.'),
+  'owning-application': text.optional().describe('Whose subscriptions.'),
+  'event-types': list(/^[\w.-]{1,255}$/, 'names of event types separated by commas')
+    .optional()
+    .describe('To which event types, separated by commas.'),
+  'consumer-group': text.optional().describe('Of which group.'),
+});
+
+/** How far consumers of Nakadi's events lag behind, for an External metric. */
+export function nakadiCollector({ server }: { readonly server: NakadiServer }): MetricCollector {
+  return {
+    name: 'nakadi',
+    legacyMetrics: [],
+    types: ['External'],
+    settings,
+    queryOf(request) {
+      const read = readSettings(settings, request);
+      return server.query(read.values['metric-type'], subscriptionsIn(read, request));
+    },
+  };
+}
+
+function subscriptionsIn(
+  { values, place }: ReadSettings<typeof settings>,
+  { metric }: CollectorRequest,
+): NakadiSubscriptions {
+  const {
+    'subscription-id': id,
+    'owning-application': owningApplication,
+    'event-types': eventTypes,
+    'consumer-group': consumerGroup,
+  } = values;
+  if (id !== undefined) {
+    if (owningApplication !== undefined || eventTypes || consumerGroup !== undefined)
+      throw new Error(
+        `${place('subscription-id')} excludes owning-application, event-types and consumer-group`,
+      );
+    return { id };
+  }
+  if (owningApplication !== undefined && eventTypes && consumerGroup !== undefined)
+    return { owningApplication, eventTypes, consumerGroup };
+  throw new Error(
+    `Setting subscription-id, or all of owning-application, event-types and consumer-group, is missing of metric ${nameOfMetric(metric)}`,
+  );
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import type { Query } from '#lib/sources/query.ts';
+import { type RoutedObject, readIngress, readRouteGroup } from '../objects/routed-object.ts';
+import type { DescribedObject, HpaMetric } from '../objects/scaled-hpa.ts';
+import { hostQuery } from './host-query.ts';
+import type { MetricCollector } from './metric-collector.ts';
+import { readSettings } from './read-settings.ts';
+import { text } from './setting-kinds.ts';
+
+/** What the Skipper collector works with. */
+export interface SkipperCollectorOptions {
+  readonly server: PrometheusServer;
+  readonly client: Pick<ApiClient, 'getJson'>;
+  readonly mapper: Pick<RestMapper, 'find'>;
+  readonly ingresses: boolean;
+  readonly routeGroups: boolean;
+  /** Annotations of Ingresses with the weights of backends. */
+  readonly backendsAnnotations: readonly string[];
+}
+
+const METRIC = 'requests-per-second';
+const SERIES = 'skipper_serve_host_duration_seconds_count';
+const INGRESS_GROUPS = ['networking.k8s.io', 'extensions'];
+
+const settings = z.object({
+  backend: text
+    .optional()
+    .describe(
+      'Which backend, where requests are shared out among several; also behind a comma of the metric’s name.',
+    ),
+});
+
+/** Requests a second that Skipper serves for an Ingress or a RouteGroup, as Prometheus knows them, for an Object metric. */
+export function skipperCollector(options: SkipperCollectorOptions): MetricCollector {
+  const { ingresses, routeGroups } = options;
+  const isOurs = (object: DescribedObject | undefined) =>
+    (ingresses && isIngress(object)) || (routeGroups && isRouteGroup(object));
+  return {
+    name: 'skipper',
+    legacyMetrics: [],
+    types: ['Object'],
+    settings,
+    claims: ({ name, describedObject }) => isMetric(name) && isOurs(describedObject),
+    dividesByReplicas: ({ targetsAverage }) => !targetsAverage,
+    queryOf(request): Query {
+      const { metric, hpa } = request;
+      const { describedObject: object } = metric;
+      if (!object || !isOurs(object))
+        throw new Error(
+          'Collector skipper is for Ingresses and RouteGroups, as the flags --skipper-… choose',
+        );
+      if (!isMetric(metric.name))
+        throw new Error(`Collector skipper is for metrics ${METRIC}, not ${JSON.stringify(metric.name)}`);
+      const { backend = backendIn(metric) } = readSettings(settings, request).values;
+      const target = { ...object, namespace: hpa.namespace };
+      return queryOf(target, backend, options);
+    },
+  };
+}
+
+type Target = DescribedObject & { readonly namespace: string };
+
+function queryOf(target: Target, backend: string | undefined, options: SkipperCollectorOptions): Query {
+  const { apiVersion = '', kind, namespace, name } = target;
+  const { server } = options;
+  const shown = `${kind} ${namespace}/${name}`;
+  return {
+    key: JSON.stringify(['skipper', apiVersion, kind, namespace, name, backend, server.query('').key]),
+    description: `requests of ${shown}${backend === undefined ? '' : `, backend ${backend}`}`,
+    async ask(signal) {
+      const { hosts, weights } = await read(target, options, signal);
+      if (hosts.length === 0) throw new Error(`${shown} has no hosts`);
+      const weight = weightOf(weights, backend);
+      if (weight === undefined)
+        throw new Error(`Setting backend is missing: ${shown} shares its requests out among several`);
+      return await server.query(hostQuery(SERIES, { hosts, weight })).ask(signal);
+    },
+  };
+}
+
+async function read(
+  target: Target,
+  { client, mapper, backendsAnnotations }: SkipperCollectorOptions,
+  signal: AbortSignal,
+): Promise<RoutedObject> {
+  const { apiVersion = 'v1', kind, namespace, name } = target;
+  try {
+    const resource = await mapper.find({ apiVersion, kind }, signal);
+    if (!resource) throw new Error(`the API server serves no ${kind} of ${apiVersion}`);
+    const object = await client.getJson(objectPath(resource, target), { signal });
+    return isIngress(target) ? readIngress(object, backendsAnnotations) : readRouteGroup(object);
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new Error(`Cannot tell the hosts of ${kind} ${namespace}/${name}`, { cause });
+  }
+}
+
+/** Of 1; of several ways of saying so the greatest; `undefined` where it depends on a backend and none is named. */
+function weightOf(weights: RoutedObject['weights'], backend: string | undefined): number | undefined {
+  if (weights.length === 0) return 1;
+  if (backend === undefined) return undefined;
+  return Math.max(...weights.map((map) => (Object.hasOwn(map, backend) ? (map[backend] ?? 0) : 0))) / 100;
+}
+
+function isMetric(name: string): boolean {
+  return name === METRIC || name.startsWith(`${METRIC},`);
+}
+
+function backendIn({ name }: HpaMetric): string | undefined {
+  return name.slice(METRIC.length + 1) || undefined;
+}
+
+function isIngress(object: DescribedObject | undefined): boolean {
+  return object?.kind === 'Ingress' && INGRESS_GROUPS.includes(groupOf(object));
+}
+
+function isRouteGroup(object: DescribedObject | undefined): boolean {
+  return object?.kind === 'RouteGroup' && groupOf(object) === 'zalando.org';
+}
+
+function groupOf({ apiVersion = '' }: DescribedObject): string {
+  return apiVersion.split('/')[0] ?? '';
+}

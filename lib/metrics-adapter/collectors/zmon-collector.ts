@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { ZMON_AGGREGATORS, type ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
+import type { MetricCollector } from './metric-collector.ts';
+import { readSettings } from './read-settings.ts';
+import { duration, list, text, wholeNumber } from './setting-kinds.ts';
+
+const TAG = 'tag-';
+const DEFAULT_DURATION_MS = 600_000;
+const MAX_DURATION_MS = 7 * 86_400_000;
+const WORDS = new RegExp(`^(?:${ZMON_AGGREGATORS.join('|')})$`);
+
+const settings = z.object({
+  'check-id': wholeNumber(1, 2 ** 31).describe('Number of the check.'),
+  key: text.optional().describe('Which value of a check that gives several.'),
+  duration: duration(1_000, MAX_DURATION_MS)
+    .optional()
+    .describe('How far back data counts, 10m unless given.'),
+  aggregators: list(WORDS, `some of ${ZMON_AGGREGATORS.join(', ')}`)
+    .optional()
+    .describe('What makes one number of the data, separated by commas, `last` unless given.'),
+});
+
+/** The data of a check of ZMON, for an External metric; `tag-NAME` settings say of which entities. */
+export function zmonCollector({ server }: { readonly server: ZmonServer }): MetricCollector {
+  return {
+    name: 'zmon',
+    legacyMetrics: ['zmon-check'],
+    types: ['External'],
+    settings,
+    takesAlso: (name) => name.startsWith(TAG),
+    queryOf(request) {
+      const { values, all } = readSettings(settings, request);
+      const tags = [...all]
+        .filter(([name]) => name.startsWith(TAG))
+        .map(([name, { value }]) => [name.slice(TAG.length), value] as const);
+      return server.query({
+        checkId: values['check-id'],
+        key: values.key,
+        tags: Object.fromEntries(tags),
+        durationMs: values.duration ?? DEFAULT_DURATION_MS,
+        aggregators: ZMON_AGGREGATORS.filter((name) => (values.aggregators ?? ['last']).includes(name)),
+      });
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import * as z from 'zod/mini';
+
+/** Where requests come in, and how they are shared out. */
+export interface RoutedObject {
+  readonly hosts: readonly string[];
+  /** Per cent by backend, one map for each way of saying so; none where requests are not shared out. */
+  readonly weights: readonly Readonly<Record<string, number>>[];
+}
+
+const PERCENT = z.number().check(z.gte(0), z.lte(100));
+const WEIGHTS = z.record(z.string(), PERCENT);
+const HOSTS = z._default(z.nullable(z.array(z.string())), []);
+
+const INGRESS = z.object({
+  metadata: z.object({ annotations: z._default(z.nullable(z.record(z.string(), z.string())), {}) }),
+  spec: z.object({ rules: z._default(z.nullable(z.array(z.object({ host: z.optional(z.string()) }))), []) }),
+});
+const ROUTE_GROUP = z.object({
+  spec: z.object({
+    hosts: HOSTS,
+    defaultBackends: z._default(
+      z.nullable(z.array(z.object({ backendName: z.string(), weight: z._default(PERCENT, 0) }))),
+      [],
+    ),
+  }),
+});
+
+/** Takes an Ingress. @throws an Error that names the annotation that cannot be used */
+export function readIngress(value: unknown, backendsAnnotations: readonly string[]): RoutedObject {
+  const { metadata, spec } = INGRESS.parse(value);
+  const annotations = metadata.annotations ?? {};
+  const weights = backendsAnnotations.flatMap((name) => {
+    const text = Object.hasOwn(annotations, name) ? annotations[name] : undefined;
+    return text === undefined ? [] : [weightsIn(name, text)];
+  });
+  const hosts = (spec.rules ?? []).flatMap(({ host }) => host || []);
+  return { hosts: [...new Set(hosts)], weights };
+}
+
+/** Takes a RouteGroup. */
+export function readRouteGroup(value: unknown): RoutedObject {
+  const { hosts, defaultBackends } = ROUTE_GROUP.parse(value).spec;
+  const backends = defaultBackends ?? [];
+  const weights = Object.fromEntries(backends.map(({ backendName, weight }) => [backendName, weight]));
+  return { hosts: [...new Set(hosts ?? [])], weights: backends.length > 1 ? [weights] : [] };
+}
+
+const MAX_LENGTH = 64 * 1024;
+
+function weightsIn(name: string, text: string): Readonly<Record<string, number>> {
+  try {
+    if (text.length <= MAX_LENGTH) return WEIGHTS.parse(JSON.parse(text));
+  } catch {
+    // as for one that is too long
+  }
+  throw new Error(`annotation ${name} must be a JSON object of backends and their per cent`);
+}

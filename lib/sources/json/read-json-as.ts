@@ -1,0 +1,9 @@
+import type { z } from 'zod';
+import { readBoundedJson } from './read-bounded-json.ts';
+
+/** Reads JSON of an expected form. @throws an Error that says whose response it should have been */
+export function readJsonAs<S extends z.ZodType>(schema: S, body: Uint8Array, whose: string): z.output<S> {
+  const read = schema.safeParse(readBoundedJson(body));
+  if (read.success) return read.data;
+  throw new Error(`the response is not one of ${whose}`);
+}

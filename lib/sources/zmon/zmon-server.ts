@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { HttpClient } from '../http/http-client.ts';
+import { pathBelow } from '../http/path-below.ts';
+import { readJsonAs } from '../json/read-json-as.ts';
+import type { Query, Sample } from '../query.ts';
+import { relativeTime } from './relative-time.ts';
+
+/** What makes one number of the data points in a time. */
+export const ZMON_AGGREGATORS = ['avg', 'count', 'last', 'max', 'min', 'sum', 'diff'] as const;
+
+/** Which data of a check is wanted. */
+export interface ZmonCheck {
+  readonly checkId: number;
+  /** Of a check that gives several values. */
+  readonly key?: string | undefined;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly durationMs: number;
+  readonly aggregators: readonly (typeof ZMON_AGGREGATORS)[number][];
+}
+
+/** What a server is asked with. */
+export interface ZmonServerOptions {
+  readonly http: HttpClient;
+  readonly url: URL;
+}
+
+const MAX_POINTS = 10_000;
+
+const RESPONSE = z.object({
+  queries: z.array(
+    z.object({ results: z.array(z.object({ values: z.array(z.tuple([z.number(), z.number()])) })) }),
+  ),
+});
+
+/** A KairosDB that has the data of ZMON's checks. */
+export class ZmonServer {
+  readonly #options: ZmonServerOptions;
+  readonly #endpoint: URL;
+
+  constructor(options: ZmonServerOptions) {
+    this.#options = options;
+    this.#endpoint = pathBelow(options.url, '/api/v1/datapoints/query');
+  }
+
+  /** The last data point of a check; no sample where it has none. */
+  query(check: ZmonCheck): Query {
+    const { http } = this.#options;
+    const { checkId, key, tags, durationMs, aggregators } = check;
+    const sortedTags = Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1));
+    return {
+      key: JSON.stringify([
+        ...['zmon', this.#endpoint.href, http.credentialName, checkId, key, sortedTags],
+        ...[durationMs, aggregators],
+      ]),
+      description: `check ${checkId} of ZMON at ${this.#endpoint.host}`,
+      ask: (signal) => this.#ask(check, signal),
+    };
+  }
+
+  async #ask(check: ZmonCheck, signal: AbortSignal): Promise<readonly Sample[]> {
+    const body = await this.#options.http.read(
+      {
+        url: this.#endpoint,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-attribution': `kube-metrics-adapter/${check.checkId}`,
+        },
+        body: JSON.stringify(requestOf(check)),
+      },
+      signal,
+    );
+    try {
+      const { queries } = readJsonAs(RESPONSE, body, 'KairosDB');
+      const [atMs, value] = queries[0]?.results[0]?.values.at(-1) ?? [];
+      if (atMs === undefined || value === undefined) return [];
+      return [{ value, labels: {}, ...(atMs > 0 ? { takenAtMs: atMs } : {}) }];
+    } catch (cause) {
+      throw new Error(`Cannot use what ZMON at ${this.#endpoint.host} responds`, { cause });
+    }
+  }
+}
+
+function requestOf({ checkId, key, tags, durationMs, aggregators }: ZmonCheck): object {
+  const sampling = relativeTime(durationMs);
+  const allTags = key === undefined ? tags : { ...tags, key };
+  return {
+    start_relative: sampling,
+    metrics: [
+      {
+        name: `zmon.check.${checkId}`,
+        limit: MAX_POINTS,
+        tags: Object.fromEntries(Object.entries(allTags).map(([name, value]) => [name, [value]])),
+        group_by: key === undefined ? [] : [{ name: 'tag', tags: ['key'] }],
+        aggregators: aggregators.map((name) => ({ name, sampling })),
+      },
+    ],
+  };
+}

@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import { hostRateCollector } from '#lib/metrics-adapter/collectors/host-rate-collector.ts';
+import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
+import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
+import { nakadiCollector } from '#lib/metrics-adapter/collectors/nakadi-collector.ts';
+import { planCollectors } from '#lib/metrics-adapter/collectors/plan-collectors.ts';
+import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
+import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
+import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
+import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
+import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
+
+const clients = new HttpClients({
+  clock: new ManualClock(),
+  allowedHosts: new AllowedHosts([]),
+  userAgent: 'spec',
+});
+const http = clients.find();
+const url = new URL('http://source');
+const COLLECTORS = [
+  httpCollector({ clients }),
+  influxdbCollector({ clients, server: (org = 'ours') => new InfluxdbServer({ http, url, org }) }),
+  zmonCollector({ server: new ZmonServer({ http, url }) }),
+  nakadiCollector({ server: new NakadiServer({ http, url }) }),
+  sqsCollector({ regions: new Map([['eu-central-1', new SqsRegion({ http, region: 'eu-central-1' })]]) }),
+  hostRateCollector({ server: new PrometheusServer({ http, url }), series: 'requests' }),
+];
+
+type Settings = Readonly<Record<string, string>>;
+
+/** What each collector takes, and what the query then is. */
+const GOOD: readonly (readonly [string, Settings, string])[] = [
+  ['json-path', { endpoint: 'http://me:secret@shop/a', 'json-key': '$.a' }, '/a of shop'],
+  ['influxdb', { query: 'from(b)\n|> last()' }, 'from(b) |> last() of InfluxDB at source'],
+  ['influxdb', { 'query-name': 'mine', mine: 'from(b)' }, 'from(b) of InfluxDB at source'],
+  [
+    'influxdb',
+    { query: 'from(b)', address: 'http://other:8086', token: 'secret', org: 'o' },
+    'from(b) of InfluxDB at other:8086',
+  ],
+  [
+    'zmon',
+    { 'check-id': '12', key: 'a', duration: '5m', aggregators: 'max, avg', 'tag-application': 'shop' },
+    'check 12 of ZMON at source',
+  ],
+  [
+    'nakadi',
+    { 'metric-type': 'unconsumed-events', 'subscription-id': 'abc' },
+    'unconsumed-events of abc of Nakadi at source',
+  ],
+  [
+    'nakadi',
+    {
+      'metric-type': 'consumer-lag-seconds',
+      'owning-application': 'o',
+      'event-types': 'a.b,c',
+      'consumer-group': 'g',
+    },
+    'consumer-lag-seconds of o of Nakadi at source',
+  ],
+  [
+    'sqs-queue-length',
+    { 'queue-name': 'jobs.fifo', region: 'eu-central-1' },
+    'length of queue jobs.fifo of SQS in eu-central-1',
+  ],
+  [
+    'requests-per-second',
+    { hostnames: 'a.example.org,b-c.example.org', weight: '42' },
+    'scalar(sum(rate(requests{host=~"a_example_org|b-c_example_org"}[1m])) * 0.4200) of Prometheus at source',
+  ],
+];
+
+/** A setting that is wrong beside the first good ones, and what is said of it. */
+const WRONG: readonly (readonly [string, Settings, string])[] = [
+  [
+    'json-path',
+    { endpoint: 'ftp://me:secret@shop' },
+    '/endpoint must be a URL that begins with http:// or https://',
+  ],
+  ['json-path', { 'json-key': 'a' }, '/json-key must have "$" at character 1, not "a"'],
+  ['json-path', { aggregator: 'mean' }, '/aggregator must be avg, min, max, sum, not "mean"'],
+  ['influxdb', { query: ' ' }, '/query must not be empty'],
+  ['influxdb', { address: 'x' }, '/address must be a URL that begins with http:// or https://'],
+  ['influxdb', { address: 'http://other' }, '/address needs token and org beside it'],
+  ['influxdb', { token: 'a b' }, '/token must be one word of printable ASCII'],
+  ['influxdb', { token: 'secret' }, '/token needs address beside it'],
+  ['influxdb', { org: '' }, '/org must not be empty'],
+  ['zmon', { 'check-id': 'twelve' }, '/check-id must be a whole number from 1 to 2147483648, not "twelve"'],
+  ['zmon', { key: '' }, '/key must not be empty'],
+  ['zmon', { duration: '0s' }, '/duration must be a duration of 1s to 168h0m0s, as in 30s, not "0s"'],
+  [
+    'zmon',
+    { aggregators: 'max,median' },
+    '/aggregators must be some of avg, count, last, max, min, sum, diff, not "median"',
+  ],
+  [
+    'nakadi',
+    { 'metric-type': 'lag' },
+    '/metric-type must be consumer-lag-seconds, unconsumed-events, not "lag"',
+  ],
+  [
+    'nakadi',
+    { 'event-types': 'a b' },
+    '/event-types must be names of event types separated by commas, not "a b"',
+  ],
+  [
+    'nakadi',
+    { 'consumer-group': 'g' },
+    '/subscription-id excludes owning-application, event-types and consumer-group',
+  ],
+  ['nakadi', { 'subscription-id': '' }, '/subscription-id must not be empty'],
+  ['nakadi', { 'owning-application': '' }, '/owning-application must not be empty'],
+  ['sqs-queue-length', { 'queue-name': 'a/b' }, '/queue-name must be the name of a queue'],
+  ['sqs-queue-length', { region: 'mars' }, '/region must be one of --aws-region (eu-central-1), not "mars"'],
+  [
+    'requests-per-second',
+    { hostnames: 'a"}' },
+    '/hostnames must be host names separated by commas, not "a\\"}"',
+  ],
+  ['requests-per-second', { weight: '101' }, '/weight must be a whole number from 0 to 100, not "101"'],
+];
+
+describe('readSettings, of every collector of External metrics', () => {
+  for (const [collector, settings, description] of GOOD)
+    it(`takes ${Object.keys(settings).join(', ')} of ${collector}`, () => {
+      const { planned, problems } = plan(collector, settings);
+      expect(problems.map(({ error }) => error.message)).to.deep.equal([]);
+      expect(planned.map(({ query }) => query.description)).to.deep.equal([description]);
+      expect(planned[0]?.notes).to.deep.equal([]);
+      expect(planned[0]?.query.key).not.to.include('secret');
+    });
+
+  for (const [collector, wrong, error] of WRONG)
+    it(`refuses ${JSON.stringify(wrong)} of ${collector}`, () => {
+      const [, good = {}] = GOOD.find(([name]) => name === collector) ?? [];
+      const { planned, problems } = plan(collector, { ...good, ...wrong });
+      expect(planned).to.deep.equal([]);
+      expect(problems.map((problem) => problem.error.message)).to.deep.equal([
+        `Annotation metric-config.external.m.${collector}${error}`,
+      ]);
+    });
+
+  const missing: readonly (readonly [string, Settings, string])[] = [
+    ['json-path', { 'json-key': '$' }, 'endpoint'],
+    ['json-path', { endpoint: 'http://a' }, 'json-key or json-eval'],
+    ['influxdb', {}, 'query or query-name'],
+    ['zmon', {}, 'check-id'],
+    ['nakadi', { 'subscription-id': 'a' }, 'metric-type'],
+    [
+      'nakadi',
+      { 'metric-type': 'unconsumed-events', 'consumer-group': 'g' },
+      'subscription-id, or all of owning-application, event-types and consumer-group,',
+    ],
+    ['sqs-queue-length', { region: 'eu-central-1' }, 'queue-name'],
+    ['sqs-queue-length', { 'queue-name': 'a' }, 'region'],
+    ['requests-per-second', {}, 'hostnames'],
+  ];
+  for (const [collector, settings, name] of missing)
+    it(`says that ${name} of ${collector} is missing`, () => {
+      const [problem] = plan(collector, settings).problems;
+      expect(problem?.error.message).to.equal(`Setting ${name} is missing of metric External/m`);
+    });
+
+  it('takes no key for what every object has', () => {
+    const annotations = {
+      'metric-config.external.m.influxdb/query-name': '__proto__',
+      'metric-config.external.m.influxdb/constructor': 'a',
+    };
+    const { problems } = planned(annotations, { type: 'influxdb', __proto__: 'a' });
+    expect(problems.map(({ error }) => error.message)).to.deep.equal([
+      'Annotation metric-config.external.m.influxdb/query-name names no query: metric External/m has no setting "__proto__"',
+    ]);
+  });
+});
+
+function plan(collector: string, settings: Settings) {
+  const annotations = Object.fromEntries(
+    Object.entries({ ...settings, interval: '30s' }).map(([name, value]) => [
+      `metric-config.external.m.${collector}/${name}`,
+      value,
+    ]),
+  );
+  return planned(annotations, { type: collector });
+}
+
+function planned(annotations: Settings, labels: Settings) {
+  const hpa = readScaledHpa(hpaObject({ annotations, metrics: [externalMetric('m', labels)] }));
+  if (!hpa) throw new Error('it is an HPA');
+  return planCollectors(hpa, COLLECTORS);
+}

@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { planCollectors } from '#lib/metrics-adapter/collectors/plan-collectors.ts';
+import { skipperCollector } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { hpaObject, objectMetric } from '#spec/support/scaled-hpas.ts';
+
+const signal = new AbortController().signal;
+const INGRESS = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'shop' };
+const ROUTE_GROUP = { apiVersion: 'zalando.org/v1', kind: 'RouteGroup', name: 'shop' };
+const WEIGHTS = 'zalando.org/backend-weights';
+const RULES = [{ host: 'a-b.example.org' }, { host: '*.example.org' }, {}, { host: 'a-b.example.org' }];
+
+const ingress = (annotations: object = {}, rules: readonly object[] = RULES) => ({
+  metadata: { annotations },
+  spec: { rules },
+});
+const routeGroup = (defaultBackends: readonly object[]) => ({
+  metadata: {},
+  spec: { hosts: ['a.example.org'], defaultBackends },
+});
+
+describe('skipperCollector', () => {
+  const hosts = 'a-b_example_org|\\\\*_example_org';
+  const queries: readonly (readonly [string, object, object, string, string])[] = [
+    ['the hosts of an Ingress', INGRESS, ingress(), '', `${hosts}|1.0000`],
+    [
+      'the weight of a backend, the greatest of several annotations',
+      INGRESS,
+      ingress({ [WEIGHTS]: '{"blue": 20, "green": 80}', other: '{"blue": 25}', third: 'not looked at' }),
+      'blue',
+      `${hosts}|0.2500`,
+    ],
+    [
+      'a backend that gets nothing',
+      INGRESS,
+      ingress({ [WEIGHTS]: '{"green": 100}' }),
+      'constructor',
+      `${hosts}|0.0000`,
+    ],
+    [
+      'a RouteGroup with one backend',
+      ROUTE_GROUP,
+      routeGroup([{ backendName: 'a' }]),
+      '',
+      'a_example_org|1.0000',
+    ],
+    [
+      'a RouteGroup with several',
+      ROUTE_GROUP,
+      routeGroup([
+        { backendName: 'a', weight: 30 },
+        { backendName: 'b', weight: 70 },
+      ]),
+      'b',
+      'a_example_org|0.7000',
+    ],
+  ];
+  for (const [what, object, served, backend, expected] of queries)
+    it(`asks by ${what}`, async () => {
+      await using system = await setUp(served);
+      const annotations = { 'metric-config.object.requests-per-second.skipper/backend': backend };
+      const { planned } = system.plan({ object, annotations: backend === '' ? {} : annotations });
+      expect(await planned[0]?.query.ask(signal)).to.have.lengthOf(1);
+      const [pattern, weight] = [expected.slice(0, expected.lastIndexOf('|')), expected.split('|').at(-1)];
+      expect(new URLSearchParams(system.prometheus.requests[0]?.body).get('query')).to.equal(
+        `scalar(sum(rate(skipper_serve_host_duration_seconds_count{host=~"${pattern}"}[1m])) * ${weight})`,
+      );
+    });
+
+  it('takes the backend from behind the comma of the metric’s name, too', async () => {
+    await using system = await setUp(ingress({ [WEIGHTS]: '{"blue": 20}' }));
+    const { planned } = system.plan({ object: INGRESS, name: 'requests-per-second,blue' });
+    await planned[0]?.query.ask(signal);
+    expect(system.prometheus.requests[0]?.body).to.include('0.2000');
+  });
+
+  it('divides by replicas unless the target is an average already', async () => {
+    await using system = await setUp(ingress());
+    expect(system.plan({ object: INGRESS }).planned[0]?.perReplica).to.equal(true);
+    const average = system.plan({ object: INGRESS, target: { type: 'AverageValue', averageValue: '10' } });
+    expect(average.planned[0]?.perReplica).to.equal(false);
+  });
+
+  const failing: readonly (readonly [string, object, RegExp])[] = [
+    ['has no hosts', ingress({}, [{}]), /^Ingress default\/shop has no hosts$/],
+    [
+      'shares out among backends none of which is named',
+      ingress({ [WEIGHTS]: '{"a": 1}' }),
+      /^Setting backend is missing/,
+    ],
+    ['has weights that are none', ingress({ [WEIGHTS]: '{"a": 101}' }), /must be a JSON object of backends/],
+    ['has a host that is none', ingress({}, [{ host: 'a"}) or vector(1) #' }]), /is no host name$/],
+    ['is something else', { a: 1 }, /^Cannot tell the hosts of Ingress default\/shop/],
+  ];
+  for (const [what, served, error] of failing)
+    it(`has no result for an Ingress that ${what}`, async () => {
+      await using system = await setUp(served);
+      const [planned] = system.plan({ object: INGRESS }).planned;
+      expect(await errorOf(planned?.query.ask(signal) ?? Promise.resolve())).to.match(error);
+    });
+
+  it('leaves Ingresses of other groups, other metrics and other objects alone', async () => {
+    await using system = await setUp(ingress());
+    const nothing = { planned: [], problems: [] };
+    const other = { ...INGRESS, apiVersion: 'example.org/v1' };
+    expect(system.plan({ object: other })).to.deep.equal(nothing);
+    expect(system.plan({ object: INGRESS, name: 'latency' })).to.deep.equal(nothing);
+    const annotations = { 'metric-config.object.requests-per-second.skipper/backend': 'a' };
+    expect(system.plan({ object: other, annotations }).problems).to.have.lengthOf(1);
+    expect(
+      system.plan({ object: INGRESS, annotations: { [Object.keys(annotations)[0] ?? '']: '' } }).problems[0]
+        ?.error.message,
+    ).to.match(/skipper\/backend must not be empty$/);
+  });
+});
+
+interface Plan {
+  readonly object: object;
+  readonly name?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly target?: object;
+}
+
+async function setUp(served: object) {
+  const stack = new AsyncDisposableStack();
+  const body = '{"status":"success","data":{"resultType":"scalar","result":[1767225600,"5"]}}';
+  const prometheus = stack.use(await LoopbackServer.start((_, response) => void response.end(body)));
+  const allowedHosts = new AllowedHosts(['127.0.0.1']);
+  const http = stack.use(new HttpClient({ clock: new ManualClock(), allowedHosts, userAgent: 'spec' }));
+  const collector = skipperCollector({
+    server: new PrometheusServer({ http, url: prometheus.url }),
+    client: { getJson: async () => served },
+    mapper: {
+      find: async ({ kind }) => ({ group: 'g', version: 'v1', kind, plural: 'things', namespaced: true }),
+    },
+    ...{ ingresses: true, routeGroups: true, backendsAnnotations: [WEIGHTS, 'other'] },
+  });
+  return {
+    prometheus,
+    plan({ object, name = 'requests-per-second', annotations = {}, target }: Plan) {
+      const metric = objectMetric(name, object) as { readonly object: object };
+      const given = target ? { ...metric, object: { ...metric.object, target } } : metric;
+      const hpa = readScaledHpa(hpaObject({ annotations, metrics: [given] }));
+      if (!hpa) throw new Error('it is an HPA');
+      return planCollectors(hpa, [collector]);
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}

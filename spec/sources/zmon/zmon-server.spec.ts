@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { relativeTime } from '#lib/sources/zmon/relative-time.ts';
+import { type ZmonCheck, ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const signal = new AbortController().signal;
+const CHECK: ZmonCheck = {
+  checkId: 1234,
+  key: 'http.rate',
+  tags: { application: 'shop' },
+  durationMs: 600_000,
+  aggregators: ['max'],
+};
+
+/** As KairosDB documents its API; no server of it can be had from the registries in use. */
+const response = (...values: readonly (readonly unknown[])[]) => ({ queries: [{ results: [{ values }] }] });
+
+describe('ZmonServer', () => {
+  it('gives the last data point with its time', async () => {
+    await using system = await setUp(response([1767225540000, 1], [1767225600000, 2.5]));
+    expect(await system.server.query(CHECK).ask(signal)).to.deep.equal([
+      { value: 2.5, labels: {}, takenAtMs: 1767225600000 },
+    ]);
+    const [request] = system.loopback.requests;
+    expect(request).to.include({ method: 'POST' });
+    expect(request?.url.pathname).to.equal('/api/v1/datapoints/query');
+    expect(request?.headers['x-attribution']).to.equal('kube-metrics-adapter/1234');
+    const sampling = { value: 10, unit: 'minutes' };
+    expect(JSON.parse(request?.body ?? '')).to.deep.equal({
+      start_relative: sampling,
+      metrics: [
+        {
+          name: 'zmon.check.1234',
+          limit: 10_000,
+          tags: { application: ['shop'], key: ['http.rate'] },
+          group_by: [{ name: 'tag', tags: ['key'] }],
+          aggregators: [{ name: 'max', sampling }],
+        },
+      ],
+    });
+  });
+
+  it('gives nothing where there is no data', async () => {
+    for (const body of [response(), { queries: [{ results: [] }] }, { queries: [] }]) {
+      await using system = await setUp(body);
+      expect(await system.server.query(CHECK).ask(signal)).to.deep.equal([]);
+    }
+  });
+
+  it('refuses what is no response of KairosDB, and other statuses', async () => {
+    for (const body of [{}, response([1, 'NaN']), response([1, null])]) {
+      await using system = await setUp(body);
+      expect(await errorOf(system.server.query(CHECK).ask(signal))).to.match(/not one of KairosDB$/);
+    }
+    await using failing = await setUp({}, 204);
+    expect(await errorOf(failing.server.query(CHECK).ask(signal))).to.match(/status 204$/);
+  });
+
+  it('has the same key for equal checks alone', async () => {
+    await using system = await setUp({});
+    const { key } = system.server.query(CHECK);
+    expect(system.server.query({ ...CHECK }).key).to.equal(key);
+    for (const other of [{ checkId: 1 }, { key: undefined }, { tags: {} }, { durationMs: 1 }])
+      expect(system.server.query({ ...CHECK, ...other }).key).not.to.equal(key);
+  });
+});
+
+describe('relativeTime', () => {
+  const cases: readonly (readonly [number, number, string])[] = [
+    [1, 1, 'milliseconds'],
+    [1500, 2, 'seconds'],
+    [600_000, 10, 'minutes'],
+    [5_400_000, 2, 'hours'],
+    [86_400_000, 1, 'days'],
+    [7 * 86_400_000, 1, 'weeks'],
+    [31 * 86_400_000, 1, 'months'],
+    [400 * 86_400_000, 1, 'years'],
+  ];
+  for (const [ms, value, unit] of cases)
+    it(`writes ${ms} ms as ${value} ${unit}`, () => {
+      expect(relativeTime(ms)).to.deep.equal({ value, unit });
+    });
+});
+
+async function setUp(body: object, status = 200) {
+  const stack = new AsyncDisposableStack();
+  const loopback = stack.use(
+    await LoopbackServer.start((_, to) => void to.writeHead(status).end(JSON.stringify(body))),
+  );
+  const allowedHosts = new AllowedHosts(['127.0.0.1']);
+  const http = stack.use(new HttpClient({ clock: new ManualClock(), allowedHosts, userAgent: 'spec' }));
+  return {
+    loopback,
+    server: new ZmonServer({ http, url: loopback.url }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
