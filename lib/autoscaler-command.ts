@@ -4,6 +4,7 @@ import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { type AutoscalerCommandLine, parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import type { Program } from './program.ts';
+import { serveUntilStopped } from './serve-until-stopped.ts';
 
 type Doctor = Extract<AutoscalerCommandLine, { readonly kind: 'doctor' }>;
 
@@ -12,30 +13,15 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
   const [word = '', ...behind] = argv;
   if (word === 'explain-hpa') return await runExplainHpa(behind, program);
   const commandLine = parseAutoscalerOptions(argv);
-  const { version, nodeVersion, stopped } = program;
   if (commandLine.kind === 'help') program.print(commandLine.text);
-  else if (commandLine.kind === 'version') program.print(`${version.gitVersion}\n`);
+  else if (commandLine.kind === 'version') program.print(`${program.version.gitVersion}\n`);
   else if (commandLine.kind === 'doctor') return (await examine(commandLine, program)) ? 0 : 1;
-  if (commandLine.kind !== 'run') return 0;
-
-  const { options, ignored } = commandLine;
-  const logger = program.startLog(options.logging);
-  for (const { argument, reason } of ignored) logger.warning('Ignoring an argument', { argument, reason });
-  logger.info('Starting', { version: version.gitVersion, node: nodeVersion });
-  const access = await program.openAccess(options.kubeconfig, logger);
-  const openOther = async (kubeconfig: string | undefined) =>
-    kubeconfig === undefined ? undefined : await program.openAccess(kubeconfig, logger);
-  await using autoscaler = await startAutoscaler(options, {
-    access,
-    authenticationAccess: await openOther(options.authentication.kubeconfig),
-    authorizationAccess: await openOther(options.authorization.kubeconfig),
-    clock: systemClock,
-    logger,
-    version,
-    identity: `${hostname()}_${randomUUID()}`,
-  });
-  logger.info('Serving', { ...autoscaler.address });
-  logger.info('Shutting down', { signal: await stopped });
+  else {
+    const identity = `${hostname()}_${randomUUID()}`;
+    await serveUntilStopped(commandLine, program, (options, environment) =>
+      startAutoscaler(options, { ...environment, identity }),
+    );
+  }
   return 0;
 }
 

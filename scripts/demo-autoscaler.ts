@@ -1,10 +1,9 @@
 // Shows the autoscaler at work: a simulated cluster, a Deployment that follows a schedule of seconds, and the real kubectl watching it.
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeError } from '#lib/telemetry/logger.ts';
-import { printableLines } from '#lib/telemetry/printable.ts';
 import { type AutoscalerSystem, startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+import { runDemo } from './run-demo.ts';
 
 const WATCHED_MS = 45_000;
 
@@ -31,19 +30,7 @@ spec:
     - { name: scale-down, schedule: '10/20 * * * * *', targetSize: 2 }
 `;
 
-const interruption = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(signal, () => interruption.abort());
-}
-
-try {
-  await demonstrate(interruption.signal);
-} catch (error) {
-  if (!interruption.signal.aborted) {
-    console.error(`The demo failed. ${printableLines(describeError(error))}`);
-    process.exitCode = 1;
-  }
-}
+await runDemo(demonstrate);
 
 async function demonstrate(signal: AbortSignal): Promise<void> {
   console.log('Simulating a cluster of 2 nodes, and starting an autoscaler in it.');

@@ -1,10 +1,9 @@
 // Shows the program at work: a simulated cluster, the server scraping it, and the real kubectl asking for metrics.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { describeError } from '#lib/telemetry/logger.ts';
-import { printableLines } from '#lib/telemetry/printable.ts';
 import { type SimulatedSystem, startSimulatedSystem } from '#spec/support/simulated-system.ts';
 import { untilServed } from '#spec/support/until-served.ts';
+import { runDemo } from './run-demo.ts';
 
 const NODES = 3;
 const PODS_PER_NODE = 10;
@@ -13,19 +12,7 @@ const REFRESH_MS = 5_000;
 
 const { values } = parseArgs({ options: { once: { type: 'boolean', default: false } } });
 
-const interruption = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(signal, () => interruption.abort());
-}
-
-try {
-  await demonstrate(interruption.signal);
-} catch (error) {
-  if (!interruption.signal.aborted) {
-    console.error(`The demo failed. ${printableLines(describeError(error))}`);
-    process.exitCode = 1;
-  }
-}
+await runDemo(demonstrate);
 
 async function demonstrate(signal: AbortSignal): Promise<void> {
   console.log(

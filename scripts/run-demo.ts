@@ -1,0 +1,17 @@
+import { describeError } from '#lib/telemetry/logger.ts';
+import { printableLines } from '#lib/telemetry/printable.ts';
+
+/** Runs a demo until it is done or interrupted; a failure is told in a sentence, and is the exit status. */
+export async function runDemo(demonstrate: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const interruption = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => interruption.abort());
+  }
+  try {
+    await demonstrate(interruption.signal);
+  } catch (error) {
+    if (interruption.signal.aborted) return;
+    console.error(`The demo failed. ${printableLines(describeError(error))}`);
+    process.exitCode = 1;
+  }
+}
