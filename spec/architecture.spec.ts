@@ -74,8 +74,9 @@ const APISERVER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   watch: [...CONTENT, 'api-group.ts', 'resources'],
   flags: ['authentication', 'authorization', 'middleware', 'serving'],
   'delegated-access.ts': ['authentication', 'authorization', 'reviews'],
-  'resource-routes.ts': [...CONTENT, 'api-group.ts', 'resources', 'watch'],
-  'routes.ts': [...CONTENT, 'api-group.ts', 'discovery', 'watch', 'resource-routes.ts'],
+  'koa-router.ts': [],
+  'resource-routes.ts': ['koa-router.ts', ...CONTENT, 'api-group.ts', 'resources', 'watch'],
+  'routes.ts': ['koa-router.ts', ...CONTENT, 'api-group.ts', 'discovery', 'watch', 'resource-routes.ts'],
   'api-server.ts': [
     ...['authentication', 'authorization', 'discovery', 'health', 'http', 'middleware', 'openapi', 'serving'],
     ...['watch', 'api-group.ts', 'routes.ts'],
@@ -280,7 +281,7 @@ function offencesOf(
 
 /** The source that a specifier leads to, or `undefined` for packages, Node's own modules and plain data. */
 function resolve(path: string, specifier: string): string | undefined {
-  if (specifier.endsWith('.json')) return undefined;
+  if (specifier.endsWith('.json') || specifier.includes('/node_modules/')) return undefined; // data, or a package's file
   if (specifier.startsWith('#')) return specifier.slice(1);
   return specifier.startsWith('.') ? new URL(specifier, `file:///${path}`).pathname.slice(1) : undefined;
 }

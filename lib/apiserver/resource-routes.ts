@@ -1,4 +1,3 @@
-import type Router from '@koa/router';
 import type { RequestState } from '#lib/apiserver/http/api-context.ts';
 import { noSuchResource } from '#lib/apiserver/http/failures.ts';
 import { splitPath } from '#lib/apiserver/http/request-info.ts';
@@ -11,6 +10,7 @@ import { serveRouted } from '#lib/apiserver/resources/serve-routed.ts';
 import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import type { ApiGroup, ApiVersion, ServedResource } from './api-group.ts';
+import type { Router } from './koa-router.ts';
 
 /** What every resource is got with: nobody reads a body. */
 const ANY_BODY = ['*/*'];

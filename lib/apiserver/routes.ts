@@ -1,5 +1,3 @@
-import { METHODS } from 'node:http';
-import Router from '@koa/router';
 import { apiGroup, apiResourceList } from '#lib/apiserver/discovery/group-documents.ts';
 import { serveGroups } from '#lib/apiserver/discovery/serve-groups.ts';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
@@ -12,6 +10,7 @@ import { writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts'
 import { DOCUMENT_TYPES, MEDIA_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import type { ApiGroup } from './api-group.ts';
+import { Router } from './koa-router.ts';
 import { addResourceRoutes } from './resource-routes.ts';
 
 /** What is served. */
@@ -59,7 +58,7 @@ export function routes(served: Served): Middleware {
   return (context) => {
     context.newRouterPath = routedPath(context.state.info.path);
     return route(context, async () => {
-      if (!METHODS.includes(context.method)) throw methodNotAllowed(); // HTTP/2 lets clients invent some, routes have none of these
+      if (context.matched?.length) throw methodNotAllowed(); // HTTP/2 lets clients invent some, routes have none of these
       servePaths(context, served);
     });
   };

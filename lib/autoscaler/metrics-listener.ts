@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 
@@ -32,6 +31,7 @@ export async function listenForMetrics(
   { host, port }: ListenAddress,
   registry: Registry,
 ): Promise<AsyncDisposable & { readonly port: number }> {
+  const { createServer } = await import('node:http'); // lazily: with it come fetch and WebSocket of Node's own
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, async (request, response) => {
     request.resume();
     const isRead = request.method === 'GET' || request.method === 'HEAD';
