@@ -18,6 +18,7 @@ import { hpaPart } from './hpa-part.ts';
 import { metricsAdapterPart } from './metrics-adapter-part.ts';
 import type { AutoscalerOptions } from './options.ts';
 import { scaledObjectsPart } from './scaled-objects-part.ts';
+import { scalingSchedulePart } from './scaling-schedule-part.ts';
 import type { Subsystem } from './subsystem.ts';
 
 /** What the autoscaler needs from outside. */
@@ -85,12 +86,22 @@ export async function startAutoscaler(
     subsystems.push(starting.use(scaledObjectsPart(part)));
   }
 
+  const { scalingSchedule: defaults, relistMs } = options.metricsAdapter ?? {};
+  const { tolerance } = options.hpa.options.config;
+  const scheduling =
+    defaults && relistMs
+      ? starting.use(scalingSchedulePart({ ...shared, defaults, tolerance, relistMs }))
+      : undefined;
+  if (scheduling) subsystems.push(scheduling);
   const isLeader = () => election?.isLeader ?? true;
   // Collecting and serving needs no lease; where there is none, or it cannot be read, every replica tells what it sees.
   const isTelling = () => subsystems.length === 0 || isLeader() || election?.holder === undefined;
   const metrics = options.metricsAdapter && [
     starting.use(
-      await metricsAdapterPart(options.metricsAdapter, { ...shared, store, userAgent, isLeader: isTelling }),
+      await metricsAdapterPart(options.metricsAdapter, {
+        ...{ ...shared, store, userAgent, isLeader: isTelling },
+        schedules: scheduling?.schedules,
+      }),
     ),
   ];
   const debug = debugControllers(() => ({

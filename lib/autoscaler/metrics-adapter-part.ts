@@ -14,6 +14,10 @@ import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-ada
 import { PodsOnDemand } from '#lib/metrics-adapter/objects/followed-pods.ts';
 import { TargetPods } from '#lib/metrics-adapter/objects/target-pods.ts';
 import { TargetSelectors } from '#lib/metrics-adapter/objects/target-selectors.ts';
+import {
+  type FoundSchedules,
+  scalingScheduleCollector,
+} from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
@@ -39,6 +43,8 @@ function byPrometheus(
 export interface MetricsAdapterPartEnvironment
   extends Omit<MetricsAdapterEnvironment, 'collectors' | 'pods'> {
   readonly userAgent: string;
+  /** `undefined` where there are none. */
+  readonly schedules: FoundSchedules | undefined;
 }
 
 /**
@@ -50,8 +56,8 @@ export async function metricsAdapterPart(
   options: MetricsAdapterPartOptions,
   environment: MetricsAdapterPartEnvironment,
 ): Promise<Subsystem> {
-  const { clock, logger, client, mapper, userAgent } = environment;
-  const { allowedHosts, relistMs } = options;
+  const { clock, logger, client, mapper, userAgent, schedules } = environment;
+  const { allowedHosts, relistMs, scalingSchedule } = options;
   await using stack = new AsyncDisposableStack();
   const http = { clock, userAgent };
   const clients = stack.use(new HttpClients({ ...http, allowedHosts: new AllowedHosts(allowedHosts) }));
@@ -75,6 +81,9 @@ export async function metricsAdapterPart(
     ...(sources.nakadi ? [nakadiCollector({ server: sources.nakadi })] : []),
     ...(options.awsRegions ? [sqsCollector({ regions: sources.sqsRegions })] : []),
     ...(sources.server ? byPrometheus(sources.server, options, { client, mapper }) : []),
+    ...(schedules && scalingSchedule
+      ? [scalingScheduleCollector({ schedules, defaults: scalingSchedule, clock })]
+      : []),
   ];
   if (options.metricsAddress) stack.use(await listenForMetrics(options.metricsAddress, environment.registry));
   const adapter = stack.use(metricsAdapter(options, { ...environment, collectors, pods }));

@@ -9,7 +9,6 @@ import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
@@ -20,6 +19,7 @@ import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import { HpaCollectors } from './collectors/hpa-collectors.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
 import { SeveralSamplesTold } from './collectors/several-samples.ts';
+import { findHpas } from './objects/find-hpas.ts';
 import { ObjectLabels } from './objects/object-labels.ts';
 import { readScaledHpa } from './objects/read-scaled-hpa.ts';
 import { nameOfMetric, type ScaledHpa } from './objects/scaled-hpa.ts';
@@ -56,8 +56,6 @@ export interface MetricsAdapterEnvironment {
 }
 
 const KIND = 'HorizontalPodAutoscaler';
-const VERSIONS = ['autoscaling/v2', 'autoscaling/v2beta2'];
-const LOOK_MS = 10_000;
 const SOURCE_TIMEOUT_MS = 15_000;
 
 /** Collects what HPAs ask for ahead of requests, and serves it. */
@@ -122,30 +120,11 @@ export function metricsAdapter(
   ];
 
   async function follow(): Promise<void> {
-    const path = await hpaPath();
+    const path = await findHpas({ mapper, clock, logger, signal });
     const { relistMs } = options;
     hpas = new Informer({ ...environment, collection: { path }, transform: readScaledHpa, relistMs });
     hpas.start();
     await runController(hpaCollectors.controller(), { clock, logger, signal });
-  }
-
-  /** Where HPAs are served in a version that knows metrics; asked for until there is one. */
-  async function hpaPath(): Promise<string> {
-    let isTold = false;
-    for (;;) {
-      try {
-        for (const apiVersion of VERSIONS) {
-          const resource = await mapper.findExact({ apiVersion, kind: KIND }, signal);
-          if (resource) return collectionPath(resource);
-        }
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!isTold)
-          logger.error('Cannot find out in which version HPAs are served; it is tried again', error);
-        isTold = true;
-      }
-      await clock.sleep(LOOK_MS, { signal });
-    }
   }
 
   let following: Promise<void> = Promise.resolve();

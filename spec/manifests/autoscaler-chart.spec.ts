@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { findHelm } from '#spec/support/helm.ts';
 import {
@@ -83,6 +83,21 @@ describe("the autoscaler's Helm chart", () => {
     const commandLine = parseAutoscalerOptions(serverContainer(objects).args.slice(1));
     if (commandLine.kind !== 'run') throw new Error('It does not run');
     expect(commandLine.options.metricsAdapter).to.include({ servesCustom: false, servesExternal: true });
+  });
+
+  it('brings scaling schedules where told to, with what the component brings', async () => {
+    const folder = 'manifests/components/scaling-schedule';
+    const objects = await autoscalerTemplate({ 'metricsApis.custom.scalingSchedules': true });
+    for (const file of ['scaling-schedule.yaml', 'cluster-scaling-schedule.yaml']) {
+      const { kind, metadata, spec } = parse(readFileSync(`${folder}/${file}`, 'utf8'));
+      expect(onlyOf(objects, kind, metadata.name).spec).to.deep.equal(spec);
+    }
+    const [role] = parseAllDocuments(readFileSync(`${folder}/rbac.yaml`, 'utf8'));
+    const { rules } = onlyOf(objects, 'ClusterRole', 'autoscaler-scaling-schedule');
+    expect(rules).to.deep.equal(role && 'toJS' in role ? role.toJS().rules : undefined);
+    const commandLine = parseAutoscalerOptions(serverContainer(objects).args.slice(1));
+    if (commandLine.kind !== 'run') throw new Error('It does not run');
+    expect(commandLine.options.metricsAdapter?.scalingSchedule).to.include({ rampSteps: 10 });
   });
 
   it('has the API server verify certificates where the authority is given', async () => {

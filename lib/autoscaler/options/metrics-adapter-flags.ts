@@ -1,5 +1,6 @@
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, decimal, duration, integer, text } from '#lib/flags/flag-kinds.ts';
+import { TimeZone } from '#lib/time/schedule/time-zone.ts';
 import { parseListenAddress } from '../metrics-listener.ts';
 
 /** What is collected for HPAs and served, by the names that kube-metrics-adapter has. */
@@ -30,6 +31,32 @@ export const metricsAdapterFlags = {
   disregardIncompatibleHpas: flag('disregard-incompatible-hpas', boolean, {
     default: false,
     description: 'Keep silent about metrics whose collector is not known here.',
+  }),
+  scalingSchedule: flag('scaling-schedule', boolean, {
+    default: false,
+    description: 'Scale by ScalingSchedules and ClusterScalingSchedules.',
+  }),
+  scalingScheduleWindowMs: flag('scaling-schedule-default-scaling-window', duration, {
+    default: 600_000,
+    description: 'For how long a value is raised to before its time, where a schedule does not say it.',
+    ruleBrokenBy: notNegative,
+  }),
+  scalingScheduleRampSteps: flag('scaling-schedule-ramp-steps', integer, {
+    default: 10,
+    description: 'In how many steps it is.',
+    ruleBrokenBy: (steps) => (steps > 0 ? undefined : 'must be above 0'),
+  }),
+  scalingScheduleTimeZone: flag('scaling-schedule-default-time-zone', text, {
+    default: 'Europe/Berlin',
+    description: 'Where its times are meant, where a schedule does not say it.',
+    ruleBrokenBy: (name) => {
+      try {
+        TimeZone.named(name);
+        return undefined;
+      } catch {
+        return 'must be the name of a zone of the IANA database, such as Europe/Berlin';
+      }
+    },
   }),
   listerKubeconfig: flag('lister-kubeconfig', text, {
     default: '',

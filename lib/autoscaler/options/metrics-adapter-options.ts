@@ -1,6 +1,7 @@
 import type { FlagValues } from '#lib/flags/flag.ts';
 import { FlagError } from '#lib/flags/flag-error.ts';
 import type { MetricsAdapterOptions } from '#lib/metrics-adapter/metrics-adapter.ts';
+import type { ScheduleDefaults } from '#lib/metrics-adapter/scaling-schedules/scheduled-value.ts';
 import { type ListenAddress, parseListenAddress } from '../metrics-listener.ts';
 import type { metricsAdapterFlags } from './metrics-adapter-flags.ts';
 import { type metricsSourceFlags, splitEntry } from './metrics-source-flags.ts';
@@ -27,6 +28,8 @@ export interface MetricsAdapterPartOptions extends MetricsAdapterOptions {
   readonly nakadi: TokenEndpoint | undefined;
   /** Of SQS queues; `undefined` where these are not collected. */
   readonly awsRegions: readonly string[] | undefined;
+  /** `undefined` where there are no scaling schedules. */
+  readonly scalingSchedule: ScheduleDefaults | undefined;
   readonly allowedHosts: readonly string[];
   /** Where series are served over plain HTTP; `undefined` for nowhere. */
   readonly metricsAddress: ListenAddress | undefined;
@@ -83,6 +86,13 @@ export function metricsAdapterOptionsOf(
     zmon: tokenEndpoint(values.zmonEndpoint, values.zmonTokenName),
     nakadi: tokenEndpoint(values.nakadiEndpoint, values.nakadiTokenName),
     awsRegions: values.awsExternalMetrics ? values.awsRegions : undefined,
+    scalingSchedule: values.scalingSchedule
+      ? {
+          windowMs: values.scalingScheduleWindowMs,
+          rampSteps: values.scalingScheduleRampSteps,
+          timeZone: values.scalingScheduleTimeZone,
+        }
+      : undefined,
     allowedHosts: values.allowedHosts,
     metricsAddress: parseListenAddress(values.metricsAddress),
   };

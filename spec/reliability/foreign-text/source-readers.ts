@@ -22,6 +22,8 @@ import { LIST_KEY } from '#lib/metrics-adapter/objects/config-key.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/objects/routed-object.ts';
 import { readTargetPod } from '#lib/metrics-adapter/objects/target-pod.ts';
+import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
+import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/read-scheduled-hpa.ts';
 import { readRunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
 import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
@@ -384,6 +386,37 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
       if (!hpa) throw new Error('the shape is no HPA');
       return readAnnotations(hpa.annotations);
     },
+  },
+  {
+    name: 'a scaling schedule',
+    files: ['read-scaling-schedule.ts'],
+    bound: OBJECT,
+    shapes: {
+      days: repeated('"Mon",', {
+        before: `${OBJECT_HEAD}"labels":{}},"spec":{"schedules":[{"type":"Repeating","value":1,"period":{"startTime":"01:00","timezone":"UTC","days":[`,
+        behind: '"Sun"]}}]}}',
+      }),
+      'one long zone': repeated('a/', {
+        before: `${OBJECT_HEAD}"labels":{}},"spec":{"schedules":[{"type":"Repeating","value":1,"period":{"startTime":"01:00","days":["Mon"],"timezone":"`,
+        behind: '"}}]}}',
+      }),
+    },
+    read: (text) => readScalingSchedule(JSON.parse(text), 'ScalingSchedule'),
+  },
+  {
+    name: 'an HPA that schedules scale',
+    files: ['read-scheduled-hpa.ts'],
+    bound: OBJECT,
+    shapes: {
+      metrics: repeated(
+        '{"type":"Object","object":{"describedObject":{"apiVersion":"zalando.org/v1","kind":"ScalingSchedule","name":"a"},"target":{"averageValue":"1"}}},',
+        {
+          before: `${OBJECT_HEAD}"annotations":{}},"spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"a","name":"b"},"metrics":[`,
+          behind: '{"type":"Resource"}]}}',
+        },
+      ),
+    },
+    read: (text) => readScheduledHpa(JSON.parse(text)),
   },
   {
     name: 'annotations of HPAs',

@@ -49,6 +49,9 @@ annotations:
 - {{ printf "--controllers=%s" (include "autoscaler.controllers" .) | quote }}
 - --enable-custom-metrics-api={{ .Values.metricsApis.custom.enabled }}
 - --enable-external-metrics-api={{ .Values.metricsApis.external.enabled }}
+{{- if .Values.metricsApis.custom.scalingSchedules }}
+- --scaling-schedule
+{{- end }}
 - {{ printf "--leader-elect-resource-name=%s" (include "autoscaler.fullname" .) | quote }}
 - {{ printf "--leader-elect-resource-namespace=%s" .Release.Namespace | quote }}
 {{- end }}

@@ -1,0 +1,38 @@
+import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/** What {@link findHpas} works with. */
+export interface FindHpasOptions {
+  readonly mapper: RestMapper;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+const KIND = 'HorizontalPodAutoscaler';
+const VERSIONS = ['autoscaling/v2', 'autoscaling/v2beta2'];
+const LOOK_MS = 10_000;
+
+/**
+ * Where HPAs are served in a version that knows metrics; asked for until there is one.
+ *
+ * @throws the signal's reason when it aborts first
+ */
+export async function findHpas({ mapper, clock, logger, signal }: FindHpasOptions): Promise<string> {
+  let isTold = false;
+  for (;;) {
+    try {
+      for (const apiVersion of VERSIONS) {
+        const resource = await mapper.findExact({ apiVersion, kind: KIND }, signal);
+        if (resource) return collectionPath(resource);
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isTold) logger.error('Cannot find out in which version HPAs are served; it is tried again', error);
+      isTold = true;
+    }
+    await clock.sleep(LOOK_MS, { signal });
+  }
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import type { Clock } from '#lib/time/clock.ts';
+import type { MetricCollector } from '../collectors/metric-collector.ts';
+import type { HpaMetric } from '../objects/scaled-hpa.ts';
+import {
+  keyOfSchedule,
+  SCALING_SCHEDULES,
+  type ScalingSchedule,
+  type ScalingScheduleKind,
+} from './scaling-schedule.ts';
+import { type ScheduleDefaults, scheduledValue } from './scheduled-value.ts';
+
+/** Schedules that are there now. */
+export interface FoundSchedules {
+  /** @throws when the schedule is there and cannot be used, or when it is not known yet */
+  find(kind: ScalingScheduleKind, key: string): ScalingSchedule | undefined;
+}
+
+/** What the collector works with. */
+export interface ScalingScheduleCollectorOptions {
+  readonly schedules: FoundSchedules;
+  readonly defaults: ScheduleDefaults;
+  readonly clock: Clock;
+}
+
+/** Values by the clock: of metrics whose object is a ScalingSchedule or ClusterScalingSchedule, without annotations. */
+export function scalingScheduleCollector(options: ScalingScheduleCollectorOptions): MetricCollector {
+  const { schedules, defaults, clock } = options;
+  return {
+    name: 'scaling-schedule',
+    legacyMetrics: [],
+    types: ['Object'],
+    settings: z.object({}),
+    claims: (metric) => kindOf(metric) !== undefined,
+    queryOf({ hpa, metric }) {
+      const kind = kindOf(metric);
+      const { name = '' } = metric.describedObject ?? {};
+      if (!kind) {
+        const kinds = SCALING_SCHEDULES.kinds.join(' or ');
+        throw new Error(`The described object must be a ${kinds} of ${SCALING_SCHEDULES.apiVersion}`);
+      }
+      const namespace = kind === 'ScalingSchedule' ? hpa.namespace : '';
+      const key = keyOfSchedule({ namespace, name });
+      return {
+        key: JSON.stringify(['scaling schedule', kind, key]),
+        description: `${kind} ${key}`,
+        async ask() {
+          const schedule = schedules.find(kind, key);
+          if (!schedule) throw new Error(`referenced ${kind} not found`);
+          const nowMs = clock.nowMs();
+          return [{ value: scheduledValue(schedule, nowMs, defaults).value, labels: {}, takenAtMs: nowMs }];
+        },
+      };
+    },
+  };
+}
+
+/** The kind of the metric's object, in any version of its group. */
+function kindOf({ describedObject }: HpaMetric): ScalingScheduleKind | undefined {
+  const { apiVersion = '', kind } = describedObject ?? {};
+  const [group] = SCALING_SCHEDULES.apiVersion.split('/');
+  if (apiVersion.split('/')[0] !== group) return undefined;
+  return SCALING_SCHEDULES.kinds.find((one) => one === kind);
+}

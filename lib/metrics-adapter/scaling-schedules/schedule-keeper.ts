@@ -1,0 +1,116 @@
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import { KeyFailures } from '#lib/control/key-failures.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { resourceOfSchedules } from './followed-schedules.ts';
+import { type ActiveTarget, liftedReplicas } from './lifted-replicas.ts';
+import type { ScheduledHpa } from './read-scheduled-hpa.ts';
+import { keyOfSchedule, type ScalingSchedule } from './scaling-schedule.ts';
+import { type ScheduleDefaults, scheduledValue } from './scheduled-value.ts';
+
+/** What keeping schedules needs. */
+export interface ScheduleKeeperOptions {
+  readonly client: ApiClient;
+  readonly scales: ScaleClient;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly schedules: { values(): Iterable<ScalingSchedule> };
+  readonly hpas: { values(): Iterable<ScheduledHpa> };
+  readonly defaults: ScheduleDefaults;
+  /** Of the HPA controller: how far off a metric may be before it scales. */
+  readonly tolerance: number;
+}
+
+const EVERY_MS = 10_000;
+
+/**
+ * What the leader does for schedules: says in the status of each whether it is active, and lifts the last replicas that
+ * an HPA leaves out, because what is missing is within its tolerance.
+ */
+export class ScheduleKeeper {
+  readonly #options: ScheduleKeeperOptions;
+  readonly #failures: KeyFailures;
+
+  constructor(options: ScheduleKeeperOptions) {
+    this.#options = options;
+    this.#failures = new KeyFailures({ controller: 'scaling-schedule', logger: options.logger });
+  }
+
+  /** Looks every 10 s, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      await this.look(signal);
+      await clock.sleep(EVERY_MS, { signal }).catch(() => {}); // aborted: the loop ends
+    }
+  }
+
+  /** Looks once; what fails costs itself alone. */
+  async look(signal: AbortSignal): Promise<void> {
+    const { schedules, hpas, clock, defaults } = this.#options;
+    const nowMs = clock.nowMs();
+    const active = new Map<string, number>();
+    for (const schedule of schedules.values()) {
+      const { isActive, wholeValue } = scheduledValue(schedule, nowMs, defaults);
+      const name = `${schedule.kind} ${keyOfSchedule(schedule)}`;
+      if (isActive) active.set(name, wholeValue);
+      if ((schedule.isActive ?? false) !== isActive)
+        await this.#attempt(name, signal, () => this.#writeStatus(schedule, isActive, signal));
+    }
+    for (const hpa of hpas.values()) {
+      const targets = hpa.schedules.flatMap(({ kind, key, averageValue }): readonly ActiveTarget[] => {
+        const value = active.get(`${kind} ${key}`);
+        return value === undefined ? [] : [{ schedule: { kind, key }, value, averageValue }];
+      });
+      if (targets.length > 0)
+        await this.#attempt(`HPA ${hpa.namespace}/${hpa.name}`, signal, () =>
+          this.#lift(hpa, targets, signal),
+        );
+    }
+  }
+
+  async #attempt(name: string, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
+    if (signal.aborted) return;
+    try {
+      await act();
+      this.#failures.succeed(name);
+    } catch (error) {
+      if (!signal.aborted) this.#failures.fail(name, error);
+    }
+  }
+
+  async #writeStatus(schedule: ScalingSchedule, active: boolean, signal: AbortSignal): Promise<void> {
+    const resource = resourceOfSchedules(schedule.kind);
+    const client = new ResourceClient<KubernetesObject & { readonly status?: object }>({
+      api: this.#options.client,
+      resource,
+    });
+    const object = await client.find(schedule, { signal });
+    if (!object) return;
+    const status = { ...object.status, active };
+    await client.update({ ...object, status }, { signal, subresource: 'status' });
+  }
+
+  async #lift(hpa: ScheduledHpa, targets: readonly ActiveTarget[], signal: AbortSignal): Promise<void> {
+    const { scales, events, tolerance } = this.#options;
+    const { namespace, name, uid, target, maxReplicas: most } = hpa;
+    const scale = await scales.get({ namespace, ...target }, signal);
+    const current = scale.specReplicas;
+    const lift = liftedReplicas(targets, { current, most, tolerance });
+    if (!lift) return;
+    await scales.set(scale, lift.replicas, signal);
+    const { kind, key } = lift.schedule;
+    events.record({
+      regarding: { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', namespace, name, uid },
+      type: 'Normal',
+      reason: 'ScalingAdjusted',
+      action: 'Scale',
+      message: `Scaling schedule '${kind}' adjusted replicas ${current} -> ${lift.replicas} based on metric: ${key}`,
+    });
+  }
+}

@@ -1,0 +1,105 @@
+import { TimeZone } from '#lib/time/schedule/time-zone.ts';
+import type { RepeatingEntry, ScalingSchedule, ScheduleEntry } from './scaling-schedule.ts';
+
+/** What counts where a schedule does not say it. */
+export interface ScheduleDefaults {
+  readonly windowMs: number;
+  /** In how many steps a value is raised and lowered. */
+  readonly rampSteps: number;
+  /** Of the IANA database. */
+  readonly timeZone: string;
+}
+
+/** What a schedule says at a moment. */
+export interface ScheduledValue {
+  /** On the way up or down, a part of it; 0 when none counts. */
+  readonly value: number;
+  /** The highest of those that count or are on their way, as a whole. */
+  readonly wholeValue: number;
+  /** Whether one counts or is on its way up or down. */
+  readonly isActive: boolean;
+}
+
+/** A time in which a value counts; its end is not part of it. */
+interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const DAY_MS = 86_400_000;
+/** Days of the week come again: nothing further away says more. */
+const MOST_DAYS = 8;
+
+/** The highest value of all entries, raised before its time and lowered after it in steps. */
+export function scheduledValue(
+  { entries, windowMs: own }: Pick<ScalingSchedule, 'entries' | 'windowMs'>,
+  nowMs: number,
+  defaults: ScheduleDefaults,
+): ScheduledValue {
+  const windowMs = own ?? defaults.windowMs;
+  let [value, wholeValue, isActive] = [0, 0, false];
+  for (const entry of entries) {
+    for (const span of spansNear(entry, nowMs, { windowMs, defaults })) {
+      const share = shareAt(span, nowMs, { windowMs, rampSteps: defaults.rampSteps });
+      if (share === undefined) continue;
+      isActive = true;
+      value = Math.max(value, Math.trunc((share * entry.value) / defaults.rampSteps));
+      wholeValue = Math.max(wholeValue, entry.value);
+    }
+  }
+  return { value, wholeValue, isActive };
+}
+
+/** How many of the steps of a value count; `undefined` away from its time. */
+function shareAt(
+  { startMs, endMs }: Span,
+  nowMs: number,
+  { windowMs, rampSteps }: { readonly windowMs: number; readonly rampSteps: number },
+): number | undefined {
+  if (nowMs < startMs - windowMs || nowMs >= endMs + windowMs) return undefined;
+  if (nowMs < startMs) return Math.floor(((nowMs - (startMs - windowMs)) / windowMs) * rampSteps);
+  if (nowMs < endMs) return rampSteps;
+  return Math.floor(((endMs + windowMs - nowMs) / windowMs) * rampSteps);
+}
+
+function spansNear(
+  entry: ScheduleEntry,
+  nowMs: number,
+  { windowMs, defaults }: { readonly windowMs: number; readonly defaults: ScheduleDefaults },
+): readonly Span[] {
+  if (entry.type === 'OneTime') {
+    const { startMs, endMs = startMs, durationMs } = entry;
+    return [{ startMs, endMs: Math.max(endMs, startMs + durationMs) }];
+  }
+  const zone = TimeZone.named(entry.timeZone ?? defaults.timeZone);
+  const civilMs = zone.civilMs(nowMs);
+  const today = civilMs - (((civilMs % DAY_MS) + DAY_MS) % DAY_MS);
+  // A span reaches as far as its duration, and at most a day longer than its end; a ramp goes before and behind it.
+  const back = Math.min(MOST_DAYS, 2 + Math.ceil((entry.durationMs + windowMs) / DAY_MS));
+  const ahead = Math.min(MOST_DAYS, 1 + Math.ceil(windowMs / DAY_MS));
+  const spans: Span[] = [];
+  for (let day = -back; day <= ahead; day++) {
+    const midnight = today + day * DAY_MS;
+    if (entry.days.has(new Date(midnight).getUTCDay())) spans.push(spanOn(midnight, entry, zone));
+  }
+  return spans;
+}
+
+/** An end before the start is on the next day. */
+function spanOn(
+  midnight: number,
+  { startOfDayMs, endOfDayMs = startOfDayMs, durationMs }: RepeatingEntry,
+  zone: TimeZone,
+): Span {
+  const startMs = momentOf(midnight + startOfDayMs, zone);
+  const endDay = endOfDayMs < startOfDayMs ? midnight + DAY_MS : midnight;
+  return { startMs, endMs: Math.max(momentOf(endDay + endOfDayMs, zone), startMs + durationMs) };
+}
+
+/** When the clock on the wall shows a time, the first time if it does so twice; right behind it where it never does. */
+function momentOf(civilMs: number, zone: TimeZone): number {
+  const before = civilMs - zone.segmentAt(civilMs - DAY_MS).offsetMs;
+  if (zone.civilMs(before) === civilMs) return before;
+  const after = civilMs - zone.segmentAt(civilMs + DAY_MS).offsetMs;
+  return zone.civilMs(after) === civilMs ? after : before;
+}
