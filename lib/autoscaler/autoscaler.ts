@@ -14,8 +14,9 @@ import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { cronHpaPart } from './cron-hpa-part.ts';
 import { debugControllers } from './debug-controllers.ts';
-import { hpaPart } from './hpa-part.ts';
+import { type HpaPartEnvironment, hpaPart } from './hpa-part.ts';
 import { metricsAdapterPart } from './metrics-adapter-part.ts';
+import { namedSources } from './named-sources.ts';
 import type { AutoscalerOptions } from './options.ts';
 import { scaledObjectsPart } from './scaled-objects-part.ts';
 import { scalingSchedulePart } from './scaling-schedule-part.ts';
@@ -78,9 +79,25 @@ export async function startAutoscaler(
   const shared = { client, mapper, scales, events, registry, clock, logger, workQueues };
   const store = new MetricStore();
   const subsystems: Subsystem[] = [];
-  if (options.controllers.has('cronhpa'))
-    subsystems.push(starting.use(cronHpaPart({ ...shared, ...options.cronHpa })));
-  if (options.controllers.has('hpa')) subsystems.push(starting.use(hpaPart({ ...shared, ...options.hpa })));
+  const cronHpa = options.controllers.has('cronhpa')
+    ? starting.use(cronHpaPart({ ...shared, ...options.cronHpa }))
+    : undefined;
+  if (cronHpa) subsystems.push(cronHpa);
+  if (options.controllers.has('hpa')) {
+    const { prometheus: named } = options.hpa;
+    const noOther = { influxdb: undefined, zmon: undefined, nakadi: undefined, awsRegions: undefined };
+    const sources = { ...noOther, prometheus: named, additionalPrometheus: new Map() };
+    const { server: prometheus } = await namedSources(sources, { ...shared, userAgent, stack: starting });
+    const isHeldUp: HpaPartEnvironment['isHeldUp'] = ({ metadata, spec }) => {
+      const { apiVersion = '', ...target } = spec.scaleTargetRef;
+      const itself = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', name: metadata.name };
+      const targets = [{ apiVersion, ...target }, itself];
+      return cronHpa ? targets.some((one) => cronHpa.holdsUp(metadata.namespace, one)) : false;
+    };
+    const askPrometheus: HpaPartEnvironment['askPrometheus'] =
+      prometheus && ((query, signal) => prometheus.query(query).ask(signal));
+    subsystems.push(starting.use(hpaPart({ ...shared, ...options.hpa, isHeldUp, askPrometheus })));
+  }
   if (options.controllers.has('scaledobjects')) {
     const part = { ...shared, store, userAgent, version: version.gitVersion, ...options.scaledObjects };
     subsystems.push(starting.use(scaledObjectsPart(part)));

@@ -1,7 +1,11 @@
 import { runController } from '#lib/control/run-controller.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
 import { CRON_HPA } from '#lib/cron-hpa/cron-hpa.ts';
-import { type CronHpaEnvironment, cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
+import {
+  type CronHpaEnvironment,
+  type CronHpaSubsystem,
+  cronHpaSubsystem,
+} from '#lib/cron-hpa/cron-hpa-subsystem.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { untilServed } from './served-kind.ts';
 import type { Subsystem } from './subsystem.ts';
@@ -13,11 +17,14 @@ export interface CronHpaPartEnvironment extends CronHpaEnvironment {
   readonly workQueues: WorkQueueSeries;
 }
 
+/** Cron-HPA as a part, which others ask what it holds up. */
+export type CronHpaPart = Subsystem & Pick<CronHpaSubsystem, 'holdsUp'>;
+
 /** Failures of the API server itself are tried again at the latest after this long. */
 const LONGEST_RETRY_MS = 60_000;
 
 /** Cron-HPA as a part of the autoscaler: it waits for its definition, follows its objects, and acts while it leads. */
-export function cronHpaPart(environment: CronHpaPartEnvironment): Subsystem {
+export function cronHpaPart(environment: CronHpaPartEnvironment): CronHpaPart {
   const { mapper, workers, workQueues: series, clock, logger } = environment;
   const cronHpa = cronHpaSubsystem(environment);
   const disposal = new AbortController();
@@ -34,6 +41,7 @@ export function cronHpaPart(environment: CronHpaPartEnvironment): Subsystem {
       },
     ],
     endpoints: cronHpa.endpoints,
+    holdsUp: (namespace, target) => cronHpa.holdsUp(namespace, target),
     start() {
       const { signal } = disposal;
       following = untilServed(kind, { mapper, clock, logger, signal, controller: 'cronhpa' }).then(

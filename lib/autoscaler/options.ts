@@ -26,6 +26,8 @@ import { metricsAdapterFlags } from './options/metrics-adapter-flags.ts';
 import {
   type MetricsAdapterPartOptions,
   metricsAdapterOptionsOf,
+  type PrometheusOptions,
+  prometheusOf,
 } from './options/metrics-adapter-options.ts';
 import { metricsSourceFlags } from './options/metrics-source-flags.ts';
 import { scaledObjectsFlags } from './options/scaled-objects-flags.ts';
@@ -68,7 +70,7 @@ export interface AutoscalerOptions {
   readonly kubeconfig: string | undefined;
   readonly controllers: ReadonlySet<ControllerName>;
   readonly cronHpa: { readonly workers: number; readonly timeZone: string };
-  readonly hpa: HpaOptions;
+  readonly hpa: HpaOptions & { readonly prometheus: PrometheusOptions | undefined };
   readonly scaledObjects: ScaledObjectsPartOptions;
   /** `undefined` where neither API is served. */
   readonly metricsAdapter: MetricsAdapterPartOptions | undefined;
@@ -194,7 +196,7 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
     kubeconfig: values.kubeconfig || values.listerKubeconfig || undefined,
     controllers: typeof controllers === 'string' ? new Set<ControllerName>() : controllers,
     cronHpa: { workers: values.concurrentCronHpaSyncs, timeZone: values.cronHpaTimeZone },
-    hpa: hpaOptionsOf(values),
+    hpa: { ...hpaOptionsOf(values), prometheus: prometheusOf(values) },
     metricsAdapter: metricsAdapterOptionsOf(values),
     scaledObjects: {
       workers: values.concurrentScaledObjectSyncs,

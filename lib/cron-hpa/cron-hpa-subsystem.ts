@@ -11,7 +11,7 @@ import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { Schedules } from '#lib/time/schedule/schedules.ts';
-import { nameOf } from './cron-hpa.ts';
+import { nameOf, type ScaleTargetRef } from './cron-hpa.ts';
 import { cronHpaController } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './cron-hpa-series.ts';
 import { targetsOfCronHpa, targetsOfHpa } from './cron-hpa-watches.ts';
@@ -44,6 +44,8 @@ export interface CronHpaSubsystem extends AsyncDisposable {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** What the leader runs: a new one for each term. */
   controller(): Controller;
+  /** Whether an object holds up a target: a job has scaled it up, and none has scaled it down since. */
+  holdsUp(namespace: string, target: ScaleTargetRef): boolean;
 }
 
 /** Puts Cron-HPA together: informers → due activations → scale, status, events. */
@@ -92,6 +94,10 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
       return cronHpaInformer.isSynced && hpas.isSynced;
     },
     endpoints: new Map([['/debug/cronhpas', debug]]),
+    holdsUp: (namespace, target) =>
+      [...cronHpasByTarget.of(targetKey(namespace, target)).values()].some(
+        ({ status, isBeingDeleted }) => status.scaleUpKeepWindow && !isBeingDeleted,
+      ),
     controller: () =>
       cronHpaController({
         ...environment,

@@ -59,6 +59,7 @@ const OPTIONS: HpaLoopOptions = {
   config: DEFAULT_HPA_CONFIG,
   selector: parseLabelSelector(''),
   isDryRun: false,
+  autoMin: { mode: 'recommend', weights: [7, 6, 5, 4, 3, 2, 1] },
 };
 
 /** Starts both; `await using` it. */

@@ -1,5 +1,6 @@
 import { flag } from '#lib/flags/flag.ts';
-import { boolean, decimal, duration, integer, text, texts } from '#lib/flags/flag-kinds.ts';
+import { boolean, decimal, duration, integer, oneOf, text, texts } from '#lib/flags/flag-kinds.ts';
+import { AUTO_MIN_MODES, AUTO_MIN_REPLICAS } from '#lib/hpa/auto-min/auto-min-settings.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** The feature gates of Kubernetes' HPA controller that change decisions, and their defaults in Kubernetes 1.34. */
@@ -66,6 +67,21 @@ export const hpaFlags = {
       }
     },
   }),
+  autoMinReplicas: flag('auto-min-replicas', oneOf(...AUTO_MIN_MODES), {
+    default: 'recommend',
+    description:
+      'What becomes of the minReplicas that would have carried the last seven days, of HPAs without the annotation ' +
+      `${AUTO_MIN_REPLICAS}: told by an event once a day, applied, or never looked at.`,
+  }),
+  autoMinReplicasWeights: flag('auto-min-replicas-weights', texts, {
+    default: ['7', '6', '5', '4', '3', '2', '1'],
+    description: 'How heavily the peaks of these seven days count, the latest first.',
+    ruleBrokenBy: (weights) =>
+      weights.length === 7 &&
+      weights.every((weight, place) => isWeight(weight) && isNotAbove(weight, weights[place - 1]))
+        ? undefined
+        : 'must be seven numbers above 0, of which none is greater than the one before',
+  }),
   dryRun: flag('dry-run', boolean, {
     default: false,
     description:
@@ -83,6 +99,14 @@ function readGate(gate: string): readonly [HpaFeatureGate, boolean] | undefined 
   const isKnown = Object.hasOwn(HPA_FEATURE_GATES, name) && rest.length === 0;
   if (!isKnown || (value !== 'true' && value !== 'false')) return undefined;
   return [name as HpaFeatureGate, value === 'true'];
+}
+
+function isWeight(text: string): boolean {
+  return /^\d{1,9}(\.\d{1,9})?$/.test(text) && Number(text) > 0;
+}
+
+function isNotAbove(text: string, before: string | undefined): boolean {
+  return before === undefined || Number(text) <= Number(before);
 }
 
 function notNegative(value: number): string | undefined {

@@ -18,6 +18,7 @@ export function hpaOptionsOf(values: FlagValues<typeof hpaFlags>): HpaOptions {
       syncPeriodMs: values.hpaSyncPeriodMs,
       selector: parseLabelSelector(values.hpaSelector),
       isDryRun: values.dryRun,
+      autoMin: { mode: values.autoMinReplicas, weights: values.autoMinReplicasWeights.map(Number) },
       config: {
         tolerance: values.hpaTolerance,
         cpuInitializationPeriodMs: values.hpaCpuInitializationPeriodMs,

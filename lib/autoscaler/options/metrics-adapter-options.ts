@@ -70,10 +70,7 @@ export function metricsAdapterOptionsOf(
     metricsTtlMs: values.metricsTtlMs,
     relistMs: values.resourceUpdateIntervalMs,
     passesOverUnknown: values.disregardIncompatibleHpas,
-    prometheus:
-      values.prometheusServer === ''
-        ? undefined
-        : { url: values.prometheusServer, tokenFile: values.prometheusServerTokenFile || undefined },
+    prometheus: prometheusOf(values),
     additionalPrometheus,
     sqlSources: byName('sql-source', values.sqlSources),
     skipper: {
@@ -96,6 +93,16 @@ export function metricsAdapterOptionsOf(
     allowedHosts: values.allowedHosts,
     metricsAddress: parseListenAddress(values.metricsAddress),
   };
+}
+
+/** The Prometheus server that is asked where nobody names another; `undefined` for none. */
+export function prometheusOf({
+  prometheusServer: url,
+  prometheusServerTokenFile: tokenFile,
+}: Pick<FlagValues<typeof metricsSourceFlags>, 'prometheusServer' | 'prometheusServerTokenFile'>):
+  | PrometheusOptions
+  | undefined {
+  return url === '' ? undefined : { url, tokenFile: tokenFile || undefined };
 }
 
 function additionalServers({

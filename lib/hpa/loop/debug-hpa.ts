@@ -1,6 +1,7 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/http/failures.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
+import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
 import { explainDecision } from '../explain/explain-decision.ts';
 import { objectTime } from '../status/timestamp.ts';
 import type { DecisionLog, HpaDecisions, LoggedDecision } from './decision-log.ts';
@@ -9,7 +10,7 @@ import type { DecisionLog, HpaDecisions, LoggedDecision } from './decision-log.t
  * `/debug/hpa?namespace=&name=`: why an HPA has as many replicas as it has, as the leader decided. JSON, or text with
  * `format=text` or for who accepts no JSON; without a name, all HPAs in short.
  */
-export function debugHpa(decisions: DecisionLog): Endpoint {
+export function debugHpa(decisions: DecisionLog, autoMin: Pick<AutoMinLog, 'find'>): Endpoint {
   return (context) => {
     if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
     const { query } = context.state;
@@ -19,12 +20,17 @@ export function debugHpa(decisions: DecisionLog): Endpoint {
     const name = query.get('name') ?? '';
     const found = namespace !== '' && name !== '' ? decisions.find(`${namespace}/${name}`) : undefined;
     if (name !== '' && !found) throw notFound(HPAS, `${namespace}/${name}`);
+    const minimum = found && autoMin.find(`${found.namespace}/${found.name}`);
     const all = [...decisions.values()].filter((one) => namespace === '' || one.namespace === namespace);
     const text =
       format === 'json'
-        ? JSON.stringify(found ?? { hpas: all.map(inShort) }, undefined, 2)
+        ? JSON.stringify(
+            found ? { ...found, autoMinReplicas: minimum } : { hpas: all.map(inShort) },
+            undefined,
+            2,
+          )
         : found
-          ? hpaText(found)
+          ? hpaText(found, minimum)
           : all.map(lineOf).join('\n');
     context.type = format === 'json' ? 'application/json' : 'text/plain; charset=utf-8';
     context.body = Buffer.from(`${printableLines(text)}\n`);
@@ -33,7 +39,10 @@ export function debugHpa(decisions: DecisionLog): Endpoint {
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
 
-function hpaText({ namespace, name, explanation, other, decisions }: HpaDecisions): string {
+function hpaText(
+  { namespace, name, explanation, other, decisions }: HpaDecisions,
+  minimum: string | undefined,
+): string {
   return [
     `HorizontalPodAutoscaler ${namespace}/${name}`,
     ...(other ? [`left alone, for "${other.manager}" acted on it at ${objectTime(other.writtenAtMs)}`] : []),
@@ -43,6 +52,7 @@ function hpaText({ namespace, name, explanation, other, decisions }: HpaDecision
           explainDecision(explanation, { isHypothetical: decisions.at(-1)?.agrees !== undefined }),
         ]
       : []),
+    ...(minimum === undefined ? [] : [`minReplicas by the week: ${minimum}`]),
     '',
     `the last ${decisions.length} decisions, the latest first:`,
     ...decisions.toReversed().map(decisionLine),

@@ -5,6 +5,7 @@ import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { AutoMinOptions, AutoMinReplicas } from '../auto-min/auto-min-replicas.ts';
 import { conclude } from '../conclude.ts';
 import { decide } from '../decide.ts';
 import type { Decision, Outcome } from '../decision.ts';
@@ -32,6 +33,8 @@ export interface HpaLoopOptions {
   readonly selector: LabelSelector;
   /** Decides and tells, and writes nothing. */
   readonly isDryRun: boolean;
+  /** How minReplicas follow the week. */
+  readonly autoMin: AutoMinOptions;
 }
 
 /** What the controller works with. */
@@ -42,6 +45,7 @@ export interface HpaDependencies {
   readonly scales: Pick<FollowedScales, 'set'>;
   readonly statuses: StatusClient;
   readonly memories: HpaMemories;
+  readonly autoMin: Pick<AutoMinReplicas, 'observe' | 'forget'>;
   readonly others: OtherControllers;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly decisions: DecisionLog;
@@ -56,7 +60,7 @@ const QUIET_PERIODS = 3;
 
 /** Scales targets by metrics. A new one for each term as leader. */
 export function hpaController(dependencies: HpaDependencies): Controller {
-  const { hpas, pods, readWorld, statuses, memories, others, decisions, series, clock, options } =
+  const { hpas, pods, readWorld, statuses, memories, autoMin, others, decisions, series, clock, options } =
     dependencies;
   const due = new DueHpas();
   return {
@@ -71,6 +75,7 @@ export function hpaController(dependencies: HpaDependencies): Controller {
         readWorld.forget(key);
         series.forget(namespace, name);
         if (!options.isDryRun) await memories.forget(namespace, name);
+        await autoMin.forget(namespace, name);
         return DONE;
       }
       const schedule = syncSchedule(hpa, options.syncPeriodMs);
@@ -140,6 +145,7 @@ async function act(seen: FollowedHpa, acting: ActOptions): Promise<Outcome> {
   }
   decisions.record(`${namespace}/${name}`, outcome, { hpa, isDryRun });
   series.decided(hpa, outcome, { isDryRun });
+  await acting.autoMin.observe(hpa, outcome.explanation, { nowMs, signal });
   return outcome;
 }
 
@@ -183,7 +189,15 @@ interface ToldEvent {
   readonly message: string;
 }
 
-function tell({ metadata }: FollowedHpa, { events, options }: HpaDependencies, event: ToldEvent): void {
+/** Tells an event of an HPA, unless nothing is to be changed. */
+export function tell(
+  { metadata }: FollowedHpa,
+  {
+    events,
+    options,
+  }: Pick<HpaDependencies, 'events'> & { readonly options: Pick<HpaLoopOptions, 'isDryRun'> },
+  event: ToldEvent,
+): void {
   if (options.isDryRun) return;
   const { namespace, name, uid, resourceVersion } = metadata;
   const regarding = {

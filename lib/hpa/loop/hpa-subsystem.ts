@@ -10,7 +10,11 @@ import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { followedHpa, type HpaVersion } from '../followed/followed-hpa.ts';
+import { AutoMinLog } from '../auto-min/auto-min-log.ts';
+import { AutoMinReplicas } from '../auto-min/auto-min-replicas.ts';
+import { type AskPrometheus, WeekFromPrometheus } from '../auto-min/week-from-prometheus.ts';
+import { hpaOfKey } from '../auto-min/week-record.ts';
+import { type FollowedHpa, followedHpa, type HpaVersion } from '../followed/followed-hpa.ts';
 import { HpaMemories } from '../memory/hpa-memories.ts';
 import { type ConfigMap, MemoryStore } from '../memory/memory-store.ts';
 import { followedPod, POD_INDEXES } from '../pods/pod-lister.ts';
@@ -19,7 +23,7 @@ import { NamespaceUsage } from '../readings/namespace-usage.ts';
 import { FollowedScales } from '../targets/followed-scales.ts';
 import { debugHpa } from './debug-hpa.ts';
 import { DecisionLog } from './decision-log.ts';
-import { type HpaLoopOptions, hpaController } from './hpa-controller.ts';
+import { type HpaLoopOptions, hpaController, tell } from './hpa-controller.ts';
 import { HpaSeries } from './hpa-series.ts';
 import { OtherControllers } from './other-controllers.ts';
 import { ReadWorld } from './read-world.ts';
@@ -35,6 +39,10 @@ export interface HpaEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly options: HpaLoopOptions;
+  /** Whether a Cron-HPA holds up the target of an HPA; by default nobody does. */
+  readonly isHeldUp?: (hpa: FollowedHpa) => boolean;
+  /** Where the week before the first sight of an HPA is read. */
+  readonly askPrometheus?: AskPrometheus | undefined;
 }
 
 /** The HPA controller, ready to be started; disposing it ends its informers. */
@@ -65,9 +73,12 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     usage: new NamespaceUsage({ client, clock }),
     customMetrics: new CustomMetricsApi({ client, clock }),
   };
+  const autoMinLog = new AutoMinLog(registry);
+  const { askPrometheus } = environment;
+  const weeks = askPrometheus && new WeekFromPrometheus(askPrometheus, clock);
   let following: ReturnType<typeof followHpas> | undefined;
   return {
-    endpoints: new Map([['/debug/hpa', debugHpa(decisions)]]),
+    endpoints: new Map([['/debug/hpa', debugHpa(decisions, autoMinLog)]]),
     start(version) {
       following = followHpas(environment, version);
       following.informer.onChange(({ key, previous, current }) => {
@@ -85,17 +96,25 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       if (!following) throw new Error('Cannot control HPAs: it is not known in which version they are');
       const { informer: hpas, resource, version } = following;
       decisions.clear();
+      autoMinLog.clear();
+      const hpaClient = new ResourceClient({ api: client, resource });
+      const store = new MemoryStore({
+        configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
+        isKnown: (key) => hpas.find(hpaOfKey(key)) !== undefined,
+      });
+      const { options, isHeldUp = () => false } = environment;
       return hpaController({
         ...environment,
         ...{ hpas, pods, others, decisions, series, scales },
         readWorld: new ReadWorld({ ...environment, pods, reader, series, scales }),
-        statuses: new StatusClient({ hpas: new ResourceClient({ api: client, resource }), version, others }),
-        memories: new HpaMemories(
-          new MemoryStore({
-            configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
-            isKnown: (key) => hpas.find(key) !== undefined,
-          }),
-        ),
+        statuses: new StatusClient({ hpas: hpaClient, version, others }),
+        memories: new HpaMemories(store),
+        autoMin: new AutoMinReplicas({
+          ...{ ...environment, store, isHeldUp, hpas: hpaClient, log: autoMinLog },
+          ...{ options: options.autoMin, isDryRun: options.isDryRun },
+          weekBefore: weeks && ((hpa, today, signal) => weeks.of(hpa, today, signal)),
+          tell: (hpa, event) => tell(hpa, environment, { type: 'Normal', ...event }),
+        }),
       });
     },
     async [Symbol.asyncDispose]() {

@@ -1,9 +1,7 @@
 import type { FollowedHpa, StatusWriter } from '../followed/followed-hpa.ts';
+import { FIELD_MANAGER } from '../objects/field-manager.ts';
 import type { HpaStatus } from '../objects/hpa-status.ts';
 import { isSameStatus } from '../status/same-status.ts';
-
-/** Under this name the API server keeps which fields are ours. */
-export const FIELD_MANAGER = 'autoscaler-hpa';
 
 /** So many statuses that were sent last are known again. */
 const SENT = 4;

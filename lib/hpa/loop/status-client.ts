@@ -1,9 +1,10 @@
 import { isConflict } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type FollowedHpa, followedHpa, type HpaVersion, sentHpa } from '../followed/followed-hpa.ts';
+import { FIELD_MANAGER } from '../objects/field-manager.ts';
 import type { HpaStatus } from '../objects/hpa-status.ts';
 import { isSameStatus } from '../status/same-status.ts';
-import { FIELD_MANAGER, type OtherControllers } from './other-controllers.ts';
+import type { OtherControllers } from './other-controllers.ts';
 
 /** What statuses are written with. */
 export interface StatusClientOptions {

@@ -43,7 +43,7 @@ describe('the memory of the HPA controller', function () {
     await setUp(cluster);
     const memory = async () => (await cluster.api.get(PATHS.memory)).body;
     const { metadata, data } = await memory();
-    expect(Object.keys(data)).to.deep.equal(['web']);
+    expect(Object.keys(data)).to.deep.equal(['web', 'web_week']);
     await cluster.elapse(90);
     expect((await memory()).metadata.resourceVersion).to.equal(metadata.resourceVersion);
     cluster.queue('web', '60');

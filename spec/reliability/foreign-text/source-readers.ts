@@ -8,6 +8,7 @@ import { parseListenAddress } from '#lib/autoscaler/metrics-listener.ts';
 import { readLease } from '#lib/control/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/read-cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/read-hpa.ts';
+import { parseWeek } from '#lib/hpa/auto-min/week-record.ts';
 import { parseRecord } from '#lib/hpa/memory/memory-record.ts';
 import { parseNanos, parseThousandths } from '#lib/hpa/quantities/parse-quantity.ts';
 import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
@@ -181,6 +182,20 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
       const object: unknown = JSON.parse(text);
       return [readCronHpa(object), readHpa(object), attempt(() => readLease(object))];
     },
+  },
+  {
+    name: 'kept weeks of HPAs',
+    files: ['week-record.ts'],
+    bound: { length: 64 * 1024, by: 'LONGEST_RECORD' },
+    shapes: {
+      days: repeated('[1,2,3],', { before: '{"uid":"u","first":1,"peaks":{"cpu":[', behind: '[1,2,3]]}}' }),
+      metrics: distinct((index) => `"m${index}":[],`, {
+        before: '{"uid":"u","first":1,"peaks":{',
+        behind: '"m":[]}}',
+      }),
+      brackets: repeated('['),
+    },
+    read: (text) => parseWeek(text),
   },
   {
     name: 'what is kept of an HPA in a config map',

@@ -1,0 +1,110 @@
+import type { Sample } from '#lib/sources/query.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { FollowedHpa } from '../followed/followed-hpa.ts';
+import { metricGoals, ratioOnMinimum, sourceOf, targetKind, targetNumber } from './measured-loads.ts';
+import { emptyWeek, startOfDayMs, WEEK_DAYS, type Week, withPeak } from './week.ts';
+
+/** What a Prometheus is asked with: an instant query. */
+export type AskPrometheus = (query: string, signal: AbortSignal) => Promise<readonly Sample[]>;
+
+/** What was read of one day of a namespace, by HPA and metric. */
+interface Day {
+  readonly day: number;
+  readonly minReplicas: readonly Sample[];
+  readonly loads: readonly Sample[];
+  /** Loads times the replicas that carried them. */
+  readonly totals: readonly Sample[];
+}
+
+const OF = 'kube_horizontalpodautoscaler';
+/** HPAs of a namespace that are met together share what was read. */
+const SHARED_MS = 600_000;
+
+/**
+ * Reads weeks from what kube-state-metrics tells of HPAs: the values of their metrics as their controller read them.
+ * Requests are made one after another, three for each day and namespace.
+ */
+export class WeekFromPrometheus {
+  readonly #ask: AskPrometheus;
+  readonly #clock: Clock;
+  readonly #namespaces = new Map<string, { readonly atMs: number; readonly days: Promise<readonly Day[]> }>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(ask: AskPrometheus, clock: Clock) {
+    this.#ask = ask;
+    this.#clock = clock;
+  }
+
+  /** The whole days before today. @throws when the Prometheus cannot be asked */
+  async of(hpa: FollowedHpa, today: number, signal: AbortSignal): Promise<Week> {
+    const days = await this.#daysOf(hpa.metadata.namespace, today, signal);
+    const goals = metricGoals(hpa.spec);
+    let week = emptyWeek(today);
+    for (const { day, minReplicas: minimums, loads, totals } of days) {
+      const minReplicas = only(minimums, hpa, {}) ?? 0;
+      if (!Number.isInteger(minReplicas) || minReplicas < 1) continue;
+      for (const [place, spec] of (hpa.spec.metrics ?? []).entries()) {
+        const { name, target } = sourceOf(spec);
+        const number = targetNumber(target);
+        const metric = goals[place]?.metric;
+        if (number === undefined || metric === undefined) continue;
+        const labels = { metric_name: name, metric_target_type: targetKind(target) };
+        const load = only(loads, hpa, labels);
+        if (load === undefined) continue;
+        const total = only(totals, hpa, labels) ?? load * minReplicas;
+        const currentReplicas = Math.max(minReplicas, load > 0 ? total / load : 0);
+        const onMinimum = ratioOnMinimum(load / number, { currentReplicas, minReplicas }) * number;
+        week = withPeak(week, metric, { day, load: onMinimum, minReplicas });
+      }
+    }
+    return week;
+  }
+
+  #daysOf(namespace: string, today: number, signal: AbortSignal): Promise<readonly Day[]> {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [name, { atMs }] of this.#namespaces)
+      if (nowMs - atMs >= SHARED_MS) this.#namespaces.delete(name);
+    const known = this.#namespaces.get(namespace);
+    if (known) return known.days;
+    const days = this.#last.then(() => this.#read(namespace, today, signal));
+    this.#last = days.catch(() => {}); // who waits for it is told
+    this.#namespaces.set(namespace, { atMs: nowMs, days });
+    return days;
+  }
+
+  async #read(namespace: string, today: number, signal: AbortSignal): Promise<readonly Day[]> {
+    const days: Day[] = [];
+    for (let day = today - WEEK_DAYS; day < today; day++) {
+      const offset = `offset ${Math.round((this.#clock.nowMs() - startOfDayMs(day + 1)) / 1000)}s`;
+      const selector = `{namespace=${JSON.stringify(namespace)}}`;
+      const load = `${OF}_status_target_metric${selector}`;
+      const replicas = `${OF}_status_current_replicas${selector}`;
+      const product = `${load} * on (namespace, horizontalpodautoscaler) group_left () ${replicas}`;
+      // A day without samples is a result, too: the vector at the end belongs to no HPA.
+      const highest = (query: string) => this.#ask(`max_over_time(${query} ${offset}) or vector(0)`, signal);
+      days.push({
+        day,
+        minReplicas: await highest(`${OF}_spec_min_replicas${selector}[1d]`),
+        loads: await highest(`${load}[1d]`),
+        totals: await highest(`(${product})[1d:5m]`),
+      });
+    }
+    return days;
+  }
+}
+
+/** The highest of the samples of an HPA that have some labels: several instances may tell of it. */
+function only(
+  samples: readonly Sample[],
+  { metadata }: FollowedHpa,
+  wanted: Readonly<Record<string, string>>,
+): number | undefined {
+  let highest: number | undefined;
+  for (const { value, labels } of samples) {
+    const isMeant =
+      labels.horizontalpodautoscaler === metadata.name &&
+      Object.entries(wanted).every(([label, text]) => labels[label] === text);
+    if (isMeant && Number.isFinite(value) && value >= 0) highest = Math.max(highest ?? 0, value);
+  }
+  return highest;
+}

@@ -1,0 +1,239 @@
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { AutoMinLog } from '#lib/hpa/auto-min/auto-min-log.ts';
+import { type AutoMinDependencies, AutoMinReplicas } from '#lib/hpa/auto-min/auto-min-replicas.ts';
+import { dayOf, startOfDayMs } from '#lib/hpa/auto-min/week.ts';
+import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { explainedAt, followedWeb } from './built-decision.ts';
+
+const MODE = 'autoscaling.stke.com/auto-min-replicas';
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const WEIGHTS = [7, 6, 5, 4, 3, 2, 1];
+const { signal } = new AbortController();
+
+/** One HPA, whose decisions a spec makes up; what it keeps outlives it. */
+class Month {
+  readonly clock = new ManualClock();
+  readonly events: { day: number; reason: string; message: string }[] = [];
+  readonly kept = new Map<string, string>();
+  readonly patches: unknown[] = [];
+  annotations: Readonly<Record<string, string>> = {};
+  minReplicas = 10;
+  isHeldUp = false;
+  log = new AutoMinLog(new Registry());
+  controller = this.lead();
+  readonly startMs = startOfDayMs(Math.ceil(this.clock.nowMs() / DAY_MS));
+
+  /** A new leader. */
+  lead(more: Partial<AutoMinDependencies> = {}): AutoMinReplicas {
+    this.log = new AutoMinLog(new Registry());
+    const hpas = {
+      patch: async (_: unknown, { body }: { body: readonly { value: number }[] }) => {
+        this.patches.push(body);
+        this.minReplicas = body[1]?.value ?? 0;
+      },
+    } as unknown as AutoMinDependencies['hpas'];
+    this.controller = new AutoMinReplicas({
+      store: {
+        get: async (_, key) => this.kept.get(key),
+        put: async (_, key, text) =>
+          void (text === undefined ? this.kept.delete(key) : this.kept.set(key, text)),
+      },
+      hpas,
+      tell: (_, event) => void this.events.push({ day: this.#day, ...event }),
+      isHeldUp: () => this.isHeldUp,
+      ...{ log: this.log, logger: new RecordingLogger(), weekBefore: undefined, isDryRun: false },
+      options: { mode: 'recommend', weights: WEIGHTS },
+      ...more,
+    });
+    return this.controller;
+  }
+
+  /** Lets days pass with a decision every quarter of an hour. @param ratioAt of load and target, by hour */
+  async pass(days: number, ratioAt: (hour: number) => number | undefined): Promise<void> {
+    for (let quarter = 0; quarter < days * 96; quarter++) {
+      const explanation = explainedAt(ratioAt(quarter / 4), { minReplicas: this.minReplicas });
+      const hpa = followedWeb({ annotations: this.annotations, minReplicas: this.minReplicas });
+      const nowMs = this.startMs + this.#passedMs;
+      await this.controller.observe(hpa, explanation, { nowMs, signal });
+      this.#passedMs += HOUR_MS / 4;
+    }
+  }
+
+  #passedMs = 0;
+  get #day(): number {
+    return Math.floor(this.#passedMs / DAY_MS);
+  }
+}
+
+/** Business hours: little at night, the given part of the target at noon. */
+const noon = (peak: number) => (hour: number) =>
+  peak * (0.2 + 0.8 * Math.max(0, Math.sin(((hour % 24) / 24) * Math.PI)));
+
+describe('AutoMinReplicas', function () {
+  this.timeout(60_000);
+
+  it('recommends once a day, from the fourth whole day on, and changes nothing', async () => {
+    const month = new Month();
+    await month.pass(30, noon(0.5));
+    // Day 0 is that of the first sight; days 1 to 3 are whole.
+    expect(month.events.map(({ day }) => day)).to.deep.equal(
+      Array.from({ length: 26 }, (_, place) => place + 4),
+    );
+    expect(new Set(month.events.map(({ reason }) => reason))).to.deep.equal(
+      new Set(['MinReplicasRecommended']),
+    );
+    expect(month.events.at(-1)?.message).to.equal(
+      'minReplicas from 10 to 5: the peaks of Resource cpu utilization in the last 7 days, the latest first, were ' +
+        '25 25 25 25 25 25 25 (weights 7 6 5 4 3 2 1), 25 in the mean of a target of 50',
+    );
+    expect(month.patches).to.deep.equal([]);
+    expect(month.log.find('default/web')).to.match(/^recommended minReplicas from 10 to 5: /);
+  });
+
+  it('adjusts where an HPA asks for that, and comes to rest while the load stays what it is', async () => {
+    const month = new Month();
+    month.annotations = { [MODE]: 'apply' };
+    // As many replicas as there are share the same load.
+    await month.pass(30, (hour) => (noon(0.5)(hour) * 10) / month.minReplicas);
+    expect(month.patches).to.deep.equal([
+      [
+        { op: 'test', path: '/spec/minReplicas', value: 10 },
+        { op: 'replace', path: '/spec/minReplicas', value: 5 },
+      ],
+    ]);
+    expect(month.events.map(({ reason }) => reason)).to.deep.equal(['MinReplicasAdjusted']);
+    expect(month.minReplicas).to.equal(5);
+  });
+
+  it('follows a load that grows only where raising was asked for', async () => {
+    for (const [highest, expected] of [
+      [undefined, 10],
+      ['12', 12],
+    ] as const) {
+      const month = new Month();
+      month.annotations = { [MODE]: 'apply', ...(highest && { [`${MODE}-highest`]: highest }) };
+      await month.pass(12, (hour) => (hour < 5 * 24 ? 1 : 1.5));
+      expect(month.minReplicas, highest).to.equal(expected);
+    }
+  });
+
+  it('leaves weekends without data out', async () => {
+    const month = new Month();
+    await month.pass(28, (hour) => (Math.floor(hour / 24) % 7 >= 5 ? undefined : 0.5));
+    const last = month.events.at(-1)?.message ?? '';
+    expect(last)
+      .to.match(/were (?:25|-)(?: (?:25|-)){6} /)
+      .and.include('-');
+    expect(month.events.every(({ message }) => message.startsWith('minReplicas from 10 to 5:'))).to.equal(
+      true,
+    );
+  });
+
+  it('measures, recommends and changes nothing while a Cron-HPA holds up the target', async () => {
+    const month = new Month();
+    await month.pass(5, () => 0.5);
+    const before = month.events.length;
+    month.isHeldUp = true;
+    await month.pass(4, () => 0.1);
+    expect(month.events).to.have.lengthOf(before);
+    expect(month.log.find('default/web')).to.equal('left alone while a Cron-HPA holds up the target');
+    month.isHeldUp = false;
+    await month.pass(1, () => 0.5);
+    expect(month.events.at(-1)?.message).to.include('were - - - - 25 25 25 '); // what was held up was not measured
+  });
+
+  it('says nothing more of a day that a leader has judged before it was killed', async () => {
+    const month = new Month();
+    await month.pass(8, noon(0.5));
+    const told = month.events.length;
+    month.lead();
+    await month.pass(0.5, noon(0.5)); // the day is judged in its first hour
+    expect(month.events).to.have.lengthOf(told + 1);
+    month.lead();
+    await month.pass(0.5, noon(0.5));
+    expect(month.events).to.have.lengthOf(told + 1);
+    expect(month.events.at(-1)?.message).to.include('were 25 25 25 25 25 25 25 ');
+  });
+
+  it('says nothing while it cannot keep that it did', async () => {
+    const month = new Month();
+    const failing = async () => {
+      throw new Error('no');
+    };
+    month.lead({ store: { get: async () => undefined, put: failing } });
+    await month.pass(8, noon(0.5));
+    expect(month.events).to.deep.equal([]);
+  });
+
+  it('leaves alone who says never, what it cannot read, and in a dry run everything', async () => {
+    for (const annotations of [{ [MODE]: 'never' }, { [MODE]: 'please' }]) {
+      const month = new Month();
+      month.annotations = annotations;
+      await month.pass(8, noon(0.5));
+      expect([month.events, [...month.kept]]).to.deep.equal([[], []]);
+    }
+    const month = new Month();
+    month.lead({ isDryRun: true, options: { mode: 'apply', weights: WEIGHTS } });
+    await month.pass(8, noon(0.5));
+    expect([month.events, [...month.kept], month.patches]).to.deep.equal([[], [], []]);
+    expect(month.log.find('default/web')).to.match(/^recommended minReplicas from 10 to 5/);
+  });
+
+  it('begins with the week that somebody else knows', async () => {
+    const month = new Month();
+    const known = new Month();
+    await known.pass(8, noon(0.5));
+    month.lead({
+      weekBefore: async (_, today) => ({
+        ...{ firstDay: today - 8, judgedDay: undefined },
+        peaks: new Map([
+          [
+            'Resource cpu utilization',
+            [1, 2, 3].map((ago) => ({ day: today - ago, load: 20, minReplicas: 10 })),
+          ],
+        ]),
+      }),
+    });
+    await month.pass(1, noon(0.5));
+    expect(month.events.map(({ day, message }) => [day, message.split(':')[0]])).to.deep.equal([
+      [0, 'minReplicas from 10 to 4'],
+    ]);
+  });
+});
+
+describe('a minReplicas that follows the week, in a cluster', function () {
+  this.timeout(120_000);
+
+  it('is adjusted with an event, told in /debug/hpa and series, and goes with its HPA', async () => {
+    await using cluster = await startHpaCluster();
+    await cluster.deployment('web', 4);
+    await cluster.hpa('web', { metadata: { annotations: { [MODE]: 'apply' } }, spec: { minReplicas: 4 } });
+    cluster.queue('web', '20');
+    const { uid } = (await cluster.get('web')).metadata;
+    await cluster.clock.advance(HOUR_MS); // from midnight: each HPA is judged within an hour of it
+    const today = dayOf(cluster.clock.nowMs());
+    const peaks = [3, 2, 1].map((ago) => [today - ago, 5, 4]); // half of the target of 10
+    await cluster.api.post(PATHS.memory.replace(/\/[^/]*$/, ''), {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'autoscaler-hpa-memory' } },
+      data: { web_week: JSON.stringify({ uid, first: today - 9, peaks: { 'External web average': peaks } }) },
+    });
+    await cluster.lead();
+    await cluster.passes(async () => (await cluster.get('web')).spec.minReplicas === 2);
+    expect(cluster.events.filter((event) => event.includes('MinReplicas'))).to.have.lengthOf(1);
+    expect(cluster.events.find((event) => event.includes('MinReplicas'))).to.match(
+      /^web MinReplicasAdjusted minReplicas from 4 to 2: the peaks of External web average in the last 7 days/,
+    );
+    const series = await cluster.running.registry.metrics();
+    expect(series).to.include('autoscaler_hpa_recommended_min_replicas{namespace="default",name="web"} 2');
+    expect(series).to.include(
+      'autoscaler_hpa_min_replicas_adjustments_total{namespace="default",name="web"} 1',
+    );
+    expect(Object.keys((await cluster.api.get(PATHS.memory)).body.data)).to.include('web_week');
+    await cluster.api.delete(`${PATHS.hpas}/web`);
+    await cluster.passes(async () => (await cluster.api.get(PATHS.memory)).status === 404);
+  });
+});

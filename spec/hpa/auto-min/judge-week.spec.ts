@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type JudgementInput, judgeWeek } from '#lib/hpa/auto-min/judge-week.ts';
+import { emptyWeek, type Week, withPeak } from '#lib/hpa/auto-min/week.ts';
+
+const TODAY = 20_000;
+const CPU = 'Resource cpu utilization';
+const WEIGHTS = [7, 6, 5, 4, 3, 2, 1];
+
+/** @param loads of the whole days before today, the latest first */
+function weekOf(
+  loads: readonly (number | undefined)[],
+  { metric = CPU, minReplicas = 10, week = emptyWeek(0) } = {},
+): Week {
+  return loads.reduce<Week>(
+    (known, load, place) =>
+      load === undefined ? known : withPeak(known, metric, { day: TODAY - 1 - place, load, minReplicas }),
+    week,
+  );
+}
+
+function judged(week: Week, more: Partial<JudgementInput> = {}) {
+  return judgeWeek({
+    ...{ week, goals: [{ metric: CPU, target: 50 }], minReplicas: 10, maxReplicas: 100 },
+    ...{ settings: { lowest: 1, highest: undefined }, weights: WEIGHTS, today: TODAY },
+    ...more,
+  });
+}
+
+describe('judgeWeek', () => {
+  it('takes the weighted mean of the peaks against the target', () => {
+    // (7×20 + 6×20 + … + 1×34) / 28 = 20.5, and 10 × 20.5 / 50 = 4.1
+    const week = weekOf([20, 20, 20, 20, 20, 20, 34]);
+    expect(judged(week)).to.deep.equal({
+      ...{ kind: 'change', from: 10, to: 5, metric: CPU, mean: 20.5, target: 50, weights: WEIGHTS },
+      peaks: [20, 20, 20, 20, 20, 20, 34],
+    });
+  });
+
+  it('has the latest day count most', () => {
+    expect(judged(weekOf([10, 40, 40]))).to.deep.include({ to: 6 }); // 28.3 in the mean
+    expect(judged(weekOf([40, 40, 10]))).to.deep.include({ to: 7 }); // 31.7
+  });
+
+  it('leaves days without data out, and says nothing of fewer than three', () => {
+    expect(judged(weekOf([20, undefined, 20, undefined, undefined, undefined, 20]))).to.deep.include({
+      to: 4,
+    });
+    const too = judged(weekOf([20, undefined, 20]));
+    expect(too).to.deep.equal({ kind: 'unknown', why: `of ${CPU}, 2 whole days are known and 3 are needed` });
+  });
+
+  it('does not count the day of the first sight, nor today', () => {
+    const week = weekOf([20, 20, 20], { week: emptyWeek(TODAY - 3) });
+    expect(judged(week).kind).to.equal('unknown');
+    const today = withPeak(weekOf([20, 20]), CPU, { day: TODAY, load: 20, minReplicas: 10 });
+    expect(judged(today).kind).to.equal('unknown');
+  });
+
+  it('goes by the metric that needs the most, and says nothing while one is unknown', () => {
+    const week = weekOf([40, 40, 40], { metric: 'other', week: weekOf([10, 10, 10]) });
+    const goals = [
+      { metric: CPU, target: 50 },
+      { metric: 'other', target: 80 },
+    ];
+    expect(judged(week, { goals })).to.deep.include({ to: 5, metric: 'other' });
+    expect(judged(weekOf([10, 10, 10]), { goals }).kind).to.equal('unknown');
+    expect(judged(week, { goals: [undefined] }).kind).to.equal('unknown');
+  });
+
+  it('keeps to the bounds of the HPA, and raises only where that was asked for', () => {
+    const idle = weekOf([1, 1, 1]);
+    expect(judged(idle, { settings: { lowest: 3, highest: undefined } })).to.deep.include({ to: 3 });
+    expect(judged(weekOf([0, 0, 0]))).to.deep.include({ to: 1 });
+    const busy = weekOf([100, 100, 100]);
+    expect(judged(busy).kind).to.equal('kept');
+    expect(judged(idle, { settings: { lowest: 30, highest: undefined } }).kind).to.equal('kept');
+    expect(judged(busy, { settings: { lowest: 1, highest: 15 } })).to.deep.include({ from: 10, to: 15 });
+    expect(judged(busy, { settings: { lowest: 1, highest: 500 }, maxReplicas: 18 })).to.deep.include({
+      to: 18,
+    });
+  });
+
+  it('counts what was measured under another minimum as what it would be under this one', () => {
+    // Ten replicas at 20 % carry what four at 50 % do.
+    expect(judged(weekOf([20, 20, 20]), { minReplicas: 4 }).kind).to.equal('kept');
+    expect(judged(weekOf([20, 20, 20]), { minReplicas: 8 })).to.deep.include({ from: 8, to: 4 });
+  });
+
+  it('leaves a minimum of zero alone, and HPAs with more metrics than a person writes', () => {
+    expect(judged(weekOf([20, 20, 20]), { minReplicas: 0 }).kind).to.equal('kept');
+    const goals = Array.from({ length: 1000 }, () => ({ metric: CPU, target: 50 }));
+    expect(judged(weekOf([20, 20, 20]), { goals }).kind).to.equal('unknown');
+  });
+
+  it('finds the smallest minimum that carries the mean, whatever the week was', () => {
+    const loads = fc.array(fc.option(fc.double({ min: 0, max: 49, noNaN: true }), { nil: undefined }), {
+      minLength: 7,
+      maxLength: 7,
+    });
+    fc.assert(
+      fc.property(loads, fc.integer({ min: 1, max: 1000 }), (days, minReplicas) => {
+        const judgement = judged(weekOf(days, { minReplicas }), { minReplicas, maxReplicas: 5000 });
+        if (judgement.kind !== 'change') return;
+        const { to, mean } = judgement;
+        expect(to).to.be.below(minReplicas);
+        expect((mean * minReplicas) / to).to.be.at.most(50 + 1e-6);
+        if (to > 1) expect((mean * minReplicas) / (to - 1)).to.be.above(50 - 1e-6);
+      }),
+    );
+  });
+
+  it('is at rest once its own advice was taken and the load stays the same', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 100 }), fc.integer({ min: 1, max: 49 }), (minReplicas, load) => {
+        const first = judged(weekOf([load, load, load], { minReplicas }), { minReplicas });
+        if (first.kind !== 'change') return;
+        const again = judged(weekOf([load, load, load], { minReplicas }), { minReplicas: first.to });
+        expect(again.kind).to.equal('kept');
+      }),
+    );
+  });
+});
