@@ -85,7 +85,7 @@ export class Scraper {
   constructor(options: ScraperOptions) {
     this.#options = options;
     this.#secondScrapes = new SecondScrapes(options.secondScrapeAfterMs);
-    this.#underWay = new ScrapesUnderWay(options.stopped);
+    this.#underWay = new ScrapesUnderWay(options);
   }
 
   /** Resolves when every node has responded or failed, or goes on without its cycle because it had to wait for us. */

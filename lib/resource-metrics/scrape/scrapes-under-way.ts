@@ -1,4 +1,12 @@
+import type { Clock } from '#lib/time/clock.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
+
+/** What is needed from outside. */
+export interface ScrapesUnderWayOptions {
+  readonly clock: Clock;
+  /** Ends all of them. */
+  readonly stopped: AbortSignal;
+}
 
 /** What a scrape is given. */
 export interface ScrapeBounds {
@@ -16,19 +24,21 @@ export interface ScrapeUnderWay {
   readonly ended: Promise<void>;
 }
 
+/** Less than this makes no kubelet look slow. */
+const LEAST_WAIT_MS = 100;
+
 /**
  * The scrapes that have begun and not ended, one a node.
  *
- * Each ends with its cycle, but for those that had to wait for this process, as for a handshake's permit: they go on, within
- * their own time, or our load would look like a failure of the kubelet.
+ * Each ends with its cycle, but for those that had to wait for this process, as for a handshake's permit: they have as much
+ * more as they waited, or our load would look like a failure of the kubelet.
  */
 export class ScrapesUnderWay {
-  readonly #stopped: AbortSignal;
+  readonly #options: ScrapesUnderWayOptions;
   readonly #scrapes = new Map<string, { -readonly [Key in keyof ScrapeUnderWay]: ScrapeUnderWay[Key] }>();
 
-  /** @param stopped ends all of them */
-  constructor(stopped: AbortSignal) {
-    this.#stopped = stopped;
+  constructor(options: ScrapesUnderWayOptions) {
+    this.#options = options;
   }
 
   /** Resolves when the scrape has ended, or goes on though its cycle is over. */
@@ -37,28 +47,42 @@ export class ScrapesUnderWay {
     cycle: AbortSignal,
     scrape: (bounds: ScrapeBounds) => Promise<void>,
   ): Promise<void> {
+    const { clock, stopped } = this.#options;
     const own = new AbortController();
-    const left = Promise.withResolvers<void>();
-    const ended = Promise.withResolvers<void>();
+    const [left, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const underWay = { isWaiting: false, passes: 0, ended: ended.promise };
-    let hasWaited = false;
+    let waitedMs = 0;
+    let cycleEndMs: number | undefined;
+    let grace: Disposable | undefined;
+    const startGrace = (endMs: number) => {
+      const leftMs = endMs + waitedMs - clock.monotonicMs();
+      grace = clock.startTimer(Math.max(leftMs, 1), () => own.abort(cycle.reason));
+    };
     const pause = () => {
-      hasWaited = underWay.isWaiting = true;
+      const sinceMs = clock.monotonicMs();
+      underWay.isWaiting = true;
       return {
         [Symbol.dispose]: () => {
           underWay.isWaiting = false;
+          waitedMs += clock.monotonicMs() - sinceMs;
+          if (cycleEndMs !== undefined) startGrace(cycleEndMs);
         },
       };
     };
-    const stop = onAbort(this.#stopped, () => own.abort(this.#stopped.reason));
-    const end = onAbort(cycle, () => (hasWaited ? left.resolve() : own.abort(cycle.reason)));
-    this.#scrapes.set(nodeName, underWay);
+    const stop = onAbort(stopped, () => own.abort(stopped.reason));
+    const end = onAbort(cycle, () => {
+      if (!underWay.isWaiting && waitedMs < LEAST_WAIT_MS) return own.abort(cycle.reason);
+      cycleEndMs = clock.monotonicMs();
+      if (!underWay.isWaiting) startGrace(cycleEndMs);
+      left.resolve();
+    });
     const finish = () => {
       this.#scrapes.delete(nodeName);
-      stop[Symbol.dispose]();
-      end[Symbol.dispose]();
+      cycleEndMs = undefined;
+      for (const held of [grace, stop, end]) held?.[Symbol.dispose]();
       ended.resolve();
     };
+    this.#scrapes.set(nodeName, underWay);
     await Promise.race([scrape({ signal: own.signal, pause }).finally(finish), left.promise]);
   }
 

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { type ScrapeBounds, ScrapesUnderWay } from '#lib/resource-metrics/scrape/scrapes-under-way.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 
 /** One scrape of node a that ends when told to, or when its signal aborts. */
 function setup() {
+  const clock = new ManualClock();
   const stop = new AbortController();
   const cycle = new AbortController();
-  const scrapes = new ScrapesUnderWay(stop.signal);
+  const scrapes = new ScrapesUnderWay({ clock, stopped: stop.signal });
   const { promise, resolve: end } = Promise.withResolvers<void>();
   let bounds: ScrapeBounds | undefined;
   const scrape = async (given: ScrapeBounds) => {
@@ -15,40 +17,72 @@ function setup() {
   };
   const ran = scrapes.run('a', cycle.signal, scrape);
   if (!bounds) throw new Error('it has not begun');
-  return { bounds, cycle, end, ran, scrapes, stop };
+  const endCycle = () => cycle.abort(new Error('the cycle is over'));
+  return { bounds, clock, end, endCycle, ran, scrapes, stop };
 }
 
 describe('ScrapesUnderWay', () => {
-  it('ends a scrape with its cycle, and with its reason', async () => {
-    const { bounds, cycle, ran, scrapes } = setup();
-    cycle.abort(new Error('the cycle is over'));
+  for (const waitedMs of [undefined, 0, 99]) {
+    it(`ends a scrape with its cycle, and with its reason, that waited for us for ${waitedMs} ms`, async () => {
+      const { bounds, clock, endCycle, ran, scrapes } = setup();
+      if (waitedMs !== undefined) {
+        using _paused = bounds.pause();
+        await clock.advance(waitedMs);
+      }
+      endCycle();
+      await ran;
+      expect(bounds.signal.reason).to.have.property('message', 'the cycle is over');
+      expect(scrapes.passOver('a')).to.equal(undefined);
+      expect(clock.sleeperCount).to.equal(0);
+    });
+  }
+
+  it('lets a scrape go on that waits for us, and counts the cycles that pass its node over', async () => {
+    const { bounds, clock, end, endCycle, ran, scrapes } = setup();
+    bounds.pause();
+    endCycle();
     await ran;
-    expect(bounds.signal.reason).to.have.property('message', 'the cycle is over');
+    await clock.advance(60_000);
+    expect(bounds.signal.aborted).to.equal(false);
+    expect(scrapes.passOver('a')).to.include({ isWaiting: true, passes: 1 });
+    const underWay = scrapes.passOver('a');
+    expect(underWay).to.include({ passes: 2 });
+    end();
+    await underWay?.ended;
     expect(scrapes.passOver('a')).to.equal(undefined);
   });
 
-  it('lets a scrape go on that waits for us or has waited, and counts the cycles that pass its node over', async () => {
-    for (const isWaiting of [true, false]) {
-      const { bounds, cycle, end, ran, scrapes } = setup();
+  for (const [when, waitMs, cycleMs] of [
+    ['had waited before', [1_000, 8_000], 15_000],
+    ['still waits when it is over', [1_000, 20_000], 15_000],
+  ] as const) {
+    it(`lets a scrape go on behind its cycle for as long as it waited for us, if it ${when}`, async () => {
+      const { bounds, clock, endCycle, ran } = setup();
+      await clock.advance(waitMs[0]);
       const paused = bounds.pause();
-      if (!isWaiting) paused[Symbol.dispose]();
-      cycle.abort(new Error('the cycle is over'));
+      await clock.advance(Math.min(waitMs[1], cycleMs) - waitMs[0]);
+      if (waitMs[1] < cycleMs) paused[Symbol.dispose]();
+      await clock.advance(cycleMs - Math.min(waitMs[1], cycleMs));
+      endCycle();
       await ran;
+      if (waitMs[1] > cycleMs) {
+        await clock.advance(waitMs[1] - cycleMs);
+        paused[Symbol.dispose]();
+      }
+      const leftMs = cycleMs + (waitMs[1] - waitMs[0]) - clock.monotonicMs();
+      await clock.advance(leftMs - 1);
       expect(bounds.signal.aborted).to.equal(false);
-      expect(scrapes.passOver('a')).to.include({ isWaiting, passes: 1 });
-      const underWay = scrapes.passOver('a');
-      expect(underWay).to.include({ passes: 2 });
-      end();
-      await underWay?.ended;
-      expect(scrapes.passOver('a')).to.equal(undefined);
-    }
-  });
+      await clock.advance(1);
+      expect(bounds.signal.reason).to.have.property('message', 'the cycle is over');
+      expect(clock.sleeperCount).to.equal(0);
+    });
+  }
 
   it('ends every scrape when all is to end, in its cycle or behind it', async () => {
     for (const isBehind of [true, false]) {
-      const { bounds, cycle, ran, scrapes, stop } = setup();
+      const { bounds, endCycle, ran, scrapes, stop } = setup();
       bounds.pause();
-      if (isBehind) cycle.abort(new Error('the cycle is over'));
+      if (isBehind) endCycle();
       stop.abort(new Error('shutting down'));
       await ran;
       await scrapes.passOver('a')?.ended;
