@@ -20,7 +20,9 @@ export type FoundCondition = Omit<Condition, 'lastTransitionTime'>;
 const MAX_MESSAGE_LENGTH = 32_768;
 
 /**
- * The conditions with one of them as it was found now. Its transition time stays while its status does.
+ * The conditions with one of them as it was found now. Its transition time stays while its status does. Where there is no
+ * message, the reason stands in for it: of an empty text in an item of a list, server-side apply of Kubernetes 1.20 makes a
+ * null, which a schema refuses.
  *
  * @returns the same array where nothing changed
  */
@@ -29,7 +31,7 @@ export function withCondition(
   found: FoundCondition,
   nowMs: number,
 ): readonly Condition[] {
-  const message = cut(found.message);
+  const message = cut(found.message === '' ? found.reason : found.message);
   const before = conditions.find(({ type }) => type === found.type);
   if (!before) return [...conditions, { ...found, message, lastTransitionTime: formatTime(nowMs) }];
   const isSame =

@@ -34,6 +34,12 @@ describe('withCondition', () => {
     expect(after[1]).to.deep.equal({ ...READY, status: 'False', lastTransitionTime: '2026-01-01T12:01:00Z' });
   });
 
+  it('has the reason stand in for an empty message, the same each time', () => {
+    const quiet = withCondition([], { ...READY, message: '' }, NOON);
+    expect(quiet[0]?.message).to.equal('Scheduled');
+    expect(withCondition(quiet, { ...READY, message: '' }, NOON + 60_000)).to.equal(quiet);
+  });
+
   it('cuts a message that no API server takes, the same each time', () => {
     const long = { ...READY, message: 'x'.repeat(100_000) };
     const cut = withCondition([], long, NOON);

@@ -24,6 +24,8 @@ export interface ResourceType {
   readonly isCustom: boolean;
   /** Whether `…/status` exists, by which alone the status is written. */
   readonly hasStatus: boolean;
+  /** Annotations by which this version shows what of the status it has no field for: they are of the status, not of the rest. */
+  readonly statusAnnotations?: readonly string[];
   /** Whether a new object may come with a status all the same. */
   readonly takesInitialStatus: boolean;
   /** Whether the desired state is counted in `metadata.generation`. */

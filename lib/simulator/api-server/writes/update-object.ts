@@ -31,7 +31,7 @@ export function updateObject(
   const given = asObject(body, write);
   checkIdentity(given, before, write);
   const draft =
-    target.subresource === 'status' ? withStatusOf(given, before) : withSpecOf(given, before, type);
+    target.subresource === 'status' ? withStatusOf(given, before, type) : withSpecOf(given, before, type);
   checkFinalizers(draft, before, type);
   const object = conformObject(draft, before, write);
   const generation = generationAfter(object, before, type);
@@ -89,9 +89,30 @@ function checkIdentity(
     );
 }
 
-function withStatusOf(given: KubernetesObject, before: KubernetesObject): KubernetesObject {
+function withStatusOf(
+  given: KubernetesObject,
+  before: KubernetesObject,
+  type: ResourceType,
+): KubernetesObject {
   const { status: _status, ...rest } = before;
-  return given.status === undefined ? rest : { ...rest, status: given.status };
+  const metadata = withAnnotationsOf(given, before.metadata, type);
+  return { ...rest, metadata, ...(given.status === undefined ? {} : { status: given.status }) };
+}
+
+/** Metadata with those annotations as an object has them that are of its status. */
+function withAnnotationsOf(
+  { metadata: { annotations: given = {} } }: KubernetesObject,
+  metadata: KubernetesObject['metadata'],
+  { statusAnnotations = [] }: ResourceType,
+): KubernetesObject['metadata'] {
+  if (statusAnnotations.length === 0) return metadata;
+  const { annotations: before = {}, ...others } = metadata;
+  const isOfStatus = ([name]: [string, string]) => statusAnnotations.includes(name);
+  const annotations = Object.fromEntries([
+    ...Object.entries(before).filter((one) => !isOfStatus(one)),
+    ...Object.entries(given).filter(isOfStatus),
+  ]);
+  return { ...others, ...(Object.keys(annotations).length > 0 ? { annotations } : {}) };
 }
 
 function withSpecOf(given: KubernetesObject, before: KubernetesObject, type: ResourceType): KubernetesObject {
@@ -109,7 +130,7 @@ function withSpecOf(given: KubernetesObject, before: KubernetesObject, type: Res
   return {
     ...rest,
     metadata: {
-      ...metadata,
+      ...withAnnotationsOf(before, metadata, type),
       ...(generateName === undefined ? {} : { generateName }),
       uid,
       creationTimestamp,

@@ -7,6 +7,9 @@ const CURRENT_METRICS = 'autoscaling.alpha.kubernetes.io/current-metrics';
 const CONDITIONS = 'autoscaling.alpha.kubernetes.io/conditions';
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
 
+/** Those of them that are of the status. */
+export const V1_STATUS_ANNOTATIONS: readonly string[] = [CURRENT_METRICS, CONDITIONS];
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A stored HorizontalPodAutoscaler as autoscaling/v1 shows it. */

@@ -76,6 +76,37 @@ describe('builtInTypes', () => {
     expect(both.metadata).not.to.have.property('annotations');
   });
 
+  it('take the status of an autoscaler in its oldest version with what annotations hold of it, and that by its status alone', async () => {
+    await using server = await startSimulatedApiServer();
+    const { client } = server;
+    const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+    const old = path.replace('v2', 'v1');
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' };
+    const { body: made } = await client.post(old, {
+      metadata: { name: 'a', annotations: { note: 'mine' } },
+      spec: { scaleTargetRef, maxReplicas: 2 },
+    });
+    const annotation = 'autoscaling.alpha.kubernetes.io/conditions';
+    const condition = { type: 'AbleToScale', status: 'True', reason: 'ReadyForNewScale' };
+    const annotations = { [annotation]: JSON.stringify([condition]), note: 'yours' };
+    const written = {
+      ...made,
+      metadata: { ...made.metadata, annotations },
+      status: { currentReplicas: 1, desiredReplicas: 2 },
+    };
+    const { status } = await client.put(`${old}/a/status`, written);
+    expect(status).to.equal(200);
+    const { body: shown } = await client.get(`${path}/a`);
+    expect(shown.status).to.deep.include({ desiredReplicas: 2, conditions: [condition] });
+    expect(shown.metadata.annotations).to.deep.equal({ note: 'mine' });
+    await client.patch(`${old}/a`, 'merge', {
+      metadata: { annotations: { [annotation]: null, note: 'new' } },
+    });
+    const { body: after } = await client.get(`${path}/a`);
+    expect(after.status.conditions).to.deep.equal([condition]);
+    expect(after.metadata.annotations).to.deep.equal({ note: 'new' });
+  });
+
   it('show an event of either group in the other', async () => {
     await using server = await startSimulatedApiServer();
     const { client } = server;
