@@ -41,6 +41,11 @@ describe('the words of the project', () => {
     });
   }
 
+  it('are, in lib/, response or respond, rather than answer', () => {
+    const own = lines.filter(({ place }) => place.startsWith('lib/') && place.includes('.ts:'));
+    expect(own.filter(({ text }) => /\banswer/i.test(text)).map(({ place }) => place)).to.deep.equal([]);
+  });
+
   for (const [rule, pattern] of Object.entries(IN_TITLES)) {
     it(`are, in titles, ${rule}`, () => {
       const titles = lines.filter(({ text }) => /^\s*(?:it|describe)(?:\.\w+)?\(/.test(text));
