@@ -15,6 +15,9 @@ import {
 import { delegatedAuthorizer } from './authorization/delegated-authorizer.ts';
 import type { PathRules } from './authorization/path-rules.ts';
 
+/** Many times what a review, or the config map of whom to believe, has. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+
 /** Who may come in, and what they may do, as far as flags say and not the cluster. */
 export interface DelegatedAccessOptions {
   readonly authentication: DelegatedAuthenticationOptions;
@@ -54,8 +57,9 @@ export async function startDelegatedAccess(
 ): Promise<DelegatedAccess> {
   await using starting = new AsyncDisposableStack();
   const { authenticationAccess, authorizationAccess, clock, logger, userAgent } = environment;
-  const asked = starting.use(new ApiClient({ access: authenticationAccess, clock, userAgent }));
-  const decider = starting.use(new ApiClient({ access: authorizationAccess, clock, userAgent }));
+  const common = { clock, userAgent, maxResponseBytes: MAX_RESPONSE_BYTES };
+  const asked = starting.use(new ApiClient({ ...common, access: authenticationAccess }));
+  const decider = starting.use(new ApiClient({ ...common, access: authorizationAccess }));
   const telemetry = new AccessTelemetry(environment.registry);
   const reviews = (client: ApiClient, kind: string, series: ReviewKind) =>
     new ReviewClient({

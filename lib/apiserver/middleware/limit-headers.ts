@@ -1,5 +1,5 @@
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
-import { MAX_HEADERS, MAX_URL_BYTES } from '#lib/apiserver/http/request-bounds.ts';
+import { MAX_HEADERS, MAX_PATH_BYTES, MAX_URL_BYTES } from '#lib/apiserver/http/request-bounds.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
 import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
@@ -32,7 +32,10 @@ export function limitHeaders(telemetry: ServingTelemetry): Middleware {
 
 function failureOf(context: ApiContext): StatusError | undefined {
   if (context.url.length > MAX_URL_BYTES) {
-    return new StatusError(414, 'RequestURITooLong', `the request URI has more than ${MAX_URL_BYTES} bytes`);
+    return tooLong(`the request URI has more than ${MAX_URL_BYTES} bytes`);
+  }
+  if (context.path.length > MAX_PATH_BYTES) {
+    return tooLong(`the path of the request has more than ${MAX_PATH_BYTES} bytes`);
   }
   if (context.req.rawHeaders.length / 2 > MAX_HEADERS) {
     return tooLarge(`the request has more than ${MAX_HEADERS} headers`);
@@ -40,6 +43,10 @@ function failureOf(context: ApiContext): StatusError | undefined {
   const long = PARSED_HEADERS.find((name) => context.get(name).length > MAX_PARSED_BYTES);
   if (long === undefined) return undefined;
   return tooLarge(`the request header ${long} has more than ${MAX_PARSED_BYTES} bytes`);
+}
+
+function tooLong(message: string): StatusError {
+  return new StatusError(414, 'RequestURITooLong', message);
 }
 
 function tooLarge(message: string): StatusError {

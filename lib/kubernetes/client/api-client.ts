@@ -44,7 +44,7 @@ export interface RequestOptions {
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
-/** An object takes at most 1.5 MiB in etcd, and about twice that as JSON. */
+/** An object takes at most 1.5 MiB in etcd; a text of it as JSON takes up to six times that, where each `<` is written as an escape. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 const MAX_REFUSAL_BYTES = 64 * 1024;

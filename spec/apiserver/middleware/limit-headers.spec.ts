@@ -88,6 +88,16 @@ describe('limitHeaders', () => {
     });
   }
 
+  it('refuses a path beyond 8 KiB before it asks who that is', async () => {
+    authentications = 0;
+    const { port } = server.address;
+    const refused = await askHttp1({ port, path: `/${'a'.repeat(8 * KIB)}?pretty=1` });
+    expect(refused.status).to.equal(414);
+    expect(jsonOf(refused)).to.include({ message: 'the path of the request has more than 8192 bytes' });
+    expect(authentications).to.equal(0);
+    expect((await askHttp1({ port, path: `/${'a'.repeat(8 * KIB - 1)}` })).status).to.equal(404);
+  });
+
   it('refuses a URL beyond 128 KiB before it asks who that is', async () => {
     authentications = 0;
     const refused = await askHttp1({

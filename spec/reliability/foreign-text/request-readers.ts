@@ -1,25 +1,36 @@
+import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
+import Koa from 'koa';
 import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
 import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
+import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { percentDecode } from '#lib/apiserver/http/percent-encoding.ts';
 import { isTrue, parseCount, parseQuery } from '#lib/apiserver/http/query-values.ts';
-import { MAX_HEADERS, MAX_URL_BYTES } from '#lib/apiserver/http/request-bounds.ts';
+import { MAX_HEADERS, MAX_PATH_BYTES, MAX_URL_BYTES } from '#lib/apiserver/http/request-bounds.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { MAX_SELECTOR_BYTES, readSelectors } from '#lib/apiserver/http/request-selectors.ts';
+import { serveContent } from '#lib/apiserver/http/serve-content.ts';
+import { respond } from '#lib/apiserver/middleware/respond.ts';
 import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
 import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
 import { NO_CONVERSION, negotiate } from '#lib/apiserver/negotiation/media-type.ts';
+import { wantsPretty } from '#lib/apiserver/negotiation/pretty.ts';
 import { canConsume, canProduce } from '#lib/apiserver/negotiation/route-media-types.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { parseIncludeObject } from '#lib/apiserver/resources/table.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 
 const URL = { length: MAX_URL_BYTES, by: 'MAX_URL_BYTES' };
+const PATH = { length: MAX_PATH_BYTES, by: 'MAX_PATH_BYTES' };
 const HEADER = { length: MAX_ACCEPT_BYTES, by: 'MAX_ACCEPT_BYTES' };
 /** All headers together, of which few are long: those that say who a user is. */
 const HEADERS = { length: 1024 * 1024, by: 'MAX_HEADER_BYTES' };
 const SELECTOR = { length: MAX_SELECTOR_BYTES, by: 'MAX_SELECTOR_BYTES' };
+
+const CONTENT = { mediaType: 'text/plain', body: Buffer.alloc(10), hash: 'a', modifiedAtMs: 0 };
+const KOA = new Koa<RequestState>();
 
 const query = (name: string, value: string) => new URLSearchParams([[name, value]]);
 const signal = () => new AbortController().signal;
@@ -65,6 +76,59 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
     read: takesGzip,
   },
   {
+    name: 'If-None-Match, If-Modified-Since, Cache-Control and Range',
+    files: [],
+    bound: HEADER,
+    shapes: {
+      tags: repeated('"a",'),
+      'weak tags': repeated('W/'),
+      'white space': repeated(' ', { behind: 'x' }),
+      commas: repeated(','),
+      directives: repeated('no-cach,', { behind: 'no-cache' }),
+      parentheses: repeated('(', { before: 'Sun, 22 Nov 2026 20:00:00 GMT' }),
+      digits: repeated('1', { before: 'bytes=', behind: '-x' }),
+      'digits on both sides': (length) => `bytes=${'1'.repeat(length / 2)}-${'1'.repeat(length / 2)}`,
+      ranges: repeated('1-2,', { before: 'bytes=' }),
+    },
+    read: (text) => {
+      for (const name of ['if-none-match', 'if-modified-since', 'cache-control', 'range']) {
+        const headers = { 'if-none-match': '"b"', [name]: text };
+        serveContent(contextWith(headers), CONTENT);
+      }
+    },
+  },
+  {
+    name: 'User-Agent',
+    files: [],
+    bound: HEADER,
+    shapes: { 'a long name': repeated('curl'), 'a long comment': repeated(' ', { before: 'Mozilla/5.' }) },
+    read: (text) => wantsPretty(new URLSearchParams(), text),
+  },
+  {
+    name: 'Accept of pages, which Koa reads',
+    files: [],
+    bound: HEADER,
+    shapes: {
+      clauses: repeated('a/b,'),
+      'rising qualities': distinct((index) => `a/b;q=0.${index},`),
+      parameters: repeated(';a=b', { before: 'text/html' }),
+      quotes: repeated('"', { before: 'text/html;a=' }),
+      'white space': repeated(' ', { before: 'text/html;q=', behind: 'x' }),
+      slashes: repeated('/'),
+    },
+    read: (text) => contextWith({ accept: text }).accepts('json', 'text'),
+  },
+  {
+    name: 'Audit-Id',
+    files: [],
+    bound: HEADERS,
+    shapes: { 'a long one': repeated('a') },
+    read: async (text) => {
+      const context = contextWith({ 'audit-id': text });
+      await respond(new RecordingLogger())(context, async () => {});
+    },
+  },
+  {
     name: 'Authorization',
     files: ['bearer-token.ts'],
     bound: HEADERS,
@@ -91,7 +155,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   {
     name: 'path',
     files: ['request-info.ts'],
-    bound: URL,
+    bound: PATH,
     shapes: {
       slashes: repeated('/', { before: '/a', behind: 'a' }),
       'slashes at the end': repeated('/', { before: '/apis' }),
@@ -103,7 +167,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   {
     name: 'percent-encoding',
     files: ['percent-encoding.ts'],
-    bound: URL,
+    bound: PATH,
     shapes: {
       encoded: repeated('%41'),
       'broken off': repeated('%', { behind: 'x' }),
@@ -193,6 +257,11 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
     read: parseDurationMs,
   },
 ];
+
+function contextWith(headers: IncomingHttpHeaders): ApiContext {
+  const request = { headers, method: 'GET', url: '/', socket: {} } as IncomingMessage;
+  return KOA.createContext(request, new ServerResponse(request)) as unknown as ApiContext;
+}
 
 function base64(text: string): string {
   return Buffer.from(text.slice(0, Math.ceil((text.length * 3) / 4)))

@@ -208,16 +208,23 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
     read: (text) => parseRecord(text),
   },
   {
-    name: 'watch lines',
+    name: 'lines of a watch that come in one piece',
+    files: [],
+    bound: { length: 64 * 1024, by: 'the socket' },
+    shapes: { lines: repeated('{}\n'), 'nothing but line feeds': repeated('\n') },
+    read: (text) => linesOf([Buffer.from(text)]),
+  },
+  {
+    name: 'a line of a watch',
     files: [],
     bound: WATCH_LINE,
-    shapes: { lines: repeated('{}\n'), 'one line in small chunks': repeated('a', { behind: '\n' }) },
-    read: async (text) => {
+    shapes: { 'in small pieces': repeated('a', { behind: '\n' }) },
+    read: (text) => {
       const bytes = Buffer.from(text);
-      const chunks = Array.from({ length: Math.ceil(bytes.length / 1024) }, (_, index) =>
+      const pieces = Array.from({ length: Math.ceil(bytes.length / 1024) }, (_, index) =>
         bytes.subarray(index * 1024, (index + 1) * 1024),
       );
-      for await (const line of splitLines(ofChunks(chunks), WATCH_LINE.length)) if (line === '') return;
+      return linesOf(pieces);
     },
   },
   {
@@ -539,6 +546,10 @@ export const OPERATOR_READERS: readonly ForeignReader[] = [
     },
   },
 ];
+
+async function linesOf(pieces: readonly Uint8Array[]): Promise<void> {
+  for await (const line of splitLines(ofChunks(pieces), WATCH_LINE.length)) if (line === '') return;
+}
 
 function nodeWith(addresses: string): string {
   return `{"metadata":{"name":"a"},"status":{"addresses":[${addresses}{}]}}`;
