@@ -89,6 +89,24 @@ describe('A client that goes past a bound', () => {
     expect((await askHttp2({ port: server.port, path: '/livez' })).status).to.equal(200);
   });
 
+  it('is cut off when more than 100 of its requests wait behind one another', async () => {
+    let begun = 0;
+    const endpoints = new Map([['/slow', () => new Promise<void>(() => void begun++)]]);
+    await using server = await setUp({ endpoints });
+    const get = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n';
+    const few = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
+    few.on('error', () => {});
+    few.write(get.repeat(100));
+    await eventually(() => begun === 100);
+    const many = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
+    many.write(get.repeat(5_000));
+    await closing(many);
+    expect(begun).to.be.at.most(200);
+    expect(await server.metric('apiserver_refused_requests_total{reason="pipelined"}')).to.equal(1);
+    expect(few.closed).to.equal(false);
+    few.destroy();
+  });
+
   it('is cut off when it does not finish its headers', async () => {
     await using server = await setUp({ timeouts: TIMEOUTS });
     const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });

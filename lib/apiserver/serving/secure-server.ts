@@ -9,6 +9,7 @@ import { ConnectionGate, type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from
 import { type ConnectionTimeouts, createHttpServer } from './create-http-server.ts';
 import { KnownAddresses, type KnownFor } from './known-addresses.ts';
 import { limitBody } from './limit-body.ts';
+import { limitPipeline } from './limit-pipeline.ts';
 import { type ListenAddress, listen } from './listen.ts';
 import { refusalReasonOf, refuseMalformed } from './refuse-malformed.ts';
 import { RequestPacer } from './request-pacer.ts';
@@ -170,8 +171,11 @@ export class SecureServer implements AsyncDisposable {
     request: Http2ServerRequest | IncomingMessage,
     response: Http2ServerResponse | ServerResponse,
   ): void {
+    const ended = new Promise<void>((resolve) => response.once('close', resolve));
     if (!('stream' in request) && !('stream' in response)) {
       const { clock, onRefused } = this.#options;
+      const onExceeded = () => onRefused('pipelined');
+      if (!limitPipeline(request, { over: ended, onExceeded })) return;
       limitBody(request, response, { clock, onExceeded: () => onRefused('body_too_large') });
       if (this.#isDraining) response.setHeader('Connection', 'close');
       response.on('close', () => {
@@ -183,7 +187,6 @@ export class SecureServer implements AsyncDisposable {
       begin: () => this.#options.onRequest(request, response),
       isOver: () => isOver(response),
     });
-    const ended = new Promise<void>((resolve) => response.once('close', resolve));
     this.#responses.add(ended);
     void ended.then(() => this.#responses.delete(ended));
   }

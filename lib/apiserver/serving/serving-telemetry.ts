@@ -10,6 +10,7 @@ export type RefusalReason =
   | 'headers_too_large'
   | 'body_too_large'
   | 'too_slow'
+  | 'pipelined'
   | 'not_read'
   | 'held_responses'
   | 'malformed'

@@ -38,7 +38,7 @@ const DEFAULT_DURATION_MS = 30 * 60_000;
 /** A watcher that takes nothing for so long is dropped. */
 const STALL_MS = 60_000;
 /** Events are sent together up to so many bytes. */
-const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 16 * 1024;
 
 /** Streams events to watchers, each as fast as it takes them. */
 export class WatchServer {
@@ -80,7 +80,10 @@ export class WatchServer {
       onRefused('not_read');
       context.res.destroy();
     };
-    context.body = Readable.from(this.#chunks(watch, { signal: ending.signal, drop }), { objectMode: false });
+    context.body = Readable.from(this.#chunks(watch, { signal: ending.signal, drop }), {
+      objectMode: false,
+      highWaterMark: 1, // who does not read is held one chunk for, and no more
+    });
   }
 
   async *#chunks(
