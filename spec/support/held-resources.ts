@@ -36,7 +36,8 @@ export function isWithin(held: HeldResources, before: HeldResources): boolean {
 }
 
 setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
+/** Collects all garbage at once. */
+export const collectGarbage: () => void = runInNewContext('gc');
 
 /** Bytes in use once what is garbage has been collected, on and off the JavaScript heap. */
 export async function memoryInUse(): Promise<number> {

@@ -10,6 +10,8 @@ import { TEXT } from '#lib/apiserver/objects/value-types.ts';
 import { encodeList, type ObjectList } from '#lib/apiserver/resources/encode-list.ts';
 import { objectFields, writeObject } from '#lib/apiserver/resources/encode-object.ts';
 import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { collectGarbage } from '#spec/support/held-resources.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';
 import { Thing } from '#spec/support/served-things.ts';
 
@@ -139,6 +141,22 @@ describe('encodeList', () => {
     expect(await gzippedOf(all.slice(0, 1))).to.equal(alone);
     expect(alone).not.to.equal(whole);
     expect(await gzippedOf([...all, [new Thing('c')]])).not.to.equal(whole);
+  });
+
+  it('lets the compressed whole go with any of its blocks, though the first is served on', async () => {
+    const first = [new Thing('a')];
+    const ofTwo = async () => {
+      const other = [new Thing('b')];
+      const selection = select([first, other]);
+      const body = await encode({ metadata: {}, selection }, { format: 'json', isPretty: false });
+      return [new WeakRef(other), new WeakRef((await body.gzipped?.()) ?? expect.fail())] as const;
+    };
+    const [other, gzipped] = await ofTwo();
+    await eventually(() => {
+      collectGarbage();
+      return other.deref() === undefined && gzipped.deref() === undefined;
+    });
+    expect(select([first])).to.have.length(1);
   });
 
   it('lets others go on while it encodes much, and encodes a block once for all who wait', async () => {
