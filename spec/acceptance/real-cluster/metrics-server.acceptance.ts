@@ -119,6 +119,28 @@ describe('metrics-server, installed on a real API server', function () {
     expect(await ask('/livez')).to.equal(200);
   });
 
+  it('serves a user of 500 groups and 500 extra values, behind the aggregator', async () => {
+    await cluster.run('create', 'rolebinding', 'many', '--clusterrole=view', '--group=team-499');
+    const { server, pki } = cluster.controlPlane;
+    const extras = Array.from({ length: 500 }, (_, index) => [`Impersonate-Extra-key-${index}`, 'value']);
+    const ask = async (groups: number) => {
+      const { certificatePem: cert, privateKeyPem: key } = pki.admin;
+      const headers: Record<string, string | string[]> = {
+        ...Object.fromEntries(extras),
+        'Impersonate-User': 'alice',
+        'Impersonate-Group': Array.from({ length: groups }, (_, index) => `team-${index}`),
+      };
+      const url = `${server}${METRICS}/namespaces/default/pods`;
+      return (await requestHttps(url, { cert, key, rejectUnauthorized: false, headers })).status;
+    };
+    await cluster.until(
+      () => ask(500),
+      (status) => status === 200,
+      30_000,
+    );
+    expect(await ask(499)).to.equal(403);
+  });
+
   it('scales a Deployment from 1 to 4 and back to 1 by a HorizontalPodAutoscaler', async () => {
     await cluster.run('apply', '-f', await cluster.write('autoscaler.json', await autoscaler()));
     const replicas = async () => {
