@@ -13,17 +13,22 @@ export function* objectChanges(
   after: readonly ObjectBlock[],
   isUnchanged: Watchable['isUnchanged'],
 ): Generator<ObjectChange, void, void> {
-  const [old, current] = [before.flat(), after.flat()];
-  let [oldAt, currentAt] = [0, 0];
-  for (;;) {
-    const [was, is] = [old[oldAt], current[currentAt]];
-    if (!was && !is) return;
+  const [old, current] = [objectsOf(before), objectsOf(after)];
+  let [was, is] = [old.next().value, current.next().value];
+  while (was || is) {
     const order = was && is ? compare(was, is) : was ? -1 : 1;
-    if (order <= 0) oldAt++;
-    if (order >= 0) currentAt++;
-    if (order === 0 && was && is && isUnchanged(was, is)) continue;
-    yield { before: order <= 0 ? was : undefined, after: order >= 0 ? is : undefined };
+    if (order !== 0 || !was || !is || !isUnchanged(was, is)) {
+      yield { before: order <= 0 ? was : undefined, after: order >= 0 ? is : undefined };
+    }
+    if (order <= 0) was = old.next().value;
+    if (order >= 0) is = current.next().value;
   }
+}
+
+/** One by one: a list of all of them would be held for every watcher that takes its time. */
+function* objectsOf(blocks: readonly ObjectBlock[]): Generator<ServedObject, undefined, void> {
+  for (const block of blocks) yield* block;
+  return undefined;
 }
 
 function compare(a: ServedObject, b: ServedObject): number {

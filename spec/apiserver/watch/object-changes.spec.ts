@@ -22,6 +22,21 @@ const isUnchanged = (a: object, b: object) => a instanceof Thing && b instanceof
 const keyOf = (thing: { namespace: string | undefined; name: string }) => `${thing.namespace} ${thing.name}`;
 
 describe('objectChanges', () => {
+  it('looks at no object before those in front of it are taken: watchers may take their time', () => {
+    const [first, second] = [[new Thing('a')], [new Thing('b')]];
+    let looks = 0;
+    Object.defineProperty(second, Symbol.iterator, {
+      value: () => {
+        looks++;
+        return Array.prototype.values.call(second);
+      },
+    });
+    const changes = objectChanges([], [first, second], isUnchanged);
+    expect(changes.next().value?.after).to.equal(first[0]);
+    expect(looks).to.equal(0);
+    expect([...changes].map(({ after }) => after)).to.deep.equal(second);
+  });
+
   it('leads from one state to the other, and tells nothing of what stayed the same', () => {
     fc.assert(
       fc.property(states, states, (before, after) => {
