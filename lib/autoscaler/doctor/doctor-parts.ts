@@ -1,6 +1,7 @@
 import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
 import type { Permission } from '#lib/doctor/permission.ts';
+import { hpaDoctor } from '#lib/hpa/doctor/hpa-doctor.ts';
 import type { AutoscalerOptions, DoctorOptions } from '../options.ts';
 import { AUTOSCALER_DIAGNOSES } from './diagnoses.ts';
 import { leader } from './leader.ts';
@@ -10,6 +11,8 @@ export function doctorParts(options: AutoscalerOptions, { namespace }: DoctorOpt
   const parts = [autoscalerItself(options)];
   if (options.controllers.has('cronhpa'))
     parts.push(cronHpaDoctor({ timeZone: options.cronHpa.timeZone, namespace }));
+  if (options.controllers.has('hpa'))
+    parts.push(hpaDoctor({ syncPeriodMs: options.hpa.options.syncPeriodMs, namespace }));
   return parts;
 }
 

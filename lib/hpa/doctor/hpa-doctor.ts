@@ -1,0 +1,41 @@
+import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
+import type { Permission } from '#lib/doctor/permission.ts';
+import { MEMORY_NAME } from '../memory/memory-store.ts';
+import { HPA_DIAGNOSES } from './diagnoses.ts';
+import { ExaminedHpas } from './examined-hpas.ts';
+import { metricsApis } from './metrics-apis.ts';
+import { otherControllers } from './other-controllers.ts';
+
+/** How HPAs are looked at. */
+export interface HpaDoctorOptions {
+  readonly syncPeriodMs: number;
+  /** The one namespace to look at; `undefined` for all. */
+  readonly namespace: string | undefined;
+}
+
+/** Another controller is left alone until it has not written for so many periods. */
+const QUIET_PERIODS = 3;
+
+/** What the HPA controller brings to the doctor. */
+export function hpaDoctor({ syncPeriodMs, namespace }: HpaDoctorOptions): DoctorPart {
+  const examined = new ExaminedHpas(namespace);
+  return {
+    permissions: PERMISSIONS,
+    checks: [otherControllers(examined, { latelyMs: QUIET_PERIODS * syncPeriodMs }), metricsApis(examined)],
+    diagnoses: HPA_DIAGNOSES,
+  };
+}
+
+const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
+const CONFIG_MAPS = { group: '', resource: 'configmaps' };
+const PERMISSIONS: readonly Permission[] = [
+  ...['get', 'list', 'watch', 'patch'].map((verb) => ({ verb, ...HPAS })),
+  { verb: 'update', group: HPAS.group, resource: `${HPAS.resource}/status` },
+  ...['list', 'watch'].map((verb) => ({ verb, group: '', resource: 'pods' })),
+  { verb: 'list', group: 'metrics.k8s.io', resource: 'pods' },
+  ...['deployments', 'replicasets', 'statefulsets'].flatMap((resource) =>
+    ['list', 'watch'].map((verb) => ({ verb, group: 'apps', resource })),
+  ),
+  { verb: 'create', ...CONFIG_MAPS },
+  ...['get', 'update', 'delete'].map((verb) => ({ verb, ...CONFIG_MAPS, name: MEMORY_NAME })),
+];

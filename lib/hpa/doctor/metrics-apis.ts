@@ -1,0 +1,45 @@
+import type { Check } from '#lib/doctor/check.ts';
+import { note, ok } from '#lib/doctor/finding.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import { failed } from './diagnoses.ts';
+import type { ExaminedHpas } from './examined-hpas.ts';
+
+/** Which API has the metrics of a type. */
+const GROUPS: Readonly<Record<MetricSpec['type'], string>> = {
+  Resource: 'metrics.k8s.io',
+  ContainerResource: 'metrics.k8s.io',
+  Pods: 'custom.metrics.k8s.io',
+  Object: 'custom.metrics.k8s.io',
+  External: 'external.metrics.k8s.io',
+};
+
+/** Whether the metrics APIs respond that HPAs need. */
+export function metricsApis(examined: ExaminedHpas): Check {
+  return {
+    name: 'hpa-metrics-apis',
+    title: 'Metrics APIs that HorizontalPodAutoscalers need',
+
+    async run(context) {
+      const hpas = await examined.all(context);
+      const needed = new Set(
+        hpas.flatMap(({ spec }) => (spec.metrics ?? []).flatMap(({ type }) => GROUPS[type] ?? [])),
+      );
+      if (needed.size === 0) return [note('metrics APIs', 'no HPA needs one')];
+      return await Promise.all(
+        [...needed].sort().map(async (group) => {
+          try {
+            await context.client.getJson(`/apis/${group}/v1beta1`, { signal: context.signal });
+            return ok(group, 'responds');
+          } catch (error) {
+            context.signal.throwIfAborted();
+            if (error instanceof ApiError && error.statusCode === 403)
+              return note(group, 'may not be asked by this account');
+            const seen = error instanceof Error ? error.message : String(error);
+            return failed(group, seen, { diagnosis: 'hpa-metrics-api-silent', GROUP: group });
+          }
+        }),
+      );
+    },
+  };
+}

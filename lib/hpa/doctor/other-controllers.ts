@@ -1,0 +1,30 @@
+import type { Check } from '#lib/doctor/check.ts';
+import { ok } from '#lib/doctor/finding.ts';
+import { FIELD_MANAGER } from '../objects/field-manager.ts';
+import { failed } from './diagnoses.ts';
+import type { ExaminedHpas } from './examined-hpas.ts';
+
+/** Whether somebody else has written statuses of HPAs lately. */
+export function otherControllers(examined: ExaminedHpas, { latelyMs }: { readonly latelyMs: number }): Check {
+  return {
+    name: 'hpa-controllers',
+    title: 'Controllers of HorizontalPodAutoscalers',
+
+    async run(context) {
+      const hpas = await examined.all(context);
+      const nowMs = context.clock.nowMs();
+      const found = hpas.flatMap(({ metadata: { namespace, name }, statusWriters }) => {
+        const other = statusWriters.find(
+          ({ manager, writtenAtMs }) => manager !== FIELD_MANAGER && nowMs - writtenAtMs < latelyMs,
+        );
+        if (!other) return [];
+        const ago = Math.max(0, Math.round((nowMs - other.writtenAtMs) / 1000));
+        const seen = `its status was written by ${other.manager} ${ago} s ago`;
+        const names = { NAMESPACE: namespace, NAME: name, MANAGER: other.manager };
+        return failed(`hpa ${namespace}/${name}`, seen, { diagnosis: 'hpa-controlled-elsewhere', ...names });
+      });
+      if (found.length > 0) return found;
+      return [ok('hpas', `nobody else has written the status of ${hpas.length} HPAs lately`)];
+    },
+  };
+}
