@@ -129,7 +129,7 @@ export class AutoMinReplicas {
     const { weights } = options;
     const judgement = judgeWeek({ week, goals, minReplicas, maxReplicas, settings, weights, today });
     known.week = { ...week, judgedDay: today };
-    // Kept first: whoever is killed after it says too little rather than the same again.
+    // Kept first: who is killed after it says too little rather than the same again.
     if (!(await this.#keep(hpa, known, nowMs))) {
       known.week = week;
       return;

@@ -24,7 +24,7 @@ export interface MinimumChange {
 
 /** With fewer days nothing is said. */
 const FEWEST_DAYS = 3;
-/** More metrics are nobody's who wants an answer from a week. */
+/** More metrics are nobody's who wants a response from a week. */
 const MOST_METRICS = 32;
 
 /** What a week is judged by. */
