@@ -7,6 +7,7 @@ import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
 import {
   API_VERSION,
   CLUSTER_TRIGGER_AUTHENTICATIONS,
+  SCALED_JOBS,
   SCALED_OBJECTS,
   TRIGGER_AUTHENTICATIONS,
 } from '#lib/scaled-objects/objects/resources.ts';
@@ -64,7 +65,12 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
   let following: Promise<void> = Promise.resolve();
 
   async function follow(): Promise<void> {
-    for (const { kind } of [SCALED_OBJECTS, TRIGGER_AUTHENTICATIONS, CLUSTER_TRIGGER_AUTHENTICATIONS]) {
+    for (const { kind } of [
+      SCALED_OBJECTS,
+      SCALED_JOBS,
+      TRIGGER_AUTHENTICATIONS,
+      CLUSTER_TRIGGER_AUTHENTICATIONS,
+    ]) {
       const reference = { apiVersion: API_VERSION, kind };
       await untilServed(reference, { mapper, clock, logger, signal, controller: 'scaledobjects' });
     }
@@ -117,14 +123,11 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
     async lead(leading) {
       await raceAbort(started.promise, leading).catch(() => {});
       if (leading.aborted) return;
-      await runController(scaledObjects.controller(), {
-        clock,
-        logger,
-        signal: leading,
-        series,
-        workers,
-        queue: RETRY,
-      });
+      await using jobs = scaledObjects.jobController();
+      const run = { clock, logger, signal: leading, series, workers, queue: RETRY };
+      await Promise.all(
+        [scaledObjects.controller(), jobs].map((controller) => runController(controller, run)),
+      );
     },
     async [Symbol.asyncDispose]() {
       disposal.abort(new Error('the program ends'));

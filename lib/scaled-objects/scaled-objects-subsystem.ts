@@ -18,15 +18,19 @@ import type { Clock } from '#lib/time/clock.ts';
 import { clusterReader } from './authentication/cluster-reader.ts';
 import { debugScaledObjects } from './debug-scaled-objects.ts';
 import { HpaClient, type ManagedHpa } from './hpa/hpa-client.ts';
+import { JobClient } from './jobs/job-client.ts';
+import { scaledJobController } from './jobs/scaled-job-controller.ts';
 import { limitedByDefault } from './loop/limit-ranges.ts';
 import { LoopMemories } from './loop/loop-memory.ts';
 import { scaledObjectController } from './loop/scaled-object-controller.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   FIELD_MANAGER,
+  SCALED_JOBS,
   SCALED_OBJECTS,
   TRIGGER_AUTHENTICATIONS,
 } from './objects/resources.ts';
+import type { ScaledJob } from './objects/scaled-job.ts';
 import { type ScaledObject, targetOf } from './objects/scaled-object.ts';
 import type { TriggerAuthentication } from './objects/trigger-authentication.ts';
 import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
@@ -74,6 +78,8 @@ export interface ScaledObjectsSubsystem extends AsyncDisposable {
   collectors(): Controller;
   /** What the leader runs: a new one for each term. */
   controller(): Controller;
+  /** The same of ScaledJobs; disposing it ends what it asks. */
+  jobController(): Controller & AsyncDisposable;
 }
 
 const SOURCE_TIMEOUT_MS = 15_000;
@@ -97,13 +103,18 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   });
   const authentications = follow<TriggerAuthentication>(TRIGGER_AUTHENTICATIONS);
   const clusterAuthentications = follow<TriggerAuthentication>(CLUSTER_TRIGGER_AUTHENTICATIONS);
+  const scaledJobs = follow<ScaledJob>(SCALED_JOBS, {
+    indexes: { authentication: (object: ScaledJob) => authenticationNames(object) },
+  });
   const workloads = new Workloads({ client, clock, logger });
   const findAuthentication = (kind: string, key: string) =>
     (kind === 'ClusterTriggerAuthentication' ? clusterAuthentications : authentications).find(key);
-  const collection = new Collection({
-    ...{ clock, logger, random, timeoutMs: SOURCE_TIMEOUT_MS },
-    onAsked: () => {},
-  });
+  const newCollection = () =>
+    new Collection({
+      ...{ clock, logger, random, timeoutMs: SOURCE_TIMEOUT_MS },
+      onAsked: () => {},
+    });
+  const collection = newCollection();
   const keysOf = (index: string, word: string) =>
     objects.findBy(index, word).map(({ metadata }) => keyOf(metadata));
   const watchedWorkloads = {
@@ -143,10 +154,11 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         indexes: { namespace: ({ metadata }: ManagedHpa) => [metadata.namespace ?? ''] },
       });
       hpas = { informer, client: new HpaClient(new ResourceClient({ api: client, resource })) };
-      for (const one of [objects, authentications, clusterAuthentications, workloads, informer]) one.start();
+      for (const one of [objects, scaledJobs, authentications, clusterAuthentications, workloads, informer])
+        one.start();
     },
     get isSynced() {
-      return [objects, authentications, clusterAuthentications, workloads, hpas?.informer].every(
+      return [objects, scaledJobs, authentications, clusterAuthentications, workloads, hpas?.informer].every(
         (one) => one?.isSynced,
       );
     },
@@ -179,11 +191,38 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         limitedByDefault: limitedByDefault(client),
       });
     },
+    jobController() {
+      const jobCollection = newCollection();
+      const jobs = new ResourceClient<ScaledJob>({ api: client, resource: SCALED_JOBS });
+      const authenticated = [authentications, clusterAuthentications].map((informer, index) =>
+        mapKeys(informer, ({ key }) =>
+          scaledJobs
+            .findBy('authentication', `${KINDS[index]} ${key}`)
+            .map(({ metadata }) => keyOf(metadata)),
+        ),
+      );
+      const controller = scaledJobController({
+        ...environment,
+        ...{ reader, types, collection: jobCollection, client: jobs, others: authenticated },
+        objects: scaledJobs,
+        statuses: new StatusWriter({ client: jobs, fieldManager: FIELD_MANAGER }),
+        jobs: new JobClient({ api: client, version: environment.version }),
+        authenticationsOf: (object) =>
+          authenticationNames(object).map((name) => findNamed(name, findAuthentication)),
+      });
+      return { ...controller, [Symbol.asyncDispose]: () => jobCollection[Symbol.asyncDispose]() };
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all(
-        [objects, authentications, clusterAuthentications, workloads, hpas?.informer, collection].map((one) =>
-          one?.[Symbol.asyncDispose](),
-        ),
+        [
+          objects,
+          scaledJobs,
+          authentications,
+          clusterAuthentications,
+          workloads,
+          hpas?.informer,
+          collection,
+        ].map((one) => one?.[Symbol.asyncDispose]()),
       );
     },
   };
@@ -192,7 +231,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
 const KINDS = ['TriggerAuthentication', 'ClusterTriggerAuthentication'] as const;
 
 /** `KIND KEY` of each authentication that an object refers to. */
-function authenticationNames({ metadata, spec }: ScaledObject): readonly string[] {
+function authenticationNames({ metadata, spec }: ScaledObject | ScaledJob): readonly string[] {
   const names = spec.triggers.flatMap(({ authenticationRef }) => {
     if (!authenticationRef) return [];
     const { name, kind = KINDS[0] } = authenticationRef;

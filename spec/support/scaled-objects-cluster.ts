@@ -23,13 +23,15 @@ import type { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
 
-const CRDS = ['scaled-object', 'trigger-authentication', 'cluster-trigger-authentication'];
+const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
 /** Sockets need real time, in which a manual clock may pass any deadline. */
 const NEVER_MS = 1e12;
 
 /** Where objects of a kind are. */
 export const PATHS = {
   scaledObjects: '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects',
+  scaledJobs: '/apis/keda.sh/v1alpha1/namespaces/default/scaledjobs',
+  jobs: '/apis/batch/v1/namespaces/default/jobs',
   authentications: '/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications',
   hpas: '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
   deployments: '/apis/apps/v1/namespaces/default/deployments',
@@ -140,10 +142,14 @@ export async function startScaledObjectsCluster(
       subsystem.start(hpas);
       const ending = new AbortController();
       const run = { clock, logger, signal: ending.signal, workers: 4, deadlineMs: NEVER_MS };
-      const done = [subsystem.collectors(), subsystem.controller()].map((one) => runController(one, run));
+      const jobs = subsystem.jobController();
+      const done = [subsystem.collectors(), subsystem.controller(), jobs].map((one) =>
+        runController(one, run),
+      );
       const end = async () => {
         ending.abort(new Error('not the leader any more'));
         await Promise.all(done);
+        await jobs[Symbol.asyncDispose]();
         await subsystem[Symbol.asyncDispose]();
         await sources[Symbol.asyncDispose]();
         await client[Symbol.asyncDispose]();

@@ -1,0 +1,71 @@
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime?: string;
+}
+
+/** A Job, as far as it is counted. */
+export interface FoundJob extends KubernetesObject {
+  readonly status?: { readonly conditions?: readonly Condition[]; readonly completionTime?: string };
+}
+
+/** A pod of a Job. */
+export interface FoundPod extends KubernetesObject {
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
+}
+
+/** How a Job has ended, and when; `undefined` while it has not. */
+export function endOf({
+  status,
+}: FoundJob): { readonly isComplete: boolean; readonly atMs: number } | undefined {
+  const end = status?.conditions?.find(
+    ({ type, status: is }) => (type === 'Complete' || type === 'Failed') && is === 'True',
+  );
+  if (!end) return undefined;
+  const atMs = Date.parse(status?.completionTime ?? end.lastTransitionTime ?? '');
+  return { isComplete: end.type === 'Complete', atMs: Number.isNaN(atMs) ? 0 : atMs };
+}
+
+/**
+ * Jobs that count as running beside what a queue told: those that have not ended, and those that ended so late that the
+ * queue may still have had their work.
+ */
+export function runningJobs(jobs: readonly FoundJob[], toldAtMs: number): readonly FoundJob[] {
+  return jobs.filter((job) => {
+    const end = endOf(job);
+    return end === undefined || end.atMs >= toldAtMs;
+  });
+}
+
+/** Of running Jobs, those of which no pod does anything yet, or none has all of some conditions. */
+export function pendingJobs(
+  running: readonly FoundJob[],
+  pods: readonly FoundPod[],
+  conditions: readonly string[],
+): readonly FoundJob[] {
+  const wanted = [...new Set(conditions)];
+  const isAtWork = ({ status }: FoundPod) =>
+    wanted.length === 0
+      ? status?.phase === 'Running' || status?.phase === 'Succeeded'
+      : wanted.every((type) => status?.conditions?.some((one) => one.type === type && one.status === 'True'));
+  const atWork = new Set(pods.filter(isAtWork).map(({ metadata }) => metadata.labels?.['job-name']));
+  return running.filter((job) => endOf(job) === undefined && !atWork.has(job.metadata.name));
+}
+
+/** Jobs that have ended and that history keeps no longer, the oldest first. */
+export function surplusJobs(
+  jobs: readonly FoundJob[],
+  { successful, failed }: { readonly successful: number; readonly failed: number },
+): readonly FoundJob[] {
+  const ended = jobs.flatMap((job) => {
+    const end = endOf(job);
+    return end ? [{ job, ...end }] : [];
+  });
+  const oldest = (isComplete: boolean, kept: number) => {
+    const sorted = ended.filter((one) => one.isComplete === isComplete).sort((a, b) => a.atMs - b.atMs);
+    return sorted.slice(0, Math.max(0, sorted.length - kept)).map(({ job }) => job);
+  };
+  return [...oldest(true, successful), ...oldest(false, failed)];
+}

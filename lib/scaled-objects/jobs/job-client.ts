@@ -1,0 +1,58 @@
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { ScaledJob } from '../objects/scaled-job.ts';
+import type { FoundJob, FoundPod } from './found-jobs.ts';
+import { JOB_LABEL, newJob } from './new-job.ts';
+
+const JOBS: ApiResource = { group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', namespaced: true };
+const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
+
+/** Jobs of ScaledJobs, always as they are now: what a cache knows would make too many. */
+export class JobClient {
+  readonly #jobs: ResourceClient<FoundJob>;
+  readonly #pods: ResourceClient<FoundPod>;
+  readonly #version: string;
+
+  constructor({ api, version }: { readonly api: ApiClient; readonly version: string }) {
+    this.#jobs = new ResourceClient({ api, resource: JOBS });
+    this.#pods = new ResourceClient({ api, resource: PODS });
+    this.#version = version;
+  }
+
+  async list({ metadata }: ScaledJob, signal: AbortSignal): Promise<readonly FoundJob[]> {
+    const labelSelector = `${JOB_LABEL}=${metadata.name}`;
+    const found = await this.#jobs.list({ namespace: metadata.namespace, labelSelector, signal });
+    return found.filter((job) => !job.metadata.deletionTimestamp);
+  }
+
+  async pods({ metadata }: ScaledJob, signal: AbortSignal): Promise<readonly FoundPod[]> {
+    const labelSelector = `${JOB_LABEL}=${metadata.name}`;
+    return await this.#pods.list({ namespace: metadata.namespace, labelSelector, signal });
+  }
+
+  /** @param dryRun has it checked, and not made */
+  async create(
+    object: ScaledJob,
+    { signal, dryRun = false }: { signal: AbortSignal; dryRun?: boolean },
+  ): Promise<void> {
+    await this.#jobs.create(newJob(object, this.#version) as never, { signal, dryRun });
+  }
+
+  async delete(
+    { metadata }: FoundJob,
+    policy: 'Background' | 'Foreground',
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { namespace, name, uid } = metadata;
+    try {
+      await this.#jobs.delete(
+        { namespace, name },
+        { propagationPolicy: policy, signal, ...(uid && { preconditions: { uid } }) },
+      );
+    } catch (error) {
+      if (!isNotFound(error)) throw error; // it is gone, as it was to be
+    }
+  }
+}

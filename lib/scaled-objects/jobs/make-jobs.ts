@@ -1,0 +1,118 @@
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { ObjectEvents } from '../loop/scaled-object-events.ts';
+import { jobBounds, type ScaledJob } from '../objects/scaled-job.ts';
+import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
+import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
+import { pendingJobs, runningJobs, surplusJobs } from './found-jobs.ts';
+import { combineDemands, demandOf, type JobDemand } from './job-demand.ts';
+import { newJobCount } from './new-job-count.ts';
+import type { JobMemory, ScaledJobDependencies } from './scaled-job-controller.ts';
+
+/** What making Jobs takes. */
+export interface MakeJobsOptions extends Pick<ScaledJobDependencies, 'collection' | 'jobs'> {
+  readonly key: string;
+  readonly plan: PlannedObject;
+  readonly memory: JobMemory;
+  readonly own: ObjectEvents;
+  readonly signal: AbortSignal;
+}
+
+/** What came of it. */
+export interface MadeJobs {
+  /** `undefined` while that is not known. */
+  readonly isActive: boolean | undefined;
+  readonly ready: 'ready' | 'partialError' | 'triggerError';
+  readonly triggersActivity: Readonly<Record<string, { readonly isActive: boolean }>>;
+}
+
+/** A Job that ended so shortly before a queue told its length may have ended after it. */
+const MARGIN_MS = 2000;
+const HISTORY = 100;
+
+/** Makes the Jobs that triggers ask for, once for each time that they told something, and deletes those of long ago. */
+export async function makeJobs(object: ScaledJob, options: MakeJobsOptions): Promise<MadeJobs> {
+  const { key, plan, memory, collection, jobs, signal } = options;
+  const observed = observeMetrics(plan, { owner: key, collection, fallback: undefined, health: undefined });
+  tellFailures(observed, options);
+  const demand = totalDemand(object, plan, observed);
+  const hasError = observed.some(({ state }) => state.kind === 'failing');
+  const isPending = observed.some(({ state }) => state.kind === 'pending');
+  const told: MadeJobs = {
+    isActive: isPending && !demand.isActive ? undefined : demand.isActive,
+    ready: !hasError ? 'ready' : demand.isActive ? 'partialError' : 'triggerError',
+    triggersActivity: Object.fromEntries(
+      observed.flatMap(({ metric, state }) =>
+        state.kind === 'value' ? [[metric.metricName, { isActive: state.isActive }]] : [],
+      ),
+    ),
+  };
+  const asked = new Map(
+    plannedMetrics(plan).map(({ metricName }) => [metricName, collection.askedCount(key, metricName)]),
+  );
+  const isNew = [...asked].some(([name, count]) => count !== memory.asked.get(name));
+  if (isPending || !isNew) return told;
+  memory.asked = asked;
+  const all = await jobs.list(object, signal);
+  await create(object, { ...options, demand, observed, all });
+  const { successfulJobsHistoryLimit: successful = HISTORY, failedJobsHistoryLimit: failed = HISTORY } =
+    object.spec;
+  for (const job of surplusJobs(all, { successful, failed })) await jobs.delete(job, 'Background', signal);
+  return told;
+}
+
+function totalDemand(object: ScaledJob, plan: PlannedObject, observed: readonly ObservedMetric[]): JobDemand {
+  const { min, max } = jobBounds(object);
+  const demands = plan.triggers.flatMap((trigger) => {
+    const demand = demandOf(
+      observed.filter((one) => one.trigger === trigger),
+      max,
+    );
+    return demand ? [demand] : [];
+  });
+  const calculation = object.spec.scalingStrategy?.multipleScalersCalculation ?? 'max';
+  return combineDemands(demands, { calculation, min, max });
+}
+
+interface CreateOptions extends MakeJobsOptions {
+  readonly demand: JobDemand;
+  readonly observed: readonly ObservedMetric[];
+  readonly all: Awaited<ReturnType<MakeJobsOptions['jobs']['list']>>;
+}
+
+async function create(
+  object: ScaledJob,
+  { demand, observed, all, jobs, own, signal }: CreateOptions,
+): Promise<void> {
+  if (!demand.isActive) return;
+  const toldAtMs = Math.min(...observed.flatMap(({ state }) => (state.kind === 'value' ? [state.atMs] : [])));
+  const running = runningJobs(all, toldAtMs - MARGIN_MS);
+  const strategy = object.spec.scalingStrategy ?? {};
+  const needsPods = strategy.strategy === 'accurate' || strategy.strategy === 'eager';
+  const pods = needsPods && running.length > 0 ? await jobs.pods(object, signal) : [];
+  const pending = needsPods ? pendingJobs(running, pods, strategy.pendingPodConditions ?? []) : [];
+  const counts = { running: running.length, pending: pending.length, ...jobBounds(object) };
+  const count = newJobCount(demand, counts, strategy);
+  let made = 0;
+  for (let index = 0; index < count; index++) {
+    try {
+      await jobs.create(object, { signal });
+      made++;
+    } catch (error) {
+      signal.throwIfAborted();
+      own.warning(
+        'KEDAJobCreateFailed',
+        `Failed to create job ${object.metadata.name}-: ${describeError(error)}`,
+      );
+    }
+  }
+  if (made > 0) own.normal('KEDAJobsCreated', `Created ${made} jobs`);
+}
+
+function tellFailures(observed: readonly ObservedMetric[], { memory, own }: MakeJobsOptions): void {
+  const errors = observed.flatMap(({ state }) =>
+    state.kind === 'failing' ? [describeError(state.error)] : [],
+  );
+  const text = errors.join('\n');
+  if (text !== memory.failures) for (const error of new Set(errors)) own.warning('KEDAScalerFailed', error);
+  memory.failures = text;
+}

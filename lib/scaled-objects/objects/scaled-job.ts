@@ -1,0 +1,58 @@
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { ObjectCondition, TriggerSpec } from './scaled-object.ts';
+
+/** How many Jobs are made of what triggers tell. */
+export interface ScalingStrategy {
+  readonly strategy?: string;
+  readonly customScalingQueueLengthDeduction?: number;
+  readonly customScalingRunningJobPercentage?: string;
+  readonly pendingPodConditions?: readonly string[];
+  readonly multipleScalersCalculation?: string;
+}
+
+/** `keda.sh/v1alpha1` ScaledJob, as its schema lets it be. */
+export interface ScaledJob extends KubernetesObject {
+  readonly spec: {
+    /** The spec of a Job of batch/v1. */
+    readonly jobTargetRef: {
+      readonly template?: { readonly metadata?: Metadata; readonly spec?: Readonly<Record<string, unknown>> };
+      readonly [field: string]: unknown;
+    };
+    readonly pollingInterval?: number;
+    readonly successfulJobsHistoryLimit?: number;
+    readonly failedJobsHistoryLimit?: number;
+    readonly rolloutStrategy?: string;
+    readonly rollout?: { readonly strategy?: string; readonly propagationPolicy?: string };
+    readonly envSourceContainerName?: string;
+    readonly minReplicaCount?: number;
+    readonly maxReplicaCount?: number;
+    readonly scalingStrategy?: ScalingStrategy;
+    readonly triggers: readonly TriggerSpec[];
+  };
+  readonly status?: ScaledJobStatus;
+}
+
+interface Metadata {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+export interface ScaledJobStatus {
+  readonly lastActiveTime?: string;
+  readonly conditions?: readonly ObjectCondition[];
+  readonly Paused?: string;
+  readonly triggersTypes?: string;
+  readonly authenticationsTypes?: string;
+  readonly externalMetricNames?: readonly string[];
+  readonly triggersActivity?: Readonly<Record<string, { readonly isActive: boolean }>>;
+}
+
+const DEFAULT_MAX = 100;
+
+/** Between which numbers of Jobs there are to be at once: always the first, and as many more as the second says. */
+export function jobBounds({ spec }: ScaledJob): { readonly min: number; readonly max: number } {
+  const { minReplicaCount = 0, maxReplicaCount } = spec;
+  const min = Math.min(minReplicaCount, maxReplicaCount ?? minReplicaCount);
+  if (maxReplicaCount === undefined) return { min, max: DEFAULT_MAX };
+  return { min, max: minReplicaCount > maxReplicaCount ? maxReplicaCount : maxReplicaCount - min };
+}

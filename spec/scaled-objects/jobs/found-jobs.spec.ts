@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { type FoundJob, pendingJobs, runningJobs, surplusJobs } from '#lib/scaled-objects/jobs/found-jobs.ts';
+
+describe('found Jobs', () => {
+  const nowMs = Date.parse('2026-07-01T00:00:00Z');
+  const job = (name: string, end?: 'Complete' | 'Failed', agoS = 0): FoundJob => ({
+    metadata: { name },
+    status: end
+      ? {
+          conditions: [
+            { type: end, status: 'True', lastTransitionTime: new Date(nowMs - agoS * 1000).toISOString() },
+          ],
+        }
+      : {},
+  });
+  const names = (jobs: readonly FoundJob[]) => jobs.map(({ metadata }) => metadata.name);
+
+  it('run until they end, and count for as long as the queue may have had their work', () => {
+    const jobs = [job('a'), job('b', 'Complete', 10), job('c', 'Failed', 30)];
+    expect(names(runningJobs(jobs, nowMs - 20_000))).to.deep.equal(['a', 'b']);
+  });
+
+  it('are pending while no pod of theirs does anything, or has all the conditions', () => {
+    const pod = (of: string, phase: string, ...types: string[]) => ({
+      metadata: { name: of, labels: { 'job-name': of } },
+      status: { phase, conditions: types.map((type) => ({ type, status: 'True' })) },
+    });
+    const jobs = [job('a'), job('b'), job('c')];
+    const pods = [pod('a', 'Running', 'Ready'), pod('b', 'Pending')];
+    expect(names(pendingJobs(jobs, pods, []))).to.deep.equal(['b', 'c']);
+    expect(names(pendingJobs(jobs, pods, ['Ready', 'Ready']))).to.deep.equal(['b', 'c']);
+    expect(names(pendingJobs(jobs, pods, ['Ready', 'PodScheduled']))).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('go by their history, the oldest first, those that failed, too', () => {
+    const jobs = [
+      job('a', 'Complete', 1),
+      job('b', 'Complete', 9),
+      job('c', 'Failed', 5),
+      job('d', 'Failed', 8),
+      job('e'),
+    ];
+    expect(names(surplusJobs(jobs, { successful: 1, failed: 1 }))).to.deep.equal(['b', 'd']);
+    expect(names(surplusJobs(jobs, { successful: 0, failed: 5 }))).to.deep.equal(['b', 'a']);
+  });
+});

@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import {
+  PATHS,
+  type ScaledObjectsCluster,
+  startScaledObjectsCluster,
+} from '#spec/support/scaled-objects-cluster.ts';
+
+describe('scaledJobController', function () {
+  this.timeout(60_000);
+
+  it('makes a Job for each message, and none twice though it is killed', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 7);
+    await scaledJob(cluster, { maxReplicaCount: 20 });
+    await cluster.lead();
+    await cluster.holds(async () => (await jobsOf(cluster)).length === 7);
+    const [job] = await jobsOf(cluster);
+    expect(job.metadata.name).to.match(/^work-/);
+    expect(job.metadata.labels).to.deep.include({
+      'scaledjob.keda.sh/name': 'work',
+      'app.kubernetes.io/managed-by': 'keda-operator',
+    });
+    expect(job.metadata.annotations['scaledjob.keda.sh/generation']).to.equal('1');
+    expect(job.spec.template.spec.restartPolicy).to.equal('OnFailure');
+    expect(cluster.events).to.include('work KEDAJobsCreated Created 7 jobs');
+    for (let kill = 0; kill < 2; kill++) {
+      await cluster.stop();
+      await cluster.lead();
+      await cluster.elapse(31);
+    }
+    expect(await jobsOf(cluster)).to.have.lengthOf(7);
+    cluster.source.set('/queue', 50);
+    await cluster.elapse(31);
+    await cluster.holds(async () => (await jobsOf(cluster)).length === 20);
+    expect(await conditionOf(cluster, 'Ready')).to.equal(
+      'True ScaledJobReady ScaledJob is defined correctly and is ready for scaling',
+    );
+    expect(await conditionOf(cluster, 'Active')).to.match(/^True ScalerActive /);
+  });
+
+  it('deletes Jobs of earlier generations when it changes, and none when it is paused', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 2);
+    await scaledJob(cluster, {});
+    await cluster.lead();
+    await cluster.holds(async () => (await jobsOf(cluster)).length === 2);
+    const before = (await jobsOf(cluster)).map(({ metadata }) => metadata.uid);
+    cluster.source.set('/queue', 0);
+    await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', {
+      metadata: { annotations: { 'autoscaling.keda.sh/paused': 'true' } },
+    });
+    await cluster.holds(async () => (await conditionOf(cluster, 'Paused')).startsWith('True'));
+    expect((await jobsOf(cluster)).map(({ metadata }) => metadata.uid)).to.deep.equal(before);
+    expect(await conditionOf(cluster, 'Ready')).to.equal(
+      'True ScaledJobReady ScaledJob is paused, skipping reconcile loop',
+    );
+    await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', {
+      metadata: { annotations: { 'autoscaling.keda.sh/paused': null } },
+      spec: { maxReplicaCount: 3 },
+    });
+    await cluster.holds(async () => (await jobsOf(cluster)).length === 0);
+    expect(cluster.events).to.include.members([
+      'work ScaledJobPaused ScaledJob is paused',
+      'work ScaledJobUnpaused ScaledJob is unpaused',
+      'work ScaledJobRolloutCleanupCompleted Deleted 2 jobs owned by the previous version of the scaledJob',
+    ]);
+  });
+
+  it('tells that its triggers fail, and makes nothing', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await scaledJob(cluster, {});
+    await cluster.lead();
+    await cluster.holds(async () => (await conditionOf(cluster, 'Ready')).startsWith('False'));
+    expect(await conditionOf(cluster, 'Ready')).to.equal(
+      'False TriggerError Triggers defined in ScaledJob are not working correctly',
+    );
+    expect(await jobsOf(cluster)).to.deep.equal([]);
+  });
+
+  it('refuses a metricType, and goes when it is deleted', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await scaledJob(cluster, { triggers: [{ ...cluster.trigger('/queue'), metricType: 'Value' }] });
+    await cluster.lead();
+    await cluster.holds(async () => (await conditionOf(cluster, 'Ready')).startsWith('False'));
+    expect(await conditionOf(cluster, 'Ready')).to.equal(
+      'False ScaledJobCheckFailed Cannot set metricType in ScaledJob triggers',
+    );
+    await cluster.api.delete(`${PATHS.scaledJobs}/work`);
+    await cluster.holds(async () => (await cluster.get(`${PATHS.scaledJobs}/work`)).code === 404);
+    expect(cluster.events).to.include('work ScaledJobDeleted ScaledJob was deleted');
+  });
+});
+
+async function scaledJob(cluster: ScaledObjectsCluster, spec: object): Promise<void> {
+  await cluster.create(PATHS.scaledJobs, {
+    apiVersion: 'keda.sh/v1alpha1',
+    kind: 'ScaledJob',
+    metadata: { name: 'work' },
+    spec: {
+      jobTargetRef: { template: { spec: { containers: [{ name: 'main', image: 'worker' }] } } },
+      triggers: [cluster.trigger('/queue', { metadata: { targetValue: '1' } })],
+      ...spec,
+    },
+  });
+}
+
+async function jobsOf(cluster: ScaledObjectsCluster): Promise<ReturnType<typeof JSON.parse>[]> {
+  const { items } = await cluster.get(`${PATHS.jobs}?labelSelector=scaledjob.keda.sh/name=work`);
+  return items.filter((job: { metadata: { deletionTimestamp?: string } }) => !job.metadata.deletionTimestamp);
+}
+
+async function conditionOf(cluster: ScaledObjectsCluster, type: string): Promise<string> {
+  const { conditions = [] } = (await cluster.get(`${PATHS.scaledJobs}/work`)).status ?? {};
+  const found = conditions.find((one: { type: string }) => one.type === type);
+  return found ? [found.status, found.reason, found.message].filter(Boolean).join(' ') : '';
+}
