@@ -23,7 +23,8 @@ const ENTRY = z.catchall(
   z.union([z.string(), z.number(), z.boolean()]),
 );
 
-const MAX_LIST_LENGTH = 256 * 1024;
+/** YAML takes long to read, and every change of the HPA has it read again. */
+const MAX_LIST_LENGTH = 64 * 1024;
 
 /**
  * What an HPA's annotations say of its collectors, one for each collector of a metric that they name. One that cannot

@@ -36,6 +36,11 @@ export interface CollectorPlan {
 }
 
 const MAX_NOTES = 10;
+/** One HPA is not to have us ask without end. */
+const MAX_METRICS = 100;
+const TOO_MANY = `No more than the first ${MAX_METRICS} metrics of an HPA are collected`;
+/** Two are too many already. */
+const MAX_CONFIGS = 10;
 
 /** Works out what is to be collected for an HPA; metrics of other providers are in neither list. */
 export function planCollectors(hpa: ScaledHpa, collectors: readonly MetricCollector[]): CollectorPlan {
@@ -44,8 +49,14 @@ export function planCollectors(hpa: ScaledHpa, collectors: readonly MetricCollec
   const problems: PlanProblem[] = [];
   for (const one of configs)
     if ('error' in one && one.metric === undefined) problems.push({ metric: '', error: one.error });
-  for (const metric of hpa.metrics) {
-    const mine = configs.filter((one) => isOf(one, metric));
+  const byMetric = new Map<string, ReadConfig[]>();
+  for (const one of configs) {
+    const of = subjectOf('config' in one ? one.config : one);
+    byMetric.set(of, [...(byMetric.get(of) ?? []), one].slice(0, MAX_CONFIGS));
+  }
+  if (hpa.metrics.length > MAX_METRICS) problems.push({ metric: '', error: new Error(TOO_MANY) });
+  for (const metric of hpa.metrics.slice(0, MAX_METRICS)) {
+    const mine = byMetric.get(subjectOf({ type: metric.type, metric: metric.name })) ?? [];
     const key = keyOfMetric(metric);
     try {
       const made = plan({ hpa, metric, mine, collectors });
@@ -115,9 +126,14 @@ function unknownSettings(
     .slice(0, MAX_NOTES);
 }
 
-function isOf(read: ReadConfig, { type, name }: HpaMetric): boolean {
-  const { type: configType, metric } = 'config' in read ? read.config : read;
-  return configType === type && metric === name;
+function subjectOf({
+  type,
+  metric,
+}: {
+  readonly type: HpaMetric['type'] | undefined;
+  readonly metric: string | undefined;
+}): string {
+  return JSON.stringify([type, metric]);
 }
 
 /** Tells metrics of one HPA apart: two of the same name may differ in their selectors or objects. */

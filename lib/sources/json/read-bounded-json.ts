@@ -2,7 +2,7 @@ import type { Json } from './json-value.ts';
 
 const MAX_DEPTH = 128;
 /** An empty object takes 50 times its text in memory. */
-const MAX_VALUES = 250_000;
+const MAX_VALUES = 100_000;
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'"\\,[]{}'].map(
   (character) => character.charCodeAt(0),
 );

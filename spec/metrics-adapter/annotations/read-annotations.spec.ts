@@ -115,7 +115,7 @@ describe('readAnnotations', () => {
       '[{type: Pods, metric: a, collector: b, interval: 1}]',
       /, entry 1, interval must be a duration/,
     ],
-    ['too much', ' '.repeat(262_145), /must be no longer than 262144 characters$/],
+    ['too much', ' '.repeat(262_145), /must be no longer than 65536 characters$/],
   ];
   for (const [what, text, error] of refused)
     it(`refuses a list of ${what}`, () => {

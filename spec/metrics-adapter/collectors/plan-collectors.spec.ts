@@ -166,6 +166,24 @@ describe('planCollectors', () => {
     );
   });
 
+  it('collects no more than the first 100 metrics of an HPA, whatever its annotations say', () => {
+    const metrics = Array.from({ length: 1000 }, (_, index) =>
+      externalMetric(`m${index}`, { type: 'prometheus', query: 'up' }),
+    );
+    const annotations = Object.fromEntries(
+      Array.from({ length: 4000 }, (_, index) => [
+        `metric-config.external.m${index % 2000}.prometheus/k${index}`,
+        '',
+      ]),
+    );
+    const { planned, problems } = plan({ annotations, metrics });
+    expect(planned).to.have.lengthOf(100);
+    expect(planned[0]?.notes).to.have.lengthOf(2);
+    expect(problems.map(({ error }) => error.message)).to.deep.equal([
+      'No more than the first 100 metrics of an HPA are collected',
+    ]);
+  });
+
   it("leaves other providers' metrics alone", () => {
     const metrics = [
       externalMetric('s0-rabbitmq', { 'scaledobject.keda.sh/name': 'web' }),

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 
 const MAX_STEPS = 200_000;
+const MEMBERS_A_STEP = 16;
 const MAX_PATTERN = 256;
 /** Of reading a regular expression, which may come out of the document. */
 const PATTERN_STEPS = 2_000;
@@ -12,11 +13,23 @@ const PATTERN_STEPS = 2_000;
 export class Budget {
   #left = MAX_STEPS;
   readonly #patterns = new Map<string, RE2JS>();
+  readonly #sizes = new Map<object, number>();
 
   /** @throws when there is no more */
   spend(steps: number): void {
     this.#left -= steps;
     if (this.#left < 0) throw new ExhaustedBudget(`the expression takes more than ${MAX_STEPS} steps`);
+  }
+
+  /** How many members an object has, which are counted once. */
+  sizeOf(object: object): number {
+    let size = this.#sizes.get(object);
+    if (size === undefined) {
+      size = Object.keys(object).length;
+      this.spend(size / MEMBERS_A_STEP);
+      this.#sizes.set(object, size);
+    }
+    return size;
   }
 
   /** A regular expression in the syntax of RE2, which takes time linear in the text; read once. */

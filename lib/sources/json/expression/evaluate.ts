@@ -42,7 +42,7 @@ function nodesAt({ from, steps }: Path, context: Context): Nodes {
 /** A condition that cannot be judged, as where it compares what is not there, is not met. */
 function isMet(condition: Expression, context: Context): boolean {
   try {
-    return isTrue(operandOf(condition, context));
+    return isTrue(operandOf(condition, context), context.budget);
   } catch (error) {
     if (error instanceof ExhaustedBudget) throw error;
     return false;
@@ -62,14 +62,14 @@ function operandOf(expression: Expression, context: Context): Operand {
       return apply(operandOf(expression.argument, context), context.budget);
     }
     case 'unary':
-      return unary(expression.operator, operandOf(expression.operand, context));
+      return unary(expression.operator, operandOf(expression.operand, context), context.budget);
     case 'binary':
       return binary(expression, context);
   }
 }
 
-function unary(operator: '-' | '+' | '!', operand: Operand): Operand {
-  if (operator === '!') return !isTrue(operand);
+function unary(operator: '-' | '+' | '!', operand: Operand, budget: Budget): Operand {
+  if (operator === '!') return !isTrue(operand, budget);
   const value = plain(operand);
   if (typeof value !== 'number') throw new Error(`${operator} needs a number`);
   return operator === '-' ? -value : value;
@@ -80,8 +80,10 @@ function binary(
   context: Context,
 ): Operand {
   if (operator === '&&' || operator === '||') {
-    const isLeftTrue = isTrue(operandOf(left, context));
-    return isLeftTrue === (operator === '||') ? isLeftTrue : isTrue(operandOf(right, context));
+    const isLeftTrue = isTrue(operandOf(left, context), context.budget);
+    return isLeftTrue === (operator === '||')
+      ? isLeftTrue
+      : isTrue(operandOf(right, context), context.budget);
   }
   const apply = operators.get(operator);
   if (!apply) throw new Error(`there is no operator ${operator}`);

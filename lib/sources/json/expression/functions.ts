@@ -48,7 +48,7 @@ export const functions: ReadonlyMap<string, ExpressionFunction> = new Map<string
   ...Object.entries(PREDICATES).map(
     ([name, holds]) => [name, (operand: Operand) => holds(plain(operand))] as const,
   ),
-  ['not', (operand) => !isTrue(operand)],
+  ['not', (operand, budget) => !isTrue(operand, budget)],
   ['sum', (operand, budget) => sum(numbersIn(operand, budget))],
   [
     'avg',
@@ -113,10 +113,10 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }
 
-function size(operand: Operand): number {
+function size(operand: Operand, budget: Budget): number {
   const value = operand instanceof Nodes && operand.all.length !== 1 ? listIn(operand) : plain(operand);
   if (typeof value === 'string' || isArray(value)) return value.length;
-  if (isObject(value)) return Object.keys(value).length;
+  if (isObject(value)) return budget.sizeOf(value);
   throw new Error(`an array, an object or a text is needed, not ${typeName(value)}`);
 }
 

@@ -18,9 +18,12 @@ const bitwise =
 
 const ordered =
   (apply: (left: number | string, right: number | string) => boolean): Operator =>
-  (left, right) => {
+  (left, right, budget) => {
     if (typeof left === 'number' && typeof right === 'number') return apply(left, right);
-    if (typeof left === 'string' && typeof right === 'string') return apply(left, right);
+    if (typeof left === 'string' && typeof right === 'string') {
+      spendOn(left, right, budget);
+      return apply(left, right);
+    }
     throw new Error(`${typeName(left)} and ${typeName(right)} cannot be compared`);
   };
 
@@ -37,8 +40,8 @@ export const operators: ReadonlyMap<string, Operator> = new Map<string, Operator
   ['^', bitwise((left, right) => left ^ right)],
   ['-', arithmetic((left, right) => left - right)],
   ['+', plus],
-  ['==', (left, right) => isEqual(left, right)],
-  ['!=', (left, right) => !isEqual(left, right)],
+  ['==', isEqual],
+  ['!=', (left, right, budget) => !isEqual(left, right, budget)],
   ['<', ordered((left, right) => left < right)],
   ['<=', ordered((left, right) => left <= right)],
   ['>', ordered((left, right) => left > right)],
@@ -55,18 +58,28 @@ function plus(left: Json, right: Json): Json {
   return left + right;
 }
 
-function isEqual(left: Json, right: Json): boolean {
+function spendOn(left: string, right: string, budget: Budget): void {
+  budget.spend(Math.min(left.length, right.length) / CHARACTERS_A_STEP);
+}
+
+function isEqual(left: Json, right: Json, budget: Budget): boolean {
   if (typeof left === 'object' || typeof right === 'object') return left === null && right === null;
+  if (typeof left === 'string' && typeof right === 'string') spendOn(left, right, budget);
   return left === right;
 }
 
 const MAX_MATCHED = 4096;
+/** Of the program of a regular expression, of which each may be run for each character. */
+const INSTRUCTIONS_A_STEP = 4;
+/** Of texts that are compared. */
+const CHARACTERS_A_STEP = 64;
 /** Whether a text has a match, by the syntax and in the linear time of RE2. */
 function matches(left: Json, right: Json, budget: Budget): boolean {
   if (typeof left !== 'string' || typeof right !== 'string') throw new Error('=~ needs two texts');
   if (left.length > MAX_MATCHED) throw new Error(`=~ takes texts of at most ${MAX_MATCHED} characters`);
-  budget.spend(1 + left.length);
-  return budget.patternOf(right).matcher(left).find();
+  const pattern = budget.patternOf(right);
+  budget.spend(1 + (left.length * pattern.programSize()) / INSTRUCTIONS_A_STEP);
+  return pattern.matcher(left).find();
 }
 
 function wholeNumber(value: Json): bigint {

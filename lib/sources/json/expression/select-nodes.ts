@@ -20,7 +20,7 @@ export function selectNodes(
 ): readonly Located[] {
   let nodes: readonly Located[] = [start];
   for (const { isDeep, selectors } of steps) {
-    const from = isDeep ? nodes.flatMap((node) => [...withDescendants(node, selecting.budget)]) : nodes;
+    const from = isDeep ? nodes.flatMap((node) => withDescendants(node, selecting.budget)) : nodes;
     const found: Located[] = [];
     for (const node of from)
       for (const selector of selectors)
@@ -33,10 +33,18 @@ export function selectNodes(
   return nodes;
 }
 
-function* withDescendants(node: Located, budget: Budget): Generator<Located> {
-  budget.spend(1);
-  yield node;
-  for (const child of children(node)) yield* withDescendants(child, budget);
+/** A value and all within it, each before what is in it. */
+function withDescendants(start: Located, budget: Budget): readonly Located[] {
+  const found: Located[] = [];
+  const waiting = [start];
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    budget.spend(1);
+    found.push(node);
+    const within = [...children(node)];
+    budget.spend(within.length / 16);
+    for (const child of within.reverse()) waiting.push(child);
+  }
+  return found;
 }
 
 function* children(node: Located): Generator<Located> {

@@ -73,6 +73,29 @@ describe('valuesAt', () => {
     expect(() => valuesAt(pattern, many)).to.throw(/more than 200000 steps$/);
   });
 
+  it('reckons with how long texts, how wide objects and how large patterns are', () => {
+    const ones = Array.from({ length: 5000 }, () => 1);
+    const long = (end: string) => 'a'.repeat(100_000) + end;
+    const wide = (index: number) => Object.fromEntries(ones.map((_, key) => [`k${index}.${key}`, 1]));
+    const costly: readonly (readonly [string, Json])[] = [
+      ['$.l[?($.a < $.b)]', { l: ones, a: long('a'), b: long('b') }],
+      ['$.l[?($.a == $.b)]', { l: ones, a: long('a'), b: long('b') }],
+      ['$.l[?(length(b64encode($.a)) > 1)]', { l: ones, a: long('a') }],
+      ['$.l[?(size(@) > 1)]', { l: Array.from({ length: 700 }, (_, index) => wide(index)) }],
+      [`$.l[?($.a =~ '((a?){200}a{200})')]`, { l: ones, a: 'a'.repeat(1000) }],
+    ];
+    for (const [path, document] of costly)
+      expect(() => valuesAt(parseJsonPath(path), document), path).to.throw(/more than 200000 steps$/);
+    const once = { l: ones.slice(0, 10), a: { ...wide(0) } };
+    expect(valuesAt(parseJsonPath('$.l[?(size($.a) == 5000 && $.a)]'), once)).to.have.lengthOf(10);
+  });
+
+  it('goes through the deepest document in its order', () => {
+    const document = JSON.parse(`${'['.repeat(120)}1,2${']'.repeat(120)}`) as Json;
+    const numbers = valuesAt(parseJsonPath('$..*'), document).filter((value) => typeof value === 'number');
+    expect(numbers).to.deep.equal([1, 2]);
+  });
+
   it('takes no pattern out of a document without bound', () => {
     const many = Array.from({ length: 200 }, (_, index) => `a${index}`);
     expect(() => valuesAt(parseJsonPath('$[?("a" =~ @)]'), many)).to.throw(/more than 200000 steps$/);
