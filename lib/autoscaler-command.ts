@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { type AutoscalerCommandLine, parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { limitHeapGrowth } from '#lib/limit-heap-growth.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import type { Program } from './program.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
@@ -17,6 +18,7 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
   else if (commandLine.kind === 'version') program.print(`${program.version.gitVersion}\n`);
   else if (commandLine.kind === 'doctor') return (await examine(commandLine, program)) ? 0 : 1;
   else {
+    limitHeapGrowth();
     const identity = `${hostname()}_${randomUUID()}`;
     await serveUntilStopped(commandLine, program, (options, environment) =>
       startAutoscaler(options, { ...environment, identity }),
