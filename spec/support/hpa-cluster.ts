@@ -8,6 +8,7 @@ import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import type { ApiFault } from '#lib/simulator/api-server/faults/api-fault.ts';
 import type { ScenarioInput } from '#lib/simulator/scenario.ts';
 import { eventually } from './eventually.ts';
 import type { ManualClock } from './manual-clock.ts';
@@ -21,6 +22,8 @@ export interface HpaCluster extends AsyncDisposable {
   readonly api: SimulatedApiServer['client'];
   readonly logger: RecordingLogger;
   readonly metrics: MetricsApis;
+  /** Has the API server misbehave from now on, in place of how it did before. */
+  setFaults(...faults: readonly ApiFault[]): void;
   /** What was told, as `OBJECT REASON MESSAGE`. */
   readonly events: string[];
   /** What the controller has running now. */
@@ -91,6 +94,7 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
   const stack = starting.move();
   return {
     ...{ clock, api: server.client, logger, metrics, events, stop, passes },
+    setFaults: (...faults) => server.cluster.apiServer.setFaults(...faults),
     get running() {
       if (!running) throw new Error('nobody leads');
       return running;

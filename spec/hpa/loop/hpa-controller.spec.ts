@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { conflictWrites } from '#lib/simulator/api-server/faults/conflict-writes.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 describe('hpaController', function () {
@@ -164,6 +166,17 @@ describe('hpaController', function () {
         message: 'pods by selector app=web are controlled by multiple HPAs: [default/also default/web]',
       });
     }
+  });
+
+  it('writes a status although others change the HPA meanwhile', async () => {
+    cluster = await startHpaCluster();
+    await cluster.deployment('web', 2);
+    await cluster.hpa('web');
+    cluster.queue('web', '40');
+    cluster.setFaults(concerning({ resource: 'horizontalpodautoscalers' }, conflictWrites(2)));
+    await cluster.lead();
+    await cluster.passes(async () => (await cluster.get('web')).status?.desiredReplicas === 4);
+    expect(await cluster.replicas('web')).to.equal(4);
   });
 
   for (const version of ['v2beta2', 'v1'] as const) {

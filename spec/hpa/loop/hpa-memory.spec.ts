@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 describe('the memory of the HPA controller', function () {
@@ -54,6 +56,23 @@ describe('the memory of the HPA controller', function () {
     expect(written).to.be.greaterThan(Number(metadata.resourceVersion));
     await cluster.api.delete(`${PATHS.hpas}/web`);
     await cluster.passes(async () => (await cluster.api.get(PATHS.memory)).status === 404);
+  });
+
+  it('has scaling go on where it cannot be written, says so once, and counts it', async () => {
+    await using cluster = await startHpaCluster();
+    const refuse = refuseRequests({ code: 403, reason: 'Forbidden' });
+    cluster.setFaults(concerning({ verb: 'create', resource: 'configmaps' }, refuse));
+    await setUp(cluster);
+    cluster.queue('web', '60');
+    await cluster.elapse(35);
+    expect(await cluster.replicas('web')).to.equal(6);
+    const told = cluster.logger.lines.filter(({ message }) =>
+      message.startsWith('Cannot keep what is remembered'),
+    );
+    expect(told).to.have.lengthOf(1);
+    const series = await cluster.running.registry.metrics();
+    expect(series).to.match(/^autoscaler_hpa_memory_failures_total [1-9]/m);
+    expect((await cluster.api.get(PATHS.memory)).status).to.equal(404);
   });
 
   async function setUp(cluster: HpaCluster): Promise<void> {
