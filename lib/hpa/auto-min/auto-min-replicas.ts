@@ -223,7 +223,7 @@ function joined(before: Week, since: Week): Week {
   return week;
 }
 
-/** Whoever owns an HPA, as a ScaledObject may, changes its spec alone. */
+/** The owner of an HPA, as a ScaledObject may be, changes its spec alone. */
 function isOwned({ metadata: { ownerReferences = [] } }: FollowedHpa): boolean {
   return ownerReferences.some(({ controller }) => controller === true);
 }
