@@ -1,11 +1,15 @@
 // Replays recorded schedules: npm run -s replay-cron -- FILE. Ends with `N agree, M differ`; the deliberate differences are
 // in docs/cron-hpa.md, and any other makes the exit status 1.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { compareCronVector, parseCronVectors } from '#spec/support/cron-vectors.ts';
 
 const [file] = process.argv.slice(2);
 if (file === undefined) {
   process.stderr.write('usage: npm run -s replay-cron -- FILE\n');
+  process.exit(2);
+}
+if (!existsSync(file)) {
+  process.stderr.write(`Cannot replay ${file}: there is no such file\n`);
   process.exit(2);
 }
 

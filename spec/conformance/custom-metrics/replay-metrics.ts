@@ -9,6 +9,13 @@ import { recordedUsers } from '../recorded-users.ts';
 import { type Recording, readRecordings } from '../recording.ts';
 import { readDataset } from './dataset.ts';
 
+/** The names of recordings that went through kube-apiserver, which would respond to some of them by itself. */
+export function skippedRecordings(folder: string): readonly string[] {
+  return readRecordings(join(folder, 'requests'))
+    .map(({ name }) => name)
+    .filter(isAggregated);
+}
+
 /** A recording, and what is responded to its request here. */
 export interface Replayed {
   readonly recording: Recording;
@@ -52,7 +59,7 @@ export async function replayMetrics(folder: string): Promise<readonly Replayed[]
   const users = new Map([...recorded, ['token', { ...recorded.get('proxy'), headers }]]);
   const replayed: Replayed[] = [];
   for (const recording of readRecordings(join(folder, 'requests'))) {
-    if (recording.name.startsWith('agg-')) continue;
+    if (isAggregated(recording.name)) continue;
     const { method, path, headers: sent, body, isHttp2, user } = recording;
     const { headers: shown, ...certificate } = users.get(user) ?? {};
     const answer = await (isHttp2 ? askHttp2 : askHttp1)({
@@ -64,4 +71,8 @@ export async function replayMetrics(folder: string): Promise<readonly Replayed[]
     replayed.push({ recording, ours: comparable(answer), theirs: comparable(recording.answer) });
   }
   return replayed;
+}
+
+function isAggregated(name: string): boolean {
+  return name.startsWith('agg-');
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { parseCases } from './recorded-case.ts';
 import { formatReport, replayAll } from './replay-report.ts';
@@ -9,6 +9,9 @@ import { formatReport, replayAll } from './replay-report.ts';
 const [file] = process.argv.slice(2);
 if (file === undefined) {
   process.stderr.write('Usage: npm run -s replay-hpa -- FILE\n');
+  process.exitCode = 2;
+} else if (!existsSync(file)) {
+  process.stderr.write(`Cannot replay ${file}: there is no such file\n`);
   process.exitCode = 2;
 } else {
   const bytes = readFileSync(file);
