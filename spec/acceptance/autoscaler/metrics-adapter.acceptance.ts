@@ -1,12 +1,16 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { findMariadb, type RealDatabase, startMariadb } from '#spec/support/real-databases.ts';
 import { findPrometheus, type RealPrometheus, startPrometheus } from '#spec/support/real-prometheus.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { freePort } from '#spec/support/spawned-server.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
 import { InstalledAutoscaler } from './installed-autoscaler.ts';
-import { externalMetric, objectMetric, scaledByMetrics } from './scaled-by-metrics.ts';
+import { ReadyPods } from './ready-pods.ts';
+import { externalMetric, objectMetric, podsMetric, scaledByMetrics } from './scaled-by-metrics.ts';
 import { deployment } from './scheduled-objects.ts';
 
 const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
@@ -27,6 +31,11 @@ describe('custom and external metrics, served through the real aggregator to the
   let autoscaler: SpawnedProgram;
   let prometheus: RealPrometheus;
   let exporter: LoopbackServer;
+  let application: LoopbackServer;
+  let pods: ReadyPods;
+  let mariadb: RealDatabase | undefined;
+  /** What all pods of `web` have to do together. */
+  let load = 1;
 
   before(async function () {
     const binaries = await needControllers(this);
@@ -45,7 +54,15 @@ describe('custom and external metrics, served through the real aggregator to the
       }),
     );
     prometheus = await startPrometheus(binary, [exporter.url.host]);
+    application = stack.use(
+      await LoopbackServer.start((_, response) => {
+        response.end(JSON.stringify({ load: load / Math.max(1, pods.countOf('web')) }));
+      }),
+    );
     installed = stack.use(await InstalledAutoscaler.start(binaries));
+    pods = stack.use(new ReadyPods(installed.controlPlane));
+    const mariadbd = await findMariadb();
+    mariadb = mariadbd === undefined ? undefined : stack.use(await startMariadb(mariadbd));
   });
 
   after(async () => {
@@ -56,7 +73,23 @@ describe('custom and external metrics, served through the real aggregator to the
   it('become available as APIServices once the autoscaler of the manifests runs', async () => {
     const port = await freePort();
     await installed.expose(port);
+    const sources: string[] = [];
+    if (mariadb) {
+      const file = join(installed.controlPlane.folder, 'jobs.yaml');
+      const facts = { system: 'mariadb', host: '127.0.0.1', port: mariadb.port };
+      const source = {
+        ...facts,
+        user: 'reader',
+        password: 'secret',
+        database: 'shop',
+        tls: { ca: mariadb.ca },
+      };
+      await writeFile(file, JSON.stringify(source), { mode: 0o600 });
+      sources.push(`--sql-source=jobs=${file}`);
+    }
     autoscaler = await installed.startReplica([
+      ...sources,
+      '--allowed-hosts=127.0.0.0/8',
       `--secure-port=${port}`,
       `--prometheus-server=${prometheus.url.href}`,
     ]);
@@ -111,6 +144,52 @@ describe('custom and external metrics, served through the real aggregator to the
     await untilReplicas('orders', 4);
     depth.orders = 1;
     await untilReplicas('orders', 1);
+  });
+
+  it('scale a Deployment from 1 to 4 and back to 1 by a Pods metric', async () => {
+    const config = 'metric-config.pods.load.json-path';
+    await installed.apply(
+      deployment('web', 1),
+      scaledByMetrics('web', {
+        annotations: {
+          [`${config}/port`]: String(application.port),
+          [`${config}/path`]: '/load',
+          [`${config}/json-key`]: '$.load',
+          [`${config}/interval`]: '1s',
+        },
+        metrics: [podsMetric('load', { averageValue: '10' })],
+      }),
+    );
+    await untilConditionIs('web', 'ScalingActive', 'True');
+    load = 38;
+    await untilReplicas('web', 4);
+    load = 1;
+    await untilReplicas('web', 1);
+  });
+
+  it('scale a Deployment from 1 to 4 and back to 1 by a query of MariaDB', async function () {
+    if (!mariadb) {
+      console.log('      SKIPPED: there is no MariaDB on this machine that could be started');
+      return this.skip();
+    }
+    await mariadb.run('CREATE TABLE jobs (id integer); INSERT INTO jobs VALUES (1)');
+    const config = 'metric-config.external.waiting-jobs.sql';
+    await installed.apply(
+      deployment('reports', 1),
+      scaledByMetrics('reports', {
+        annotations: {
+          [`${config}/source`]: 'jobs',
+          [`${config}/query`]: 'SELECT count(*) FROM jobs',
+          [`${config}/interval`]: '2s',
+        },
+        metrics: [externalMetric('waiting-jobs', { averageValue: '1', matchLabels: { type: 'sql' } })],
+      }),
+    );
+    await untilConditionIs('reports', 'ScalingActive', 'True');
+    await mariadb.run('INSERT INTO jobs VALUES (2), (3), (4)');
+    await untilReplicas('reports', 4);
+    await mariadb.run('DELETE FROM jobs WHERE id > 1');
+    await untilReplicas('reports', 1);
   });
 
   it('hold the replicas while Prometheus is down, and go on once it is back', async () => {

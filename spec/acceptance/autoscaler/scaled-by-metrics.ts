@@ -35,3 +35,7 @@ export function objectMetric(
   const target = { type: 'AverageValue', averageValue };
   return { type: 'Object', object: { metric: { name }, describedObject, target } };
 }
+
+export function podsMetric(name: string, { averageValue }: { averageValue: string }): object {
+  return { type: 'Pods', pods: { metric: { name }, target: { type: 'AverageValue', averageValue } } };
+}
