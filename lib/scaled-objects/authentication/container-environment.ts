@@ -76,7 +76,7 @@ export async function containerEnvironment(
   }
 }
 
-const REFERENCE = /\$\$|\$\(([^()$]{1,256})\)/g;
+const REFERENCE = /\$\$|\$\(([^()$]+)\)/g;
 
 /** Puts variables that are known already where `$(NAME)` stands; `$$` is one `$`. */
 function expand(value: string, environment: ReadonlyMap<string, string>): string {

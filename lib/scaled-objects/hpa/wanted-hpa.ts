@@ -70,12 +70,19 @@ function labelsOf(
 ) {
   const own = Object.entries(metadata.labels ?? {}).filter(([key]) => !excluded.includes(key));
   return {
-    'app.kubernetes.io/name': name.slice(0, LONGEST_LABEL).replace(/[^a-zA-Z0-9]{1,63}$/, ''),
+    'app.kubernetes.io/name': labelOf(name),
     'app.kubernetes.io/version': version.slice(0, LONGEST_LABEL).replaceAll(/[^a-zA-Z0-9._-]/g, '-'),
     'app.kubernetes.io/part-of': metadata.name.slice(0, LONGEST_LABEL),
     'app.kubernetes.io/managed-by': 'keda-operator',
     ...Object.fromEntries(own),
   };
+}
+
+/** As much of a name as a label may be, without what a label must not end with. */
+function labelOf(name: string): string {
+  let end = Math.min(name.length, LONGEST_LABEL);
+  while (end > 0 && !/[a-zA-Z0-9]/.test(name[end - 1] ?? '')) end--;
+  return name.slice(0, end);
 }
 
 function behaviorOf(

@@ -9,7 +9,7 @@ export interface ConnectionText {
 }
 
 const MAX_LENGTH = 4096;
-const PAIR = /\s*([a-z_]{1,32})\s*=\s*(?:'((?:[^'\\]|\\.)*)'|([^\s']*))/y;
+const PAIR = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|([^\s']*))/y;
 
 /**
  * Reads a connection of PostgreSQL: a URL, or `host=a port=5432 …`.
@@ -40,8 +40,7 @@ export function parsePostgresConnection(text: string): ConnectionText {
   };
 }
 
-const MYSQL =
-  /^(?:([^:@/]{0,256})(?::([^@]{0,1024}))?@)?(?:tcp\(([^()]{1,300})\))?\/([^?]{0,256})(?:\?.*)?$/s;
+const MYSQL = /^(?:([^:@/]*)(?::([^@]*))?@)?(?:tcp\(([^()]+)\))?\/([^?]*)(?:\?.*)?$/s;
 
 /**
  * Reads a connection of MySQL as Go's driver writes it: `user:password@tcp(host:3306)/database`.

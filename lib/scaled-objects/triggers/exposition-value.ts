@@ -1,5 +1,5 @@
-const LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]{0,200})\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?/y;
-const SELECTOR_LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]{0,200})\s*(?:=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"\s*,?/y;
+const LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?/y;
+const SELECTOR_LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*(?:=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"\s*,?/y;
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*/;
 
 /**

@@ -1,7 +1,7 @@
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 
 const MOST_STEPS = 64;
-const QUERY = /^#\(([^=!<>%]{1,200}?)(==|!=|<=|>=|<|>)("[^"]{0,200}"|[^")]{0,200})\)(#?)$/;
+const QUERY = /^#\(([^=!<>%]+)(==|!=|<=|>=|<|>)("[^"]*"|[^")]*)\)(#?)$/;
 
 /**
  * The value at a path as in `queues.0.depth`: keys and indexes with dots between, `\` before a dot that is a part of a
