@@ -74,7 +74,7 @@ export const texts: FlagKind<readonly string[]> = {
   placeholder: 'strings',
   parse: (value) => (value === '' ? [] : value.split(',')),
   format: (values) => `[${values.join(',')}]`,
-  join: (earlier, later) => [...earlier, ...later],
+  join: (lists) => lists.flat(),
 };
 
 /** Texts, one for each time that the flag is given. */
@@ -82,7 +82,7 @@ export const repeatedText: FlagKind<readonly string[]> = {
   placeholder: 'string',
   parse: (value) => [value],
   format: (values) => `[${values.join(' ')}]`,
-  join: (earlier, later) => [...earlier, ...later],
+  join: (lists) => lists.flat(),
 };
 
 /** One of a few words. */

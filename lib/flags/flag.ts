@@ -5,8 +5,8 @@ export interface FlagKind<T> {
   /** @throws an Error whose message is the rule that the text breaks */
   parse(text: string): T;
   format(value: T): string;
-  /** Joins the values of a flag that is given more than once; without it the last one counts. */
-  join?(earlier: T, later: T): T;
+  /** Joins the values of a flag that may be given more than once; without it the last one counts. */
+  join?(values: readonly T[]): T;
 }
 
 /** One flag of a command line. */

@@ -22,17 +22,18 @@ export function parseFlags<F extends FlagSet>(flags: F, argv: readonly string[])
   reader.read(argv);
   const values = Object.entries(flags).map(([property, { name, default: fallback }]) => [
     property,
-    reader.values.has(name) ? reader.values.get(name) : fallback,
+    reader.given.has(name) ? reader.valueOf(name) : fallback,
   ]);
   return {
     values: Object.fromEntries(values) as FlagValues<F>,
-    given: [...reader.values.keys()].flatMap((name) => reader.byName.get(name) ?? []),
+    given: [...reader.given.keys()].flatMap((name) => reader.byName.get(name) ?? []),
     arguments: reader.arguments,
   };
 }
 
 class Reader {
-  readonly values = new Map<string, unknown>();
+  /** The values of each flag, in the order in which they were given. */
+  readonly given = new Map<string, unknown[]>();
   readonly arguments: string[] = [];
   readonly byName: ReadonlyMap<string, Flag<unknown>>;
   readonly #byShorthand: ReadonlyMap<string, Flag<unknown>>;
@@ -52,6 +53,13 @@ class Reader {
       else if (word.startsWith('-') && word !== '-') this.#readShort(word.slice(1), words);
       else this.arguments.push(word);
     }
+  }
+
+  /** The last that was given, or all of them joined where the kind of the flag says how. */
+  valueOf(name: string): unknown {
+    const values = this.given.get(name) ?? [];
+    const { kind } = this.byName.get(name) ?? {};
+    return kind?.join ? kind.join(values) : values.at(-1);
   }
 
   #readLong(word: string, behind: Iterator<string>): void {
@@ -84,9 +92,9 @@ class Reader {
 
   #set(flag: Flag<unknown>, shown: string, text: string): void {
     const value = parseValue(flag, shown, text);
-    const { kind, name } = flag;
-    const joined = kind.join && this.values.has(name) ? kind.join(this.values.get(name), value) : value;
-    this.values.set(name, joined);
+    const earlier = this.given.get(flag.name);
+    if (earlier) earlier.push(value);
+    else this.given.set(flag.name, [value]);
   }
 }
 

@@ -19,5 +19,5 @@ export const certificateForNames: FlagKind<readonly NamedCertificateFiles[]> = {
   },
   format: (all) =>
     `[${all.map(({ certFile, keyFile, names }) => `${certFile},${keyFile}${names.length > 0 ? `:${names.join(',')}` : ''}`).join(';')}]`,
-  join: (earlier, later) => [...earlier, ...later],
+  join: (lists) => lists.flat(),
 };
