@@ -51,8 +51,8 @@ export async function makeJobs(object: ScaledJob, options: MakeJobsOptions): Pro
   );
   const isNew = [...asked].some(([name, count]) => count !== memory.asked.get(name));
   if (isPending || !isNew) return told;
-  memory.asked = asked;
   const all = await jobs.list(object, signal);
+  memory.asked = asked; // from here on Jobs may have been made of it
   await create(object, { ...options, demand, observed, all });
   const { successfulJobsHistoryLimit: successful = HISTORY, failedJobsHistoryLimit: failed = HISTORY } =
     object.spec;
