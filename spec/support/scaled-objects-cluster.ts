@@ -208,7 +208,7 @@ export async function startScaledObjectsCluster(
     },
     holds: async (condition) => {
       await eventually(async () => {
-        await clock.advance(0);
+        await clock.advance(10);
         return await condition();
       });
     },
