@@ -241,8 +241,8 @@ interface Body {
 }
 
 async function start(more: readonly string[] = []) {
-  const stack = new AsyncDisposableStack();
-  const server = stack.use(await startSimulatedApiServer({ clock: new ManualClock(Date.now()) }));
+  await using starting = new AsyncDisposableStack(); // what has started when the rest cannot
+  const server = starting.use(await startSimulatedApiServer({ clock: new ManualClock(Date.now()) }));
   const { clock } = server;
   const system = {
     server,
@@ -265,7 +265,9 @@ async function start(more: readonly string[] = []) {
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
-  const prometheus = stack.use(await LoopbackServer.start((_, response) => void response.end(system.body)));
+  const prometheus = starting.use(
+    await LoopbackServer.start((_, response) => void response.end(system.body)),
+  );
   const flags = [
     '--bind-address=127.0.0.1',
     '--secure-port=0',
@@ -276,11 +278,12 @@ async function start(more: readonly string[] = []) {
   ];
   const commandLine = parseAutoscalerOptions(flags);
   if (commandLine.kind !== 'run') throw new Error('these flags run it');
-  const autoscaler = stack.use(
+  const autoscaler = starting.use(
     await startAutoscaler(commandLine.options, {
       ...{ access: await server.access(), clock, logger: new RecordingLogger(), identity: 'a' },
       version: versionInfo(process),
     }),
   );
+  const stack = starting.move();
   return system;
 }
