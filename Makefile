@@ -61,8 +61,9 @@ build: $(installed) ## Bundle the server into dist/
 image: $(installed) ## Build the container image
 	@$(on_our_node) scripts/image.sh
 
-tools: ## Get promtool and Chromium from Debian's archive where they are missing; specs that need them skip themselves otherwise
+tools: ## Get promtool, Chromium and the servers that specs ask from Debian's archive where they are missing; specs that need them skip themselves otherwise
 	@scripts/spec-tools.sh
+	@scripts/source-servers.sh
 
 $(installed): package-lock.json
 	npm ci --include=dev --no-audit --no-fund --loglevel=error

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the servers that the acceptance run asks for numbers, from Debian's archive, where they are missing and where that
+# Installs the servers that specs and the acceptance run ask for numbers, from Debian's archive, where they are missing and where that
 # may be done. None is started: specs start their own. It never fails: a spec whose server is missing skips itself, and says so.
 set -u
 
@@ -16,5 +16,6 @@ trap 'rm -rf "$work"' EXIT
 
 command -v prometheus >/dev/null 2>&1 || install_or_tell Prometheus prometheus prometheus
 command -v mariadbd >/dev/null 2>&1 || install_or_tell MariaDB mariadb-server mariadb
+command -v redis-server >/dev/null 2>&1 || install_or_tell Redis redis-server redis-server
 has_postgres || install_or_tell PostgreSQL postgresql postgresql
 exit 0

@@ -5,7 +5,7 @@ import { type ProgramRun, runToEnd } from '#spec/support/run-to-end.ts';
 import { machineWithoutTools, program } from './machine-without-tools.ts';
 
 const SCRIPT = resolve('scripts/source-servers.sh');
-const SERVERS = ['prometheus', 'mariadbd', 'postgres'];
+const SERVERS = ['prometheus', 'mariadbd', 'redis-server', 'postgres'];
 
 describe('source-servers.sh', () => {
   it('touches nothing where all is there', async () => {
@@ -35,7 +35,7 @@ describe('source-servers.sh', () => {
     await program(machine, 'systemctl', `echo systemctl "$@" >>${machine.path}/called`);
     const { stdout } = await getServers(machine.path);
     expect(stdout.trim().split('\n')).to.deep.equal(
-      ['Prometheus', 'MariaDB', 'PostgreSQL'].map((name) => `${name} is installed now`),
+      ['Prometheus', 'MariaDB', 'Redis', 'PostgreSQL'].map((name) => `${name} is installed now`),
     );
     const called = (await readFile(join(machine.path, 'called'), 'utf8')).trim().split('\n');
     expect(called.map((line) => line.split(' ').slice(-2).join(' '))).to.deep.equal([
@@ -43,6 +43,8 @@ describe('source-servers.sh', () => {
       'disable prometheus',
       '--no-install-recommends mariadb-server',
       'disable mariadb',
+      '--no-install-recommends redis-server',
+      'disable redis-server',
       '--no-install-recommends postgresql',
       'disable postgresql',
     ]);
