@@ -1,5 +1,6 @@
-import jsep from 'jsep';
+import type jsep from 'jsep';
 import { callFunction, type FormulaValue } from './formula-functions.ts';
+import { formulaTree } from './formula-tree.ts';
 
 /** An expression over the values of triggers. */
 export interface Formula {
@@ -16,33 +17,13 @@ export interface Formula {
 const MAX_LENGTH = 2000;
 /** Steps of one evaluation: lists within lists multiply. */
 const MOST_STEPS = 10_000;
-const CLOSE_BRACE = 125;
-const OPEN_BRACE = 123;
-
-// The language has predicates in braces, in which # is the item at hand, and words for operators.
-jsep.addIdentifierChar('#');
-jsep.addBinaryOp('and', 2);
-jsep.addBinaryOp('or', 1);
-jsep.addBinaryOp('in', 7);
-jsep.addUnaryOp('not');
-jsep.addLiteral('nil', null);
-jsep.hooks.add('gobble-token', function gobblePredicate(env) {
-  if (this.code !== OPEN_BRACE) return;
-  this.index++;
-  const [body] = this.gobbleExpressions(CLOSE_BRACE);
-  if (Number(this.code) !== CLOSE_BRACE) this.throwError('Unclosed {');
-  this.index++;
-  if (!body) this.throwError('Expected an expression in {}');
-  env.node = { type: 'Predicate', body };
-});
-
 /** Reads a formula; its text is never run as code. @throws an Error that says what cannot be read */
 export function compileFormula(text: string): Formula {
   if (text.length > MAX_LENGTH)
     throw new Error(`error trying to compile custom formula: it is longer than ${MAX_LENGTH} characters`);
   let expression: jsep.Expression;
   try {
-    expression = jsep(text);
+    expression = formulaTree(text);
   } catch (cause) {
     throw new Error(`error trying to compile custom formula: ${messageOf(cause)}`, { cause });
   }
