@@ -59,9 +59,9 @@ export async function startAutoscaler(
   if (election && leaderElection) {
     addLeaderElectionSeries({ registry, name: leaderElection.lease.name, election });
   }
+  const paced = { rateLimit: new TokenBucket({ clock, ...options.apiRate }), maxRetries: MAX_RETRIES };
   const client = clientOf('controllers', {
-    rateLimit: new TokenBucket({ clock, ...options.apiRate }),
-    maxRetries: MAX_RETRIES,
+    ...paced,
     beforeWrite: () => election?.assertLeader(),
   });
   const mapper = new RestMapper({ api: client, clock });
@@ -99,8 +99,9 @@ export async function startAutoscaler(
     subsystems.push(starting.use(hpaPart({ ...shared, ...options.hpa, isHeldUp, askPrometheus })));
   }
   if (options.controllers.has('scaledobjects')) {
-    const part = { ...shared, store, userAgent, version: version.gitVersion, ...options.scaledObjects };
-    subsystems.push(starting.use(scaledObjectsPart(part)));
+    const reader = clientOf('triggers', paced);
+    const part = { ...shared, reader, store, userAgent, version: version.gitVersion };
+    subsystems.push(starting.use(scaledObjectsPart({ ...part, ...options.scaledObjects })));
   }
 
   const { scalingSchedule: defaults, relistMs } = options.metricsAdapter ?? {};

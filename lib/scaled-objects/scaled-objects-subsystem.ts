@@ -51,6 +51,8 @@ export interface ScaledObjectsOptions {
 /** What ScaledObjects need from outside. */
 export interface ScaledObjectsEnvironment {
   readonly client: ApiClient;
+  /** What triggers need is read by this, in every replica: it refuses no requests of those that do not lead. */
+  readonly reader: ApiClient;
   readonly mapper: RestMapper;
   readonly scales: ScaleClient;
   readonly events: Pick<EventRecorder, 'record'>;
@@ -130,7 +132,10 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   const watchedAuthentications = [authentications, clusterAuthentications].map((informer, index) =>
     mapKeys(informer, ({ key }) => keysOf('authentication', `${KINDS[index]} ${key}`)),
   );
-  const reader = clusterReader({ client, authentication: findAuthentication, ...options });
+  const reader = clusterReader({
+    ...{ client: environment.reader, authentication: findAuthentication },
+    ...options,
+  });
   const memories = new LoopMemories();
   const plans = new ScaledObjectPlans({
     ...{ objects, workloads, types, reader, collection, store, clock },

@@ -120,7 +120,7 @@ export async function startScaledObjectsCluster(
       });
       const triggers = allTriggers(sources);
       const subsystem = scaledObjectsSubsystem({
-        ...{ client, mapper, store, clock, logger },
+        ...{ client, reader: client, mapper, store, clock, logger },
         scales: new ScaleClient({ api: client, mapper, clock }),
         events: {
           record: ({ regarding: { name }, reason, message }) =>

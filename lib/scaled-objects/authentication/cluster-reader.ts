@@ -24,6 +24,7 @@ const FILE = z.record(z.string(), z.string());
 
 /** What {@link clusterReader} works with. */
 export interface ClusterReaderOptions {
+  /** One that lets every replica ask for tokens: a POST, though it changes nothing. */
   readonly client: ApiClient;
   readonly authentication: (kind: string, key: string) => TriggerAuthentication | undefined;
   /** Where what ClusterTriggerAuthentications refer to is. */
