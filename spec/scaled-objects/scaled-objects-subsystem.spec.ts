@@ -146,12 +146,17 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', function () {
       'True ScaledObjectPaused ScaledObject is paused',
     );
     expect(await cluster.condition('web', 'Ready')).to.equal('True ScaledObjectReady ScaledObject is paused');
+    expect(await cluster.condition('web', 'Active')).to.equal(
+      'Unknown ScaledObjectPaused ScaledObject is paused',
+    );
+    expect(await cluster.status('web')).to.not.have.any.keys('health', 'triggersActivity');
     expect((await cluster.get(`${PATHS.hpas}/keda-hpa-web`)).code).to.equal(404);
     const asked = cluster.asked('/queue');
     await cluster.elapse(60);
     expect(cluster.asked('/queue')).to.equal(asked);
     await annotate(null);
     await cluster.holds(async () => (await cluster.condition('web', 'Paused')).startsWith('False'));
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     expect(await cluster.condition('web', 'Paused')).to.equal(
       'False ScaledObjectUnpaused pause annotation removed for ScaledObject',
     );

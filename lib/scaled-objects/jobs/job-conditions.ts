@@ -35,6 +35,8 @@ export const JOB_CONDITIONS = {
     'ScalerNotActive',
     'Scaling is not performed because triggers are not active',
   ),
+  /** Nobody asks its triggers. */
+  activePaused: condition('Active', 'Unknown', 'ScaledJobPaused', 'ScaledJob is paused'),
   paused: condition('Paused', 'True', 'ScaledJobPaused', 'ScaledJob is paused'),
   unpaused: condition('Paused', 'False', 'ScaledJobUnpaused', 'ScaledJob is unpaused'),
 } as const;

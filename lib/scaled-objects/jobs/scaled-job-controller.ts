@@ -96,9 +96,11 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
       tellPaused(object, isPaused, own);
       if (isPaused) {
         stop(key);
-        const conditions = [JOB_CONDITIONS.paused, JOB_CONDITIONS.readyPaused];
+        const { paused, readyPaused, activePaused } = JOB_CONDITIONS;
+        const conditions = [paused, readyPaused, activePaused];
+        const { triggersActivity: _, ...rest } = before ?? {};
         await write({
-          ...before,
+          ...rest,
           Paused: 'true',
           conditions: withJobConditions(before?.conditions, conditions),
         });

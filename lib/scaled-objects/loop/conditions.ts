@@ -74,6 +74,8 @@ export const CONDITIONS = {
     'ScalerCooldown',
     'Scaler cooling down because triggers are not active',
   ),
+  /** Nobody asks its triggers. */
+  activePaused: condition('Active', 'Unknown', 'ScaledObjectPaused', 'ScaledObject is paused'),
   unknownState: condition('Active', 'Unknown', 'UnknownState', 'ScaledObject check failed'),
   fallback: condition(
     'Fallback',

@@ -2,7 +2,13 @@ import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { requestsOf } from '../objects/annotations.ts';
-import { hpaNameOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../objects/scaled-object.ts';
+import {
+  hpaNameOf,
+  type ObjectCondition,
+  type ScaledObject,
+  type ScaledObjectStatus,
+  targetOf,
+} from '../objects/scaled-object.ts';
 import { CheckFailure, STEPS } from './checks.ts';
 import { CONDITIONS, statusOf, withConditions } from './conditions.ts';
 import type { ScaledObjectDependencies } from './dependencies.ts';
@@ -34,12 +40,24 @@ export async function pause(object: ScaledObject, options: PauseOptions): Promis
   memories.of(key).startedGeneration = undefined; // it begins again when the pause ends
   await deleteHpa(object, options);
   const replicas = await pausedReplicas(object, options);
-  const { pausedReplicaCount: _, ...status } = latest.status ?? {};
+  const {
+    pausedReplicaCount: _,
+    health: _health,
+    triggersActivity: _activity,
+    ...status
+  } = latest.status ?? {};
   return {
     ...status,
     ...(replicas === undefined ? {} : { pausedReplicaCount: replicas }),
-    conditions: withConditions(paused, [CONDITIONS.readyPaused]),
+    conditions: whilePaused(paused),
   };
+}
+
+/** Nobody asks triggers, counts failures or has an HPA meanwhile: what was known of them is known no longer. */
+function whilePaused(paused: readonly ObjectCondition[]): readonly ObjectCondition[] {
+  const { readyPaused, activePaused, noFallback } = CONDITIONS;
+  const found = withConditions(paused, [readyPaused, activePaused, noFallback]);
+  return found.filter(({ type }) => type !== 'HPAActive');
 }
 
 async function deleteHpa(object: ScaledObject, { hpaClient, hpas, signal }: PauseOptions): Promise<void> {

@@ -51,6 +51,7 @@ describe('scaledJobController', function () {
     });
     await cluster.holds(async () => (await conditionOf(cluster, 'Paused')).startsWith('True'));
     expect((await jobsOf(cluster)).map(({ metadata }) => metadata.uid)).to.deep.equal(before);
+    expect(await conditionOf(cluster, 'Active')).to.equal('Unknown ScaledJobPaused ScaledJob is paused');
     expect(await conditionOf(cluster, 'Ready')).to.equal(
       'True ScaledJobReady ScaledJob is paused, skipping reconcile loop',
     );
