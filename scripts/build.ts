@@ -37,4 +37,5 @@ for (const { path, contents } of outputFiles) {
 }
 
 // What the server sends to browsers, as it is: beside the bundle, as it lies beside its source.
-await cp('lib/resource-metrics/ui/page', 'dist/page', { recursive: true });
+for (const folder of ['lib/ui/page', 'lib/resource-metrics/ui/page'])
+  await cp(folder, 'dist/page', { recursive: true });

@@ -6,7 +6,7 @@ import { parseSourceFile, readSourceFiles, type SourceFile } from '#spec/support
 // Which folder of lib/ may import from which others. Packages and Node's own modules have rules further down.
 const SHARED = ['flags', 'kubernetes', 'telemetry', 'concurrency', 'time'];
 /** What the subsystems of the autoscaler stand on; they never import one another. */
-const SUBSYSTEM = [...SHARED, 'apiserver', 'control', 'collection', 'sources', 'doctor'];
+const SUBSYSTEM = [...SHARED, 'apiserver', 'control', 'collection', 'sources', 'doctor', 'ui'];
 const SUBSYSTEMS = ['metrics-adapter', 'scaled-objects', 'hpa', 'cron-hpa'];
 const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   time: [],
@@ -17,11 +17,12 @@ const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   apiserver: SHARED,
   control: SHARED,
   doctor: SHARED,
+  ui: [...SHARED, 'apiserver'],
   sources: SHARED,
   collection: [...SHARED, 'sources'],
   ...Object.fromEntries(SUBSYSTEMS.map((subsystem) => [subsystem, SUBSYSTEM])),
   autoscaler: [...SUBSYSTEM, ...SUBSYSTEMS],
-  'resource-metrics': [...SHARED, 'apiserver', 'doctor'],
+  'resource-metrics': [...SHARED, 'apiserver', 'doctor', 'ui'],
   simulator: ['telemetry', 'time'],
   '.': [...SHARED, 'apiserver', 'resource-metrics', 'autoscaler'],
 };

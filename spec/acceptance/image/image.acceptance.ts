@@ -48,7 +48,9 @@ describe('the image, built stage by stage in an empty folder', function () {
 
 /** What /ui sends, by its path in dist/. */
 async function pageFiles(): Promise<readonly string[]> {
-  return (await readdir('lib/resource-metrics/ui/page')).map((file) => join('page', file));
+  const folders = ['lib/ui/page', 'lib/resource-metrics/ui/page'];
+  const files = await Promise.all(folders.map((folder) => readdir(folder)));
+  return files.flat().map((file) => join('page', file));
 }
 
 async function contentsOf(folder: string): Promise<Readonly<Record<string, string>>> {
