@@ -1,39 +1,65 @@
 import type { Clock } from '#lib/time/clock.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 
+/** A client that is connected to one system. */
+export interface KeptClient {
+  /** Whether nothing can be asked over it any more. */
+  readonly isBroken: boolean;
+  /** How much has come over it: tells one that is slow from one whose peer is gone. */
+  readonly bytesRead: number;
+  /** Ends it at once, whatever it does. */
+  destroy(): void;
+}
+
 /** What clients are kept with. */
-export interface KeptClientsOptions<T> {
+export interface KeptClientsOptions {
   readonly clock: Clock;
-  /** Ends a client at once, whatever it does. */
-  readonly close: (client: T) => void;
   /** A client that nobody has used for so long is closed; by default 5 min. */
   readonly idleMs?: number;
+  /** After this long there is no connection; by default 10 s. */
+  readonly connectTimeoutMs?: number;
+}
+
+/** What is done with a client. */
+export interface ClientUse<T, R> {
+  /** Makes one; what it has begun it ends with the signal. */
+  connect(signal: AbortSignal): Promise<T>;
+  work(client: T): Promise<R>;
+  readonly signal: AbortSignal;
 }
 
 interface Kept<T> {
   readonly client: Promise<T>;
+  readonly closing: AbortController;
   expiry: Disposable | undefined;
   users: number;
 }
 
 const IDLE_MS = 300_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Clients of sources that are connected: made when they are needed, shared by all that need the same, closed when nobody has for
- * a while, and after any failure, for nobody knows what state they are in then.
+ * a while, and when they are broken.
+ *
+ * What a server refuses breaks nothing. A request that was given up while nothing came over the connection has it replaced for those
+ * who ask later, for its peer may be gone; those who wait for something on it go on.
  */
-export class KeptClients<T> implements Disposable {
-  readonly #options: KeptClientsOptions<T>;
+export class KeptClients<T extends KeptClient> implements Disposable {
+  readonly #options: KeptClientsOptions;
   readonly #kept = new Map<string, Kept<T>>();
+  /** Replaced, but in use. */
+  readonly #retired = new Set<Kept<T>>();
   #isClosed = false;
 
-  constructor(options: KeptClientsOptions<T>) {
+  constructor(options: KeptClientsOptions) {
     this.#options = options;
   }
 
-  /** How many are kept. */
+  /** How many there are, with those that are replaced but in use. */
   get size(): number {
-    return this.#kept.size;
+    return this.#kept.size + this.#retired.size;
   }
 
   /**
@@ -42,31 +68,23 @@ export class KeptClients<T> implements Disposable {
    * @param key the same for those that may share a client
    * @throws what connecting or the work throws; the signal's reason when that aborts
    */
-  async use<R>(
-    key: string,
-    {
-      connect,
-      work,
-      signal,
-    }: { connect: () => Promise<T>; work: (client: T) => Promise<R>; signal: AbortSignal },
-  ): Promise<R> {
+  async use<R>(key: string, { connect, work, signal }: ClientUse<T, R>): Promise<R> {
     if (this.#isClosed) throw new Error('the connections are closed');
-    const kept = this.#kept.get(key) ?? { client: connect(), expiry: undefined, users: 0 };
-    this.#kept.set(key, kept);
+    const kept = this.#kept.get(key) ?? this.#connect(key, connect);
     kept.expiry?.[Symbol.dispose]();
     kept.users++;
     try {
       const client = await raceAbort(kept.client, signal);
-      return await raceAbort(work(client), signal);
-    } catch (error) {
-      this.#drop(key, kept);
-      throw error;
+      const before = client.bytesRead;
+      try {
+        return await raceAbort(work(client), signal);
+      } finally {
+        if (client.isBroken) this.#drop(key, kept);
+        else if (signal.aborted && client.bytesRead === before) this.#retire(key, kept);
+      }
     } finally {
       kept.users--;
-      if (kept.users === 0 && this.#kept.get(key) === kept) {
-        const { clock, idleMs = IDLE_MS } = this.#options;
-        kept.expiry = clock.startTimer(idleMs, () => this.#drop(key, kept));
-      }
+      if (kept.users === 0) this.#rest(key, kept);
     }
   }
 
@@ -74,13 +92,52 @@ export class KeptClients<T> implements Disposable {
   [Symbol.dispose](): void {
     this.#isClosed = true;
     for (const [key, kept] of [...this.#kept]) this.#drop(key, kept);
+    for (const kept of [...this.#retired]) this.#close(kept);
+  }
+
+  #connect(key: string, connect: ClientUse<T, never>['connect']): Kept<T> {
+    const { clock, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
+    const closing = new AbortController();
+    const expired = () => new Error(`no connection within ${connectTimeoutMs / 1000}s`);
+    const deadline = startDeadline(clock, connectTimeoutMs, { signal: closing.signal, expired });
+    const connecting = connect(deadline.signal);
+    const client = raceAbort(connecting, deadline.signal).finally(() => deadline[Symbol.dispose]());
+    const kept: Kept<T> = { client, closing, expiry: undefined, users: 0 };
+    this.#kept.set(key, kept);
+    client.catch(() => {
+      this.#drop(key, kept);
+      connecting.then(
+        (late) => late.destroy(),
+        () => {}, // told already
+      );
+    });
+    return kept;
+  }
+
+  #rest(key: string, kept: Kept<T>): void {
+    if (this.#retired.has(kept)) this.#close(kept);
+    if (this.#kept.get(key) !== kept) return;
+    const { clock, idleMs = IDLE_MS } = this.#options;
+    kept.expiry = clock.startTimer(idleMs, () => this.#drop(key, kept));
+  }
+
+  #retire(key: string, kept: Kept<T>): void {
+    if (this.#kept.get(key) !== kept) return;
+    this.#kept.delete(key);
+    this.#retired.add(kept);
   }
 
   #drop(key: string, kept: Kept<T>): void {
     if (this.#kept.get(key) === kept) this.#kept.delete(key);
+    this.#close(kept);
+  }
+
+  #close(kept: Kept<T>): void {
+    this.#retired.delete(kept);
     kept.expiry?.[Symbol.dispose]();
+    kept.closing.abort(new Error('the connections are closed'));
     kept.client.then(
-      (client) => this.#options.close(client),
+      (client) => client.destroy(),
       () => {}, // it never was
     );
   }

@@ -1,4 +1,5 @@
 import type { Connection, FieldPacket, QueryOptions } from 'mysql2';
+import { GuardedSocket } from '../http/guarded-socket.ts';
 import {
   CONNECT_TIMEOUT_MS,
   type DatabaseOptions,
@@ -7,7 +8,6 @@ import {
   type SqlRows,
   STATEMENT_TIMEOUT_MS,
 } from './database.ts';
-import { GuardedSocket } from './guarded-socket.ts';
 
 /** What reads; all else, such as SET and CALL, would outlast the transaction. */
 const READS = /^[\s(]*(?:select|with|values|table|show)\b/i;

@@ -1,4 +1,5 @@
 import type { QueryResult } from 'pg';
+import { GuardedSocket } from '../http/guarded-socket.ts';
 import {
   CONNECT_TIMEOUT_MS,
   type DatabaseOptions,
@@ -6,7 +7,6 @@ import {
   type SqlConnection,
   STATEMENT_TIMEOUT_MS,
 } from './database.ts';
-import { GuardedSocket } from './guarded-socket.ts';
 
 /** Whatever happened before on the connection, now it reads, and not for long. */
 const BEGIN = `BEGIN TRANSACTION READ ONLY; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`;

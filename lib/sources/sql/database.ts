@@ -1,6 +1,6 @@
 import type dns from 'node:dns';
 import type { AllowedHosts } from '../http/allowed-hosts.ts';
-import type { GuardedSocket } from './guarded-socket.ts';
+import type { GuardedSocket } from '../http/guarded-socket.ts';
 
 /** Where a database is, and who asks it. */
 export interface DatabaseOptions {

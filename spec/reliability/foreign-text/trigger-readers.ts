@@ -10,6 +10,7 @@ import { readLocatedValue } from '#lib/scaled-objects/triggers/located-value.ts'
 import { readPrometheusValue } from '#lib/scaled-objects/triggers/prometheus-value.ts';
 import { valueAtPath } from '#lib/scaled-objects/triggers/value-path.ts';
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
+import { RespDecoder } from '#lib/sources/redis/resp-decoder.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -110,6 +111,25 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
     read: (text) => {
       attempt(() => parsePostgresConnection(text));
       attempt(() => parseMysqlConnection(text));
+    },
+  },
+  {
+    name: 'a response of Redis',
+    files: ['resp-decoder.ts'],
+    bound: { length: MEBIBYTE, by: 'MAX_BYTES' },
+    shapes: {
+      numbers: repeated(':1\r\n', { before: '*250000\r\n' }),
+      lists: repeated('*1\r\n:1\r\n', { before: '*100000\r\n' }),
+      'a long line': repeated('a', { before: '+' }),
+      'a long text': repeated('a', { before: `$${MEBIBYTE}\r\n` }),
+      returns: repeated('\r', { before: '+' }),
+    },
+    read: (text) => {
+      const decoder = new RespDecoder();
+      const bytes = Buffer.from(text);
+      attempt(() => {
+        for (let at = 0; at < bytes.length; at += 1000) decoder.decode(bytes.subarray(at, at + 1000));
+      });
     },
   },
   {

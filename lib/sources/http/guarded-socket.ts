@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { isIP, Socket } from 'node:net';
-import { allowedLookup, notAllowed } from '../http/allowed-lookup.ts';
-import type { DatabaseOptions } from './database.ts';
+import { allowedLookup, notAllowed } from './allowed-lookup.ts';
+import type { ConnectionOptions } from './http-connections.ts';
 
 /** What may come for one statement. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
@@ -10,10 +10,10 @@ const LOOK_MS = 50;
 
 /** A connection that is only ever made to an address that may be asked, and bounds what comes for a statement. */
 export class GuardedSocket extends Socket {
-  readonly #options: Pick<DatabaseOptions, 'allowedHosts' | 'lookup'>;
+  readonly #options: Pick<ConnectionOptions, 'allowedHosts' | 'lookup'>;
   #breakage: Error | undefined;
 
-  constructor(options: Pick<DatabaseOptions, 'allowedHosts' | 'lookup'>) {
+  constructor(options: Pick<ConnectionOptions, 'allowedHosts' | 'lookup'>) {
     super();
     this.#options = options;
   }

@@ -1,0 +1,157 @@
+/** What a server of Redis responds in RESP2; what it refuses is an error inside of it. */
+export type RespValue = string | number | null | RespError | readonly RespValue[];
+
+/** What a server refuses, in its own words. */
+export class RespError extends Error {}
+
+interface Open {
+  readonly items: RespValue[];
+  left: number;
+}
+
+/** A longer response is an error: a count takes a few bytes, and the groups of a stream some hundred each. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_DEPTH = 8;
+const INTEGER = /^[+-]?\d{1,19}$/;
+const SHOWN_LENGTH = 300;
+const [CR, LF] = [13, 10];
+
+/** Takes responses apart as they come in, each within a bound, in time linear in what comes. */
+export class RespDecoder {
+  #buffer = Buffer.alloc(0);
+  /** Of the buffer, how much is known to hold no end of a line. */
+  #scanned = 0;
+  /** The length of the text that is expected next; `undefined` for a line. */
+  #textLength: number | undefined;
+  #responseBytes = 0;
+  readonly #open: Open[] = [];
+
+  /**
+   * The responses that are whole with these bytes.
+   *
+   * @throws an Error that says what cannot be read; nothing can be told apart then any more
+   */
+  decode(chunk: Buffer): readonly RespValue[] {
+    const whole: RespValue[] = [];
+    this.#append(chunk);
+    let at = 0;
+    for (;;) {
+      const end = this.#endOfToken(at);
+      if (end === undefined) break;
+      this.#responseBytes += end - at;
+      const value = this.#token(this.#buffer.subarray(at, end - 2));
+      at = end;
+      this.#scanned = end;
+      const response = value === undefined ? undefined : this.#close(value);
+      if (response === undefined) continue;
+      whole.push(response);
+      this.#responseBytes = 0;
+    }
+    this.#buffer = this.#buffer.subarray(at);
+    this.#scanned -= at;
+    if (this.#responseBytes + this.#buffer.length > MAX_BYTES) throw tooLong();
+    return whole;
+  }
+
+  #append(chunk: Buffer): void {
+    const { length } = this.#buffer;
+    const bytes = length + chunk.length;
+    const store = this.#buffer.buffer;
+    const end = this.#buffer.byteOffset + length;
+    if (length > 0 && store.byteLength >= end + chunk.length) {
+      // There is space behind what is kept: it is written there, or each byte would be copied with every chunk.
+      const grown = Buffer.from(store, this.#buffer.byteOffset, bytes);
+      chunk.copy(grown, length);
+      this.#buffer = grown;
+      return;
+    }
+    const grown = Buffer.from(new ArrayBuffer(Math.max(256, 2 * bytes)), 0, bytes);
+    this.#buffer.copy(grown);
+    chunk.copy(grown, length);
+    this.#buffer = grown;
+  }
+
+  /** Where the next token ends, with its CR and LF. */
+  #endOfToken(at: number): number | undefined {
+    if (this.#textLength !== undefined) {
+      const end = at + this.#textLength + 2;
+      if (end > this.#buffer.length) return undefined;
+      if (this.#buffer[end - 2] !== CR || this.#buffer[end - 1] !== LF) throw unreadable();
+      return end;
+    }
+    const lineFeed = this.#buffer.indexOf(LF, Math.max(at, this.#scanned));
+    if (lineFeed === -1) {
+      this.#scanned = this.#buffer.length;
+      return undefined;
+    }
+    if (lineFeed === at || this.#buffer[lineFeed - 1] !== CR) throw unreadable();
+    return lineFeed + 1;
+  }
+
+  /** @returns `undefined` for the beginning of something */
+  #token(bytes: Buffer): RespValue | undefined {
+    if (this.#textLength !== undefined) {
+      this.#textLength = undefined;
+      return bytes.toString('utf8');
+    }
+    const line = bytes.toString('utf8', 1);
+    switch (String.fromCharCode(bytes[0] ?? 0)) {
+      case '+':
+        return line;
+      case '-':
+        return new RespError(line.slice(0, SHOWN_LENGTH));
+      case ':':
+        return integerIn(line);
+      case '$': {
+        const length = lengthIn(line);
+        if (length !== null) this.#textLength = length;
+        return length === null ? null : undefined;
+      }
+      case '*': {
+        const length = lengthIn(line);
+        if (length === null) return null;
+        if (length === 0) return [];
+        if (this.#open.length === MAX_DEPTH) throw new Error(`the response is nested too deep`);
+        this.#open.push({ items: [], left: length });
+        return undefined;
+      }
+      default:
+        throw unreadable();
+    }
+  }
+
+  /** Puts a value where it belongs. @returns the response that is whole with it */
+  #close(value: RespValue): RespValue | undefined {
+    let closed = value;
+    for (let list = this.#open.at(-1); list; list = this.#open.at(-1)) {
+      list.items.push(closed);
+      list.left--;
+      if (list.left > 0) return undefined;
+      closed = list.items;
+      this.#open.pop();
+    }
+    return closed;
+  }
+}
+
+function integerIn(line: string): number {
+  if (!INTEGER.test(line)) throw unreadable();
+  return Number(line);
+}
+
+/** @returns `null` for what there is not */
+function lengthIn(line: string): number | null {
+  const length = integerIn(line);
+  if (length === -1) return null;
+  if (length < 0) throw unreadable();
+  if (length > MAX_BYTES) throw tooLong();
+  return length;
+}
+
+function tooLong(): Error {
+  return new Error(`the response is longer than ${MAX_BYTES} bytes`);
+}
+
+function unreadable(): Error {
+  return new Error('the response is none of Redis');
+}

@@ -1,0 +1,179 @@
+import { expect } from 'chai';
+import { type KeptClient, KeptClients } from '#lib/sources/kept-clients.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+class Connection implements KeptClient {
+  isBroken = false;
+  isDestroyed = false;
+  bytesRead = 0;
+
+  destroy(): void {
+    this.isDestroyed = true;
+  }
+}
+
+describe('KeptClients', () => {
+  let clock: ManualClock;
+  let clients: KeptClients<Connection>;
+  let made: Connection[];
+  const never = new AbortController().signal;
+  const connect = async () => {
+    const connection = new Connection();
+    made.push(connection);
+    return connection;
+  };
+  const use = <R>(work: (client: Connection) => Promise<R>, signal = never, key = 'a') =>
+    clients.use(key, { connect, work, signal });
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    clients = new KeptClients({ clock });
+    made = [];
+  });
+
+  afterEach(() => clients[Symbol.dispose]());
+
+  it('shares a connection between those that need the same', async () => {
+    const both = Promise.withResolvers<void>();
+    const first = use(() => both.promise);
+    expect(await use(async (client) => client.isDestroyed)).to.equal(false);
+    both.resolve();
+    await first;
+    await use(async () => {}, never, 'b');
+    expect([made.length, clients.size]).to.deep.equal([2, 2]);
+  });
+
+  it('keeps a connection over which a server refused something', async () => {
+    const other = Promise.withResolvers<string>();
+    const waiting = use(() => other.promise);
+    expect(await errorOf(use(async () => await Promise.reject(new Error('refused'))))).to.equal('refused');
+    expect(made[0]?.isDestroyed).to.equal(false);
+    other.resolve('told');
+    expect(await waiting).to.equal('told');
+    await use(async () => {});
+    expect(made).to.have.length(1);
+  });
+
+  it('drops a connection that is broken', async () => {
+    const broken = use(async (client) => {
+      client.isBroken = true;
+      throw new Error('reset');
+    });
+    expect(await errorOf(broken)).to.equal('reset');
+    await use(async () => {});
+    expect(made.map(({ isDestroyed }) => isDestroyed)).to.deep.equal([true, false]);
+  });
+
+  it('keeps a connection over which something came while one request was given up', async () => {
+    const { signal, given } = giveUp();
+    const slow = use(async (client) => {
+      client.bytesRead++;
+      given();
+      return await new Promise(() => {});
+    }, signal);
+    expect(await errorOf(slow)).to.equal('given up');
+    await use(async () => {});
+    expect(made).to.have.length(1);
+  });
+
+  it('replaces a connection over which nothing came, and lets others end what they do on it', async () => {
+    const other = Promise.withResolvers<string>();
+    const waiting = use(() => other.promise);
+    const { signal, given } = giveUp();
+    const silent = use(() => new Promise(() => {}), signal);
+    given();
+    expect(await errorOf(silent)).to.equal('given up');
+    await use(async () => {});
+    expect(made.map(({ isDestroyed }) => isDestroyed)).to.deep.equal([false, false]);
+    expect(clients.size).to.equal(2);
+    other.resolve('told');
+    expect(await waiting).to.equal('told');
+    await settled();
+    expect(made.map(({ isDestroyed }) => isDestroyed)).to.deep.equal([true, false]);
+    expect(clients.size).to.equal(1);
+  });
+
+  it('goes on connecting for others when one gives up', async () => {
+    const connected = Promise.withResolvers<Connection>();
+    const waiting = clients.use('a', {
+      connect: () => connected.promise,
+      work: async () => 'told',
+      signal: never,
+    });
+    const { signal, given } = giveUp();
+    const second = use(async () => {}, signal);
+    given();
+    expect(await errorOf(second)).to.equal('given up');
+    connected.resolve(new Connection());
+    expect(await waiting).to.equal('told');
+    expect(made).to.have.length(0);
+  });
+
+  it('gives a connection up that does not come about in time, and destroys it when it comes late', async () => {
+    const connected = Promise.withResolvers<Connection>();
+    let told: AbortSignal | undefined;
+    const waiting = errorOf(
+      clients.use('a', {
+        connect: (signal) => {
+          told = signal;
+          return connected.promise;
+        },
+        work: async () => 'told',
+        signal: never,
+      }),
+    );
+    await clock.advance(10_000);
+    expect(await waiting).to.equal('no connection within 10s');
+    expect(told?.aborted).to.equal(true);
+    expect(clients.size).to.equal(0);
+    const late = new Connection();
+    connected.resolve(late);
+    await settled();
+    expect(late.isDestroyed).to.equal(true);
+  });
+
+  it('connects again after it could not', async () => {
+    const refused = () => Promise.reject(new Error('nobody there'));
+    expect(
+      await errorOf(clients.use('a', { connect: refused, work: async () => {}, signal: never })),
+    ).to.equal('nobody there');
+    expect(await use(async () => 'told')).to.equal('told');
+  });
+
+  it('closes a connection that nobody has used for five minutes', async () => {
+    await use(async () => {});
+    await clock.advance(299_999);
+    await use(async () => {});
+    await clock.advance(299_999);
+    expect(made[0]?.isDestroyed).to.equal(false);
+    await clock.advance(1);
+    expect([made[0]?.isDestroyed, clients.size, clock.sleeperCount]).to.deep.equal([true, 0, 0]);
+  });
+
+  it('closes all when it is disposed of, also those that are replaced, and refuses to be used', async () => {
+    const { signal, given } = giveUp();
+    const waiting = use(() => new Promise(() => {}));
+    const silent = use(() => new Promise(() => {}), signal);
+    given();
+    await errorOf(silent);
+    await use(async () => {});
+    clients[Symbol.dispose]();
+    await settled();
+    expect(made.map(({ isDestroyed }) => isDestroyed)).to.deep.equal([true, true]);
+    expect(await errorOf(use(async () => {}))).to.equal('the connections are closed');
+    void waiting;
+  });
+});
+
+function giveUp(): { readonly signal: AbortSignal; readonly given: () => void } {
+  const controller = new AbortController();
+  return {
+    signal: controller.signal,
+    given: () => setImmediate(() => controller.abort(new Error('given up'))),
+  };
+}
+
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

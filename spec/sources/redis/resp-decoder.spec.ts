@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { RespDecoder, RespError, type RespValue } from '#lib/sources/redis/resp-decoder.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+describe('RespDecoder', () => {
+  it('reads texts, numbers, errors, lists and what there is not', () => {
+    const text = '+OK\r\n:-7\r\n$5\r\nab\r\nc\r\n$-1\r\n*-1\r\n*0\r\n*2\r\n*1\r\n:1\r\n$0\r\n\r\n';
+    expect(new RespDecoder().decode(Buffer.from(text))).to.deep.equal([
+      ...['OK', -7, 'ab\r\nc', null, null, []],
+      [[1], ''],
+    ]);
+    const [error] = new RespDecoder().decode(Buffer.from('-ERR no\r\n'));
+    expect(error).to.be.instanceOf(RespError).with.property('message', 'ERR no');
+  });
+
+  it('reads the same however the bytes are cut', () => {
+    const value: fc.Arbitrary<RespValue> = fc.letrec<{ value: RespValue }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.string({ unit: 'grapheme', maxLength: 300 }),
+        fc.maxSafeInteger(),
+        fc.constant(null),
+        fc.array(tie('value'), { maxLength: 4 }),
+      ),
+    })).value;
+    fc.assert(
+      fc.property(
+        fc.array(value, { maxLength: 5 }),
+        fc.array(fc.nat(400), { maxLength: 20 }),
+        (values, cuts) => {
+          const bytes = Buffer.from(values.map(encode).join(''));
+          const decoder = new RespDecoder();
+          const read: RespValue[] = [];
+          let at = 0;
+          for (const cut of cuts) {
+            read.push(...decoder.decode(bytes.subarray(at, at + cut)));
+            at = Math.min(bytes.length, at + cut);
+          }
+          read.push(...decoder.decode(bytes.subarray(at)));
+          expect(read).to.deep.equal(values);
+        },
+      ),
+    );
+  });
+
+  it('refuses a text at once that says it is longer than a mebibyte', () => {
+    expect(() => new RespDecoder().decode(Buffer.from(`$${MEBIBYTE + 1}\r\n`))).to.throw(
+      'the response is longer than 1048576 bytes',
+    );
+    expect(new RespDecoder().decode(Buffer.from(`$${MEBIBYTE}\r\n`))).to.deep.equal([]);
+  });
+
+  it('refuses a response that is longer, though its parts are short', () => {
+    const decoder = new RespDecoder();
+    decoder.decode(Buffer.from('*1000000\r\n'));
+    const part = Buffer.from(`$1000\r\n${'a'.repeat(1000)}\r\n`.repeat(500));
+    decoder.decode(part);
+    decoder.decode(part);
+    expect(() => decoder.decode(part)).to.throw('the response is longer than 1048576 bytes');
+  });
+
+  it('refuses a line without end, and goes on counting from nothing after each response', () => {
+    const decoder = new RespDecoder();
+    const whole = Buffer.from(`$600000\r\n${'a'.repeat(600_000)}\r\n`);
+    expect(decoder.decode(whole)).to.have.length(1);
+    expect(decoder.decode(whole)).to.have.length(1);
+    expect(() => decoder.decode(Buffer.from(`+${'a'.repeat(MEBIBYTE)}`))).to.throw(
+      'longer than 1048576 bytes',
+    );
+  });
+
+  it('refuses what is no response of Redis', () => {
+    for (const text of [
+      'HTTP/1.1 200 OK\r\n',
+      '\r\n',
+      '\n',
+      '+OK\n',
+      ':1e3\r\n',
+      '$-2\r\n',
+      '$1\r\nab\r\n',
+      '*x\r\n',
+    ])
+      expect(() => new RespDecoder().decode(Buffer.from(text)), text).to.throw(
+        'the response is none of Redis',
+      );
+    expect(() => new RespDecoder().decode(Buffer.from('*1\r\n'.repeat(9)))).to.throw('nested too deep');
+    expect(new RespDecoder().decode(Buffer.from(`${'*1\r\n'.repeat(8)}:1\r\n`))).to.have.length(1);
+  });
+});
+
+function encode(value: RespValue): string {
+  if (value === null) return '$-1\r\n';
+  if (typeof value === 'number') return `:${value}\r\n`;
+  if (typeof value === 'string') return `$${Buffer.byteLength(value)}\r\n${value}\r\n`;
+  const items = value as readonly RespValue[];
+  return `*${items.length}\r\n${items.map(encode).join('')}`;
+}
