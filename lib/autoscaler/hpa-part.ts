@@ -7,17 +7,18 @@ import type { Subsystem } from './subsystem.ts';
 
 /** What the HPA controller needs as a part of the autoscaler. */
 export interface HpaPartEnvironment extends HpaEnvironment {
-  readonly workers: number;
   readonly workQueues: WorkQueueSeries;
 }
 
+/** So many HPAs may wait for their metrics at once; how many are acted on meanwhile, a flag says. */
+const WORKERS = 500;
 /** Failures of the API server itself are tried again after this long, and at the latest after a minute. */
 const RETRY = { baseDelayMs: 1000, maxDelayMs: 60_000 };
 const LOOK_MS = 10_000;
 
 /** The HPA controller as a part of the autoscaler: it finds out in which version HPAs are, follows them, and acts while it leads. */
 export function hpaPart(environment: HpaPartEnvironment): Subsystem {
-  const { workers, workQueues: series, clock, logger, options } = environment;
+  const { workQueues: series, clock, logger, options } = environment;
   const hpa = hpaSubsystem(environment);
   const disposal = new AbortController();
   const started = Promise.withResolvers<void>();
@@ -45,7 +46,8 @@ export function hpaPart(environment: HpaPartEnvironment): Subsystem {
       if (!options.isDryRun) logger.info(TELL_THE_OTHER, { condition: 'ControlledElsewhere' });
       await raceAbort(started.promise, signal).catch(() => {});
       if (signal.aborted) return;
-      await runController(hpa.controller(), { clock, logger, signal, workers, series, queue: RETRY });
+      const run = { clock, logger, signal, workers: WORKERS, series, queue: RETRY };
+      await runController(hpa.controller(), run);
     },
     async [Symbol.asyncDispose]() {
       disposal.abort(new Error('the program ends'));

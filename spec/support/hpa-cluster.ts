@@ -59,6 +59,7 @@ export const PATHS = {
 
 const OPTIONS: HpaLoopOptions = {
   syncPeriodMs: 15_000,
+  concurrentSyncs: 4,
   config: DEFAULT_HPA_CONFIG,
   selector: parseLabelSelector(''),
   isDryRun: false,
@@ -114,7 +115,7 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
       });
       subsystem.start(version);
       const ending = new AbortController();
-      const run: RunControllerOptions = { clock, logger, signal: ending.signal, workers: 4 };
+      const run: RunControllerOptions = { clock, logger, signal: ending.signal, workers: 50 };
       const controller = subsystem.controller();
       const done = runController(
         {

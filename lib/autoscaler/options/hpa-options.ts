@@ -3,9 +3,8 @@ import type { HpaLoopOptions } from '#lib/hpa/loop/hpa-controller.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { hpaFeatureGates, type hpaFlags } from './hpa-flags.ts';
 
-/** How HorizontalPodAutoscalers are decided, and how many at once. */
+/** How HorizontalPodAutoscalers are decided. */
 export interface HpaOptions {
-  readonly workers: number;
   readonly options: HpaLoopOptions;
 }
 
@@ -13,8 +12,8 @@ export interface HpaOptions {
 export function hpaOptionsOf(values: FlagValues<typeof hpaFlags>): HpaOptions {
   const { HPAConfigurableTolerance, PodLevelResources } = hpaFeatureGates(values.hpaFeatureGates);
   return {
-    workers: values.concurrentHpaSyncs,
     options: {
+      concurrentSyncs: values.concurrentHpaSyncs,
       syncPeriodMs: values.hpaSyncPeriodMs,
       selector: parseLabelSelector(values.hpaSelector),
       isDryRun: values.dryRun,

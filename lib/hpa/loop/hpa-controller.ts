@@ -1,3 +1,4 @@
+import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { type Controller, DONE } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { Informer } from '#lib/kubernetes/informer/informer.ts';
@@ -21,13 +22,15 @@ import type { DecisionLog } from './decision-log.ts';
 import { actedOnElsewhere, withoutElsewhere } from './elsewhere-condition.ts';
 import type { HpaSeries } from './hpa-series.ts';
 import type { OtherControllers } from './other-controllers.ts';
-import type { ReadWorld } from './read-world.ts';
+import type { ReadWorld, World } from './read-world.ts';
 import type { StatusClient } from './status-client.ts';
 import { DueHpas, type SyncSchedule, syncSchedule, untilNextMs } from './sync-schedule.ts';
 
 /** What flags say about deciding. */
 export interface HpaLoopOptions {
   readonly syncPeriodMs: number;
+  /** So many are acted on at once; more may wait until their metrics are read. */
+  readonly concurrentSyncs: number;
   readonly config: HpaConfig;
   /** Which HPAs are taken care of. */
   readonly selector: LabelSelector;
@@ -63,6 +66,7 @@ export function hpaController(dependencies: HpaDependencies): Controller {
   const { hpas, pods, readWorld, statuses, memories, autoMin, others, decisions, series, clock, options } =
     dependencies;
   const due = new DueHpas();
+  const permits = new Semaphore(options.concurrentSyncs);
   return {
     name: 'hpa',
     watches: [hpas, { onChange: () => () => {}, synced: (signal) => pods.synced(signal) }],
@@ -92,7 +96,7 @@ export function hpaController(dependencies: HpaDependencies): Controller {
         await statuses.write(hpa, status, signal);
       } else {
         const startedAtMs = clock.monotonicMs();
-        const outcome = await act(hpa, { schedule, due, signal, ...dependencies });
+        const outcome = await act(hpa, { schedule, due, permits, signal, ...dependencies });
         series.reconciled(outcome, clock.monotonicMs() - startedAtMs);
       }
       const nowMs = clock.monotonicMs();
@@ -106,6 +110,7 @@ export function hpaController(dependencies: HpaDependencies): Controller {
 interface ActOptions extends HpaDependencies {
   readonly schedule: SyncSchedule;
   readonly due: DueHpas;
+  readonly permits: Semaphore;
   readonly signal: AbortSignal;
 }
 
@@ -117,19 +122,22 @@ async function act(seen: FollowedHpa, acting: ActOptions): Promise<Outcome> {
   const hpa = withoutElsewhere(seen);
   const maxAgeMs = due.shortestPeriodMs(namespace) / 2;
   const rememberer = { namespace, name, uid };
-  const look = async (isFresh: boolean) => {
-    const { target, isFollowed, ...world } = await readWorld.of(hpa, { maxAgeMs, signal, isFresh });
+  const look = async (isFresh: boolean, earlier?: World) => {
+    const read = await readWorld.of(hpa, { maxAgeMs, signal, isFresh, earlier });
+    const { target, isFollowed, ...world } = read;
     const nowMs = clock.nowMs();
     const memory = await memories.of(rememberer, {
       currentReplicas: target?.specReplicas,
       decidedAtMs: nowMs - schedule.periodMs,
     });
-    return { target, isFollowed, nowMs, decision: decide({ hpa, ...world, memory, config, nowMs }) };
+    return { read, nowMs, decision: decide({ hpa, ...world, memory, config, nowMs }) };
   };
   let looked = await look(await memories.dependsOnScale(rememberer, clock.nowMs()));
+  using _permit = await acting.permits.acquire(signal);
   // What is followed may be outdated: nothing is scaled on its word.
-  if (looked.isFollowed && looked.decision.scaleTo !== undefined) looked = await look(true);
-  const { target, nowMs, decision } = looked;
+  if (looked.read.isFollowed && looked.decision.scaleTo !== undefined) looked = await look(true, looked.read);
+  const { nowMs, decision } = looked;
+  const { target } = looked.read;
   let outcome = conclude(decision, hpa, { nowMs });
   if (isDryRun) {
     memories.set(rememberer, decision.memory);

@@ -19,6 +19,7 @@ import { HpaMemories } from '../memory/hpa-memories.ts';
 import { type ConfigMap, MemoryStore } from '../memory/memory-store.ts';
 import { followedPod, POD_INDEXES } from '../pods/pod-lister.ts';
 import { CustomMetricsApi } from '../readings/custom-metrics-api.ts';
+import { MetricValuesReader } from '../readings/metric-values-reader.ts';
 import { NamespaceUsage } from '../readings/namespace-usage.ts';
 import { FollowedScales } from '../targets/followed-scales.ts';
 import { debugHpa } from './debug-hpa.ts';
@@ -72,6 +73,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     ...environment,
     usage: new NamespaceUsage({ client, clock }),
     customMetrics: new CustomMetricsApi({ client, clock }),
+    values: new MetricValuesReader({ client, clock }),
   };
   const autoMinLog = new AutoMinLog(registry);
   const { askPrometheus } = environment;

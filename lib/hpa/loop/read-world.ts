@@ -9,7 +9,8 @@ import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';
 import { type FollowedPod, selectPods } from '../pods/pod-lister.ts';
 import { SelectorRegistry } from '../pods/selector-registry.ts';
-import { type MetricReaderOptions, type ReadingContext, readMetric } from '../readings/metric-reader.ts';
+import type { MetricReaderOptions, ReadingContext } from '../readings/metric-reader.ts';
+import { readMetrics } from '../readings/read-metrics.ts';
 import type { FollowedScales } from '../targets/followed-scales.ts';
 import { readTargetScale } from '../targets/target-scale.ts';
 import type { HpaSeries } from './hpa-series.ts';
@@ -40,13 +41,18 @@ export class ReadWorld {
     this.#options = options;
   }
 
+  /** @param earlier what was read right before: of the world as it is now, only the scale is read live then */
   async of(
     hpa: FollowedHpa,
     {
       maxAgeMs,
       signal,
       isFresh,
-    }: Pick<ReadingContext, 'maxAgeMs' | 'signal'> & { readonly isFresh?: boolean },
+      earlier,
+    }: Pick<ReadingContext, 'maxAgeMs' | 'signal'> & {
+      readonly isFresh?: boolean;
+      readonly earlier?: World | undefined;
+    },
   ): Promise<World> {
     const { namespace, name } = hpa.metadata;
     const read = await readTargetScale(hpa, this.#options.scales, { signal, ...(isFresh && { isFresh }) });
@@ -59,7 +65,9 @@ export class ReadWorld {
     const pods = selectPods(this.#options.pods, namespace, selector);
     const rivals = this.#selectors.rivalsOf(key, namespace, pods);
     const context = { namespace, selector, pods, maxAgeMs, signal };
-    const readings = rivals.length > 0 ? [] : await this.#readings(hpa, context);
+    // The readings are of the pods that the selector selects; what has to be read live is the scale alone.
+    const isRead = earlier?.target?.selector === scale.selector && earlier.readings.length > 0;
+    const readings = rivals.length > 0 ? [] : isRead ? earlier.readings : await this.#readings(hpa, context);
     return { scale, target: scale, isFollowed, pods, rivals, readings };
   }
 
@@ -70,14 +78,8 @@ export class ReadWorld {
 
   async #readings({ spec }: FollowedHpa, context: ReadingContext): Promise<readonly MetricReading[]> {
     const { reader, series, clock } = this.#options;
-    return await Promise.all(
-      (spec.metrics ?? []).map(async (metric) => {
-        const startedAtMs = clock.monotonicMs();
-        const reading = await readMetric(metric, context, reader);
-        series.metricRead(metric.type, clock.monotonicMs() - startedAtMs, 'error' in reading);
-        return reading;
-      }),
-    );
+    const onRead = series.metricRead.bind(series);
+    return await readMetrics(spec.metrics ?? [], context, { reader, clock, onRead });
   }
 }
 

@@ -1,4 +1,3 @@
-import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
@@ -8,16 +7,17 @@ import type { ScaledPod } from '../objects/scaled-pod.ts';
 import { type CustomMetricsApi, NO_CUSTOM_METRICS } from './custom-metrics-api.ts';
 import { externalMetricPath, objectMetricPath, podsMetricPath } from './metric-paths.ts';
 import { metricSelector } from './metric-selector.ts';
-import { metricValues, oldestOf } from './metric-values.ts';
+import { oldestOf } from './metric-values.ts';
+import type { MetricValuesReader } from './metric-values-reader.ts';
 import type { NamespaceUsage } from './namespace-usage.ts';
 import { serverWords } from './server-words.ts';
 
 /** What metrics are read with. */
 export interface MetricReaderOptions {
-  readonly client: ApiClient;
   readonly mapper: RestMapper;
   readonly usage: NamespaceUsage;
   readonly customMetrics: CustomMetricsApi;
+  readonly values: MetricValuesReader;
 }
 
 /** For which HPA a metric is read. */
@@ -25,7 +25,7 @@ export interface ReadingContext {
   readonly namespace: string;
   readonly selector: LabelSelector;
   readonly pods: readonly ScaledPod[];
-  /** How old a list of what pods use may be. */
+  /** How old what was read for other HPAs may be. */
   readonly maxAgeMs: number;
   readonly signal: AbortSignal;
 }
@@ -71,8 +71,8 @@ async function readUsage(
 
 async function readPodsMetric(
   { metric }: NamedMetricSpec,
-  { namespace, selector, signal }: ReadingContext,
-  { client, customMetrics }: MetricReaderOptions,
+  { namespace, selector, maxAgeMs, signal }: ReadingContext,
+  { customMetrics, values }: MetricReaderOptions,
 ): Promise<MetricReading> {
   const metricSelectorText = metricSelector(metric.selector);
   const asked = { signal, resource: 'pods', group: 'custom.metrics.k8s.io' };
@@ -83,7 +83,7 @@ async function readPodsMetric(
       ...{ namespace, name: metric.name, labelSelector: selector.toString() },
       metricSelector: metricSelectorText,
     });
-    const podValues = metricValues(await client.getJson(path, { signal }));
+    const podValues = await values.of(path, { maxAgeMs, signal });
     return { podValues, ...oldestOf(podValues) };
   } catch (error) {
     return failed(error, asked);
@@ -92,8 +92,8 @@ async function readPodsMetric(
 
 async function readObjectMetric(
   { metric, describedObject }: ObjectMetricSpec,
-  { namespace, signal }: ReadingContext,
-  { client, mapper, customMetrics }: MetricReaderOptions,
+  { namespace, maxAgeMs, signal }: ReadingContext,
+  { mapper, customMetrics, values: reader }: MetricReaderOptions,
 ): Promise<MetricReading> {
   const { apiVersion = 'v1', kind, name } = describedObject;
   const metricSelectorText = metricSelector(metric.selector);
@@ -111,9 +111,8 @@ async function readObjectMetric(
     const version = await customMetrics.version(signal);
     if (version === undefined) return { error: NO_CUSTOM_METRICS };
     const asked = { namespace, name: metric.name, metricSelector: metricSelectorText };
-    const values = metricValues(
-      await client.getJson(objectMetricPath(version, asked, { resource, name }), { signal }),
-    );
+    const path = objectMetricPath(version, asked, { resource, name });
+    const values = await reader.of(path, { maxAgeMs, signal });
     const [only] = values;
     if (values.length !== 1 || !only) {
       return {
@@ -128,15 +127,15 @@ async function readObjectMetric(
 
 async function readExternalMetric(
   { metric }: NamedMetricSpec,
-  { namespace, signal }: ReadingContext,
-  { client }: MetricReaderOptions,
+  { namespace, maxAgeMs, signal }: ReadingContext,
+  { values: reader }: MetricReaderOptions,
 ): Promise<MetricReading> {
   const path = externalMetricPath({
     ...{ namespace, name: metric.name },
     metricSelector: metricSelector(metric.selector),
   });
   try {
-    const values = metricValues(await client.getJson(path, { signal }));
+    const values = await reader.of(path, { maxAgeMs, signal });
     return { values: values.map(({ value }) => value), ...oldestOf(values) };
   } catch (error) {
     const resource = metric.name.toLowerCase();

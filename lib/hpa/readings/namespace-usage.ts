@@ -1,63 +1,35 @@
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import { equalityOf } from '../pods/equality.ts';
 import { type LabelledUsage, podMetricsList } from './pod-metrics-list.ts';
+import { READ_WITHIN_MS, SharedReads } from './shared-reads.ts';
 
-/** What {@link NamespaceUsage} works with. */
-export interface NamespaceUsageOptions {
-  readonly client: ApiClient;
-  readonly clock: Clock;
-}
-
-interface Listing {
-  readonly askedAtMs: number;
-  readonly usages: Promise<UsageList>;
-}
-
-/** Lists of more namespaces are not kept. */
-const MOST_NAMESPACES = 10_000;
+const TIMEOUT = { timeoutMs: READ_WITHIN_MS };
 
 /**
  * What pods use, by the resource metrics API: listed once a namespace, for all that ask within a while.
  */
 export class NamespaceUsage {
-  readonly #options: NamespaceUsageOptions;
-  readonly #listings = new Map<string, Listing>();
+  readonly #client: ApiClient;
+  readonly #lists: SharedReads<UsageList>;
 
-  constructor(options: NamespaceUsageOptions) {
-    this.#options = options;
+  constructor({ client, clock }: { readonly client: ApiClient; readonly clock: Clock }) {
+    this.#client = client;
+    this.#lists = new SharedReads({ clock });
   }
 
-  /**
-   * @param maxAgeMs a list that was asked for longer ago is asked for again
-   * @throws what the API client throws, for everybody who waited for the same list; nothing is kept of a failure
-   */
+  /** @throws what the API client throws, for everybody who waited for the same list */
   async of(
     namespace: string,
-    { maxAgeMs, signal }: { readonly maxAgeMs: number; readonly signal: AbortSignal },
+    asked: { readonly maxAgeMs: number; readonly signal: AbortSignal },
   ): Promise<UsageList> {
-    const { clock } = this.#options;
-    let listing = this.#listings.get(namespace);
-    if (!listing || clock.monotonicMs() - listing.askedAtMs >= maxAgeMs) {
-      const asked: Listing = { askedAtMs: clock.monotonicMs(), usages: this.#list(namespace) };
-      asked.usages.catch(() => {
-        if (this.#listings.get(namespace) === asked) this.#listings.delete(namespace);
-      });
-      this.#listings.delete(namespace); // to the end: the longest unasked go first
-      this.#listings.set(namespace, asked);
-      const [oldest] = this.#listings.keys();
-      if (this.#listings.size > MOST_NAMESPACES && oldest !== undefined) this.#listings.delete(oldest);
-      listing = asked;
-    }
-    return await raceAbort(listing.usages, signal);
-  }
-
-  /** Not bound to the signal of who asks first: others wait for the same list. */
-  async #list(namespace: string): Promise<UsageList> {
     const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${encodeURIComponent(namespace)}/pods`;
-    return new UsageList(podMetricsList(await this.#options.client.getJson(path)));
+    return await this.#lists.get(
+      namespace,
+      asked,
+      async () => new UsageList(podMetricsList(await this.#client.getJson(path, TIMEOUT))),
+    );
   }
 }
 

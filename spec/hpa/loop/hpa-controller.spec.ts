@@ -148,6 +148,20 @@ describe('hpaController', function () {
     expect(await cluster.replicas('web')).to.equal(3);
   });
 
+  it('decides by a thousand external metrics, each of which is asked for once', async () => {
+    cluster = await startHpaCluster();
+    await cluster.deployment('web', 2);
+    const names = Array.from({ length: 1000 }, (_, place) => `queue-${place}`);
+    const target = { type: 'AverageValue', averageValue: '10' };
+    const metrics = names.map((name) => ({ type: 'External', external: { metric: { name }, target } }));
+    await cluster.hpa('web', { spec: { metrics } });
+    for (const name of names) cluster.queue(name, name === 'queue-999' ? '40' : '20');
+    await cluster.lead();
+    await cluster.passes(async () => (await cluster.get('web')).status?.desiredReplicas === 4);
+    expect(await cluster.replicas('web')).to.equal(4);
+    expect(cluster.metrics.asked).to.have.lengthOf(1000);
+  });
+
   it('refuses two HPAs that scale the same pods', async () => {
     cluster = await startHpaCluster({ nodes: 1, podsPerNode: 0 });
     await cluster.deployment('web', 2);

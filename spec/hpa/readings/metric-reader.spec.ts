@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import { CustomMetricsApi } from '#lib/hpa/readings/custom-metrics-api.ts';
 import { readMetric } from '#lib/hpa/readings/metric-reader.ts';
+import { MetricValuesReader } from '#lib/hpa/readings/metric-values-reader.ts';
 import { NamespaceUsage } from '#lib/hpa/readings/namespace-usage.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
@@ -166,8 +167,8 @@ describe('readMetric', () => {
         pods: [builtPod('web-0'), builtPod('web-1')],
       },
       {
-        client,
         customMetrics,
+        values: new MetricValuesReader({ client, clock }),
         mapper: new RestMapper({ api: client, clock }),
         usage: new NamespaceUsage({ client, clock }),
       },

@@ -31,6 +31,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'read-request.ts': 'hands path and query to the readers of the table',
   'read-request-of.ts': 'hands on what has been read of a request',
   'metric-reader.ts': 'asks for metrics; what comes back is read by the readers of the table',
+  'read-metrics.ts': 'asks for all metrics of an HPA, each by the reader before',
   'target-scale.ts': 'asks for a scale by a client that reads it',
   'read-settings.ts': 'hands settings of bounded length to the readers of the table, once for each HPA',
   'read-json-as.ts': 'hands JSON to the reader of the table and checks its form',

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { READ_WITHIN_MS, SharedReads } from '#lib/hpa/readings/shared-reads.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const ASKED = { maxAgeMs: 1000, signal: new AbortController().signal };
+
+describe('SharedReads', () => {
+  it('reads once for all that ask within a while, and again after it', async () => {
+    const clock = new ManualClock();
+    const reads = new SharedReads<number>({ clock });
+    let count = 0;
+    const ask = (key: string) => reads.get(key, ASKED, async () => ++count);
+    expect(await Promise.all([ask('a'), ask('a'), ask('b')])).to.deep.equal([1, 1, 2]);
+    await clock.advance(999);
+    expect(await ask('a')).to.equal(1);
+    await clock.advance(1);
+    expect(await ask('a')).to.equal(3);
+  });
+
+  it('waits for what is under way, however long ago it began', async () => {
+    const clock = new ManualClock();
+    const reads = new SharedReads<string>({ clock });
+    const slow = Promise.withResolvers<string>();
+    const first = reads.get('a', ASKED, () => slow.promise);
+    await clock.advance(5000);
+    const second = reads.get('a', ASKED, async () => 'again');
+    slow.resolve('once');
+    expect(await Promise.all([first, second])).to.deep.equal(['once', 'once']);
+  });
+
+  it('keeps no failure, and goes on where who asked first has left', async () => {
+    const reads = new SharedReads<string>({ clock: new ManualClock() });
+    const failing = reads.get('a', ASKED, () => Promise.reject(new Error('refused')));
+    expect(await failing.catch(String)).to.equal('Error: refused');
+    expect(await reads.get('a', ASKED, async () => 'well')).to.equal('well');
+    const leaving = new AbortController();
+    const slow = Promise.withResolvers<string>();
+    const first = reads.get('b', { ...ASKED, signal: leaving.signal }, () => slow.promise).catch(String);
+    const second = reads.get('b', ASKED, async () => 'again');
+    leaving.abort(new Error('gone'));
+    slow.resolve('late');
+    expect([await first, await second]).to.deep.equal(['Error: gone', 'late']);
+  });
+
+  it('has a bounded number under way, the others in their order', async () => {
+    const reads = new SharedReads<number>({ clock: new ManualClock() });
+    let [running, most] = [0, 0];
+    const read = async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setImmediate(resolve));
+      return running--;
+    };
+    await Promise.all(Array.from({ length: 100 }, (_, place) => reads.get(`${place}`, ASKED, read)));
+    expect(most).to.equal(32);
+  });
+
+  it('fails those that wait once nothing is responded to, and begins again', async () => {
+    const clock = new ManualClock();
+    const reads = new SharedReads<string>({ clock });
+    const hang = async () => {
+      await clock.sleep(READ_WITHIN_MS);
+      throw new Error('no response');
+    };
+    const asked = Array.from({ length: 40 }, (_, place) => reads.get(`${place}`, ASKED, hang).catch(String));
+    await clock.advance(READ_WITHIN_MS);
+    const failures = await Promise.all(asked);
+    expect(failures.slice(0, 32).every((one) => one === 'Error: no response')).to.equal(true);
+    expect(new Set(failures.slice(32))).to.deep.equal(
+      new Set(['Error: the metrics API has responded to nothing for 10s']),
+    );
+    expect(await reads.get('0', ASKED, async () => 'well')).to.equal('well');
+  });
+
+  it('lets those wait on that wait for an API which responds to others', async () => {
+    const clock = new ManualClock();
+    const reads = new SharedReads<string>({ clock });
+    const slow = (key: string, durationMs: number) =>
+      reads.get(key, ASKED, async () => {
+        await clock.sleep(durationMs);
+        if (durationMs >= READ_WITHIN_MS) throw new Error('no response');
+        return key;
+      });
+    const hanging = Array.from({ length: 31 }, (_, place) => slow(`${place}`, READ_WITHIN_MS).catch(String));
+    const others = ['a', 'b', 'c'].map((key) => slow(key, 6000));
+    await clock.advance(30_000);
+    expect(await Promise.all(others)).to.deep.equal(['a', 'b', 'c']);
+    expect(new Set(await Promise.all(hanging))).to.deep.equal(new Set(['Error: no response']));
+  });
+
+  it('keeps no more than it may, and what was read last rather', async () => {
+    const reads = new SharedReads<string>({
+      ...{ clock: new ManualClock(), mostKept: 10 },
+      weigh: (value) => value.length,
+    });
+    let asked: string[] = [];
+    const ask = (key: string, value: string) =>
+      reads.get(key, ASKED, async () => {
+        asked.push(key);
+        return value;
+      });
+    await ask('a', 'aaaa');
+    await ask('b', 'bbbb');
+    await ask('c', 'cccc');
+    asked = [];
+    for (const key of ['b', 'c', 'a']) await ask(key, key);
+    expect(asked).to.deep.equal(['a']);
+  });
+});
