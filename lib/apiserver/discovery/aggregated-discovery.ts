@@ -1,9 +1,10 @@
-import type { ApiGroup, ServedResource } from '#lib/apiserver/api-group.ts';
+import type { ApiGroup, ApiVersion, ServedResource } from '#lib/apiserver/api-group.ts';
 import type { Document } from '#lib/apiserver/encoding/document.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import type { Conversion, Restrictions } from '#lib/apiserver/negotiation/media-type.ts';
-import { writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
+import { LIST_META } from '#lib/apiserver/objects/list-meta.ts';
+import { documentOf, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
+import { OBJECT_META } from '#lib/apiserver/objects/object-meta.ts';
+import { manyOf, TEXT } from '#lib/apiserver/objects/value-types.ts';
 import { verbsOf } from './discovery-types.ts';
 
 /** What a client must ask for to get the discovery of all groups at once, and what it is told that it got. */
@@ -24,18 +25,17 @@ export const AGGREGATED_ONLY: Restrictions = {
 /** Every group with every version and resource, in one document. */
 export function apiGroupDiscoveryList(groups: readonly ApiGroup[]): Document {
   const { group, version, kind } = AGGREGATED_DISCOVERY;
-  return {
-    apiVersion: `${group}/${version}`,
-    kind,
-    fields: () => ({ metadata: {}, items: groups.map(groupFields) }),
-    writeFields: (message) => {
-      message.message(1, () => writeListMeta(message, {}));
-      for (const one of groups) message.message(2, () => writeGroup(message, one));
-    },
-  };
+  return documentOf(groups, GROUP_LIST, { kind, apiVersion: `${group}/${version}` });
 }
 
-/** The resources by the names before a slash, each with those behind it. */
+/** Resources by the name before a slash. */
+interface Nested {
+  readonly name: string;
+  /** `undefined` where only its subresources are served. */
+  readonly resource: ServedResource | undefined;
+  readonly subresources: readonly ServedResource[];
+}
+
 function nested(resources: readonly ServedResource[]): readonly Nested[] {
   const byName = Map.groupBy(resources, ({ name }) => name.split('/', 1)[0] ?? '');
   return [...byName].map(([name, all]) => ({
@@ -45,91 +45,65 @@ function nested(resources: readonly ServedResource[]): readonly Nested[] {
   }));
 }
 
-interface Nested {
-  readonly name: string;
-  /** `undefined` where only its subresources are served. */
-  readonly resource: ServedResource | undefined;
-  readonly subresources: readonly ServedResource[];
-}
-
-function groupFields({ name, versions }: ApiGroup): JsonObject {
-  return {
-    metadata: { name, creationTimestamp: null },
-    versions: versions.map((version) => ({
-      version: version.version,
-      resources: nested(version.resources()).map(resourceFields),
-      freshness: 'Current',
-    })),
-  };
-}
-
-function resourceFields({ name, resource, subresources }: Nested): JsonObject {
-  const any = resource ?? subresources[0];
-  return {
-    resource: name,
-    ...(resource && { responseKind: kindFields(resource) }),
-    scope: any?.isNamespaced ? 'Namespaced' : 'Cluster',
-    singularResource: resource?.singularName ?? '',
-    verbs: resource ? verbsOf(resource) : [],
-    ...(resource?.shortNames && { shortNames: resource.shortNames }),
-    ...(subresources.length > 0 && { subresources: subresources.map(subresourceFields) }),
-  };
-}
-
-function subresourceFields(resource: ServedResource): JsonObject {
-  return {
-    subresource: subresourceName(resource),
-    responseKind: kindFields(resource),
-    verbs: verbsOf(resource),
-  };
-}
-
 /** Group and version are left empty: those of the document's part that this stands in. */
-function kindFields({ kind }: ServedResource): JsonObject {
-  return { group: '', version: '', kind };
-}
+const RESPONSE_KIND = new MessageType<ServedResource>({
+  fields: {
+    group: field(TEXT, { number: 1, of: () => '' }),
+    version: field(TEXT, { number: 2, of: () => '' }),
+    kind: field(TEXT, { number: 3, of: ({ kind }) => kind }),
+  },
+});
 
-function writeGroup(message: ProtobufWriter, { name, versions }: ApiGroup): void {
-  message.message(1, () => writeNameOnly(message, name));
-  for (const version of versions) {
-    message.message(2, () => {
-      message.string(1, version.version);
-      for (const one of nested(version.resources())) message.message(2, () => writeResource(message, one));
-      message.string(3, 'Current');
-    });
-  }
-}
+const SUBRESOURCE = new MessageType<ServedResource>({
+  fields: {
+    subresource: field(TEXT, { number: 1, of: ({ name }) => name.slice(name.indexOf('/') + 1) }),
+    responseKind: field(RESPONSE_KIND, { number: 2, of: (resource) => resource }),
+    verbs: field(manyOf(TEXT), { number: 4, of: verbsOf }),
+  },
+});
 
-/** An `ObjectMeta` of a name and nothing else: its time of creation is an empty message. */
-function writeNameOnly(message: ProtobufWriter, name: string): void {
-  message.string(1, name);
-  for (const field of [2, 3, 4, 5, 6]) message.string(field, '');
-  message.uint(7, 0);
-  message.message(8, () => {});
-}
+const RESOURCE = new MessageType<Nested>({
+  fields: {
+    resource: field(TEXT, { number: 1, of: ({ name }) => name }),
+    responseKind: field(RESPONSE_KIND, { number: 2, isOptional: true, of: ({ resource }) => resource }),
+    scope: field(TEXT, {
+      number: 3,
+      of: ({ resource, subresources: [first] }) =>
+        (resource ?? first)?.isNamespaced ? 'Namespaced' : 'Cluster',
+    }),
+    singularResource: field(TEXT, { number: 4, of: ({ resource }) => resource?.singularName ?? '' }),
+    verbs: field(manyOf(TEXT), { number: 5, of: ({ resource }) => (resource ? verbsOf(resource) : []) }),
+    shortNames: field(manyOf(TEXT), {
+      number: 6,
+      isOptional: true,
+      of: ({ resource }) => resource?.shortNames,
+    }),
+    subresources: field(manyOf(SUBRESOURCE), {
+      number: 8,
+      isOptional: true,
+      of: ({ subresources }) => subresources,
+    }),
+  },
+});
 
-function writeResource(message: ProtobufWriter, { name, resource, subresources }: Nested): void {
-  message.string(1, name);
-  if (resource) message.message(2, () => writeKind(message, resource));
-  message.string(3, (resource ?? subresources[0])?.isNamespaced ? 'Namespaced' : 'Cluster');
-  message.string(4, resource?.singularName ?? '');
-  for (const verb of resource ? verbsOf(resource) : []) message.string(5, verb);
-  for (const shortName of resource?.shortNames ?? []) message.string(6, shortName);
-  for (const subresource of subresources) {
-    message.message(8, () => {
-      message.string(1, subresourceName(subresource));
-      message.message(2, () => writeKind(message, subresource));
-      for (const verb of verbsOf(subresource)) message.string(4, verb);
-    });
-  }
-}
+const VERSION = new MessageType<ApiVersion>({
+  fields: {
+    version: field(TEXT, { number: 1, of: ({ version }) => version }),
+    resources: field(manyOf(RESOURCE), { number: 2, of: (version) => nested(version.resources()) }),
+    freshness: field(TEXT, { number: 3, of: () => 'Current' }),
+  },
+});
 
-function writeKind(message: ProtobufWriter, { kind }: ServedResource): void {
-  message.string(1, '');
-  message.string(2, '');
-  message.string(3, kind);
-}
+const GROUP = new MessageType<ApiGroup>({
+  fields: {
+    metadata: field(OBJECT_META, { number: 1, of: ({ name }) => ({ name, creationTimestampMs: null }) }),
+    versions: field(manyOf(VERSION), { number: 2, of: ({ versions }) => versions }),
+  },
+});
 
-function subresourceName({ name }: ServedResource): string {
-  return name.slice(name.indexOf('/') + 1);
-}
+const GROUP_LIST = new MessageType<readonly ApiGroup[]>({
+  fields: {
+    metadata: field(LIST_META, { number: 1, of: () => ({}) }),
+    items: field(manyOf(GROUP), { number: 2, of: (groups) => groups }),
+  },
+});

@@ -1,6 +1,14 @@
 import type { ApiGroup, ServedResource } from '#lib/apiserver/api-group.ts';
-import { field, MessageType } from '#lib/apiserver/objects/message-type.ts';
-import { kindExtension, type Schema, type Schemas, TYPE_META } from '#lib/apiserver/objects/schema.ts';
+import { absent, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
+import {
+  ANY_TEXT,
+  kindExtension,
+  listOf,
+  type Schema,
+  type Schemas,
+  TYPE_META,
+  text,
+} from '#lib/apiserver/objects/schema.ts';
 import { FLAG, manyOf, TEXT, type ValueType } from '#lib/apiserver/objects/value-types.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
@@ -119,18 +127,8 @@ const API_RESOURCE = new MessageType<ServedResource>({
       description: 'Whether its objects are in namespaces.',
       of: ({ isNamespaced }) => isNamespaced,
     }),
-    group: field(TEXT, {
-      number: 8,
-      description: 'The preferred group of the resource, if it is not that of the list.',
-      isOptional: true,
-      of: () => '',
-    }),
-    version: field(TEXT, {
-      number: 9,
-      description: 'The preferred version of the resource, if it is not that of the list.',
-      isOptional: true,
-      of: () => '',
-    }),
+    group: absent(8, text('The preferred group of the resource, if it is not that of the list.'), ''),
+    version: absent(9, text('The preferred version of the resource, if it is not that of the list.'), ''),
     kind: field(TEXT, { number: 3, description: 'The kind of its objects.', of: ({ kind }) => kind }),
     verbs: field(VERBS, { number: 4, description: 'What can be done with it.', of: verbsOf }),
     shortNames: field(manyOf(TEXT, ATOMIC), {
@@ -139,18 +137,8 @@ const API_RESOURCE = new MessageType<ServedResource>({
       isOptional: true,
       of: ({ shortNames = [] }) => shortNames,
     }),
-    categories: field(manyOf(TEXT, ATOMIC), {
-      number: 7,
-      description: 'Groups of resources that it belongs to, such as all.',
-      isOptional: true,
-      of: () => [],
-    }),
-    storageVersionHash: field(TEXT, {
-      number: 10,
-      description: 'Changes with the version that its objects are stored in.',
-      isOptional: true,
-      of: () => '', // nothing is stored
-    }),
+    categories: absent(7, listOf('Groups of resources that it belongs to, such as all.', ANY_TEXT, ATOMIC)),
+    storageVersionHash: absent(10, text('Changes with the version that its objects are stored in.'), ''),
   },
 });
 

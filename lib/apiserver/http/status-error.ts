@@ -1,7 +1,7 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import { writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
+import { LIST_META } from '#lib/apiserver/objects/list-meta.ts';
+import { documentOf, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
+import { manyOf, TEXT, WHOLE_NUMBER } from '#lib/apiserver/objects/value-types.ts';
 
 /** One of several causes of a failure, each about one field of what was sent. */
 export interface StatusCause {
@@ -43,55 +43,40 @@ export class StatusError extends Error {
 
 /** The failure as a response. */
 export function statusDocument(error: StatusError): Document {
-  return {
-    apiVersion: 'v1',
-    kind: 'Status',
-    fields: () => statusFields(error),
-    writeFields: (message) => writeStatus(message, error),
-  };
+  return documentOf(error, STATUS, { kind: 'Status', apiVersion: 'v1' });
 }
 
-function statusFields({ message, reason, details, code }: StatusError): JsonObject {
-  return {
-    metadata: {},
-    status: 'Failure',
-    message,
-    ...(reason && { reason }),
-    ...(details && { details: detailsFields(details) }),
-    code,
-  };
-}
+const CAUSE = new MessageType<StatusCause>({
+  fields: {
+    reason: field(TEXT, { number: 1, of: ({ reason }) => reason }),
+    message: field(TEXT, { number: 2, of: ({ message }) => message }),
+    field: field(TEXT, { number: 3, of: ({ field }) => field }),
+  },
+});
 
-function detailsFields({ name, group, kind, causes, retryAfterSeconds }: StatusDetails): JsonObject {
-  return {
-    ...(name && { name }),
-    ...(group && { group }),
-    ...(kind && { kind }),
-    ...(causes && { causes: causes.map(({ reason, message, field }) => ({ reason, message, field })) }),
-    ...(retryAfterSeconds && { retryAfterSeconds }),
-  };
-}
+const DETAILS = new MessageType<StatusDetails>({
+  fields: {
+    name: field(TEXT, { number: 1, isOptional: true, of: ({ name = '' }) => name }),
+    group: field(TEXT, { number: 2, isOptional: true, of: ({ group = '' }) => group }),
+    kind: field(TEXT, { number: 3, isOptional: true, of: ({ kind = '' }) => kind }),
+    uid: field(TEXT, { number: 6, isOptional: true, of: () => '' }),
+    causes: field(manyOf(CAUSE), { number: 4, isOptional: true, of: ({ causes }) => causes }),
+    retryAfterSeconds: field(WHOLE_NUMBER, {
+      number: 5,
+      isOptional: true,
+      of: ({ retryAfterSeconds = 0 }) => retryAfterSeconds,
+    }),
+  },
+});
 
-function writeStatus(writer: ProtobufWriter, { message, reason, details, code }: StatusError): void {
-  writer.message(1, () => writeListMeta(writer, {}));
-  writer.string(2, 'Failure');
-  writer.string(3, message);
-  writer.string(4, reason);
-  if (details) writer.message(5, () => writeDetails(writer, details));
-  writer.uint(6, code);
-}
-
-function writeDetails(writer: ProtobufWriter, details: StatusDetails): void {
-  writer.string(1, details.name ?? '');
-  writer.string(2, details.group ?? '');
-  writer.string(3, details.kind ?? '');
-  for (const { reason, message, field } of details.causes ?? []) {
-    writer.message(4, () => {
-      writer.string(1, reason);
-      writer.string(2, message);
-      writer.string(3, field);
-    });
-  }
-  writer.uint(5, details.retryAfterSeconds ?? 0);
-  writer.string(6, ''); // uid
-}
+/** `metav1.Status` of a failure. */
+const STATUS = new MessageType<StatusError>({
+  fields: {
+    metadata: field(LIST_META, { number: 1, of: () => ({}) }),
+    status: field(TEXT, { number: 2, of: () => 'Failure' }),
+    message: field(TEXT, { number: 3, of: ({ message }) => message }),
+    reason: field(TEXT, { number: 4, isOptional: true, of: ({ reason }) => reason }),
+    details: field(DETAILS, { number: 5, isOptional: true, of: ({ details }) => details }),
+    code: field(WHOLE_NUMBER, { number: 6, of: ({ code }) => code }),
+  },
+});

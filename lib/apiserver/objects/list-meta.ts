@@ -1,7 +1,8 @@
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { absent, field, MessageType } from './message-type.ts';
+import { META_SCHEMA, text } from './schema.ts';
+import { TEXT, WHOLE_NUMBER } from './value-types.ts';
 
-/** `metav1.ListMeta`: what a list says about itself. */
+/** What a list says about itself. */
 export interface ListMeta {
   readonly resourceVersion?: string | undefined;
   /** Where the next page starts; absent on the last one. */
@@ -10,23 +11,35 @@ export interface ListMeta {
   readonly remainingItemCount?: number | undefined;
 }
 
-/** The JSON of a list's `metadata`. */
-export function listMetaJson(meta: ListMeta): JsonObject {
-  const { resourceVersion, continue: next, remainingItemCount } = meta;
-  return {
-    ...(resourceVersion && { resourceVersion }),
-    ...(next && { continue: next }),
-    ...(remainingItemCount !== undefined && { remainingItemCount }),
-  };
-}
-
-/** Writes the fields of a `ListMeta` message. */
-export function writeListMeta(message: ProtobufWriter, meta: ListMeta): void {
-  message.string(1, ''); // selfLink
-  message.string(2, meta.resourceVersion ?? '');
-  message.string(3, meta.continue ?? '');
-  if (meta.remainingItemCount !== undefined) message.uint(4, meta.remainingItemCount);
-}
+/** `metav1.ListMeta` */
+export const LIST_META = new MessageType<ListMeta>({
+  name: META_SCHEMA.listMeta,
+  description: 'What a list says of itself.',
+  fields: {
+    selfLink: absent(1, text('Not set any more.'), ''),
+    resourceVersion: field(TEXT, {
+      number: 2,
+      description: 'The version of what is listed; only to be compared for equality.',
+      isOptional: true,
+      of: ({ resourceVersion = '' }) => resourceVersion,
+    }),
+    continue: field(TEXT, {
+      number: 3,
+      description:
+        'Where the next page begins, to be sent with an otherwise equal request. Absent on the last page. ' +
+        'The next page goes on behind the last object of this one in what there is by then.',
+      isOptional: true,
+      of: ({ continue: next = '' }) => next,
+    }),
+    remainingItemCount: field(WHOLE_NUMBER, {
+      number: 4,
+      description:
+        'How many objects are behind this page, where that is known: not for lists with selectors.',
+      isOptional: true,
+      of: ({ remainingItemCount }) => remainingItemCount,
+    }),
+  },
+});
 
 /** The number of `items` in every list of Kubernetes. */
 export const ITEMS_FIELD = 2;

@@ -9,6 +9,8 @@ export interface MessageField<Of> {
   readonly number: number;
   /** Whether JSON has it though it is empty. */
   readonly isRequired: boolean;
+  /** Where it never is. */
+  readonly isAbsent?: 'everywhere' | 'in JSON';
   readonly schema: Schema;
   /** @returns `undefined` where JSON leaves it out */
   json(of: Of): JsonValue | undefined;
@@ -35,7 +37,8 @@ export function field<Of, Value>(
     of(of: Of): Value | undefined;
   },
 ): MessageField<Of> {
-  const isLeftOut = (value: Value | undefined) => value === undefined || (isOptional && isEmpty(value));
+  const isEmpty = (isOptional && type.isEmpty) || (() => false);
+  const isLeftOut = (value: Value | undefined) => value === undefined || isEmpty(value);
   return {
     number,
     isRequired: !isOptional,
@@ -51,6 +54,26 @@ export function field<Of, Value>(
     write: (message, of) => {
       const value = read(of);
       if (value !== undefined) type.write(message, number, value);
+    },
+  };
+}
+
+/**
+ * A field that is described, but that nothing served here has: JSON leaves it out.
+ *
+ * @param empty what protobuf has all the same, where Kubernetes' message knows no absence
+ */
+export function absent(number: number, schema: Schema, empty?: '' | 0): MessageField<unknown> {
+  return {
+    number,
+    isRequired: false,
+    isAbsent: empty === undefined ? 'everywhere' : 'in JSON',
+    schema,
+    json: () => undefined,
+    text: () => undefined,
+    write: (message) => {
+      if (empty === '') message.string(number, empty);
+      else if (empty === 0) message.uint(number, empty);
     },
   };
 }
@@ -80,12 +103,12 @@ export class MessageType<Of> implements ValueType<Of> {
 
   constructor(options: MessageTypeOptions<Of>) {
     this.#options = options;
-    this.#fields = Object.entries(options.fields).map(([name, field]) => ({
-      name,
-      head: `"${name}":`,
-      field,
-    }));
-    this.#byNumber = Object.values(options.fields).sort((a, b) => a.number - b.number);
+    this.#fields = Object.entries(options.fields)
+      .filter(([, { isAbsent }]) => !isAbsent)
+      .map(([name, field]) => ({ name, head: `"${name}":`, field }));
+    this.#byNumber = Object.values(options.fields)
+      .filter(({ isAbsent }) => isAbsent !== 'everywhere')
+      .sort((a, b) => a.number - b.number);
     this.item = reference(options.name ?? '', undefined, {});
   }
 
@@ -145,8 +168,4 @@ export function documentOf<Of>(
     fields: () => messageType.json(of),
     writeFields: (message) => messageType.writeFields(message, of),
   };
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === '' || value === 0 || value === false || (Array.isArray(value) && value.length === 0);
 }

@@ -1,104 +1,106 @@
-import { goJsonText } from '#lib/apiserver/encoding/go-json.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import { formatTime, writeTime } from './meta-time.ts';
+import { absent, field, type MessageField, MessageType } from './message-type.ts';
+import { ANY_TEXT, listOf, META_SCHEMA, reference, text, wholeNumber } from './schema.ts';
+import { keptOf, TEXT, TEXTS, type Texts, TIME } from './value-types.ts';
 
-/** The part of `metav1.ObjectMeta` that served objects have. */
+/** What served objects, and what else has an `ObjectMeta`, say of themselves. */
 export interface ObjectMeta {
-  readonly name: string;
+  readonly name?: string;
   /** `undefined` where the resource has no namespaces. */
-  readonly namespace: string | undefined;
+  readonly namespace?: string | undefined;
   readonly resourceVersion?: string | undefined;
-  /** Milliseconds since the epoch; published as whole seconds. */
-  readonly creationTimestampMs: number;
+  /** Milliseconds since the epoch; published as whole seconds. `null` where JSON says that there is none. */
+  readonly creationTimestampMs?: number | null;
   /** Never changed: what is encoded of it is kept with it, for the objects that share it. */
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels?: Texts;
+  readonly annotations?: Texts;
 }
+
+const created: MessageField<ObjectMeta> = field(TIME, {
+  number: 8,
+  description: 'When the object was created.',
+  isOptional: true,
+  of: ({ creationTimestampMs }) => creationTimestampMs,
+});
 
 /**
- * The JSON of an object's `metadata`: fields in Kubernetes' order, labels by key, what is empty left out. Keys that are
- * whole numbers come first and by their value, as in every object of JavaScript.
+ * `metav1.ObjectMeta`, with its every field, whether or not it is ever set here. Writers made by hand for text and protobuf
+ * would encode 30,000 pods, which is done once a cycle, in 88 ms of CPU time in place of 104, and in 67 in place of 83.
  */
-export function objectMetaJson(meta: ObjectMeta): JsonObject {
-  const { name, namespace, resourceVersion, creationTimestampMs, labels } = meta;
-  return {
-    name,
-    ...(namespace && { namespace }),
-    ...(resourceVersion && { resourceVersion }),
-    creationTimestamp: formatTime(creationTimestampMs),
-    ...(!isEmpty(labels) && { labels: labelsJson(labels) }),
-  };
-}
-
-/** The same as text on one line, labels by key in every case: objects are encoded by the ten thousand after every scrape. */
-export function objectMetaText(meta: ObjectMeta): string {
-  const { name, namespace, resourceVersion, creationTimestampMs } = meta;
-  let text = `{"name":${goJsonText(name)}`;
-  if (namespace) text += `,"namespace":${goJsonText(namespace)}`;
-  if (resourceVersion) text += `,"resourceVersion":${goJsonText(resourceVersion)}`;
-  return `${text},"creationTimestamp":"${formatTime(creationTimestampMs)}"${labelsText(meta.labels)}}`;
-}
-
-/** Writes the fields of an `ObjectMeta` message; Kubernetes writes the absent ones of these as empty, too. */
-export function writeObjectMeta(message: ProtobufWriter, meta: ObjectMeta): void {
-  message.string(1, meta.name);
-  message.string(2, ''); // generateName
-  message.string(3, meta.namespace ?? '');
-  message.string(4, ''); // selfLink
-  message.string(5, ''); // uid
-  message.string(6, meta.resourceVersion ?? '');
-  message.uint(7, 0); // generation
-  message.message(8, () => writeTime(message, meta.creationTimestampMs));
-  message.raw(labelsProtobuf(meta.labels));
-}
-
-function labelsJson(labels: ObjectMeta['labels']): JsonObject {
-  let sorted = sortedLabels.get(labels);
-  if (!sorted) {
-    sorted = Object.fromEntries(sortedEntries(labels));
-    sortedLabels.set(labels, sorted);
-  }
-  return sorted;
-}
-
-/** With the comma before it; empty where there are none. */
-function labelsText(labels: ObjectMeta['labels']): string {
-  let text = labelTexts.get(labels);
-  if (text === undefined) {
-    const members = sortedEntries(labels).map(([key, value]) => `${goJsonText(key)}:${goJsonText(value)}`);
-    text = members.length === 0 ? '' : `,"labels":{${members.join()}}`;
-    labelTexts.set(labels, text);
-  }
-  return text;
-}
-
-function labelsProtobuf(labels: ObjectMeta['labels']): Buffer {
-  let bytes = labelBytes.get(labels);
-  if (!bytes) {
-    for (const [key, value] of sortedEntries(labels)) {
-      labelsWriter.message(11, () => {
-        labelsWriter.string(1, key);
-        labelsWriter.string(2, value);
-      });
-    }
-    bytes = labelsWriter.finish();
-    labelBytes.set(labels, bytes);
-  }
-  return bytes;
-}
-
-/** One for all: the buffer of each would be kept with its bytes, which are fewer. */
-const labelsWriter = new ProtobufWriter();
-
-const sortedLabels = new WeakMap<ObjectMeta['labels'], JsonObject>();
-const labelTexts = new WeakMap<ObjectMeta['labels'], string>();
-const labelBytes = new WeakMap<ObjectMeta['labels'], Buffer>();
-
-function isEmpty(labels: ObjectMeta['labels']): boolean {
-  for (const _key in labels) return false;
-  return true;
-}
-
-function sortedEntries(labels: ObjectMeta['labels']): [string, string][] {
-  return Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
-}
+export const OBJECT_META = new MessageType<ObjectMeta>({
+  name: META_SCHEMA.objectMeta,
+  description: 'What every object says of itself.',
+  fields: {
+    name: field(TEXT, {
+      number: 1,
+      description: 'What the object is called, among all of its kind in its namespace.',
+      isOptional: true,
+      of: ({ name = '' }) => name,
+    }),
+    generateName: absent(2, text('The beginning of a name that the server completes.'), ''),
+    namespace: field(TEXT, {
+      number: 3,
+      description: 'The namespace that the object is in; empty for kinds that are in none.',
+      isOptional: true,
+      of: ({ namespace = '' }) => namespace,
+    }),
+    selfLink: absent(4, text('Not set any more.'), ''),
+    uid: absent(
+      5,
+      text('What tells the object from every other one, before and after it, whatever their names.'),
+      '',
+    ),
+    resourceVersion: field(TEXT, {
+      number: 6,
+      description: 'The version of the object; only to be compared for equality.',
+      isOptional: true,
+      of: ({ resourceVersion = '' }) => resourceVersion,
+    }),
+    generation: absent(7, wholeNumber('Rises whenever what is wanted of the object changes.'), 0),
+    creationTimestamp: {
+      ...created,
+      write: (message, { creationTimestampMs = null }) => TIME.write(message, 8, creationTimestampMs),
+    },
+    deletionTimestamp: absent(
+      9,
+      reference(META_SCHEMA.time, 'When the object will be gone at the latest. Set once it is deleted.'),
+    ),
+    deletionGracePeriodSeconds: absent(
+      10,
+      wholeNumber('How long the object may take to end once it is deleted.'),
+    ),
+    labels: field(keptOf(TEXTS), {
+      number: 11,
+      description: 'What the object is selected by.',
+      isOptional: true,
+      of: ({ labels }) => labels,
+    }),
+    annotations: field(TEXTS, {
+      number: 12,
+      description: 'Anything that is kept with the object and that nothing is selected by.',
+      isOptional: true,
+      of: ({ annotations }) => annotations,
+    }),
+    ownerReferences: absent(
+      13,
+      listOf('What the object belongs to.', reference(META_SCHEMA.ownerReference, undefined, {}), {
+        'x-kubernetes-list-map-keys': ['uid'],
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-patch-merge-key': 'uid',
+        'x-kubernetes-patch-strategy': 'merge',
+      }),
+    ),
+    finalizers: absent(
+      14,
+      listOf('What must be done, by whom, before the object can go.', ANY_TEXT, {
+        'x-kubernetes-list-type': 'set',
+        'x-kubernetes-patch-strategy': 'merge',
+      }),
+    ),
+    managedFields: absent(
+      17,
+      listOf('Who has set which fields.', reference(META_SCHEMA.managedFields, undefined, {}), {
+        'x-kubernetes-list-type': 'atomic',
+      }),
+    ),
+  },
+});

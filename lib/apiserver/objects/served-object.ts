@@ -1,8 +1,13 @@
 import type { MessageType } from './message-type.ts';
 import type { ObjectMeta } from './object-meta.ts';
+import type { Texts } from './value-types.ts';
 
 /** One object of a resource. It never changes. */
 export interface ServedObject extends ObjectMeta {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly creationTimestampMs: number;
+  readonly labels: Texts;
   /** What stands behind `metadata` is made of this. */
   readonly content: unknown;
   /** How it is written; numbers begin at 2, behind metadata. */

@@ -1,8 +1,18 @@
 import { goJsonText } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
-import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { formatTime, writeTime } from './meta-time.ts';
-import { ANY_TEXT, flag, listOf, META_SCHEMA, reference, type Schema, text, wholeNumber } from './schema.ts';
+import {
+  ANY_TEXT,
+  flag,
+  listOf,
+  META_SCHEMA,
+  mapOf,
+  reference,
+  type Schema,
+  text,
+  wholeNumber,
+} from './schema.ts';
 
 /** How values of one type are written in every format, and described. */
 export interface ValueType<Value> {
@@ -11,6 +21,8 @@ export interface ValueType<Value> {
   text(value: Value): string;
   /** Writes the value as a field of a message; a list as one field for each of its values. */
   write(message: ProtobufWriter, number: number, value: Value): void;
+  /** Whether JSON leaves it out where it is optional; by default, never. */
+  isEmpty?(value: Value): boolean;
   schema(description: string): Schema;
   /** Its schema inside of lists and maps. */
   readonly item: Schema;
@@ -20,6 +32,7 @@ export const TEXT: ValueType<string> = {
   json: (value) => value,
   text: goJsonText,
   write: (message, number, value) => message.string(number, value),
+  isEmpty: (value) => value === '',
   schema: text,
   item: ANY_TEXT,
 };
@@ -28,6 +41,7 @@ export const FLAG: ValueType<boolean> = {
   json: (value) => value,
   text: String,
   write: (message, number, value) => message.bool(number, value),
+  isEmpty: (value) => !value,
   schema: flag,
   item: { type: 'boolean' },
 };
@@ -37,17 +51,29 @@ export const WHOLE_NUMBER: ValueType<number> = {
   json: (value) => value,
   text: String,
   write: (message, number, value) => message.uint(number, value),
+  isEmpty: (value) => value === 0,
   schema: wholeNumber,
   item: { type: 'integer', format: 'int64' },
 };
 
-/** A moment in milliseconds since the epoch, as `metav1.Time`. */
-export const TIME: ValueType<number> = {
-  json: formatTime,
-  text: (timeMs) => `"${formatTime(timeMs)}"`,
-  write: (message, number, timeMs) => message.message(number, () => writeTime(message, timeMs)),
+/** A moment in milliseconds since the epoch, as `metav1.Time`; `null` for none, which protobuf has as an empty message. */
+export const TIME: ValueType<number | null> = {
+  json: (timeMs) => (timeMs === null ? null : formatTime(timeMs)),
+  text: (timeMs) => (timeMs === null ? 'null' : `"${formatTime(timeMs)}"`),
+  write: (message, number, timeMs) =>
+    message.message(number, () => {
+      if (timeMs !== null) writeTime(message, timeMs);
+    }),
   schema: (description) => reference(META_SCHEMA.time, description, {}),
   item: reference(META_SCHEMA.time, undefined, {}),
+};
+
+/** A quantity in its canonical form. */
+export const QUANTITY: ValueType<string> = {
+  ...TEXT,
+  write: (message, number, quantity) => message.message(number, () => message.string(1, quantity)),
+  schema: (description) => reference(META_SCHEMA.quantity, description),
+  item: reference(META_SCHEMA.quantity, undefined, {}),
 };
 
 /** @param extensions how several are merged, in Kubernetes' `x-` fields */
@@ -65,7 +91,89 @@ export function manyOf<Value>(
     write: (message, number, values) => {
       for (const value of values) type.write(message, number, value);
     },
+    isEmpty: ({ length }) => length === 0,
     schema: (description) => listOf(description, type.item, extensions),
     item: { type: 'array', items: type.item },
   };
+}
+
+/** JSON has `null` where there is none; protobuf has nothing. */
+export function orNull<Value>(type: ValueType<Value>): ValueType<Value | null> {
+  return {
+    json: (value) => (value === null ? null : type.json(value)),
+    text: (value) => (value === null ? 'null' : type.text(value)),
+    write: (message, number, value) => {
+      if (value !== null) type.write(message, number, value);
+    },
+    schema: (description) => type.schema(description),
+    item: type.item,
+  };
+}
+
+/** Texts by name, such as labels. */
+export type Texts = Readonly<Record<string, string>>;
+
+/**
+ * Texts by name, sorted by it. In a JSON object names that are whole numbers come first and by their value, as in every
+ * object of JavaScript.
+ */
+export const TEXTS: ValueType<Texts> = {
+  json: (texts) => Object.fromEntries(sortedEntries(texts)),
+  text: (texts) =>
+    `{${sortedEntries(texts).map(([key, value]) => `${goJsonText(key)}:${goJsonText(value)}`)}}`,
+  write: (message, number, texts) => {
+    for (const [key, value] of sortedEntries(texts)) {
+      message.message(number, () => {
+        message.string(1, key);
+        message.string(2, value);
+      });
+    }
+  },
+  isEmpty: (texts) => {
+    for (const _key in texts) return false;
+    return true;
+  },
+  schema: (description) => mapOf(description, ANY_TEXT),
+  item: mapOf('', ANY_TEXT),
+};
+
+/** One for all: the buffer of each would be kept with its bytes, which are fewer. */
+const keptWriter = new ProtobufWriter();
+
+/** A type whose values are shared by many messages and never change: what each is encoded to is kept with it, for one field. */
+export function keptOf<Value extends object>(type: ValueType<Value>): ValueType<Value> {
+  const [objects, texts, bytes] = [
+    new WeakMap<Value, JsonValue>(),
+    new WeakMap<Value, string>(),
+    new WeakMap<Value, Buffer>(),
+  ];
+  return {
+    ...type,
+    json: (value) => keptIn(objects, value, () => type.json(value)),
+    text: (value) => keptIn(texts, value, () => type.text(value)),
+    write: (message, number, value) =>
+      message.raw(
+        keptIn(bytes, value, () => {
+          type.write(keptWriter, number, value);
+          return keptWriter.finish();
+        }),
+      ),
+  };
+}
+
+function keptIn<Value extends object, Made>(
+  kept: WeakMap<Value, Made>,
+  value: Value,
+  make: () => Made,
+): Made {
+  let made = kept.get(value);
+  if (made === undefined) {
+    made = make();
+    kept.set(value, made);
+  }
+  return made;
+}
+
+function sortedEntries(texts: Texts): [string, string][] {
+  return Object.entries(texts).sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -1,17 +1,6 @@
-import {
-  ANY_TEXT,
-  flag,
-  listOf,
-  META_SCHEMA,
-  mapOf,
-  objectOf,
-  reference,
-  type Schemas,
-  text,
-  wholeNumber,
-} from '#lib/apiserver/objects/schema.ts';
-
-const ATOMIC = { 'x-kubernetes-list-type': 'atomic' };
+import { LIST_META } from '#lib/apiserver/objects/list-meta.ts';
+import { OBJECT_META } from '#lib/apiserver/objects/object-meta.ts';
+import { flag, META_SCHEMA, objectOf, reference, type Schemas, text } from '#lib/apiserver/objects/schema.ts';
 
 /** What every kind of Kubernetes is made of, with its every field, whether or not it is served here. */
 export const META_SCHEMAS: Schemas = {
@@ -31,19 +20,7 @@ export const META_SCHEMAS: Schemas = {
     format: 'date-time',
   },
   [META_SCHEMA.fields]: { description: 'A set of fields, as a tree of their names.', type: 'object' },
-  [META_SCHEMA.listMeta]: objectOf('What a list says of itself.', {
-    properties: {
-      continue: text(
-        'Where the next page begins, to be sent with an otherwise equal request. Absent on the last page. ' +
-          'The next page goes on behind the last object of this one in what there is by then.',
-      ),
-      remainingItemCount: wholeNumber(
-        'How many objects are behind this page, where that is known: not for lists with selectors.',
-      ),
-      resourceVersion: text('The version of what is listed; only to be compared for equality.'),
-      selfLink: text('Not set any more.'),
-    },
-  }),
+  ...LIST_META.definition,
   [META_SCHEMA.managedFields]: objectOf('Which fields a manager of an object has set.', {
     properties: {
       apiVersion: text('The version of the API that the fields are named in.'),
@@ -69,42 +46,5 @@ export const META_SCHEMAS: Schemas = {
     },
     extensions: { 'x-kubernetes-map-type': 'atomic' },
   }),
-  [META_SCHEMA.objectMeta]: objectOf('What every object says of itself.', {
-    properties: {
-      annotations: mapOf('Anything that is kept with the object and that nothing is selected by.', ANY_TEXT),
-      creationTimestamp: reference(META_SCHEMA.time, 'When the object was created.', {}),
-      deletionGracePeriodSeconds: wholeNumber('How long the object may take to end once it is deleted.'),
-      deletionTimestamp: reference(
-        META_SCHEMA.time,
-        'When the object will be gone at the latest. Set once it is deleted.',
-      ),
-      finalizers: listOf('What must be done, by whom, before the object can go.', ANY_TEXT, {
-        'x-kubernetes-list-type': 'set',
-        'x-kubernetes-patch-strategy': 'merge',
-      }),
-      generateName: text('The beginning of a name that the server completes.'),
-      generation: wholeNumber('Rises whenever what is wanted of the object changes.'),
-      labels: mapOf('What the object is selected by.', ANY_TEXT),
-      managedFields: listOf(
-        'Who has set which fields.',
-        reference(META_SCHEMA.managedFields, undefined, {}),
-        ATOMIC,
-      ),
-      name: text('What the object is called, among all of its kind in its namespace.'),
-      namespace: text('The namespace that the object is in; empty for kinds that are in none.'),
-      ownerReferences: listOf(
-        'What the object belongs to.',
-        reference(META_SCHEMA.ownerReference, undefined, {}),
-        {
-          'x-kubernetes-list-map-keys': ['uid'],
-          'x-kubernetes-list-type': 'map',
-          'x-kubernetes-patch-merge-key': 'uid',
-          'x-kubernetes-patch-strategy': 'merge',
-        },
-      ),
-      resourceVersion: text('The version of the object; only to be compared for equality.'),
-      selfLink: text('Not set any more.'),
-      uid: text('What tells the object from every other one, before and after it, whatever their names.'),
-    },
-  }),
+  ...OBJECT_META.definition,
 };

@@ -6,7 +6,7 @@ import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import type { Representation } from '#lib/apiserver/negotiation/media-type.ts';
-import { ITEMS_FIELD, type ListMeta, listMetaJson, writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
+import { ITEMS_FIELD, LIST_META, type ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import { isWhole, type Selection, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
@@ -69,14 +69,14 @@ const [COMMA, END] = [Buffer.from(','), Buffer.from(']}\n')];
 
 function jsonList(list: ObjectList, items: readonly Buffer[]): readonly Buffer[] {
   const { kind, apiVersion } = typeOf(list);
-  const head = goJson({ kind, apiVersion, metadata: listMetaJson(list.metadata), items: [] }).slice(0, -2);
+  const head = goJson({ kind, apiVersion, metadata: LIST_META.json(list.metadata), items: [] }).slice(0, -2);
   const separated = items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item]));
   return [Buffer.from(head), ...separated, END];
 }
 
 function protobufList(list: ObjectList, items: readonly Buffer[]): readonly Buffer[] {
   const message = new ProtobufWriter();
-  message.message(1, () => writeListMeta(message, list.metadata));
+  LIST_META.write(message, 1, list.metadata);
   const metadata = message.finish();
   const { head, tail } = envelope(typeOf(list), metadata.length + bytesOf(items));
   return [Buffer.concat([head, metadata]), ...items, tail];
@@ -91,12 +91,12 @@ function listDocument(list: ObjectList): ListDocument<ServedObject> {
   const { metadata, selection } = list;
   return {
     ...typeOf(list),
-    head: () => ({ metadata: listMetaJson(metadata) }),
+    head: () => ({ metadata: LIST_META.json(metadata) }),
     itemsField: 'items',
     items: selectedObjects(selection),
     whenEmpty: [],
     itemFields: objectFields,
-    writeHead: (message) => message.message(1, () => writeListMeta(message, metadata)),
+    writeHead: (message) => LIST_META.write(message, 1, metadata),
     writeItem: (message, item) => message.message(ITEMS_FIELD, () => writeObject(message, item)),
   };
 }

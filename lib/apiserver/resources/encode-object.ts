@@ -2,7 +2,7 @@ import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/enc
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import { objectMetaJson, objectMetaText, writeObjectMeta } from '#lib/apiserver/objects/object-meta.ts';
+import { OBJECT_META } from '#lib/apiserver/objects/object-meta.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 
 /** A kind in its API version, as responses begin with it. */
@@ -21,18 +21,18 @@ export function encodeObject(object: ServedObject, type: TypeMeta, encoding: Enc
 
 /** The object's JSON on one line, without kind and apiVersion. */
 export function objectJsonText(object: ServedObject): string {
-  return `{"metadata":${objectMetaText(object)},${object.contentType.membersText(object.content)}}`;
+  return `{"metadata":${OBJECT_META.text(object)},${object.contentType.membersText(object.content)}}`;
 }
 
 /** Writes the fields of the object's message. */
 export function writeObject(message: ProtobufWriter, object: ServedObject): void {
-  message.message(1, () => writeObjectMeta(message, object));
+  OBJECT_META.write(message, 1, object);
   object.contentType.writeFields(message, object.content);
 }
 
 /** The object as plain JSON, without kind and apiVersion. */
 export function objectFields(object: ServedObject): JsonObject {
-  return { metadata: objectMetaJson(object), ...object.contentType.json(object.content) };
+  return { metadata: OBJECT_META.json(object), ...object.contentType.json(object.content) };
 }
 
 /** One object as a whole response, in no encoding yet. */

@@ -1,18 +1,25 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
-import { ITEMS_FIELD, type ListMeta, listMetaJson, writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
-import { objectMetaJson, writeObjectMeta } from '#lib/apiserver/objects/object-meta.ts';
+import { ITEMS_FIELD, LIST_META, type ListMeta } from '#lib/apiserver/objects/list-meta.ts';
+import { documentOf, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
+import { OBJECT_META, type ObjectMeta } from '#lib/apiserver/objects/object-meta.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { TypeMeta } from './encode-object.ts';
+
+/** What has nothing but metadata: `metav1.PartialObjectMetadata`, and bookmarks of every kind. */
+const METADATA_ALONE = new MessageType<ObjectMeta>({
+  fields: { metadata: field(OBJECT_META, { number: 1, of: (object) => object }) },
+});
+
+/** A response that is nothing but metadata. */
+export function metadataDocument(metadata: ObjectMeta, type: TypeMeta): Document {
+  return documentOf(metadata, METADATA_ALONE, type);
+}
 
 /** An object's metadata as a response of its own. */
 export function partialObjectMetadata(object: ServedObject, apiVersion: string): Document {
-  return {
-    kind: 'PartialObjectMetadata',
-    apiVersion,
-    fields: () => ({ metadata: objectMetaJson(object) }),
-    writeFields: (message) => message.message(1, () => writeObjectMeta(message, object)),
-  };
+  return metadataDocument(object, { kind: 'PartialObjectMetadata', apiVersion });
 }
 
 /** The metadata of every object of a list. In JSON each tells its kind, in protobuf none does. */
@@ -23,18 +30,17 @@ export function partialObjectMetadataList(
   return {
     kind: 'PartialObjectMetadataList',
     apiVersion,
-    head: () => ({ metadata: listMetaJson(metadata) }),
+    head: () => ({ metadata: LIST_META.json(metadata) }),
     itemsField: 'items',
     items,
     whenEmpty: [],
     itemFields: (item) => partialObjectMetadataJson(item, apiVersion),
-    writeHead: (message) => message.message(1, () => writeListMeta(message, metadata)),
-    writeItem: (message, item) =>
-      message.message(ITEMS_FIELD, () => message.message(1, () => writeObjectMeta(message, item))),
+    writeHead: (message) => LIST_META.write(message, 1, metadata),
+    writeItem: (message, item) => METADATA_ALONE.write(message, ITEMS_FIELD, item),
   };
 }
 
 /** An object's metadata as it stands inside other responses. */
 export function partialObjectMetadataJson(object: ServedObject, apiVersion: string): JsonObject {
-  return { kind: 'PartialObjectMetadata', apiVersion, metadata: objectMetaJson(object) };
+  return { kind: 'PartialObjectMetadata', apiVersion, ...METADATA_ALONE.json(object) };
 }

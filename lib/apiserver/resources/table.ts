@@ -2,7 +2,7 @@ import type { TableColumn } from '#lib/apiserver/api-group.ts';
 import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { badRequest } from '#lib/apiserver/http/failures.ts';
-import { type ListMeta, listMetaJson } from '#lib/apiserver/objects/list-meta.ts';
+import { LIST_META, type ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import { objectFields, type TypeMeta } from './encode-object.ts';
@@ -38,7 +38,7 @@ export function tableDocument(content: TableContent): ListDocument<ServedObject>
     kind: 'Table',
     apiVersion,
     head: () => ({
-      metadata: listMetaJson(metadata),
+      metadata: LIST_META.json(metadata),
       columnDefinitions: describesColumns ? columns.map(definition) : null,
     }),
     itemsField: 'rows',

@@ -1,8 +1,9 @@
 import { type Document, documentJson } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { runtimeUnknown } from '#lib/apiserver/encoding/runtime-unknown.ts';
+import type { TypeMeta } from '#lib/apiserver/resources/encode-object.ts';
+import { metadataDocument } from '#lib/apiserver/resources/partial-metadata.ts';
 import type { WatchEvent } from './watch-event.ts';
 
 /** The formats in which events can follow one another. */
@@ -31,27 +32,9 @@ export function encodeEvent(
 
 /** Says to which version a watcher has come: an object of nothing but a version. */
 export function bookmarkDocument(
-  type: { readonly kind: string; readonly apiVersion: string },
+  type: TypeMeta,
   { resourceVersion, isInitialEnd }: { readonly resourceVersion: string; readonly isInitialEnd: boolean },
 ): Document {
-  const annotations: JsonObject = isInitialEnd ? { [INITIAL_EVENTS_END]: 'true' } : {};
-  return {
-    ...type,
-    fields: () => ({ metadata: { resourceVersion, ...(isInitialEnd && { annotations }) } }),
-    writeFields: (message) =>
-      message.message(1, () => {
-        for (const field of [1, 2, 3, 4, 5]) message.string(field, '');
-        message.string(6, resourceVersion);
-        message.uint(7, 0);
-        message.message(8, () => {}); // created at no time
-        if (isInitialEnd) {
-          message.message(12, () => {
-            message.string(1, INITIAL_EVENTS_END);
-            message.string(2, 'true');
-          });
-        }
-      }),
-  };
+  const annotations = isInitialEnd ? { 'k8s.io/initial-events-end': 'true' } : {};
+  return metadataDocument({ resourceVersion, annotations }, type);
 }
-
-const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';

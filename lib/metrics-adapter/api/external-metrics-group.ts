@@ -1,11 +1,13 @@
 import type { ApiGroup, DocumentResource } from '#lib/apiserver/api-group.ts';
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import { notSupported } from '#lib/apiserver/http/failures.ts';
-import { ITEMS_FIELD, writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
+import { ITEMS_FIELD, LIST_META } from '#lib/apiserver/objects/list-meta.ts';
+import { documentOf, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
+import { manyOf, orNull, TEXT, TEXTS } from '#lib/apiserver/objects/value-types.ts';
 import type { ExternalMetricsProvider, ExternalValue } from '#lib/collection/metrics-provider.ts';
 import { noSuchMetric } from './metric-not-found.ts';
 import { ofSameArray } from './of-same-array.ts';
-import { valueFields, writeValueFields } from './value-fields.ts';
+import { VALUE_FIELDS } from './value-fields.ts';
 
 const GROUP = 'external.metrics.k8s.io';
 const VERSION = 'v1beta1';
@@ -44,35 +46,20 @@ function resourceOf(metric: string): DocumentResource {
 }
 
 function listOf(values: readonly ExternalValue[]): Document {
-  return {
-    apiVersion: `${GROUP}/${VERSION}`,
-    kind: KIND,
-    fields: () => ({
-      metadata: {},
-      items: values.map((value) => ({
-        metricName: value.metric,
-        metricLabels: value.labels ? { ...Object.fromEntries(sorted(value.labels)) } : null,
-        ...valueFields(value, 'window'),
-      })),
-    }),
-    writeFields: (message) => {
-      message.message(1, () => writeListMeta(message, {}));
-      for (const value of values) {
-        message.message(ITEMS_FIELD, () => {
-          message.string(1, value.metric);
-          for (const [key, label] of sorted(value.labels ?? {})) {
-            message.message(2, () => {
-              message.string(1, key);
-              message.string(2, label);
-            });
-          }
-          writeValueFields(message, value);
-        });
-      }
-    },
-  };
+  return documentOf(values, EXTERNAL_VALUE_LIST, { kind: KIND, apiVersion: `${GROUP}/${VERSION}` });
 }
 
-function sorted(labels: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
-  return Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
-}
+const EXTERNAL_VALUE = new MessageType<ExternalValue>({
+  fields: {
+    metricName: field(TEXT, { number: 1, of: ({ metric }) => metric }),
+    metricLabels: field(orNull(TEXTS), { number: 2, of: ({ labels = null }) => labels }),
+    ...VALUE_FIELDS,
+  },
+});
+
+const EXTERNAL_VALUE_LIST = new MessageType<readonly ExternalValue[]>({
+  fields: {
+    metadata: field(LIST_META, { number: 1, of: () => ({}) }),
+    items: field(manyOf(EXTERNAL_VALUE), { number: ITEMS_FIELD, of: (values) => values }),
+  },
+});

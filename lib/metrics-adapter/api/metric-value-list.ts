@@ -1,10 +1,11 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import { ITEMS_FIELD, writeListMeta } from '#lib/apiserver/objects/list-meta.ts';
+import { ITEMS_FIELD, LIST_META } from '#lib/apiserver/objects/list-meta.ts';
+import { absent, documentOf, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
+import { text } from '#lib/apiserver/objects/schema.ts';
+import { manyOf, orNull, TEXT } from '#lib/apiserver/objects/value-types.ts';
 import type { ObjectValue } from '#lib/collection/metrics-provider.ts';
-import { type StructuredSelector, selectorFields, writeSelector } from './structured-selector.ts';
-import { valueFields, writeValueFields } from './value-fields.ts';
+import { LABEL_SELECTOR, type StructuredSelector } from './structured-selector.ts';
+import { VALUE_FIELDS } from './value-fields.ts';
 
 /** What a list of values is made of. */
 export interface MetricValues {
@@ -18,69 +19,64 @@ export interface MetricValues {
 
 /** `MetricValueList`: values of one metric, of several objects. */
 export function metricValueList({ apiVersion, metric, selector, values }: MetricValues): Document {
-  const isV1 = apiVersion.endsWith('/v1beta1');
-  const selected = selector ? selectorFields(selector) : null;
-  return {
-    apiVersion,
-    kind: 'MetricValueList',
-    fields: () => ({
-      metadata: {},
-      items: values.map((value) =>
-        isV1
-          ? {
-              describedObject: objectFields(value),
-              metricName: metric,
-              ...valueFields(value, 'window'),
-              selector: selected,
-            }
-          : {
-              describedObject: objectFields(value),
-              metric: { name: metric, selector: selected },
-              ...valueFields(value, 'windowSeconds'),
-            },
-      ),
-    }),
-    writeFields: (message) => {
-      message.message(1, () => writeListMeta(message, {}));
-      for (const value of values) {
-        message.message(ITEMS_FIELD, () => {
-          message.message(1, () => writeObject(message, value));
-          if (isV1) message.string(2, metric);
-          else message.message(2, () => writeIdentifier(message, metric, selector));
-          writeValueFields(message, value);
-          if (isV1 && selector) message.message(6, () => writeSelector(message, selector));
-        });
-      }
+  const type = apiVersion.endsWith('/v1beta1') ? V1BETA1_LIST : V1BETA2_LIST;
+  const items = values.map((value) => ({ ...value, metric, selector: selector ?? null }));
+  return documentOf(items, type, { kind: 'MetricValueList', apiVersion });
+}
+
+interface MetricValueItem extends ObjectValue {
+  readonly metric: string;
+  readonly selector: StructuredSelector | null;
+}
+
+/** `v1.ObjectReference` */
+const OBJECT_REFERENCE = new MessageType<ObjectValue['object']>({
+  fields: {
+    kind: field(TEXT, { number: 1, of: ({ kind }) => kind }),
+    namespace: field(TEXT, { number: 2, isOptional: true, of: ({ namespace }) => namespace }),
+    name: field(TEXT, { number: 3, of: ({ name }) => name }),
+    uid: absent(4, text(''), ''),
+    // The reference library writes the core group's version with a slash before it, and so do we.
+    apiVersion: field(TEXT, { number: 5, of: ({ group, version }) => `${group}/${version}` }),
+    resourceVersion: absent(6, text(''), ''),
+    fieldPath: absent(7, text(''), ''),
+  },
+});
+
+const describedObject = field(OBJECT_REFERENCE, { number: 1, of: ({ object }: MetricValueItem) => object });
+const selectorField = (number: number) =>
+  field(orNull(LABEL_SELECTOR), { number, of: ({ selector }: MetricValueItem) => selector });
+const nameField = (number: number) => field(TEXT, { number, of: ({ metric }: MetricValueItem) => metric });
+
+const V1BETA1_LIST = listOf(
+  new MessageType<MetricValueItem>({
+    fields: { describedObject, metricName: nameField(2), ...VALUE_FIELDS, selector: selectorField(6) },
+  }),
+);
+
+const METRIC_IDENTIFIER = new MessageType<MetricValueItem>({
+  fields: { name: nameField(1), selector: selectorField(2) },
+});
+
+const { timestamp, window: windowSeconds, value } = VALUE_FIELDS;
+
+const V1BETA2_LIST = listOf(
+  new MessageType<MetricValueItem>({
+    fields: {
+      describedObject,
+      metric: field(METRIC_IDENTIFIER, { number: 2, of: (item) => item }),
+      timestamp,
+      windowSeconds,
+      value,
     },
-  };
-}
+  }),
+);
 
-function writeIdentifier(
-  message: ProtobufWriter,
-  metric: string,
-  selector: StructuredSelector | undefined,
-): void {
-  message.string(1, metric);
-  if (selector) message.message(2, () => writeSelector(message, selector));
-}
-
-/** The reference library writes the core group's version with a slash before it, and so do we. */
-function apiVersionOf({ object: { group, version } }: ObjectValue): string {
-  return `${group}/${version}`;
-}
-
-function objectFields(value: ObjectValue): JsonObject {
-  const { kind, namespace, name } = value.object;
-  return { kind, ...(namespace && { namespace }), name, apiVersion: apiVersionOf(value) };
-}
-
-function writeObject(message: ProtobufWriter, value: ObjectValue): void {
-  const { kind, namespace, name } = value.object;
-  message.string(1, kind);
-  message.string(2, namespace);
-  message.string(3, name);
-  message.string(4, ''); // uid
-  message.string(5, apiVersionOf(value));
-  message.string(6, ''); // resourceVersion
-  message.string(7, ''); // fieldPath
+function listOf(item: MessageType<MetricValueItem>): MessageType<readonly MetricValueItem[]> {
+  return new MessageType({
+    fields: {
+      metadata: field(LIST_META, { number: 1, of: () => ({}) }),
+      items: field(manyOf(item), { number: ITEMS_FIELD, of: (items) => items }),
+    },
+  });
 }

@@ -1,17 +1,39 @@
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { field, MessageType } from '#lib/apiserver/objects/message-type.ts';
+import { manyOf, TEXT, TEXTS, type Texts } from '#lib/apiserver/objects/value-types.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** A selector as objects hold one: `metav1.LabelSelector`. */
+/** A selector as objects hold one. */
 export interface StructuredSelector {
-  readonly matchLabels: readonly (readonly [string, string])[];
-  readonly matchExpressions: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values: readonly string[];
-  }[];
+  readonly matchLabels: Texts;
+  readonly matchExpressions: readonly MatchExpression[];
 }
+
+interface MatchExpression {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+const MATCH_EXPRESSION = new MessageType<MatchExpression>({
+  fields: {
+    key: field(TEXT, { number: 1, of: ({ key }) => key }),
+    operator: field(TEXT, { number: 2, of: ({ operator }) => operator }),
+    values: field(manyOf(TEXT), { number: 3, isOptional: true, of: ({ values }) => values }),
+  },
+});
+
+/** `metav1.LabelSelector` */
+export const LABEL_SELECTOR = new MessageType<StructuredSelector>({
+  fields: {
+    matchLabels: field(TEXTS, { number: 1, isOptional: true, of: ({ matchLabels }) => matchLabels }),
+    matchExpressions: field(manyOf(MATCH_EXPRESSION), {
+      number: 2,
+      isOptional: true,
+      of: ({ matchExpressions }) => matchExpressions,
+    }),
+  },
+});
 
 const OPERATORS: Readonly<Record<string, string>> = {
   in: 'In',
@@ -26,10 +48,8 @@ const OPERATORS: Readonly<Record<string, string>> = {
  */
 export function structuredSelector({ requirements }: LabelSelector): StructuredSelector | undefined {
   if (requirements.length === 0) return undefined;
-  const [matchLabels, matchExpressions]: [
-    [string, string][],
-    StructuredSelector['matchExpressions'][number][],
-  ] = [[], []];
+  const matchLabels: [string, string][] = [];
+  const matchExpressions: MatchExpression[] = [];
   for (const { key, operator, values } of requirements) {
     if (operator === '=' || operator === '==') {
       matchLabels.push([key, values[0] ?? '']);
@@ -39,40 +59,7 @@ export function structuredSelector({ requirements }: LabelSelector): StructuredS
     if (named === undefined) throw new StatusError(500, '', refusalOf(operator));
     matchExpressions.push({ key, operator: named, values });
   }
-  return { matchLabels, matchExpressions };
-}
-
-export function selectorFields({ matchLabels, matchExpressions }: StructuredSelector): JsonObject {
-  return {
-    ...(matchLabels.length > 0 && { matchLabels: Object.fromEntries(matchLabels) }),
-    ...(matchExpressions.length > 0 && {
-      matchExpressions: matchExpressions.map(({ key, operator, values }) => ({
-        key,
-        operator,
-        ...(values.length > 0 && { values: [...values] }),
-      })),
-    }),
-  };
-}
-
-/** Writes the fields of a `LabelSelector` message. */
-export function writeSelector(
-  message: ProtobufWriter,
-  { matchLabels, matchExpressions }: StructuredSelector,
-): void {
-  for (const [key, value] of matchLabels) {
-    message.message(1, () => {
-      message.string(1, key);
-      message.string(2, value);
-    });
-  }
-  for (const { key, operator, values } of matchExpressions) {
-    message.message(2, () => {
-      message.string(1, key);
-      message.string(2, operator);
-      for (const value of values) message.string(3, value);
-    });
-  }
+  return { matchLabels: Object.fromEntries(matchLabels), matchExpressions };
 }
 
 function refusalOf(operator: string): string {
