@@ -33,13 +33,18 @@ export class GuardedSocket extends Socket {
     return super.connect({ port, host, lookup: allowedLookup(allowedHosts, lookup) });
   }
 
+  /** Breaks the connection off for what came over it. */
+  breakOff(why: Error): void {
+    this.#breakage ??= why;
+    this.destroy(this.#breakage);
+  }
+
   /** Breaks the connection, until disposed of, when more comes than may for one statement. */
   bound(): Disposable {
     const before = this.bytesRead;
     const timer = setInterval(() => {
       if (this.bytesRead - before <= MAX_RESPONSE_BYTES) return;
-      this.#breakage = new Error(`the response is longer than ${MAX_RESPONSE_BYTES} bytes`);
-      this.destroy(this.#breakage);
+      this.breakOff(new Error(`the response is longer than ${MAX_RESPONSE_BYTES} bytes`));
     }, LOOK_MS);
     return { [Symbol.dispose]: () => clearInterval(timer) };
   }

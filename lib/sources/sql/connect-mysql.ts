@@ -33,8 +33,9 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
     flags: ['-LOCAL_FILES'],
     disableEval: true,
     rowsAsArray: true,
-    typeCast: (field) => field.string(),
+    typeCast: (field) => field.string('utf8'), // told no encoding, it warns of JSON on the console
   });
+  keepInOrder(connection, socket);
   const destroy = () => {
     connection.destroy();
     socket.destroy();
@@ -61,6 +62,22 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
       await ask(connection, 'ROLLBACK');
       return rows;
     },
+  };
+}
+
+/** What the client has for each packet, which is none of its published interface. */
+interface PacketHandler {
+  readonly sequenceId: number;
+  handlePacket(packet?: { readonly sequenceId: number }): void;
+}
+
+/** Ends a connection whose packets come out of order; the client itself writes a line to the console for each, and goes on. */
+function keepInOrder(connection: object, socket: GuardedSocket): void {
+  const client = connection as PacketHandler;
+  const handle = client.handlePacket;
+  client.handlePacket = (packet) => {
+    if (packet === undefined || packet.sequenceId === client.sequenceId) handle.call(client, packet);
+    else socket.breakOff(new Error('the packets of the response come out of order'));
   };
 }
 

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { connectMysql } from '#lib/sources/sql/connect-mysql.ts';
+
+const JSON_TYPE = 0xf5;
+const TEXT_TYPE = 0xfd;
+const VERSION = '11.0.0-MariaDB';
+/** Protocol 4.1 with databases, transactions and authentication plugins, without TLS. */
+const CAPABILITIES = 0x8_a209;
+const OK = Buffer.from([0, 0, 0, 2, 0, 0, 0]);
+const END = Buffer.from([0xfe, 0, 0, 2, 0]);
+
+describe('connectMysql', () => {
+  it('reads JSON as the text that it is', async () => {
+    const text = '{"a": "\u{e4}"}';
+    await using system = await start(() => resultOf(text, JSON_TYPE));
+    expect(await system.connection.read('SELECT it')).to.deep.equal({ columns: ['v'], rows: [[text]] });
+    expect(system.printed).to.deep.equal([]);
+  });
+
+  it('breaks off a peer whose packets come out of order', async () => {
+    await using system = await start(() =>
+      Buffer.concat(Array.from({ length: 1_000 }, () => packet(77, Buffer.of(0)))),
+    );
+    const failed = await system.connection.read('SELECT it').catch((error: unknown) => error);
+    expect(failed).to.be.an.instanceOf(Error);
+    expect(String(system.connection.socket.breakage)).to.include('out of order');
+    expect(system.printed).to.deep.equal([]);
+  });
+});
+
+/** A connection to a server that responds to `SELECT it` as a spec wants, and what is written to the console meanwhile. */
+async function start(respond: () => Buffer) {
+  const sockets = new Set<Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.write(packet(0, greeting()));
+    socket.once('data', () => {
+      socket.write(packet(2, OK));
+      socket.on('data', (request) => {
+        const sql = request.subarray(5).toString();
+        if (sql === 'SELECT VERSION()') socket.write(resultOf(VERSION, TEXT_TYPE));
+        else socket.write(sql === 'SELECT it' ? respond() : packet(1, OK));
+      });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const printed: unknown[] = [];
+  const { error, warn } = console;
+  const print = (line: unknown) => void printed.push(line);
+  Object.assign(console, { error: print, warn: print });
+  const { port } = server.address() as AddressInfo;
+  const connection = await connectMysql({
+    ...{ system: 'mysql', host: '127.0.0.1', port, tls: undefined },
+    ...{ user: 'reader', password: '', database: 'shop', allowedHosts: new AllowedHosts(['127.0.0.1']) },
+  });
+  return {
+    ...{ connection, printed },
+    async [Symbol.asyncDispose]() {
+      Object.assign(console, { error, warn });
+      connection.destroy();
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function greeting(): Buffer {
+  const rest = Buffer.alloc(44);
+  rest.write('01234567', 4);
+  rest.writeUInt16LE(CAPABILITIES & 0xffff, 13);
+  rest.writeUInt8(45, 15); // utf8mb4
+  rest.writeUInt16LE(2, 16);
+  rest.writeUInt16LE(CAPABILITIES >>> 16, 18);
+  rest.writeUInt8(21, 20);
+  rest.write('0123456789ab', 31);
+  return Buffer.concat([Buffer.from(`\n${VERSION}\0`), rest, Buffer.from('mysql_native_password\0')]);
+}
+
+/** One row of one column `v`. */
+function resultOf(text: string, type: number): Buffer {
+  const facts = Buffer.from([12, 63, 0, 0, 4, 0, 0, type, 0, 0, 0, 0, 0]); // 63: binary, as JSON is told to be
+  const names = ['def', '', '', '', 'v', 'v'].map(counted);
+  const payloads = [Buffer.of(1), Buffer.concat([...names, facts]), END, counted(text), END];
+  return Buffer.concat(payloads.map((payload, index) => packet(index + 1, payload)));
+}
+
+function counted(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([Buffer.of(bytes.length), bytes]);
+}
+
+function packet(sequence: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeUIntLE(payload.length, 0, 3);
+  head.writeUInt8(sequence, 3);
+  return Buffer.concat([head, payload]);
+}
