@@ -52,7 +52,7 @@ describe('metricsAdapterPart', function () {
       {
         hpa: 'default/web',
         metric: 'External/broken',
-        error: 'Query or query-name is missing of metric External/broken',
+        error: 'Setting query or query-name is missing of metric External/broken',
       },
     ]);
     await system.passes(async () => (await system.events()).length === 1);
@@ -60,7 +60,7 @@ describe('metricsAdapterPart', function () {
     system.body = '{"status":"success","data":{"resultType":"vector","result":[]}}';
     await system.passes(async () => (await system.get(external)).items?.length === 0);
     expect(await system.events()).to.deep.equal([
-      'Failed to create new metrics collector: Query or query-name is missing of metric External/broken',
+      'Failed to create new metrics collector: Setting query or query-name is missing of metric External/broken',
     ]);
     await system.server.client.delete(`${HPAS}/web`);
     await system.passes(async () => (await system.get(EXTERNAL)).resources?.length === 0);

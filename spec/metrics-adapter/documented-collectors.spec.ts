@@ -2,27 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { hostRateCollector } from '#lib/metrics-adapter/collectors/host-rate-collector.ts';
-import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
-import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
-import { nakadiCollector } from '#lib/metrics-adapter/collectors/nakadi-collector.ts';
 import { planCollectors } from '#lib/metrics-adapter/collectors/plan-collectors.ts';
-import { podsCollector } from '#lib/metrics-adapter/collectors/pods-collector.ts';
-import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
-import { skipperCollector } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
-import { sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
-import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
-import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
-import { TargetPods } from '#lib/metrics-adapter/objects/target-pods.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
-import { HttpClients } from '#lib/sources/http/http-clients.ts';
-import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
-import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
-import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
-import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
-import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
+import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
+import { allCollectors } from '#spec/support/all-collectors.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { externalMetric, hpaObject, objectMetric, podsMetric } from '#spec/support/scaled-hpas.ts';
@@ -30,8 +14,10 @@ import { SqsEmulator } from '#spec/support/sqs-emulator.ts';
 
 const signal = new AbortController().signal;
 const PAGE = readFileSync('docs/metrics.md', 'utf8');
-const EXAMPLES = [...PAGE.matchAll(/^```yaml\n(- \{[^`]*)```$/gm)].map(([, text = '']) => text);
+const BLOCKS = blocksOf(PAGE);
 const INGRESS = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'shop' };
+/** Claims its metrics by their objects, without annotations. */
+const UNCONFIGURED = 'scaling-schedule';
 
 /** What the servers of the examples respond with, by the ends of their paths. */
 const RESPONSES: readonly (readonly [string, string])[] = [
@@ -48,14 +34,28 @@ describe('docs/metrics.md', function () {
   let stack: AsyncDisposableStack;
   let loopback: LoopbackServer;
   let collectors: readonly MetricCollector[];
+  const clock = new ManualClock(Date.UTC(2026, 0, 1));
+  const nightly = readScalingSchedule(
+    withNamespace(parse(BLOCKS.find((text) => text.includes('kind: ScalingSchedule\n')) ?? '')),
+    'ScalingSchedule',
+  );
 
   before(async () => {
     stack = new AsyncDisposableStack();
     loopback = stack.use(await LoopbackServer.start(({ url }, response) => respond(url, response)));
-    const emulator = stack.use(await SqsEmulator.start());
-    const queue = await emulator.createQueue('jobs');
-    for (let sent = 0; sent < 42; sent++) await emulator.send(queue);
-    collectors = collectorsAt(loopback.url, emulator, stack);
+    const sqs = stack.use(await SqsEmulator.start());
+    const queue = await sqs.createQueue('jobs');
+    for (let sent = 0; sent < 42; sent++) await sqs.send(queue);
+    const shop = {
+      allows: () => true,
+      query: () => ({ key: 'a', description: 'a', ask: async () => [{ value: 42, labels: {} }] }),
+      onChange: () => {},
+    };
+    collectors = allCollectors({
+      ...{ clock, stack, sqs, url: loopback.url },
+      sqlSources: new Map([['shop', shop]]),
+      schedules: { find: (_, key) => (key === 'default/nightly' ? nightly : undefined) },
+    });
   });
   after(() => stack.disposeAsync());
 
@@ -67,32 +67,83 @@ describe('docs/metrics.md', function () {
 
   it('has an example of every collector that gives what is said of it', async () => {
     const seen = new Set<string>();
-    for (const text of EXAMPLES) {
+    for (const text of BLOCKS.filter((one) => one.startsWith('- {'))) {
       const list = text
         .replaceAll(/http:\/\/[a-z.]+:\d+/g, loopback.url.origin)
         .replace('port: 8080', `port: ${loopback.port}`);
       const [{ type, metric, collector }] = parse(list) as [Record<'type' | 'metric' | 'collector', string>];
       seen.add(`${type} ${collector}`);
-      const hpa = readScaledHpa(
-        hpaObject({ annotations: { 'metric-config/collectors': list }, metrics: [metricOf(type, metric)] }),
+      const annotations = { 'metric-config/collectors': list };
+      expect(await numberOf(hpaObject({ annotations, metrics: [metricOf(type, metric)] })), text).to.equal(
+        42,
       );
-      if (!hpa) throw new Error('it is an HPA');
-      const { planned, problems } = planCollectors(hpa, collectors);
-      expect(
-        problems.map(({ error }) => error.message),
-        text,
-      ).to.deep.equal([]);
-      expect(planned[0]?.notes, text).to.deep.equal([]);
-      const samples = await planned[0]?.query.ask(signal);
-      expect(
-        samples?.map(({ value }) => value),
-        text,
-      ).to.deep.equal([42]);
     }
-    const all = collectors.flatMap(({ name, types }) => types.map((type) => `${type} ${name}`));
+    const configured = collectors.filter(({ name }) => name !== UNCONFIGURED);
+    const all = configured.flatMap(({ name, types }) => types.map((type) => `${type} ${name}`));
     expect([...seen].sort()).to.deep.equal(all.sort());
   });
+
+  it('begins with an HPA that scales by a query', async () => {
+    const [text = ''] = BLOCKS;
+    const { metadata, spec } = parse(text) as HpaPart;
+    expect(await numberOf(hpaObject({ ...metadata, ...spec }))).to.equal(42);
+  });
+
+  it('has a schedule that has its values at the times that it says', async () => {
+    const text = BLOCKS.find((one) => one.startsWith('type: Object\n')) ?? '';
+    const hpa = hpaObject({ metrics: [parse(text)] });
+    for (const [time, value] of [
+      ['2026-11-23T22:20:00+01:00', 0],
+      ['2026-11-23T22:25:00+01:00', 500],
+      ['2026-11-23T22:30:00+01:00', 1000],
+      ['2026-11-24T00:00:00+01:00', 1000],
+      ['2026-11-24T00:10:00+01:00', 0],
+      ['2026-11-24T22:30:00+01:00', 0],
+      ['2026-11-27T12:00:00+01:00', 5000],
+      ['2026-11-28T00:00:00+01:00', 5000],
+      ['2026-11-28T00:10:00+01:00', 0],
+    ] as const) {
+      await clock.advance(Date.parse(time) - clock.nowMs());
+      expect(await numberOf(hpa), time).to.equal(value);
+    }
+  });
+
+  it('is begun by README.md, with an HPA that scales by a query of Prometheus', async () => {
+    const [text = ''] = blocksOf(readFileSync('README.md', 'utf8')).filter((one) =>
+      one.includes('metric-config.external.'),
+    );
+    expect(text.trim().split('\n').length).to.be.within(5, 10);
+    expect(await numberOf(parse(text))).to.equal(42);
+    const form = new URLSearchParams(loopback.requests.at(-1)?.body);
+    expect(form.get('query')).to.equal('sum(queue_depth)');
+  });
+
+  async function numberOf(object: object): Promise<number | undefined> {
+    const hpa = readScaledHpa(withNamespace(object));
+    if (!hpa) throw new Error('it is an HPA');
+    const { planned, problems } = planCollectors(hpa, collectors);
+    expect(problems.map(({ error }) => error.message)).to.deep.equal([]);
+    expect(planned.map(({ notes }) => notes)).to.deep.equal([[]]);
+    const samples = (await planned[0]?.query.ask(signal)) ?? [];
+    expect(samples).to.have.lengthOf(1);
+    return samples[0]?.value;
+  }
 });
+
+interface HpaPart {
+  readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
+  readonly spec: { readonly metrics: readonly object[] };
+}
+
+function blocksOf(page: string): readonly string[] {
+  return [...page.matchAll(/^```yaml\n([^`]*)```$/gm)].map(([, text = '']) => text);
+}
+
+/** As kubectl applies it where nothing else is said. */
+function withNamespace(object: object): object {
+  const { metadata = {} } = object as { readonly metadata?: object };
+  return { ...object, metadata: { namespace: 'default', ...metadata } };
+}
 
 function respond(url: URL, response: ServerResponse): void {
   response.end(RESPONSES.find(([end]) => url.pathname.endsWith(end))?.[1]);
@@ -101,46 +152,4 @@ function respond(url: URL, response: ServerResponse): void {
 function metricOf(type: string, name: string): object {
   if (type === 'Pods') return podsMetric(name);
   return type === 'Object' ? objectMetric(name, INGRESS) : externalMetric(name);
-}
-
-function collectorsAt(
-  url: URL,
-  emulator: SqsEmulator,
-  stack: AsyncDisposableStack,
-): readonly MetricCollector[] {
-  const clock = new ManualClock(Date.UTC(2026, 0, 1));
-  const allowedHosts = new AllowedHosts(['127.0.0.1']);
-  const clients = stack.use(new HttpClients({ clock, allowedHosts, userAgent: 'spec' }));
-  const http = clients.find();
-  const server = new PrometheusServer({ http, url });
-  const { credentials, url: endpoint } = emulator;
-  const region = stack.use(new SqsRegion({ http, region: 'eu-central-1', endpoint, credentials }));
-  const pod = { namespace: 'default', name: 'a', uid: 'u', labels: {}, ip: '127.0.0.1', readySinceMs: 0 };
-  const pods = new TargetPods({ find: () => pod, findBy: () => [pod], synced: async () => {} });
-  return [
-    prometheusCollector({ server, additionalServers: new Map([['other', server]]), clients }),
-    httpCollector({ clients }),
-    podsCollector({ clock, clients, pods, selectors: { selectorOf: async () => '!absent' } }),
-    skipperCollector({
-      server,
-      client: { getJson: async () => ({ metadata: {}, spec: { rules: [{ host: 'shop.example.org' }] } }) },
-      mapper: {
-        find: async ({ kind }) => ({ group: 'g', version: 'v1', kind, plural: 'things', namespaced: true }),
-      },
-      ...{ ingresses: true, routeGroups: true, backendsAnnotations: [] },
-    }),
-    hostRateCollector({ server, series: 'requests' }),
-    influxdbCollector({ clients, server: () => new InfluxdbServer({ http, url, org: 'shop' }) }),
-    sqsCollector({ regions: new Map([['eu-central-1', region]]) }),
-    zmonCollector({ server: new ZmonServer({ http, url }) }),
-    nakadiCollector({ server: new NakadiServer({ http, url }) }),
-    sqlCollector({
-      sources: new Map([
-        [
-          'shop',
-          { query: () => ({ key: 'a', description: 'a', ask: async () => [{ value: 42, labels: {} }] }) },
-        ],
-      ]),
-    }),
-  ];
 }

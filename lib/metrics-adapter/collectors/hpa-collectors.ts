@@ -65,7 +65,7 @@ export class HpaCollectors {
   controller(): Controller {
     return {
       name: 'metrics-adapter',
-      watches: [this.#options.hpas],
+      watches: [this.#options.hpas, this.#collectorChanges()],
       reconcile: async (key, signal) => {
         const hpa = this.#options.hpas.find(key);
         if (hpa) return await this.#keep(key, hpa, signal);
@@ -75,6 +75,23 @@ export class HpaCollectors {
         this.#options.objectLabels.keepOnly(this.#describedObjects());
         return {};
       },
+    };
+  }
+
+  /** Has all HPAs looked at again when what a collector can be asked for has changed. */
+  #collectorChanges(): Watched {
+    return {
+      onChange: (listener) => {
+        let isHeard = true;
+        for (const collector of this.#options.collectors)
+          collector.onChange?.(() => {
+            if (isHeard) for (const key of this.#known.keys()) listener({ key });
+          });
+        return () => {
+          isHeard = false;
+        };
+      },
+      synced: async () => {},
     };
   }
 

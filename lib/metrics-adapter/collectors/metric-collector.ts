@@ -28,6 +28,8 @@ export interface MetricCollector {
   readonly servesAll?: boolean;
   /** Whether a metric that no annotation speaks of is nevertheless its own, as by the kind of its object. */
   readonly claims?: (metric: HpaMetric) => boolean;
+  /** Calls a listener whenever {@link queryOf} would say something else than before, for what no HPA says. */
+  onChange?(listener: () => void): void;
   /** @throws an Error that says which annotation or label cannot be used, or what is missing */
   queryOf(request: CollectorRequest): Query;
 }

@@ -29,6 +29,8 @@ const settings = z.object({
 
 type Settings = ReadSettings<typeof settings>;
 
+const SHOWN_LENGTH = 50;
+
 /** Instant queries of Prometheus: one number for an External metric, or for an object. */
 export function prometheusCollector(options: PrometheusCollectorOptions): MetricCollector {
   return {
@@ -49,7 +51,7 @@ function queryIn({ values, place, all }: Settings, { metric }: CollectorRequest)
   const { query, 'query-name': name } = values;
   if (query !== undefined) return query;
   const subject = `metric ${nameOfMetric(metric)}`;
-  if (name === undefined) throw new Error(`Query or query-name is missing of ${subject}`);
+  if (name === undefined) throw new Error(`Setting query or query-name is missing of ${subject}`);
   const named = all.get(name)?.value ?? '';
   if (named.trim() !== '') return named;
   throw new Error(`${place('query-name')} names no query: ${subject} has no setting ${JSON.stringify(name)}`);
@@ -69,8 +71,11 @@ function serverOf(
   if (alias !== undefined) {
     const named = additionalServers.get(alias);
     if (named) return named;
-    const name = JSON.stringify(alias);
-    throw new Error(`${place('prometheus-server-alias')}: there is no additional Prometheus server ${name}`);
+    const known = [...additionalServers.keys()].join(', ') || 'none';
+    const name = JSON.stringify(alias.slice(0, SHOWN_LENGTH));
+    throw new Error(
+      `${place('prometheus-server-alias')} must be one of --additional-prometheus-server (${known}), not ${name}`,
+    );
   }
   if (server) return server;
   throw new Error(

@@ -1,13 +1,22 @@
 import { z } from 'zod';
 import type { Query } from '#lib/sources/query.ts';
-import { nameOfMetric } from '../objects/scaled-hpa.ts';
-import { type MetricCollector, settingsOf } from './metric-collector.ts';
+import type { MetricCollector } from './metric-collector.ts';
+import { readSettings } from './read-settings.ts';
 import { text } from './setting-kinds.ts';
+
+/** A database that the administrator names. */
+export interface NamedDatabase {
+  /** Whether HPAs of a namespace may ask it. */
+  allows(namespace: string): boolean;
+  query(text: string): Query;
+  /** Calls a listener whenever others may ask it than before. */
+  onChange(listener: () => void): void;
+}
 
 /** What the SQL collector works with. */
 export interface SqlCollectorOptions {
   /** Databases by the names that the administrator gave them. */
-  readonly sources: ReadonlyMap<string, { query(text: string): Query }>;
+  readonly sources: ReadonlyMap<string, NamedDatabase>;
 }
 
 const settings = z.object({
@@ -23,19 +32,22 @@ export function sqlCollector({ sources }: SqlCollectorOptions): MetricCollector 
     types: ['External'],
     settings,
     servesAll: true,
+    onChange(listener) {
+      for (const source of sources.values()) source.onChange(listener);
+    },
     queryOf(request) {
-      const settings = settingsOf(request);
-      const [source, query] = [settings.get('source'), settings.get('query')];
-      const subject = `metric ${nameOfMetric(request.metric)}`;
-      if (!source) throw new Error(`source is missing of ${subject}`);
-      const named = sources.get(source.value);
-      if (!named) {
-        const names = [...sources.keys()].map((name) => JSON.stringify(name)).join(', ') || 'none';
-        throw new Error(`${source.place} must be a source that --sql-source names (${names})`);
-      }
-      if (!query) throw new Error(`query is missing of ${subject}`);
-      if (query.value.trim() === '') throw new Error(`${query.place} must be a query, not empty`);
-      return named.query(query.value);
+      const { values, place } = readSettings(settings, request);
+      const { namespace } = request.hpa;
+      const allowed = new Map([...sources].filter(([, source]) => source.allows(namespace)));
+      const source = allowed.get(values.source);
+      if (source) return source.query(values.query);
+      // A source that this namespace may not ask is none here: not even its name is told.
+      const known = [...allowed.keys()].join(', ') || 'none';
+      throw new Error(
+        `${place('source')} must be one of --sql-source (${known}), not ${JSON.stringify(values.source.slice(0, SHOWN_LENGTH))}`,
+      );
     },
   };
 }
+
+const SHOWN_LENGTH = 50;

@@ -3,7 +3,11 @@ import { z } from 'zod';
 import type { DatabaseOptions, SqlSystem } from './database.ts';
 
 /** What a file says of a database: all but who may be dialled, which is no matter for what an administrator names. */
-export type SqlSourceFile = Omit<DatabaseOptions, 'allowedHosts' | 'lookup'>;
+export interface SqlSourceFile {
+  readonly database: Omit<DatabaseOptions, 'allowedHosts' | 'lookup'>;
+  /** Whose HPAs may ask it; `undefined` for those of every namespace. */
+  readonly namespaces: readonly string[] | undefined;
+}
 
 const MAX_LENGTH = 256 * 1024;
 const SYSTEMS: Readonly<Record<string, { readonly system: SqlSystem; readonly port: number }>> = {
@@ -13,6 +17,9 @@ const SYSTEMS: Readonly<Record<string, { readonly system: SqlSystem; readonly po
   postgresql: { system: 'postgres', port: 5432 },
 };
 
+const MAX_NAMESPACES = 1_000;
+const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
 const schema = z.strictObject({
   system: z.enum(['mysql', 'mariadb', 'postgres', 'postgresql']),
   host: z.string().regex(/^[A-Za-z0-9._:-]{1,253}$/, { error: 'must be a host name or an IP address' }),
@@ -20,6 +27,11 @@ const schema = z.strictObject({
   user: z.string().min(1),
   password: z.string().optional(),
   database: z.string().min(1),
+  namespaces: z
+    .array(z.string().regex(NAMESPACE, { error: 'must be the name of a namespace' }))
+    .min(1)
+    .max(MAX_NAMESPACES)
+    .optional(),
   tls: z
     .strictObject({
       ca: z.string().optional(),
@@ -43,13 +55,16 @@ export function readSqlSource(text: string): SqlSourceFile {
     const keys = issue?.code === 'unrecognized_keys' ? issue.keys : issue?.path;
     throw new Error(`${keys?.join('.') || 'it'} cannot be used: ${issue?.message}`);
   }
-  const { system: name, port, password = '', tls, ...named } = read.data;
+  const { system: name, port, password = '', tls, namespaces, ...named } = read.data;
   const { system, port: usual } = SYSTEMS[name] ?? { system: 'mysql', port: 0 };
   if (Boolean(tls?.cert) !== Boolean(tls?.key)) throw new Error('tls.cert and tls.key need each other');
   const { ca, cert, key, insecureSkipVerify: isUnverified } = tls ?? {};
   return {
-    ...{ ...named, system, port: port ?? usual, password },
-    tls: tls && { ca, cert, key, isUnverified },
+    namespaces,
+    database: {
+      ...{ ...named, system, port: port ?? usual, password },
+      tls: tls && { ca, cert, key, isUnverified },
+    },
   };
 }
 

@@ -9,7 +9,11 @@ import { SqlDatabase } from './sql-database.ts';
 
 /** A database that an administrator names by a file, which may change under a running program. */
 export interface SqlSource extends AsyncDisposable {
+  /** Whether those of a namespace may ask it. */
+  allows(namespace: string): boolean;
   query(text: string): Query;
+  /** Calls a listener after each change of the file. */
+  onChange(listener: () => void): void;
 }
 
 /** An administrator's database may be anywhere, on this machine, too. */
@@ -20,28 +24,36 @@ export async function openSqlSource(
   { name, path }: { readonly name: string; readonly path: string },
   environment: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<SqlSource> {
-  const databaseIn = (text: string) =>
-    new SqlDatabase({ ...readSqlSource(text), allowedHosts: new AllowedHosts(EVERYWHERE) }, environment);
+  const sourceIn = (text: string) => {
+    const { database, namespaces } = readSqlSource(text);
+    const allowedHosts = new AllowedHosts(EVERYWHERE);
+    return {
+      database: new SqlDatabase({ ...database, allowedHosts }, environment),
+      namespaces: namespaces && new Set(namespaces),
+    };
+  };
   const files = await ReloadingFiles.open({
     what: `SQL source ${name}`,
     paths: [path],
-    read: ([text = '']) => databaseIn(text),
+    read: ([text = '']) => sourceIn(text),
     ...environment,
   });
   let current = files.current;
   files.onChange((next) => {
-    current[Symbol.dispose]();
+    current.database[Symbol.dispose]();
     current = next;
   });
   return {
+    allows: (namespace) => current.namespaces?.has(namespace) ?? true,
     query: (text) => ({
       key: JSON.stringify(['sql source', name, text]),
       description: `${shorten(text)} of SQL source ${name}`,
-      ask: (signal) => current.query(text).ask(signal),
+      ask: (signal) => current.database.query(text).ask(signal),
     }),
+    onChange: (listener) => files.onChange(listener),
     async [Symbol.asyncDispose]() {
       await files[Symbol.asyncDispose]();
-      current[Symbol.dispose]();
+      current.database[Symbol.dispose]();
     },
   };
 }

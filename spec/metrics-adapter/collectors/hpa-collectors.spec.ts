@@ -87,9 +87,26 @@ describe('HpaCollectors', () => {
   });
 });
 
+describe('HpaCollectors, with a collector that changes what may be asked', () => {
+  it('has every HPA looked at again that it knows, until nobody follows any more', async () => {
+    const system = setUp();
+    await system.apply({ metrics: [externalMetric('a', { type: 'counting', query: 'a' })] });
+    const [, changes] = system.controller.watches;
+    const keys: string[] = [];
+    const end = changes?.onChange(({ key }) => keys.push(key), { replay: true });
+    await changes?.synced(signal);
+    expect(keys).to.deep.equal([]);
+    system.change();
+    expect(keys).to.deep.equal([KEY]);
+    end?.();
+    system.change();
+    expect(keys).to.deep.equal([KEY]);
+  });
+});
+
 function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
   const clock = new ManualClock();
-  const [asked, problems]: [string[], string[]] = [[], []];
+  const [asked, problems, changes]: [string[], string[], (() => void)[]] = [[], [], []];
   const collection = new Collection({
     clock,
     logger: new RecordingLogger(),
@@ -102,6 +119,7 @@ function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
     legacyMetrics: [],
     types: ['External', 'Object'],
     settings: z.object({}),
+    onChange: (listener) => changes.push(listener),
     queryOf: ({ metric, config }) => {
       const key = metric.matchLabels.query ?? config?.settings.get('query')?.value;
       if (!key) throw new Error('no query');
@@ -129,7 +147,10 @@ function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
   });
   const controller = collectors.controller();
   return {
-    ...{ clock, collection, collectors, asked, problems },
+    ...{ clock, collection, collectors, controller, asked, problems },
+    change: () => {
+      for (const tell of changes) tell();
+    },
     async apply(input: HpaInput | undefined) {
       hpa = input && readScaledHpa(hpaObject(input));
       return await controller.reconcile(KEY, signal);

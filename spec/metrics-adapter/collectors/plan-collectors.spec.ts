@@ -99,7 +99,7 @@ describe('planCollectors', () => {
     });
 
   const broken: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
-    ['no query', { interval: '30s' }, 'Query or query-name is missing of metric External/a'],
+    ['no query', { interval: '30s' }, 'Setting query or query-name is missing of metric External/a'],
     [
       'an empty query',
       { query: ' ' },
@@ -116,9 +116,14 @@ describe('planCollectors', () => {
       'Annotation metric-config.external.a.prometheus/prometheus-server must be a URL that begins with http:// or https://',
     ],
     [
+      'two servers',
+      { query: 'up', 'prometheus-server': 'http://mine', 'prometheus-server-alias': 'other' },
+      'Annotation metric-config.external.a.prometheus/prometheus-server-alias and Annotation metric-config.external.a.prometheus/prometheus-server exclude each other',
+    ],
+    [
       'an unknown server',
       { query: 'up', 'prometheus-server-alias': 'x' },
-      'Annotation metric-config.external.a.prometheus/prometheus-server-alias: there is no additional Prometheus server "x"',
+      'Annotation metric-config.external.a.prometheus/prometheus-server-alias must be one of --additional-prometheus-server (other), not "x"',
     ],
   ];
   for (const [what, settings, error] of broken)

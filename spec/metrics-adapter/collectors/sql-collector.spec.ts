@@ -4,10 +4,17 @@ import { sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
 
-const source = (name: string) => ({
+const source = (name: string, namespaces = ['default']) => ({
+  allows: (namespace: string) => namespaces.includes(namespace),
   query: (text: string) => ({ key: `${name}: ${text}`, description: text, ask: async () => [] }),
+  onChange: () => {},
 });
-const COLLECTOR = sqlCollector({ sources: new Map([['jobs', source('jobs')]]) });
+const COLLECTOR = sqlCollector({
+  sources: new Map([
+    ['jobs', source('jobs')],
+    ['billing', source('billing', ['finance'])],
+  ]),
+});
 
 describe('sqlCollector', () => {
   it('asks the source that is named', () => {
@@ -17,24 +24,31 @@ describe('sqlCollector', () => {
     expect(plan({ query: 'SELECT 1' }, { type: 'sql', source: 'jobs' })).to.deep.equal(['jobs: SELECT 1']);
   });
 
-  it('refuses a setting that is missing or means nothing, by its place', () => {
-    expect(plan({ query: 'SELECT 1' })).to.deep.equal(['source is missing of metric External/depth']);
-    expect(plan({ source: 'jobs' })).to.deep.equal(['query is missing of metric External/depth']);
-    expect(plan({ source: 'other', query: 'SELECT 1' })).to.deep.equal([
-      'Annotation metric-config.external.depth.sql/source must be a source that --sql-source names ("jobs")',
+  it('refuses a source that the namespace may not ask as one that there is not, and names it to nobody else', () => {
+    for (const name of ['billing', 'nothing'])
+      expect(plan({ source: name, query: 'SELECT 1' })).to.deep.equal([
+        `Annotation metric-config.external.depth.sql/source must be one of --sql-source (jobs), not "${name}"`,
+      ]);
+    expect(plan({ source: 'billing', query: 'SELECT 1' }, undefined, 'finance')).to.deep.equal([
+      'billing: SELECT 1',
     ]);
-    expect(plan({ source: 'jobs', query: ' ' })).to.deep.equal([
-      'Annotation metric-config.external.depth.sql/query must be a query, not empty',
+    expect(plan({ source: 'jobs', query: 'SELECT 1' }, undefined, 'other')).to.deep.equal([
+      'Annotation metric-config.external.depth.sql/source must be one of --sql-source (none), not "jobs"',
     ]);
   });
 });
 
 /** The keys of the queries, and what cannot be collected. */
-function plan(settings: Readonly<Record<string, string>>, matchLabels?: Readonly<Record<string, string>>) {
+function plan(
+  settings: Readonly<Record<string, string>>,
+  matchLabels?: Readonly<Record<string, string>>,
+  namespace = 'default',
+) {
   const annotations = Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [`metric-config.external.depth.sql/${name}`, value]),
   );
-  const hpa = readScaledHpa(hpaObject({ annotations, metrics: [externalMetric('depth', matchLabels)] }));
+  const metrics = [externalMetric('depth', matchLabels)];
+  const hpa = readScaledHpa(hpaObject({ namespace, annotations, metrics }));
   if (!hpa) throw new Error('it asks for a metric');
   const { planned, problems } = planCollectors(hpa, [COLLECTOR]);
   return [...planned.map(({ query }) => query.key), ...problems.map(({ error }) => error.message)];

@@ -6,10 +6,10 @@ const LEAST = { system: 'mariadb', host: 'db.example', user: 'reader', database:
 describe('readSqlSource', () => {
   it('takes what is usual for granted', () => {
     expect(readSqlSource(JSON.stringify(LEAST))).to.deep.equal({
-      ...LEAST,
-      ...{ system: 'mysql', port: 3306, password: '', tls: undefined },
+      database: { ...LEAST, system: 'mysql', port: 3306, password: '', tls: undefined },
+      namespaces: undefined,
     });
-    expect(readSqlSource(JSON.stringify({ ...LEAST, system: 'postgresql' }))).to.include({
+    expect(readSqlSource(JSON.stringify({ ...LEAST, system: 'postgresql' })).database).to.include({
       system: 'postgres',
       port: 5432,
     });
@@ -23,18 +23,20 @@ port: 6432
 user: reader
 password: "123"
 database: shop
+namespaces: [shop, billing-2]
 tls: {ca: CA, cert: C, key: K, insecureSkipVerify: true}
 `;
     expect(readSqlSource(text)).to.deep.equal({
-      ...{
+      database: {
         system: 'postgres',
         host: '10.0.0.7',
         port: 6432,
         user: 'reader',
         password: '123',
         database: 'shop',
+        tls: { ca: 'CA', cert: 'C', key: 'K', isUnverified: true },
       },
-      tls: { ca: 'CA', cert: 'C', key: 'K', isUnverified: true },
+      namespaces: ['shop', 'billing-2'],
     });
   });
 
@@ -46,6 +48,14 @@ tls: {ca: CA, cert: C, key: K, insecureSkipVerify: true}
     ['a number for a password', { password: 12_345 }, 'password cannot be used'],
     ['no user', { user: '' }, 'user cannot be used'],
     ['no database', { database: '' }, 'database cannot be used'],
+    ['no namespace at all', { namespaces: [] }, 'namespaces cannot be used'],
+    ['a namespace alone', { namespaces: 'shop' }, 'namespaces cannot be used'],
+    ['what is no namespace', { namespaces: ['shop', '*'] }, 'namespaces.1 cannot be used: must be the name'],
+    [
+      'too many namespaces',
+      { namespaces: Array.from({ length: 1_001 }, (_, index) => `n${index}`) },
+      'namespaces cannot be used',
+    ],
     ['a key that means nothing', { pasword: 'hidden' }, 'pasword cannot be used'],
     ['a certificate without its key', { tls: { cert: 'hidden' } }, 'tls.cert and tls.key need each other'],
     ['a key of tls that means nothing', { tls: { verify: false } }, 'verify cannot be used'],

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
+import { openSqlSource } from '#lib/sources/sql/sql-source.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import {
@@ -10,6 +13,8 @@ import {
   startMariadb,
   startPostgres,
 } from '#spec/support/real-databases.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 const SERVERS = [
   ['MariaDB', findMariadb, startMariadb],
@@ -153,6 +158,22 @@ for (const [name, find, start] of SERVERS) {
         ? "SELECT variable_value <> '' FROM information_schema.session_status WHERE variable_name = 'ssl_cipher'"
         : 'SELECT ssl::int FROM pg_stat_ssl WHERE pid = pg_backend_pid()';
     }
+
+    it('is asked by the file and the query that docs/metrics.md shows', async () => {
+      const values = Array.from({ length: 50 }, (_, index) => `(${index < 42 ? 0 : 1})`).join();
+      await server.run(`CREATE TABLE orders (done integer); INSERT INTO orders VALUES ${values}`);
+      const page = readFileSync('docs/metrics.md', 'utf8');
+      const [, text = ''] = /^```yaml\n(system: [^`]*)```$/m.exec(page) ?? [];
+      const [, query = ''] = /collector: sql, source: shop, query: "([^"]*)"/.exec(page) ?? [];
+      const { system, port, ca } = server;
+      const here = { system, port, host: '127.0.0.1', user: 'reader', tls: { ca } };
+      await using directory = await TemporaryDirectory.create();
+      const path = await directory.write('shop.yaml', JSON.stringify({ ...parse(text), ...here }));
+      const environment = { clock: systemClock, logger: new RecordingLogger() };
+      await using source = await openSqlSource({ name: 'shop', path }, environment);
+      expect(await source.query(query).ask(signal)).to.deep.equal([{ value: 42, labels: {} }]);
+      expect([source.allows('billing'), source.allows('other')]).to.deep.equal([true, false]);
+    });
 
     it('gives a statement up with its signal, and goes on', async () => {
       const deadline = AbortSignal.timeout(300);

@@ -40,6 +40,28 @@ describe('openSqlSource', () => {
     expect(source.query('SELECT 1').key).to.equal(key);
   });
 
+  it('lets those namespaces ask that the file names now, and tells when it changes', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const clock = new ManualClock();
+    const textOf = (namespaces?: readonly string[]) =>
+      JSON.stringify({ system: 'mysql', host: 'db', user: 'u', database: 'd', namespaces });
+    const path = await directory.write('jobs.yaml', textOf());
+    await using source = await openSqlSource(
+      { name: 'jobs', path },
+      { clock, logger: new RecordingLogger() },
+    );
+    const told: boolean[] = [];
+    source.onChange(() => told.push(source.allows('shop')));
+    expect(source.allows('shop')).to.equal(true);
+    for (const namespaces of [['billing'], ['billing', 'shop'], undefined]) {
+      const seen = told.length;
+      await writeFile(path, textOf(namespaces));
+      await clock.advance(5_000);
+      await eventually(async () => told.length > seen);
+    }
+    expect(told).to.deep.equal([false, true, true]);
+  });
+
   it('refuses a file that cannot be used, naming it', async () => {
     await using directory = await TemporaryDirectory.create();
     const path = join(directory.path, 'jobs.yaml');

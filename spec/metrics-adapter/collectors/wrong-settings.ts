@@ -1,0 +1,208 @@
+/** Settings of a collector, by their keys. */
+export type Settings = Readonly<Record<string, string>>;
+
+/** What a collector must refuse. */
+export interface WrongSettings {
+  readonly type: 'Pods' | 'Object' | 'External';
+  readonly collector: string;
+  /** What can be used, and to what wrong settings are added. */
+  readonly good: Settings;
+  /** By key: values, and what is said of them behind the place where they stand. */
+  readonly wrong: Readonly<Record<string, readonly (readonly [value: string, rule: string])[]>>;
+  /** Settings that lack something, and what is said to be missing. */
+  readonly missing: readonly (readonly [given: Settings, name: string])[];
+}
+
+type Rules = WrongSettings['wrong'][string];
+
+const TEXT: Rules = [
+  ['', 'must not be empty'],
+  [' \n', 'must not be empty'],
+];
+const URLS: Rules = [
+  ...['', 'p:90', '//host', 'ftp://me:secret@host', 'file:///etc/passwd'].map(
+    (url) => [url, 'must be a URL that begins with http:// or https://'] as const,
+  ),
+  [`http://${'a'.repeat(2048)}`, 'must be no longer than 2048 characters'],
+  ['http://%ff:secret@host', 'must have its user and password percent-encoded'],
+];
+const JSON_RULES: WrongSettings['wrong'] = {
+  'json-key': [
+    ['', 'must not be empty'],
+    ['rps', 'must have "$" at character 1, not "rps"'],
+    ['$.', 'must have a name or "*" at character 3, not the end'],
+    [`$${'.a'.repeat(2048)}`, 'must be no longer than 4096 characters'],
+  ],
+  'json-eval': [['', 'must not be empty']],
+  aggregator: [...not('must be avg, min, max, sum', '', 'median', 'AVG')],
+};
+const PATH = 'must be a path of at most 1024 characters, with what is unusual percent-encoded';
+const QUERY = 'must be a query of at most 1024 characters, with what is unusual percent-encoded';
+const TIMEOUTS = not('must be a duration of 0s to 1m0s, as in 30s', '', 'soon', '-1s', '61s');
+const COMMON: WrongSettings['wrong'] = {
+  interval: not('must be a duration of 1s to 24h0m0s, as in 30s', '', '5', '-1s', '999ms', '25h', 'soon'),
+};
+
+/** Every key of every collector that there are wrong values of, with some of these. */
+export const WRONG_SETTINGS: readonly WrongSettings[] = [
+  ...(['External', 'Object'] as const).map(
+    (type): WrongSettings => ({
+      type,
+      collector: 'prometheus',
+      good: { query: 'up' },
+      wrong: {
+        ...COMMON,
+        query: TEXT,
+        'query-name': TEXT,
+        'prometheus-server': URLS,
+        'prometheus-server-alias': [
+          ...TEXT,
+          ['x', 'must be one of --additional-prometheus-server (other), not "x"'],
+        ],
+      },
+      missing: [[{}, 'query or query-name']],
+    }),
+  ),
+  {
+    type: 'External',
+    collector: 'json-path',
+    good: { endpoint: 'http://shop', 'json-key': '$' },
+    wrong: { ...COMMON, ...JSON_RULES, endpoint: URLS },
+    missing: [
+      [{ 'json-key': '$' }, 'endpoint'],
+      [{ endpoint: 'http://shop' }, 'json-key or json-eval'],
+    ],
+  },
+  {
+    type: 'Pods',
+    collector: 'json-path',
+    good: { port: '80', 'json-key': '$' },
+    wrong: {
+      ...COMMON,
+      ...JSON_RULES,
+      port: not('must be a whole number from 1 to 65535', '', '0', '65536', '-80', '8e3', '80.0', 'http'),
+      path: ['/a?b', '/a b', '/a#b', '/\u{e4}', `/${'a'.repeat(1024)}`].map((path) => [path, PATH] as const),
+      scheme: not('must be http, https', '', 'ftp', 'HTTP'),
+      'raw-query': ['a#b', 'a b', 'a\nb', 'a'.repeat(1025)].map((query) => [query, QUERY] as const),
+      'request-timeout': TIMEOUTS,
+      'connect-timeout': TIMEOUTS,
+      'min-pod-ready-age': not('must be a duration of 0s to 24h0m0s, as in 30s', '', '-1s', '25h', 'old'),
+    },
+    missing: [
+      [{ 'json-key': '$' }, 'port'],
+      [{ port: '80' }, 'json-key or json-eval'],
+    ],
+  },
+  {
+    type: 'Object',
+    collector: 'skipper',
+    good: {},
+    wrong: { ...COMMON, backend: TEXT },
+    missing: [],
+  },
+  {
+    type: 'External',
+    collector: 'requests-per-second',
+    good: { hostnames: 'a.example.org' },
+    wrong: {
+      ...COMMON,
+      hostnames: not('must be host names separated by commas', '', 'a"}', 'a b', '*.a', 'a_b', '.*', 'a|b'),
+      weight: not('must be a whole number from 0 to 100', '', '-1', '101', '1.5', '50%'),
+    },
+    missing: [[{}, 'hostnames']],
+  },
+  {
+    type: 'External',
+    collector: 'influxdb',
+    good: { query: 'from(b)' },
+    wrong: {
+      ...COMMON,
+      query: TEXT,
+      'query-name': TEXT,
+      address: [...URLS, ['http://other', 'needs token and org beside it']],
+      token: [
+        ...['', 'a b', 'a\r\nb', '\u{e4}', 'a'.repeat(1025)].map(
+          (token) => [token, 'must be one word of printable ASCII'] as const,
+        ),
+        ['secret', 'needs address beside it'],
+      ],
+      org: TEXT,
+    },
+    missing: [[{}, 'query or query-name']],
+  },
+  {
+    type: 'External',
+    collector: 'sqs-queue-length',
+    good: { 'queue-name': 'jobs', region: 'eu-central-1' },
+    wrong: {
+      ...COMMON,
+      'queue-name': ['', 'a/b', 'a.b', 'http://a', 'a'.repeat(81)].map(
+        (name) => [name, 'must be the name of a queue'] as const,
+      ),
+      region: [...TEXT, ['mars', 'must be one of --aws-region (eu-central-1), not "mars"']],
+    },
+    missing: [
+      [{ region: 'eu-central-1' }, 'queue-name'],
+      [{ 'queue-name': 'a' }, 'region'],
+    ],
+  },
+  {
+    type: 'External',
+    collector: 'zmon',
+    good: { 'check-id': '12' },
+    wrong: {
+      ...COMMON,
+      'check-id': not('must be a whole number from 1 to 2147483648', '', '0', 'twelve', '1.5', '2147483649'),
+      key: TEXT,
+      duration: not('must be a duration of 1s to 168h0m0s, as in 30s', '', '0s', '169h', '10'),
+      aggregators: [
+        ...not('must be some of avg, count, last, max, min, sum, diff', '', 'median'),
+        ['max,,avg', 'must be some of avg, count, last, max, min, sum, diff, not ""'],
+      ],
+    },
+    missing: [[{}, 'check-id']],
+  },
+  {
+    type: 'External',
+    collector: 'nakadi',
+    good: { 'metric-type': 'unconsumed-events', 'subscription-id': 'a' },
+    wrong: {
+      ...COMMON,
+      'metric-type': not('must be consumer-lag-seconds, unconsumed-events', '', 'lag'),
+      'subscription-id': TEXT,
+      'owning-application': TEXT,
+      'event-types': not('must be names of event types separated by commas', '', 'a b', 'a/b', 'a&b'),
+      'consumer-group': TEXT,
+    },
+    missing: [
+      [{ 'subscription-id': 'a' }, 'metric-type'],
+      ...[{}, { 'consumer-group': 'g' }, { 'owning-application': 'o', 'event-types': 'a' }].map(
+        (given) =>
+          [
+            { 'metric-type': 'unconsumed-events', ...given },
+            'subscription-id, or all of owning-application, event-types and consumer-group,',
+          ] as const,
+      ),
+    ],
+  },
+  {
+    type: 'External',
+    collector: 'sql',
+    good: { source: 'shop', query: 'SELECT 1' },
+    wrong: {
+      ...COMMON,
+      source: [...TEXT, ['other', 'must be one of --sql-source (shop), not "other"']],
+      query: TEXT,
+    },
+    missing: [
+      [{ query: 'SELECT 1' }, 'source'],
+      [{ source: 'shop' }, 'query'],
+    ],
+  },
+  { type: 'Object', collector: 'scaling-schedule', good: {}, wrong: COMMON, missing: [] },
+];
+
+/** Values of which a rule is told with the value behind it. */
+function not(rule: string, ...values: readonly string[]): Rules {
+  return values.map((value) => [value, `${rule}, not ${JSON.stringify(value)}`] as const);
+}

@@ -1,0 +1,74 @@
+import { hostRateCollector } from '#lib/metrics-adapter/collectors/host-rate-collector.ts';
+import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
+import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
+import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
+import { nakadiCollector } from '#lib/metrics-adapter/collectors/nakadi-collector.ts';
+import { podsCollector } from '#lib/metrics-adapter/collectors/pods-collector.ts';
+import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
+import { skipperCollector } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
+import { type SqlCollectorOptions, sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
+import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
+import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
+import { TargetPods } from '#lib/metrics-adapter/objects/target-pods.ts';
+import {
+  type FoundSchedules,
+  scalingScheduleCollector,
+} from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
+import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
+import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import { type AwsCredentials, SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
+import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/** Where collectors find their sources. */
+export interface AllCollectorsOptions {
+  readonly clock: Clock;
+  /** Takes what is to be disposed of. */
+  readonly stack: AsyncDisposableStack;
+  /** Of every source that is asked over HTTP. */
+  readonly url: URL;
+  /** Of the region `eu-central-1`; by default the same. */
+  readonly sqs?: { readonly url: URL; readonly credentials: AwsCredentials };
+  readonly sqlSources?: SqlCollectorOptions['sources'];
+  /** By default there are none. */
+  readonly schedules?: FoundSchedules;
+}
+
+/** Every collector that there is, with one pod at 127.0.0.1 and one host of every Ingress, `shop.example.org`. */
+export function allCollectors(options: AllCollectorsOptions): readonly MetricCollector[] {
+  const { clock, stack, url, sqs, sqlSources = new Map(), schedules = { find: () => undefined } } = options;
+  const allowedHosts = new AllowedHosts(['127.0.0.1']);
+  const clients = stack.use(new HttpClients({ clock, allowedHosts, userAgent: 'spec' }));
+  const http = clients.find();
+  const server = new PrometheusServer({ http, url });
+  const { credentials = { accessKeyId: 'key', secretAccessKey: 'secret' }, url: endpoint = url } = sqs ?? {};
+  const region = stack.use(new SqsRegion({ http, region: 'eu-central-1', endpoint, credentials }));
+  const pod = { namespace: 'default', name: 'a', uid: 'u', labels: {}, ip: '127.0.0.1', readySinceMs: 0 };
+  const pods = new TargetPods({ find: () => pod, findBy: () => [pod], synced: async () => {} });
+  return [
+    prometheusCollector({ server, additionalServers: new Map([['other', server]]), clients }),
+    httpCollector({ clients }),
+    podsCollector({ clock, clients, pods, selectors: { selectorOf: async () => '!absent' } }),
+    skipperCollector({
+      server,
+      client: { getJson: async () => ({ metadata: {}, spec: { rules: [{ host: 'shop.example.org' }] } }) },
+      mapper: {
+        find: async ({ kind }) => ({ group: 'g', version: 'v1', kind, plural: 'things', namespaced: true }),
+      },
+      ...{ ingresses: true, routeGroups: true, backendsAnnotations: [] },
+    }),
+    hostRateCollector({ server, series: 'requests' }),
+    influxdbCollector({ clients, server: (org = 'shop') => new InfluxdbServer({ http, url, org }) }),
+    sqsCollector({ regions: new Map([['eu-central-1', region]]) }),
+    zmonCollector({ server: new ZmonServer({ http, url }) }),
+    nakadiCollector({ server: new NakadiServer({ http, url }) }),
+    sqlCollector({ sources: sqlSources }),
+    scalingScheduleCollector({
+      ...{ schedules, clock },
+      defaults: { windowMs: 600_000, rampSteps: 10, timeZone: 'Europe/Berlin' },
+    }),
+  ];
+}
