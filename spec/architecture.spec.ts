@@ -6,7 +6,7 @@ import { parseSourceFile, readSourceFiles, type SourceFile } from '#spec/support
 // Which folder of lib/ may import from which others. Packages and Node's own modules have rules further down.
 const SHARED = ['flags', 'kubernetes', 'telemetry', 'concurrency', 'time'];
 /** What the subsystems of the autoscaler stand on; they never import one another. */
-const SUBSYSTEM = [...SHARED, 'apiserver', 'control', 'collection', 'sources', 'doctor', 'ui'];
+const SUBSYSTEM = [...SHARED, 'apiserver', 'control', 'collection', 'sources', 'schedule', 'doctor', 'ui'];
 const SUBSYSTEMS = ['metrics-adapter', 'scaled-objects', 'hpa', 'cron-hpa'];
 const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   time: [],
@@ -16,6 +16,7 @@ const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   kubernetes: ['telemetry', 'concurrency', 'time'],
   apiserver: SHARED,
   control: SHARED,
+  schedule: ['time'],
   doctor: SHARED,
   ui: [...SHARED, 'apiserver'],
   sources: SHARED,

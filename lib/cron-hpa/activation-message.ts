@@ -1,4 +1,4 @@
-import { TimeZone } from '#lib/time/schedule/time-zone.ts';
+import { TimeZone } from '#lib/schedule/time-zone.ts';
 import type { ScaleTargetRef } from './cron-hpa.ts';
 
 /** What a job moves. */

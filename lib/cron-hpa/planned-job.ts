@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Schedule } from '#lib/time/schedule/schedule.ts';
-import { ScheduleError } from '#lib/time/schedule/schedule-error.ts';
-import type { Schedules } from '#lib/time/schedule/schedules.ts';
+import type { Schedule } from '#lib/schedule/schedule.ts';
+import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import type { Schedules } from '#lib/schedule/schedules.ts';
 import type { CronHpa, CronHpaJob, JobCondition } from './cron-hpa.ts';
 
 /** A job with what follows from it. */

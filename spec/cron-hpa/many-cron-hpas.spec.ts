@@ -10,7 +10,7 @@ import { targetsOfCronHpa, targetsOfHpa } from '#lib/cron-hpa/cron-hpa-watches.t
 import type { Hpa } from '#lib/cron-hpa/hpa-change.ts';
 import type { ObjectSource, ObjectSourceChange } from '#lib/cron-hpa/object-source.ts';
 import { TargetIndex } from '#lib/cron-hpa/target-index.ts';
-import { Schedules } from '#lib/time/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, job } from '#spec/support/cron-hpas.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

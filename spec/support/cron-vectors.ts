@@ -1,5 +1,5 @@
-import { parseSchedule } from '#lib/time/schedule/parse-schedule.ts';
-import { TimeZone } from '#lib/time/schedule/time-zone.ts';
+import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
+import { TimeZone } from '#lib/schedule/time-zone.ts';
 
 /** A schedule and what robfig/cron says of it: the activations after a moment, or that it cannot be read. */
 export interface CronVector {

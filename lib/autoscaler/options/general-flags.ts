@@ -1,6 +1,6 @@
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, decimal, integer, text, texts } from '#lib/flags/flag-kinds.ts';
-import { TimeZone } from '#lib/time/schedule/time-zone.ts';
+import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { CONTROLLERS, selectControllers } from '../controller-names.ts';
 
 /** What the autoscaler does, and of which cluster. */

@@ -1,6 +1,6 @@
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, decimal, duration, integer, text } from '#lib/flags/flag-kinds.ts';
-import { TimeZone } from '#lib/time/schedule/time-zone.ts';
+import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { parseListenAddress } from '../metrics-listener.ts';
 
 /** What is collected for HPAs and served, by the names that kube-metrics-adapter has. */

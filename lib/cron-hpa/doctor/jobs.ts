@@ -1,6 +1,6 @@
 import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, note, ok } from '#lib/doctor/finding.ts';
-import { Schedules } from '#lib/time/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/schedules.ts';
 import { formatLocal } from '../activation-message.ts';
 import { NEVER_DUE, type PlannedJob, planJobs, REPEATED_NAME } from '../planned-job.ts';
 import { failed } from './diagnoses.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { ScheduleError } from '#lib/time/schedule/schedule-error.ts';
-import { TimeZone } from '#lib/time/schedule/time-zone.ts';
+import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { TimeZone } from '#lib/schedule/time-zone.ts';
 import type { ScalingSchedule, ScalingScheduleKind, ScheduleEntry } from './scaling-schedule.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,4 +1,4 @@
-import { TimeZone } from '#lib/time/schedule/time-zone.ts';
+import { TimeZone } from '#lib/schedule/time-zone.ts';
 import type { RepeatingEntry, ScalingSchedule, ScheduleEntry } from './scaling-schedule.ts';
 
 /** What counts where a schedule does not say it. */

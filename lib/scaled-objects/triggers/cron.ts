@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
+import type { Schedule } from '#lib/schedule/schedule.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { parseSchedule } from '#lib/time/schedule/parse-schedule.ts';
-import type { Schedule } from '#lib/time/schedule/schedule.ts';
 import { integer, METADATA, parameter, text } from '../parameters/parameter.ts';
 import { parametersOf } from '../parameters/parameters-of.ts';
 import { oneMetric, type Trigger } from './trigger.ts';

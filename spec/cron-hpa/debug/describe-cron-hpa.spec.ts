@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { describeCronHpa } from '#lib/cron-hpa/debug/describe-cron-hpa.ts';
 import type { Hpa } from '#lib/cron-hpa/hpa-change.ts';
-import { Schedules } from '#lib/time/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, hpa, job, planAt } from '#spec/support/cron-hpas.ts';
 
 const NOW = '2026-07-15T07:00:00Z';

@@ -34,6 +34,7 @@ import { readHosts, readSearch } from '#lib/resource-metrics/scrape/dns/resolver
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
 import { parseRfc3339 } from '#lib/resource-metrics/scrape/summary/rfc3339.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
+import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/http/ip-address.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
@@ -43,7 +44,6 @@ import { jsonExtract } from '#lib/sources/json/json-extract.ts';
 import { readQueryError, readQueryResponse } from '#lib/sources/prometheus/read-query-response.ts';
 import { readSqlSource } from '#lib/sources/sql/read-sql-source.ts';
 import { printable } from '#lib/telemetry/printable.ts';
-import { parseSchedule } from '#lib/time/schedule/parse-schedule.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 
 const MEBIBYTE = 1024 * 1024;

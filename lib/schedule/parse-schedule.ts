@@ -1,4 +1,4 @@
-import { parseDurationMs } from '../duration.ts';
+import { parseDurationMs } from '#lib/time/duration.ts';
 import { CalendarSchedule } from './calendar-schedule.ts';
 import type { ScheduleFields } from './civil-calendar.ts';
 import { IntervalSchedule } from './interval-schedule.ts';

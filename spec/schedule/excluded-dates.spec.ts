@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { withoutDates } from '#lib/time/schedule/excluded-dates.ts';
-import { parseSchedule } from '#lib/time/schedule/parse-schedule.ts';
-import { ScheduleError } from '#lib/time/schedule/schedule-error.ts';
-import { TimeZone } from '#lib/time/schedule/time-zone.ts';
+import { withoutDates } from '#lib/schedule/excluded-dates.ts';
+import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
+import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { TimeZone } from '#lib/schedule/time-zone.ts';
 
 describe('withoutDates', () => {
   for (const [what, dates, expected] of [

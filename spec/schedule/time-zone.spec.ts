@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ScheduleError } from '#lib/time/schedule/schedule-error.ts';
-import { TimeZone } from '#lib/time/schedule/time-zone.ts';
+import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { TimeZone } from '#lib/schedule/time-zone.ts';
 
 describe('TimeZone', () => {
   it('tells when the clock is changed, and from which time', () => {
