@@ -1,20 +1,22 @@
-// Brings the tables of docs/flags.md up to date with the flags of each command.
+// Brings the tables of docs/flags.md up to date with the flags of each command, and those of docs/triggers.md with the triggers.
 import { readFile, writeFile } from 'node:fs/promises';
 import { formatAutoscalerFlagTables } from '#lib/autoscaler/options.ts';
 import { formatFlagTables } from '#lib/resource-metrics/options.ts';
+import { formatTriggerTables } from '#lib/scaled-objects/triggers/format-trigger-tables.ts';
+import { everyTrigger } from '#spec/support/every-trigger.ts';
 
-/** What stands between the marks of each command. */
-const TABLES: Readonly<Record<string, () => string>> = {
-  'metrics-server': formatFlagTables,
-  autoscaler: formatAutoscalerFlagTables,
+/** What stands between the marks of each page. */
+const PAGES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'docs/flags.md': { 'metrics-server': formatFlagTables, autoscaler: formatAutoscalerFlagTables },
+  'docs/triggers.md': { triggers: () => formatTriggerTables(everyTrigger()) },
 };
 
-let page = await readFile('docs/flags.md', 'utf8');
-for (const [command, tables] of Object.entries(TABLES)) {
-  const marked = new RegExp(
-    `(<!-- Made by \`make update\`: ${command}. -->\n)[^]*(<!-- End of ${command}. -->)`,
-  );
-  if (!marked.test(page)) throw new Error(`Cannot update docs/flags.md: the marks of ${command} are gone`);
-  page = page.replace(marked, (_, start: string, end: string) => `${start}\n${tables()}\n${end}`);
+for (const [path, tables] of Object.entries(PAGES)) {
+  let page = await readFile(path, 'utf8');
+  for (const [name, make] of Object.entries(tables)) {
+    const marked = new RegExp(`(<!-- Made by \`make update\`: ${name}. -->\n)[^]*(<!-- End of ${name}. -->)`);
+    if (!marked.test(page)) throw new Error(`Cannot update ${path}: the marks of ${name} are gone`);
+    page = page.replace(marked, (_, start: string, end: string) => `${start}\n${make()}\n${end}`);
+  }
+  await writeFile(path, page);
 }
-await writeFile('docs/flags.md', page);

@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { formatAutoscalerFlagTables } from '#lib/autoscaler/options.ts';
 import { formatFlagTables } from '#lib/resource-metrics/options.ts';
+import { formatTriggerTables } from '#lib/scaled-objects/triggers/format-trigger-tables.ts';
+import { everyTrigger } from '#spec/support/every-trigger.ts';
 
 const PAGES = [
   'README.md',
@@ -49,6 +51,12 @@ describe('docs/flags.md', () => {
     const page = readFileSync('docs/flags.md', 'utf8');
     expect(page).to.include(formatFlagTables());
     expect(page).to.include(formatAutoscalerFlagTables());
+  });
+});
+
+describe('docs/triggers.md', () => {
+  it('has the parameters of triggers as they are (make update writes them)', () => {
+    expect(readFileSync('docs/triggers.md', 'utf8')).to.include(formatTriggerTables(everyTrigger()));
   });
 });
 

@@ -77,6 +77,11 @@ export class Collection implements AsyncDisposable {
     return this.#owners.get(owner)?.get(name)?.poll.askedCount ?? 0;
   }
 
+  /** Has a collector's source asked at once, or again as soon as it has responded. */
+  askSoon(owner: string, name: string): void {
+    this.#owners.get(owner)?.get(name)?.poll.askSoon();
+  }
+
   /** In how long a collector's source is asked again, in milliseconds. */
   nextInMs(owner: string, name: string): number | undefined {
     return this.#owners.get(owner)?.get(name)?.poll.nextInMs;

@@ -70,6 +70,7 @@ export class Poll {
   #timer: Disposable | undefined;
   #nextAtMonotonicMs: number;
   #isAsking = false;
+  #isWantedAgain = false;
   #requests = 0;
   #askedCount = 0;
   #reading: Reading | undefined;
@@ -119,6 +120,12 @@ export class Poll {
     else if (!this.#failure && this.#nextAtMonotonicMs > latestMs) this.#schedule(latestMs);
   }
 
+  /** Asks at once, or again as soon as there is a response. */
+  askSoon(): void {
+    if (this.#isAsking) this.#isWantedAgain = true;
+    else this.#schedule(this.#environment.clock.monotonicMs());
+  }
+
   /** @returns whether nobody wants the result any more: the poll has ended then, with the request that is under way */
   leave(user: object): boolean {
     this.#wants.delete(user);
@@ -164,7 +171,9 @@ export class Poll {
     if (error) this.#fail(error);
     this.#askedCount++;
     onAsked(this.#query, clock.monotonicMs() - startedAtMs, error, this.#reading);
-    this.#schedule(Math.max(clock.monotonicMs(), startedAtMs + this.#waitMs()));
+    const waitMs = this.#isWantedAgain ? 0 : this.#waitMs();
+    this.#isWantedAgain = false;
+    this.#schedule(Math.max(clock.monotonicMs(), startedAtMs + waitMs));
     for (const want of this.#wants.values()) want.onAsked?.();
   }
 

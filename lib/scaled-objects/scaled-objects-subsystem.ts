@@ -218,6 +218,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       return { ...controller, [Symbol.asyncDispose]: () => jobCollection[Symbol.asyncDispose]() };
     },
     async [Symbol.asyncDispose]() {
+      plans[Symbol.dispose]();
       await Promise.all(
         [
           objects,

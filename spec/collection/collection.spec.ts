@@ -18,6 +18,16 @@ describe('Collection', () => {
     ]);
   });
 
+  it('asks at once what is wanted soon, and at its interval from then on', async () => {
+    const { clock, collection, source } = setUp();
+    collection.replace('a', collectors({ rate: source.collector('rate', 10_000) }));
+    await clock.advance(7000);
+    collection.askSoon('a', 'rate');
+    collection.askSoon('a', 'absent');
+    await clock.advance(13_000);
+    expect(source.requestedAtMs('rate')).to.deep.equal([0, 5000, 7000, 17_000]);
+  });
+
   it('spreads the queries that begin together over their interval', async () => {
     let draw = 0;
     const { clock, collection, source } = setUp({ random: () => draw++ / 10 });

@@ -35,10 +35,10 @@ export function evaluate(
 ): Evaluation {
   const fallback = validFallback(object);
   const wanted = fallback ? (fallbackReplicas(fallback, target.replicas) ?? 0) : 0;
-  const activity = observed.map(({ metric, state }) => ({
+  const activity = observed.map(({ metric, state, isPushed }) => ({
     name: metric.metricName,
-    isActive: state.kind === 'value' ? state.isActive : state.kind === 'fallback' && wanted > 0,
-    isKnown: state.kind !== 'pending',
+    isActive: isPushed || (state.kind === 'value' ? state.isActive : state.kind === 'fallback' && wanted > 0),
+    isKnown: isPushed || state.kind !== 'pending',
   }));
   const base = {
     activeMetrics: activity.filter(({ isActive }) => isActive).map(({ name }) => name),
@@ -52,7 +52,8 @@ export function evaluate(
     const composite = compositeOf(observed, { ...target, modifiers, fallback });
     return {
       ...base,
-      isActive: composite.kind === 'value' && composite.isActive,
+      isActive:
+        (composite.kind === 'value' && composite.isActive) || observed.some(({ isPushed }) => isPushed),
       hasError: composite.kind === 'failing',
       isPending: composite.kind === 'pending',
     };

@@ -1,4 +1,5 @@
 import type { RedisServerOptions } from '#lib/sources/redis/redis-servers.ts';
+import { hostAndPort } from './host-and-port.ts';
 import {
   AUTHENTICATION,
   boolean,
@@ -81,15 +82,11 @@ export function redisServerOf(given: Given): RedisServerOptions {
     throw new Error(
       'no addresses or hosts given. address should be a comma separated list of host:port or set the host/port values',
     );
-  const colon = address.lastIndexOf(':');
-  const port = Number(address.slice(colon + 1));
-  const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
-  if (colon < 1 || !Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new Error(`parameter "address" value "${address.slice(0, 100)}" must be host:port`);
   const isEncrypted = enableTLS === true || tls === 'enable';
   const { ca, cert, key, keyPassword: passphrase } = given;
   return {
-    ...{ host, port, database, username, password },
+    ...hostAndPort('address', address),
+    ...{ database, username, password },
     tls: isEncrypted ? { ca, cert, key, passphrase, isUnverified: unsafeSsl } : undefined,
   };
 }

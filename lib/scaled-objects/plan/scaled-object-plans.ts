@@ -18,6 +18,7 @@ import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC, type Modifiers, modifiersOf } from '../values/modifiers.ts';
 import { KeySignal } from './key-signal.ts';
 import { planTriggers } from './plan-triggers.ts';
+import { PushFollowers } from './push-followers.ts';
 import type { Workloads } from './workloads.ts';
 
 /** What plans are made and kept with. */
@@ -55,16 +56,18 @@ const VALID_INTERVALS = 3;
  * Keeps what is asked for ScaledObjects in step with them, in every replica: triggers → collectors → metrics that are
  * served.
  */
-export class ScaledObjectPlans {
+export class ScaledObjectPlans implements Disposable {
   readonly #options: ScaledObjectPlansOptions;
   readonly #plans = new Map<string, Kept>();
   readonly #stale = new KeySignal();
   readonly #listeners = new Map<string, () => void>();
+  readonly #pushes: PushFollowers;
   /** Tells of keys of which something is known that was not. */
   readonly changed = new KeySignal();
 
   constructor(options: ScaledObjectPlansOptions) {
     this.#options = options;
+    this.#pushes = new PushFollowers(options);
   }
 
   /** The plan of an object as it is now; `undefined` while there is none of this generation. */
@@ -81,6 +84,7 @@ export class ScaledObjectPlans {
       collection,
       fallback: validFallback(object),
       health: object.status?.health,
+      isPushed: (trigger) => this.#pushes.isPushed(key, trigger),
     });
   }
 
@@ -165,6 +169,11 @@ export class ScaledObjectPlans {
       return metrics.map(({ metricName, query }): [string, Collector] => [metricName, { query, ...wish }]);
     });
     collection.replace(key, new Map(collectors));
+    this.#pushes.replace(key, plan.triggers, (pushed) => {
+      for (const { metricName } of pushed.flatMap(({ metrics }) => metrics))
+        collection.askSoon(key, metricName);
+      this.changed.tell(key);
+    });
     store.put(`ScaledObject ${key}`, { external: this.#stored(key, object, plan) });
   }
 
@@ -238,9 +247,15 @@ export class ScaledObjectPlans {
     return { replicas: workload?.replicas, readyPods: workload?.readyReplicas };
   }
 
+  /** Follows nothing any more that pushes. */
+  [Symbol.dispose](): void {
+    this.#pushes[Symbol.dispose]();
+  }
+
   #drop(key: string): void {
     const { collection, store } = this.#options;
     collection.replace(key, new Map());
+    this.#pushes.replace(key, [], () => {});
     store.remove(`ScaledObject ${key}`);
     this.#listeners.delete(key);
     if (this.#plans.delete(key)) this.changed.tell(key);

@@ -1,6 +1,7 @@
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { cronTrigger } from './cron.ts';
+import { type ExternalTriggerOptions, externalTrigger } from './external.ts';
 import type { HttpClients } from './http-clients.ts';
 import { kubernetesWorkloadTrigger, type ListPods } from './kubernetes-workload.ts';
 import { metricsApiTrigger } from './metrics-api.ts';
@@ -13,7 +14,7 @@ import { resourceTrigger } from './resource.ts';
 import type { Trigger } from './trigger.ts';
 
 /** What triggers work with. */
-export interface AllTriggersOptions extends SqlTriggerOptions {
+export interface AllTriggersOptions extends SqlTriggerOptions, ExternalTriggerOptions {
   readonly redis: RedisServers;
   readonly clock: Clock;
   readonly clients: HttpClients;
@@ -26,6 +27,7 @@ export interface AllTriggersOptions extends SqlTriggerOptions {
 export function allTriggers(options: AllTriggersOptions): readonly Trigger[] {
   return [
     cronTrigger(options),
+    externalTrigger(options),
     resourceTrigger('cpu'),
     resourceTrigger('memory'),
     kubernetesWorkloadTrigger(options),

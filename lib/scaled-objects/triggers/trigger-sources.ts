@@ -1,3 +1,4 @@
+import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
@@ -28,6 +29,7 @@ export function openTriggerSources(options: TriggerSourcesOptions): AllTriggersO
     clients: stack.use(
       new HttpClients((credentials) => new HttpClient({ clock, userAgent, allowedHosts, credentials })),
     ),
+    scalers: stack.use(new ExternalScalers({ clock, allowedHosts })),
     redis: stack.use(new RedisServers({ clock, allowedHosts })),
     databases: stack.use(new SqlDatabases({ clock })),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

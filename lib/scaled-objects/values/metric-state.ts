@@ -20,6 +20,8 @@ export interface ObservedMetric {
   readonly trigger: PlannedTrigger;
   readonly metric: PlannedMetric;
   readonly state: MetricState;
+  /** Whether its source has told by itself that there is something to do. */
+  readonly isPushed: boolean;
 }
 
 /** What is looked at to tell how metrics are. */
@@ -29,12 +31,17 @@ export interface ObserveOptions {
   readonly collection: Pick<Collection, 'reading' | 'failure'>;
   readonly fallback: Fallback | undefined;
   readonly health: ScaledObjectStatus['health'];
+  /** By default, nothing is pushed. */
+  readonly isPushed?: (trigger: PlannedTrigger) => boolean;
 }
 
 /** How the external metrics of an object are now. */
 export function observeMetrics(plan: PlannedObject, options: ObserveOptions): readonly ObservedMetric[] {
   return plan.triggers.flatMap((trigger) =>
-    trigger.metrics.map((metric) => ({ trigger, metric, state: stateOf(metric, options) })),
+    trigger.metrics.map((metric) => ({
+      ...{ trigger, metric, state: stateOf(metric, options) },
+      isPushed: options.isPushed?.(trigger) ?? false,
+    })),
   );
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type dns from 'node:dns';
 import type { Clock } from '#lib/time/clock.ts';
+import { digestOf } from '../digest.ts';
 import type { AllowedHosts } from '../http/allowed-hosts.ts';
 import { KeptClients } from '../kept-clients.ts';
 import { type RedisAccess, RedisConnection } from './redis-connection.ts';
@@ -70,8 +70,5 @@ export class RedisServers implements Disposable {
 /** Tells servers, and who asks them, apart; holds no secret. */
 export function serverKey(server: RedisServerOptions): string {
   const { host, port, database, username, password, tls } = server;
-  const secret = createHash('sha256')
-    .update(JSON.stringify([username, password, tls ?? null]))
-    .digest('hex');
-  return JSON.stringify([host, port, database, secret.slice(0, 32)]);
+  return JSON.stringify([host, port, database, digestOf([username, password, tls ?? null])]);
 }

@@ -10,6 +10,11 @@ import { readLocatedValue } from '#lib/scaled-objects/triggers/located-value.ts'
 import { readPrometheusValue } from '#lib/scaled-objects/triggers/prometheus-value.ts';
 import { valueAtPath } from '#lib/scaled-objects/triggers/value-path.ts';
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
+import {
+  decodeIsActive,
+  decodeMetricSpecs,
+  decodeMetricValues,
+} from '#lib/sources/external-scaler/messages.ts';
 import { RespDecoder } from '#lib/sources/redis/resp-decoder.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 
@@ -111,6 +116,23 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
     read: (text) => {
       attempt(() => parsePostgresConnection(text));
       attempt(() => parseMysqlConnection(text));
+    },
+  },
+  {
+    name: 'a message of an external scaler',
+    files: ['messages.ts'],
+    bound: { length: MEBIBYTE, by: 'MAX_BYTES' },
+    shapes: {
+      metrics: repeated('\n\0'),
+      names: repeated('a', { before: '\n\u0005\n\u0003' }),
+      'unknown fields': repeated('\u0020\u0001'),
+      groups: repeated('\u0023'),
+      'endless numbers': repeated('\u0080'),
+      'what is active': repeated('\u0008\u0001'),
+    },
+    read: (text) => {
+      for (const decode of [decodeIsActive, decodeMetricSpecs, decodeMetricValues])
+        attempt(() => decode(Buffer.from(text, 'latin1')));
     },
   },
   {

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { digestOf } from '#lib/sources/digest.ts';
+import {
+  type ExternalScalers,
+  keyOf,
+  type ScalerServer,
+} from '#lib/sources/external-scaler/external-scalers.ts';
+import { KnownMetrics } from '#lib/sources/external-scaler/known-metrics.ts';
+import type { ScaledObjectRef, ScalerMetric } from '#lib/sources/external-scaler/messages.ts';
+import type { Sample } from '#lib/sources/query.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { hostAndPort } from '../parameters/host-and-port.ts';
+import { AUTHENTICATION, boolean, METADATA, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/parameters-of.ts';
+import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from './trigger.ts';
+
+const secret = (description: string) => parameter(text.optional(), { from: AUTHENTICATION, description });
+
+const parameters = z.object({
+  scalerAddress: parameter(text, { from: METADATA, description: 'host:port of the scaler.' }),
+  enableTLS: parameter(boolean.default(false), {
+    from: METADATA,
+    description: 'Whether the connection is encrypted; it is, too, where one of the certificates is given.',
+    default: 'false',
+  }),
+  unsafeSsl: parameter(boolean.default(false), {
+    from: METADATA,
+    description: 'Whether any certificate of the server is taken.',
+    default: 'false',
+  }),
+  caCert: secret('PEM of the authorities that the server may have its certificate of.'),
+  tlsClientCert: secret('PEM of a client certificate.'),
+  tlsClientKey: secret('PEM of its key.'),
+});
+
+/** What triggers work with that have scalers of users called. */
+export interface ExternalTriggerOptions {
+  readonly scalers: ExternalScalers;
+  readonly clock: Clock;
+}
+
+/** A scaler of the user's own, called by gRPC. It is sent all metadata of the trigger, and nothing of its authentication. */
+export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Trigger {
+  const known = new KnownMetrics(scalers, { clock });
+  return {
+    types: ['external', 'external-push'],
+    description:
+      "What a scaler of one's own counts, by gRPC. One that pushes is listened to besides: what it tells counts within a second.",
+    parameters,
+    async plan(request, signal) {
+      const given = parametersOf(parameters, request);
+      const server = scalerOf(given);
+      const object = objectOf(request);
+      const metrics = await specsOf(known, { server, object, signal });
+      const push = {
+        key: digestOf([keyOf(server), object]),
+        follow: (onActive: () => void, following: AbortSignal) =>
+          scalers.follow(server, { object, onActive }, following),
+      };
+      return {
+        kind: 'external',
+        metrics: metrics.map((metric) => plannedMetric(metric, { scalers, server, object, request })),
+        ...(request.type === 'external-push' && { push }),
+      };
+    },
+  };
+}
+
+function scalerOf(given: z.output<typeof parameters>): ScalerServer {
+  const { caCert: ca, tlsClientCert: cert, tlsClientKey: key } = given;
+  if ((cert === undefined) !== (key === undefined))
+    throw new Error('tlsClientCert and tlsClientKey need each other');
+  const isEncrypted = given.enableTLS || ca !== undefined || cert !== undefined;
+  return {
+    ...hostAndPort('scalerAddress', given.scalerAddress),
+    tls: isEncrypted ? { ca, cert, key, isUnverified: given.unsafeSsl } : undefined,
+  };
+}
+
+const FROM_ENVIRONMENT = 'FromEnv';
+
+/** Of keys that name variables, the variables' values under the same keys; those without one are left out. */
+function objectOf({ objectName, namespace, metadata, environment }: TriggerRequest): ScaledObjectRef {
+  const sent = Object.entries(metadata).flatMap(([key, value]): readonly (readonly [string, string])[] => {
+    if (!key.endsWith(FROM_ENVIRONMENT)) return [[key, value]];
+    const found = Object.hasOwn(environment, value) ? environment[value] : undefined;
+    return found ? [[key, found]] : [];
+  });
+  return { name: objectName, namespace, metadata: Object.fromEntries(sent) };
+}
+
+async function specsOf(
+  known: KnownMetrics,
+  { server, object, signal }: { server: ScalerServer; object: ScaledObjectRef; signal: AbortSignal },
+): Promise<readonly ScalerMetric[]> {
+  try {
+    const metrics = await known.of(server, object, signal);
+    if (metrics.length === 0) throw new Error(`${server.host}:${server.port} tells no metrics`);
+    return metrics;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new Error(`got empty metric spec: ${describeError(cause)}`, { cause });
+  }
+}
+
+/** A name goes into paths and HPAs as it is. */
+const NAME = /^[^\s/%\p{Cc}]{1,253}$/u;
+
+function plannedMetric(
+  { name, target }: ScalerMetric,
+  {
+    scalers,
+    server,
+    object,
+    request,
+  }: { scalers: ExternalScalers; server: ScalerServer; object: ScaledObjectRef; request: TriggerRequest },
+): ExternalMetric {
+  const shown = JSON.stringify(name.slice(0, 100));
+  if (!NAME.test(name))
+    throw new Error(`the scaler tells a metric ${shown}, which cannot be the name of one`);
+  if (target < 0) throw new Error(`the scaler tells the target ${target} for metric ${shown}`);
+  return {
+    ...{ name, isNameKept: true },
+    target: neededTarget(target, request, `the scaler tells no target for metric ${shown}`),
+    query: {
+      key: JSON.stringify(['external', keyOf(server), digestOf(object), name]),
+      description: `metric ${name} of the scaler at ${server.host}:${server.port}`,
+      async ask(signal) {
+        const [values, isActive] = await Promise.all([
+          scalers.values(server, { object, metricName: name }, signal),
+          scalers.isActive(server, object, signal),
+        ]);
+        if (values.length === 0) throw new Error(`the scaler tells no value of metric ${shown}`);
+        return values.map((value): Sample => ({ value, labels: { active: `${isActive}` } }));
+      },
+    },
+    judge: (samples) => ({
+      values: samples.map(({ value }) => value),
+      isActive: samples.some(({ labels }) => labels.active === 'true'),
+    }),
+  };
+}

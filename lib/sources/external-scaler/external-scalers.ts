@@ -1,0 +1,176 @@
+import dns from 'node:dns';
+import { isIP } from 'node:net';
+import type { Clock } from '#lib/time/clock.ts';
+import { digestOf } from '../digest.ts';
+import type { AllowedHosts } from '../http/allowed-hosts.ts';
+import { allowedLookup, notAllowed } from '../http/allowed-lookup.ts';
+import { KeptClients } from '../kept-clients.ts';
+import {
+  decodeIsActive,
+  decodeMetricSpecs,
+  decodeMetricValues,
+  encodeMetricsRequest,
+  encodeObjectRef,
+  type ScaledObjectRef,
+  type ScalerMetric,
+} from './messages.ts';
+import type { ScalerCall, ScalerChannel } from './scaler-channel.ts';
+
+/** Where a scaler is, and how it is called. */
+export interface ScalerServer {
+  readonly host: string;
+  readonly port: number;
+  /** `undefined` for connections that are not encrypted. */
+  readonly tls:
+    | {
+        /** PEM; by default the system's authorities are trusted. */
+        readonly ca: string | undefined;
+        /** PEM of a client certificate and its key. */
+        readonly cert: string | undefined;
+        readonly key: string | undefined;
+        readonly isUnverified: boolean;
+      }
+    | undefined;
+}
+
+/** What scalers are called with. */
+export interface ExternalScalersOptions {
+  readonly clock: Clock;
+  readonly allowedHosts: AllowedHosts;
+  /** Finds the addresses of a name; by default, as the system does. */
+  readonly lookup?: typeof dns.lookup | undefined;
+}
+
+/** A stream that ended well is opened again after this long. */
+const REOPEN_MS = 2000;
+/** One that failed, after as long, then twice as long each time. */
+const LONGEST_REOPEN_MS = 60_000;
+/** Of one that tells more, the rest waits. */
+const MOST_MESSAGES_A_SECOND = 100;
+const SECOND_MS = 1000;
+
+/** Scalers that are called by gRPC, over connections that are kept and shared. */
+export class ExternalScalers implements Disposable {
+  readonly #options: ExternalScalersOptions;
+  readonly #channels: KeptClients<ScalerChannel>;
+
+  constructor(options: ExternalScalersOptions) {
+    this.#options = options;
+    this.#channels = new KeptClients(options);
+  }
+
+  /** What a scaler counts for an object. @throws an Error that names the server and the call, with the cause */
+  async metrics(
+    server: ScalerServer,
+    object: ScaledObjectRef,
+    signal: AbortSignal,
+  ): Promise<readonly ScalerMetric[]> {
+    const request = encodeObjectRef(object);
+    return await this.#call(server, { method: 'GetMetricSpec', request, decode: decodeMetricSpecs }, signal);
+  }
+
+  /** The values of a metric. @throws as {@link metrics} */
+  async values(
+    server: ScalerServer,
+    of: { readonly object: ScaledObjectRef; readonly metricName: string },
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
+    const request = encodeMetricsRequest(of);
+    return await this.#call(server, { method: 'GetMetrics', request, decode: decodeMetricValues }, signal);
+  }
+
+  /** Whether there is something to do. @throws as {@link metrics} */
+  async isActive(server: ScalerServer, object: ScaledObjectRef, signal: AbortSignal): Promise<boolean> {
+    const request = encodeObjectRef(object);
+    return await this.#call(server, { method: 'IsActive', request, decode: decodeIsActive }, signal);
+  }
+
+  /** Calls back whenever a scaler tells that there is something to do; ends with the signal, and otherwise never. */
+  async follow(
+    server: ScalerServer,
+    { object, onActive }: { readonly object: ScaledObjectRef; readonly onActive: () => void },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock } = this.#options;
+    const request = encodeObjectRef(object);
+    const call = { method: 'StreamIsActive', request, decode: decodeIsActive } as const;
+    for (let waitMs = REOPEN_MS; !signal.aborted; ) {
+      try {
+        await this.#channels.use(keyOf(server), {
+          connect: (connecting) => this.#connect(server, connecting),
+          work: async (channel) => {
+            for await (const isActive of paced(channel.stream(call, signal), clock)) {
+              if (signal.aborted) return;
+              waitMs = REOPEN_MS;
+              if (isActive) onActive();
+            }
+          },
+          signal,
+        });
+        waitMs = REOPEN_MS;
+      } catch {
+        // That the scaler cannot be called shows where it is asked for values.
+        waitMs = Math.min(2 * waitMs, LONGEST_REOPEN_MS);
+      }
+      await clock.sleep(waitMs, { signal }).catch(() => {}); // the signal ends it
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#channels[Symbol.dispose]();
+  }
+
+  async #call<T>(server: ScalerServer, call: ScalerCall<T>, signal: AbortSignal): Promise<T> {
+    try {
+      return await this.#channels.use(keyOf(server), {
+        connect: (connecting) => this.#connect(server, connecting),
+        work: (channel) => channel.call(call, signal),
+        signal,
+      });
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      throw new Error(`Cannot call ${call.method} of ${server.host}:${server.port}`, { cause });
+    }
+  }
+
+  /** gRPC looks names up itself, and dials what it finds; so it is given addresses. */
+  async #connect(server: ScalerServer, signal: AbortSignal): Promise<ScalerChannel> {
+    const addresses = await this.#addressesOf(server.host);
+    signal.throwIfAborted();
+    const { ScalerChannel } = await import('./scaler-channel.ts');
+    return new ScalerChannel(server, addresses);
+  }
+
+  async #addressesOf(host: string): Promise<readonly string[]> {
+    const { allowedHosts, lookup = dns.lookup } = this.#options;
+    if (isIP(host) !== 0) {
+      if (allowedHosts.allows(host, host)) return [host];
+      throw notAllowed(host);
+    }
+    return await new Promise((resolve, reject) => {
+      allowedLookup(allowedHosts, lookup)(host, { all: true }, (error, addresses) => {
+        if (error) reject(error);
+        else if (Array.isArray(addresses)) resolve(addresses.map(({ address }) => address));
+        else resolve([addresses]);
+      });
+    });
+  }
+}
+
+/** Tells servers, and how they are called, apart; holds no secret. */
+export function keyOf({ host, port, tls }: ScalerServer): string {
+  return JSON.stringify([host, port, digestOf(tls ?? null)]);
+}
+
+/** Takes no more of a stream than some messages a second: its sender waits then. */
+async function* paced<T>(messages: AsyncIterable<T>, clock: Clock): AsyncIterable<T> {
+  let [count, sinceMs] = [0, clock.monotonicMs()];
+  for await (const message of messages) {
+    yield message;
+    count++;
+    const leftMs = sinceMs + SECOND_MS - clock.monotonicMs();
+    if (leftMs > 0 && count < MOST_MESSAGES_A_SECOND) continue;
+    if (leftMs > 0) await clock.sleep(leftMs);
+    [count, sinceMs] = [0, clock.monotonicMs()];
+  }
+}

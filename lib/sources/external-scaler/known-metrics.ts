@@ -1,0 +1,80 @@
+import type { Clock } from '#lib/time/clock.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
+import { digestOf } from '../digest.ts';
+import { type ExternalScalers, keyOf, type ScalerServer } from './external-scalers.ts';
+import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
+
+interface Known {
+  metrics: readonly ScalerMetric[] | undefined;
+  asking: Promise<readonly ScalerMetric[]> | undefined;
+  /** Whether the last request took longer than anybody waits for one. */
+  isSlow: boolean;
+}
+
+/** How long one request may take. */
+const TIMEOUT_MS = 5000;
+/** How long anybody waits for it: others are planned by the same workers. */
+const PATIENCE_MS = 1000;
+/** Those that were asked for at the longest ago are forgotten. */
+const MOST = 10_000;
+
+/**
+ * What scalers count for objects, as they told last: a scaler that is down has failing metrics, not none, and one that hangs
+ * holds nobody for longer than a second, once.
+ */
+export class KnownMetrics {
+  readonly #scalers: Pick<ExternalScalers, 'metrics'>;
+  readonly #clock: Clock;
+  readonly #known = new Map<string, Known>();
+
+  constructor(scalers: Pick<ExternalScalers, 'metrics'>, { clock }: { readonly clock: Clock }) {
+    this.#scalers = scalers;
+    this.#clock = clock;
+  }
+
+  /** @throws what the scaler fails by while it has never told */
+  async of(
+    server: ScalerServer,
+    object: ScaledObjectRef,
+    signal: AbortSignal,
+  ): Promise<readonly ScalerMetric[]> {
+    const known = this.#find(digestOf([keyOf(server), object]));
+    known.asking ??= this.#ask(known, server, object);
+    const wait = new AbortController();
+    const slow = () => {
+      known.isSlow = true;
+      wait.abort(new Error(`${server.host}:${server.port} has not told its metrics yet`));
+    };
+    using _patience = this.#clock.startTimer(known.isSlow ? 0 : PATIENCE_MS, slow);
+    try {
+      return await raceAbort(raceAbort(known.asking, wait.signal), signal);
+    } catch (error) {
+      if (signal.aborted || !known.metrics) throw error;
+      return known.metrics;
+    }
+  }
+
+  #find(key: string): Known {
+    const known = this.#known.get(key) ?? { metrics: undefined, asking: undefined, isSlow: false };
+    this.#known.delete(key); // to the end
+    this.#known.set(key, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MOST && oldest !== undefined) this.#known.delete(oldest);
+    return known;
+  }
+
+  /** Goes on when nobody waits any more: the next one finds what it told. */
+  async #ask(known: Known, server: ScalerServer, object: ScaledObjectRef): Promise<readonly ScalerMetric[]> {
+    const startedAtMs = this.#clock.monotonicMs();
+    const expired = () => new Error(`no response within ${TIMEOUT_MS / 1000}s`);
+    using deadline = startDeadline(this.#clock, TIMEOUT_MS, { expired });
+    try {
+      known.metrics = await this.#scalers.metrics(server, object, deadline.signal);
+      return known.metrics;
+    } finally {
+      known.asking = undefined;
+      if (this.#clock.monotonicMs() - startedAtMs < PATIENCE_MS) known.isSlow = false;
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { isIP } from 'node:net';
+import {
+  type ChannelOptions,
+  Client,
+  type ClientReadableStream,
+  connectivityState,
+  credentials,
+  Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import { onAbort } from '#lib/time/on-abort.ts';
+import type { KeptClient } from '../kept-clients.ts';
+import type { ScalerServer } from './external-scalers.ts';
+
+/** One call: what is sent, and how what comes is read. */
+export interface ScalerCall<T> {
+  readonly method: 'IsActive' | 'StreamIsActive' | 'GetMetricSpec' | 'GetMetrics';
+  readonly request: Buffer;
+  readonly decode: (bytes: Uint8Array) => T;
+}
+
+/** A longer message is an error. */
+const MAX_BYTES = 1024 * 1024;
+/** Quicker pings are taken for an attack by servers that are set up as they come. */
+const KEEPALIVE_MS = 301_000;
+const KEEPALIVE_TIMEOUT_MS = 20_000;
+const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
+const BROKEN: readonly connectivityState[] = [
+  connectivityState.TRANSIENT_FAILURE,
+  connectivityState.SHUTDOWN,
+];
+
+/** A channel of gRPC to addresses that were looked up, and judged, before. */
+export class ScalerChannel implements KeptClient {
+  readonly #client: Client;
+  #received = 0;
+
+  constructor({ host, port, tls }: ScalerServer, addresses: readonly string[]) {
+    const kind = addresses.every((address) => isIP(address) === 6) ? 'ipv6' : 'ipv4';
+    const targets = addresses
+      .filter((address) => isIP(address) === (kind === 'ipv6' ? 6 : 4))
+      .map((address) => (kind === 'ipv6' ? `[${address}]:${port}` : `${address}:${port}`));
+    const options: ChannelOptions = {
+      'grpc.max_receive_message_length': MAX_BYTES,
+      'grpc.enable_http_proxy': 0,
+      'grpc.enable_retries': 0,
+      'grpc.service_config': SERVICE_CONFIG,
+      'grpc.service_config_disable_resolution': 1,
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.enable_channelz': 0,
+      'grpc.keepalive_time_ms': KEEPALIVE_MS,
+      'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
+      'grpc.default_authority': `${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
+      ...(tls && isIP(host) === 0 && { 'grpc.ssl_target_name_override': host }),
+    };
+    const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
+    const secured = tls
+      ? credentials.createSsl(pem(tls.ca), pem(tls.key), pem(tls.cert), {
+          rejectUnauthorized: !tls.isUnverified,
+        })
+      : credentials.createInsecure();
+    this.#client = new Client(`${kind}:${targets.join(',')}`, secured, options);
+  }
+
+  get isBroken(): boolean {
+    return BROKEN.includes(this.#client.getChannel().getConnectivityState(false));
+  }
+
+  get bytesRead(): number {
+    return this.#received;
+  }
+
+  /** Calls once. @throws what the server or the connection says of it, or the signal's reason */
+  async call<T>({ method, request, decode }: ScalerCall<T>, signal: AbortSignal): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const call = this.#client.makeUnaryRequest(
+      pathOf(method),
+      (bytes: Buffer) => bytes,
+      (bytes) => decode(bytes),
+      request,
+      new Metadata(),
+      (error, value) => {
+        if (error === null && value !== undefined) resolve(value);
+        else reject(reasonOf(error));
+      },
+    );
+    call.on('metadata', () => this.#received++);
+    call.on('status', () => this.#received++);
+    using _cancelled = onAbort(signal, () => call.cancel());
+    try {
+      return await promise;
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    }
+  }
+
+  /** What the server tells of itself, for as long as it goes on. @throws what ends it but the server's own end */
+  async *stream<T>({ method, request, decode }: ScalerCall<T>, signal: AbortSignal): AsyncIterable<T> {
+    const call: ClientReadableStream<T> = this.#client.makeServerStreamRequest(
+      pathOf(method),
+      (bytes: Buffer) => bytes,
+      (bytes) => decode(bytes),
+      request,
+      new Metadata(),
+    );
+    call.on('metadata', () => this.#received++);
+    using _cancelled = onAbort(signal, () => call.cancel());
+    try {
+      for await (const message of call) {
+        this.#received++;
+        yield message as T;
+      }
+    } catch (error) {
+      throw signal.aborted ? signal.reason : reasonOf(error);
+    } finally {
+      call.cancel();
+    }
+  }
+
+  destroy(): void {
+    this.#client.close();
+  }
+}
+
+function pathOf(method: string): string {
+  return `/externalscaler.ExternalScaler/${method}`;
+}
+
+const SHOWN_LENGTH = 300;
+
+/** What the server wrote may be long, and stands in conditions. */
+function reasonOf(error: unknown): Error {
+  const { details, message } = (error ?? {}) as Partial<ServiceError>;
+  return new Error((details || message || 'no response').slice(0, SHOWN_LENGTH));
+}

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { ExternalScalerServer } from '#spec/support/external-scaler-server.ts';
+import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
+
+describe('scaledObjectsSubsystem, with a scaler that pushes', function () {
+  this.timeout(60_000);
+
+  const idle = () => ({
+    specs: [{ metricName: 'queue', targetSize: 5 }],
+    values: [{ metricName: 'queue', metricValue: 0 }],
+    isActive: false,
+  });
+  const start = async (stack: AsyncDisposableStack) => {
+    const scaler = stack.use(await ExternalScalerServer.start(idle()));
+    const cluster = stack.use(await startScaledObjectsCluster());
+    await cluster.deployment('web', 0);
+    const metadata = { scalerAddress: `127.0.0.1:${scaler.port}` };
+    const triggers = [{ type: 'external-push', metadata }];
+    await cluster.scaledObject('web', { pollingInterval: 3600, cooldownPeriod: 10, triggers });
+    await cluster.lead();
+    await cluster.holds(() => scaler.streams.size === 1);
+    await cluster.holds(() => cluster.external('s0-queue', 'web') === '0');
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
+    return { scaler, cluster };
+  };
+
+  it('scales from zero when it is pushed, without any time, and serves what is there then', async () => {
+    await using stack = new AsyncDisposableStack();
+    const { scaler, cluster } = await start(stack);
+    scaler.responses = { ...idle(), values: [{ metricName: 'queue', metricValue: 12 }], isActive: true };
+    scaler.push(true);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.holds(() => cluster.external('s0-queue', 'web') === '12');
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+  });
+
+  it('activates by the push alone, and does nothing for false', async () => {
+    await using stack = new AsyncDisposableStack();
+    const { scaler, cluster } = await start(stack);
+    const before = scaler.calls.length;
+    scaler.push(false);
+    await cluster.elapse(2);
+    expect([await cluster.replicas('web'), scaler.calls.length]).to.deep.equal([0, before]);
+    scaler.push(true);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+  });
+
+  it('listens no more when the object is deleted', async () => {
+    await using stack = new AsyncDisposableStack();
+    const { scaler, cluster } = await start(stack);
+    await cluster.api.delete('/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web');
+    await cluster.holds(() => scaler.streams.size === 0);
+  });
+});

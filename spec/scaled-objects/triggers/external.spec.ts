@@ -1,0 +1,302 @@
+import { ServerCredentials } from '@grpc/grpc-js';
+import { expect } from 'chai';
+import { externalTrigger } from '#lib/scaled-objects/triggers/external.ts';
+import type { TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
+import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { ExternalScalerServer, type ScalerResponses } from '#spec/support/external-scaler-server.ts';
+import { TestAuthority } from '#spec/support/issued-certificates.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { planned } from '#spec/support/planned-trigger.ts';
+import { RawServer } from '#spec/support/raw-server.ts';
+
+const ONE: ScalerResponses = {
+  specs: [{ metricName: 'queue', targetSize: 5 }],
+  values: [{ metricName: 'queue', metricValue: 12 }],
+  isActive: true,
+};
+
+describe('externalTrigger, with a real gRPC server', function () {
+  this.timeout(60_000);
+  let stack: AsyncDisposableStack;
+  let clock: ManualClock;
+  let scalers: ExternalScalers;
+  const never = new AbortController().signal;
+
+  beforeEach(() => {
+    stack = new AsyncDisposableStack();
+    clock = new ManualClock();
+    scalers = stack.use(
+      new ExternalScalers({ clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) }),
+    );
+  });
+
+  afterEach(() => stack.disposeAsync());
+
+  const start = async (responses: ScalerResponses, options: object = {}) =>
+    stack.use(await ExternalScalerServer.start({ ...responses }, options));
+  const plan = (server: { readonly port: number }, request: Partial<TriggerRequest> = {}) =>
+    planned(externalTrigger({ scalers, clock }), {
+      ...request,
+      metadata: { scalerAddress: `127.0.0.1:${server.port}`, ...request.metadata },
+    });
+
+  it('asks for a metric, its values and whether it is active, and sends the metadata of the trigger', async () => {
+    const server = await start(ONE);
+    const metric = await plan(server, {
+      metadata: { depth: '3', userFromEnv: 'USER_NAME', absentFromEnv: 'ABSENT' },
+      environment: { USER_NAME: 'alice' },
+      authentication: { password: 'hidden' },
+    });
+    expect(metric).to.include({ name: 'queue', isNameKept: true, target: 5 });
+    expect(await metric.ask()).to.deep.equal({ value: 12, isActive: true });
+    expect(server.calls.map(({ method }) => method).sort()).to.deep.equal(
+      ['GetMetricSpec', 'GetMetrics', 'IsActive'].sort(),
+    );
+    const sent = {
+      scalerAddress: `127.0.0.1:${server.port}`,
+      ...{ depth: '3', userFromEnv: 'alice' },
+    };
+    expect(server.calls[0]?.request).to.deep.equal({
+      name: 'web',
+      namespace: 'default',
+      scalerMetadata: sent,
+    });
+    expect(server.calls.find(({ method }) => method === 'GetMetrics')?.request).to.deep.equal({
+      scaledObjectRef: { name: 'web', namespace: 'default', scalerMetadata: sent },
+      metricName: 'queue',
+    });
+    expect(metric.query.key + metric.query.description).to.not.contain('alice');
+  });
+
+  it('takes numbers with a fraction, of several metrics and with several values', async () => {
+    const server = await start({
+      specs: [
+        { metricName: 'a', targetSize: 1, targetSizeFloat: 2.5 },
+        { metricName: 'b', targetSize: 7 },
+      ],
+      values: [{ metricValueFloat: 0.5 }, { metricValue: 3 }],
+      isActive: false,
+    });
+    const { metrics } = await externalPlan(server);
+    expect(metrics.map(({ name, target }) => [name, target])).to.deep.equal([
+      ['a', 2.5],
+      ['b', 7],
+    ]);
+    const samples = (await metrics[0]?.query.ask(never)) ?? [];
+    expect(metrics[0]?.judge(samples)).to.deep.equal({ values: [0.5, 3], isActive: false });
+  });
+
+  it('says what cannot be used of what a scaler tells', async () => {
+    const server = await start(ONE);
+    const told = async (responses: ScalerResponses) => {
+      server.responses = { ...ONE, ...responses };
+      return await errorOf(plan(server, { metadata: { at: JSON.stringify(responses).slice(0, 100) } }));
+    };
+    const tells = (specs: readonly object[]) => told({ specs });
+    expect(await tells([])).to.match(/^got empty metric spec: .*tells no metrics/);
+    expect(await tells([{ metricName: 'a/b', targetSize: 1 }])).to.match(/cannot be the name of one$/);
+    expect(await tells([{ metricName: '', targetSize: 1 }])).to.match(/cannot be the name of one$/);
+    expect(await tells([{ metricName: 'a' }])).to.equal('the scaler tells no target for metric "a"');
+    expect(await tells([{ metricName: 'a', targetSize: -1 }])).to.match(/tells the target -1/);
+    expect(await tells([{ metricName: 'a', targetSizeFloat: Number.NaN }])).to.match(/"a" is NaN, no number/);
+    expect(await tells([{ metricName: 'a'.repeat(2000), targetSize: 1 }])).to.match(/a name is longer than/);
+    const many = Array.from({ length: 101 }, (_, index) => ({ metricName: `a${index}`, targetSize: 1 }));
+    expect(await tells(many)).to.match(/tells more than 100 metrics/);
+    expect(await told({ error: { code: 7, details: 'not you' } })).to.match(
+      /^got empty metric spec: Cannot call GetMetricSpec of 127\.0\.0\.1:\d+: not you$/,
+    );
+  });
+
+  it('takes a metric without target where a formula has one', async () => {
+    const server = await start({ ...ONE, specs: [{ metricName: 'a' }] });
+    expect(await plan(server, { hasFormula: true })).to.include({ name: 'a', target: 0 });
+  });
+
+  it('fails where the scaler does, and asks it again afterwards', async () => {
+    const server = await start(ONE);
+    const metric = await plan(server);
+    server.responses = { error: { code: 13, details: 'broken' } };
+    expect(await errorOf(metric.ask())).to.match(/^Cannot call (GetMetrics|IsActive) of .*: broken$/);
+    server.responses = { ...ONE, values: [] };
+    expect(await errorOf(metric.ask())).to.equal('the scaler tells no value of metric "queue"');
+    server.responses = ONE;
+    expect((await metric.ask()).value).to.equal(12);
+  });
+
+  it('finds a server again that was cut', async () => {
+    const server = await start(ONE);
+    const metric = await plan(server);
+    await metric.ask();
+    await server[Symbol.asyncDispose]();
+    expect(await errorOf(metric.ask())).to.match(/^Cannot call .* of 127\.0\.0\.1:\d+: /);
+    await start({ ...ONE, values: [{ metricValue: 13 }] }, { port: server.port });
+    await eventually(async () => (await metric.ask().catch(() => ({ value: 0 }))).value === 13);
+  });
+
+  it('goes on with what a scaler told when it is planned again while that is down', async () => {
+    const server = await start(ONE);
+    const trigger = externalTrigger({ scalers, clock });
+    const again = () => planned(trigger, { metadata: { scalerAddress: `127.0.0.1:${server.port}` } });
+    await again();
+    await server[Symbol.asyncDispose]();
+    const metric = await again();
+    expect(metric).to.include({ name: 'queue', target: 5 });
+    expect(await errorOf(metric.ask())).to.match(/^Cannot call /);
+  });
+
+  it('waits a second for a server that hangs, and the next time not at all', async () => {
+    const server = await start({});
+    const trigger = externalTrigger({ scalers, clock });
+    const again = () =>
+      errorOf(planned(trigger, { metadata: { scalerAddress: `127.0.0.1:${server.port}` } }));
+    const first = again();
+    await eventually(() => server.calls.length === 1);
+    await clock.advance(1000);
+    expect(await first).to.match(/has not told its metrics yet$/);
+    const second = again();
+    await clock.advance(0);
+    expect(await second).to.match(/has not told its metrics yet$/);
+    expect(server.calls).to.have.length(1);
+  });
+
+  it('ends a call that nobody waits for any more', async () => {
+    const { values: _, ...silent } = ONE;
+    const server = await start(silent);
+    const plannedMetric = (await externalPlan(server)).metrics[0];
+    const given = new AbortController();
+    const asked = errorOf(plannedMetric?.query.ask(given.signal) ?? Promise.resolve());
+    await eventually(() => server.calls.some(({ method }) => method === 'GetMetrics'));
+    given.abort(new Error('too late'));
+    expect(await asked).to.equal('too late');
+  });
+
+  it('reads no message that is longer than a mebibyte', async () => {
+    const values = [{ metricName: 'a'.repeat(100 * 1024 * 1024), metricValue: 1 }];
+    const server = await start({ ...ONE, values });
+    const metric = await plan(server);
+    const before = process.memoryUsage().arrayBuffers;
+    expect(await errorOf(metric.ask())).to.match(/larger than max|message/i);
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(1024 * 1024 * 1024);
+  });
+
+  it('speaks TLS by certificates, and to any server only where it is told to', async () => {
+    const authority = new TestAuthority('spec-ca');
+    const { cert, key } = authority.leaf({ usages: ['serverAuth'], names: ['127.0.0.1'] });
+    const pair = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
+    const server = await start(ONE, {
+      tls: ServerCredentials.createSsl(Buffer.from(authority.pem), [pair], true),
+    });
+    const client = authority.leaf();
+    const tls = { caCert: authority.pem, tlsClientCert: client.cert, tlsClientKey: client.key };
+    expect((await (await plan(server, { authentication: tls })).ask()).value).to.equal(12);
+    const { caCert: _, ...withoutAuthority } = tls;
+    expect(await errorOf(plan(server, { authentication: withoutAuthority }))).to.match(
+      /^got empty metric spec: /,
+    );
+    const unsafe = { authentication: withoutAuthority, metadata: { unsafeSsl: 'true' } };
+    expect((await (await plan(server, unsafe)).ask()).value).to.equal(12);
+    expect(await errorOf(plan(server, { authentication: { caCert: authority.pem } }))).to.match(
+      /^got empty metric spec: /,
+    );
+    expect(await errorOf(plan(server, { authentication: { ...tls, tlsClientKey: '' } }))).to.equal(
+      'tlsClientCert and tlsClientKey need each other',
+    );
+    const broken = { ...tls, tlsClientKey: 'no PEM' };
+    expect(await errorOf(plan(server, { authentication: broken }))).to.match(/^got empty metric spec: /);
+  });
+
+  it('calls no server that must not be asked, whatever its name', async () => {
+    const lookup = ((_host: string, _options: object, callback: (...result: unknown[]) => void) =>
+      callback(null, [{ address: '169.254.169.254', family: 4 }])) as never;
+    const open = stack.use(
+      new ExternalScalers({ clock: systemClock, allowedHosts: new AllowedHosts([]), lookup }),
+    );
+    for (const scalerAddress of ['scaler.example:80', '169.254.169.254:80', '[::1]:80']) {
+      const asked = planned(externalTrigger({ scalers: open, clock }), { metadata: { scalerAddress } });
+      expect(await errorOf(asked)).to.match(/must not be asked/);
+    }
+  });
+
+  it('refuses an address that is none', async () => {
+    for (const scalerAddress of ['scaler', 'scaler:', ':80', 'scaler:0', 'scaler:70000', 'http://a:80'])
+      expect(
+        await errorOf(planned(externalTrigger({ scalers, clock }), { metadata: { scalerAddress } })),
+      ).to.equal(`parameter "scalerAddress" value "${scalerAddress}" must be host:port`);
+    expect(await errorOf(planned(externalTrigger({ scalers, clock }), {}))).to.equal(
+      'missing required parameter "scalerAddress" in [triggerMetadata]',
+    );
+  });
+
+  it('has no server delay another', async () => {
+    const silent = stack.use(await RawServer.start(() => {}));
+    const server = await start(ONE);
+    const trigger = externalTrigger({ scalers, clock });
+    const hanging = errorOf(planned(trigger, { metadata: { scalerAddress: `127.0.0.1:${silent.port}` } }));
+    const metric = await planned(trigger, { metadata: { scalerAddress: `127.0.0.1:${server.port}` } });
+    expect((await metric.ask()).value).to.equal(12);
+    await clock.advance(1000);
+    expect(await hanging).to.match(/has not told its metrics yet$/);
+  });
+
+  describe('that pushes', () => {
+    const follow = async (server: ExternalScalerServer) => {
+      const { push } = await externalPlan(server, 'external-push');
+      if (!push) throw new Error('it does not push');
+      const ended = new AbortController();
+      const heard: number[] = [];
+      const following = push.follow(() => heard.push(heard.length), ended.signal);
+      return { heard, ended, following };
+    };
+
+    it('is followed, and only what is true counts', async () => {
+      const server = await start(ONE);
+      const { heard, ended, following } = await follow(server);
+      await eventually(() => server.streams.size === 1);
+      server.push(false);
+      server.push(true);
+      await eventually(() => heard.length === 1);
+      ended.abort(new Error('done'));
+      await following;
+      await eventually(() => server.streams.size === 0);
+    });
+
+    it('is followed again after it was cut, and after it has ended', async () => {
+      const server = await start(ONE);
+      const { heard, ended, following } = await follow(server);
+      await eventually(() => server.streams.size === 1);
+      await server[Symbol.asyncDispose]();
+      const next = await start(ONE, { port: server.port });
+      await eventually(() => next.streams.size === 1);
+      next.push(true);
+      await eventually(() => heard.length === 1);
+      next.endStreams();
+      await eventually(() => next.streams.size === 1);
+      next.push(true);
+      await eventually(() => heard.length === 2);
+      ended.abort(new Error('done'));
+      await following;
+    });
+
+    it('is not followed where it does not push', async () => {
+      const server = await start(ONE);
+      expect((await externalPlan(server)).push).to.equal(undefined);
+    });
+  });
+
+  async function externalPlan(server: { readonly port: number }, type = 'external') {
+    const made = await externalTrigger({ scalers, clock }).plan(
+      {
+        ...{ type, namespace: 'default', objectKind: 'ScaledObject', objectName: 'web' },
+        ...{ metricType: undefined, hasFormula: false, authentication: {}, environment: {} },
+        metadata: { scalerAddress: `127.0.0.1:${server.port}` },
+      },
+      never,
+    );
+    if (made.kind !== 'external') throw new Error('it asks nobody');
+    return made;
+  }
+});
