@@ -8,6 +8,7 @@ import type { AllowedHosts } from './allowed-hosts.ts';
 import { type ConnectionOptions, connectionPool } from './http-connections.ts';
 import { type CredentialSource, type HttpCredentials, NO_CREDENTIALS } from './http-credentials.ts';
 import { readBody } from './read-body.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** What an HTTP client works with. */
 export interface HttpClientOptions {
@@ -70,7 +71,8 @@ export class HttpClient implements AsyncDisposable {
   }
 
   /**
-   * Sends a request and reads its response, whatever its status.
+   * Sends a request and reads its response, whatever its status; of one that is not 200 without our credentials, should it
+   * repeat them.
    *
    * @throws an Error that names the host, with the cause, when there is no response in time or it is too long; the
    * signal's reason when that aborts
@@ -83,9 +85,12 @@ export class HttpClient implements AsyncDisposable {
       : undefined;
     const bound = deadline?.signal ?? signal;
     try {
-      const response = await raceAbort(this.#send(request, bound), bound);
-      const body = await raceAbort(readBody(response, { maxBytes, onLength }), bound);
-      return { statusCode: response.statusCode, headers: singleHeaders(response), body };
+      const { current } = this.#options.credentials ?? NO_CREDENTIALS;
+      const response = await raceAbort(this.#send(request, { credentials: current, signal: bound }), bound);
+      const read = await raceAbort(readBody(response, { maxBytes, onLength }), bound);
+      const { statusCode } = response;
+      const body = statusCode === 200 ? read : withoutSecrets(read, current);
+      return { statusCode, headers: singleHeaders(response), body };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const cause = error instanceof AggregateError ? error.errors[0] : error; // one for each address tried
@@ -115,19 +120,21 @@ export class HttpClient implements AsyncDisposable {
     await Promise.all([...this.#pools].map((pool) => pool.destroy()));
   }
 
-  #send(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  #send(
+    request: HttpRequest,
+    { credentials, signal }: { readonly credentials: HttpCredentials; readonly signal: AbortSignal },
+  ): Promise<Dispatcher.ResponseData> {
     const { url, method = 'GET', headers = {}, body = null } = request;
-    const { userAgent, credentials = NO_CREDENTIALS, onUse } = this.#options;
-    const { current } = credentials;
+    const { userAgent, onUse } = this.#options;
     onUse?.(this);
-    return requestBy(this.#poolFor(current), {
+    return requestBy(this.#poolFor(credentials), {
       origin: url.origin,
       path: url.pathname + url.search,
       method,
       headers: {
         accept: 'application/json',
         'user-agent': userAgent,
-        ...(current.authorization === undefined ? {} : { authorization: current.authorization }),
+        ...(credentials.authorization === undefined ? {} : { authorization: credentials.authorization }),
         ...headers,
       },
       body,
