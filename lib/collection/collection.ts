@@ -1,5 +1,12 @@
 import type { Query } from '#lib/sources/query.ts';
-import { Poll, type PollEnvironment, type PollFailure, type PollWant, type Reading } from './poll.ts';
+import {
+  Poll,
+  type PollEnvironment,
+  type PollFailure,
+  type PollRecord,
+  type PollWant,
+  type Reading,
+} from './poll.ts';
 
 /** What somebody wants to know, and how often. */
 export interface Collector extends PollWant {
@@ -80,6 +87,11 @@ export class Collection implements AsyncDisposable {
   /** Has a collector's source asked at once, or again as soon as it has responded. */
   askSoon(owner: string, name: string): void {
     this.#owners.get(owner)?.get(name)?.poll.askSoon();
+  }
+
+  /** How requests of a collector's source have gone; `undefined` before the first has ended. */
+  record(owner: string, name: string): PollRecord | undefined {
+    return this.#owners.get(owner)?.get(name)?.poll.record;
   }
 
   /** In how long a collector's source is asked again, in milliseconds. */

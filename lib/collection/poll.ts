@@ -23,6 +23,16 @@ export interface PollFailure {
   readonly count: number;
 }
 
+/** How requests have gone, for those who look at the program. */
+export interface PollRecord {
+  /** How long the last request took. */
+  readonly durationMs: number;
+  /** How much later than it was due the last request began. */
+  readonly latenessMs: number;
+  /** How many requests have failed so far. */
+  readonly failedCount: number;
+}
+
 /** What polls work with. */
 export interface PollEnvironment {
   readonly clock: Clock;
@@ -73,6 +83,7 @@ export class Poll {
   #isWantedAgain = false;
   #requests = 0;
   #askedCount = 0;
+  #record: PollRecord | undefined;
   #reading: Reading | undefined;
   #failure: PollFailure | undefined;
 
@@ -104,6 +115,11 @@ export class Poll {
   /** How many requests have ended. */
   get askedCount(): number {
     return this.#askedCount;
+  }
+
+  /** `undefined` before the first request has ended. */
+  get record(): PollRecord | undefined {
+    return this.#record;
   }
 
   /** In how long the next request begins, in milliseconds; 0 while one is under way. */
@@ -151,6 +167,7 @@ export class Poll {
     const { clock, onAsked } = this.#environment;
     const { timeoutMs = this.#environment.timeoutMs } = this.#query;
     const startedAtMs = clock.monotonicMs();
+    const latenessMs = Math.max(0, startedAtMs - this.#nextAtMonotonicMs);
     this.#isAsking = true;
     this.#requests++;
     let error: Error | undefined;
@@ -170,7 +187,10 @@ export class Poll {
     if (this.#ended.signal.aborted) return; // nobody failed: it is we who left
     if (error) this.#fail(error);
     this.#askedCount++;
-    onAsked(this.#query, clock.monotonicMs() - startedAtMs, error, this.#reading);
+    const durationMs = clock.monotonicMs() - startedAtMs;
+    const { failedCount = 0 } = this.#record ?? {};
+    this.#record = { durationMs, latenessMs, failedCount: failedCount + (error ? 1 : 0) };
+    onAsked(this.#query, durationMs, error, this.#reading);
     const waitMs = this.#isWantedAgain ? 0 : this.#waitMs();
     this.#isWantedAgain = false;
     this.#schedule(Math.max(clock.monotonicMs(), startedAtMs + waitMs));

@@ -1,4 +1,3 @@
-import type { Registry } from 'prom-client';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
@@ -6,7 +5,7 @@ import { type Controller, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
-import { StatusWriter } from '#lib/control/status-writer.ts';
+import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -14,11 +13,12 @@ import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
+import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { clusterReader } from './authentication/cluster-reader.ts';
-import { debugScaledObjects } from './debug-scaled-objects.ts';
 import { HpaClient, type ManagedHpa } from './hpa/hpa-client.ts';
 import { JobClient } from './jobs/job-client.ts';
+import { JobMemories } from './jobs/job-memory.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';
 import { limitedByDefault } from './loop/limit-ranges.ts';
 import { LoopMemories } from './loop/loop-memory.ts';
@@ -33,8 +33,14 @@ import {
 import type { ScaledJob } from './objects/scaled-job.ts';
 import { type ScaledObject, targetOf } from './objects/scaled-object.ts';
 import type { TriggerAuthentication } from './objects/trigger-authentication.ts';
+import { withoutEmpty } from './objects/without-empty.ts';
+import { KeySignal } from './plan/key-signal.ts';
 import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
 import { targetName, Workloads } from './plan/workloads.ts';
+import { debugScaledObjects } from './told/debug-scaled-objects.ts';
+import { kedaSeries } from './told/keda-series.ts';
+import { registeredSeries } from './told/registered-series.ts';
+import type { JobTerm } from './told/told-object.ts';
 import type { TriggerTypes } from './triggers/trigger-types.ts';
 
 /** How ScaledObjects are scaled. */
@@ -58,7 +64,7 @@ export interface ScaledObjectsEnvironment {
   readonly events: Pick<EventRecorder, 'record'>;
   readonly store: MetricStore;
   readonly types: TriggerTypes;
-  readonly registry: Registry;
+  readonly registry: Pick<SlicedRegistry, 'add'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Of this program. */
@@ -148,6 +154,16 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     authenticationsOf: (object) =>
       authenticationNames(object).map((name) => findNamed(name, findAuthentication)),
   });
+  let jobTerm: JobTerm | undefined;
+  const told = { objects, jobs: scaledJobs, plans, collection, jobTerm: () => jobTerm };
+  environment.registry.add(kedaSeries(told));
+  const kinds = {
+    scaled_object: objects,
+    scaled_job: scaledJobs,
+    trigger_authentication: authentications,
+    cluster_trigger_authentication: clusterAuthentications,
+  };
+  environment.registry.add(registeredSeries({ kinds }));
   let hpas: { readonly informer: Informer<ManagedHpa>; readonly client: HpaClient } | undefined;
   const started = () => {
     if (!hpas) throw new Error('ScaledObjects are not followed yet');
@@ -170,9 +186,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     get isWarm() {
       return collection.isWarm;
     },
-    endpoints: new Map([
-      ['/debug/scaled-objects', debugScaledObjects({ objects, plans, collection, memories, clock })],
-    ]),
+    endpoints: new Map([['/debug/scaled-objects', debugScaledObjects({ ...told, memories, clock })]]),
     collectors: () => plans.controller(),
     controller() {
       const { informer, client: hpaClient } = started();
@@ -192,12 +206,15 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         },
         others: [watchedWorkloads, mapKeys(informer, ({ previous, current }) => ownersOf(previous, current))],
         client: scaledObjects,
-        statuses: new StatusWriter({ client: scaledObjects, fieldManager: FIELD_MANAGER }),
+        statuses: statusesOf(scaledObjects),
         limitedByDefault: limitedByDefault(client),
       });
     },
     jobController() {
       const jobCollection = newCollection();
+      const asked = new KeySignal();
+      const term = { collection: jobCollection, memories: new JobMemories((key) => asked.tell(key)) };
+      jobTerm = term;
       const jobs = new ResourceClient<ScaledJob>({ api: client, resource: SCALED_JOBS });
       const authenticated = [authentications, clusterAuthentications].map((informer, index) =>
         mapKeys(informer, ({ key }) =>
@@ -208,14 +225,21 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       );
       const controller = scaledJobController({
         ...environment,
-        ...{ reader, types, collection: jobCollection, client: jobs, others: authenticated },
+        ...{ reader, types, collection: jobCollection, client: jobs, others: authenticated, asked },
+        memories: term.memories,
         objects: scaledJobs,
-        statuses: new StatusWriter({ client: jobs, fieldManager: FIELD_MANAGER }),
+        statuses: statusesOf(jobs),
         jobs: new JobClient({ api: client, version: environment.version }),
         authenticationsOf: (object) =>
           authenticationNames(object).map((name) => findNamed(name, findAuthentication)),
       });
-      return { ...controller, [Symbol.asyncDispose]: () => jobCollection[Symbol.asyncDispose]() };
+      return {
+        ...controller,
+        async [Symbol.asyncDispose]() {
+          if (jobTerm === term) jobTerm = undefined;
+          await jobCollection[Symbol.asyncDispose]();
+        },
+      };
     },
     async [Symbol.asyncDispose]() {
       plans[Symbol.dispose]();
@@ -231,6 +255,14 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         ].map((one) => one?.[Symbol.asyncDispose]()),
       );
     },
+  };
+}
+
+function statusesOf<Status extends object, T extends StatefulObject<Status>>(client: ResourceClient<T>) {
+  const writer = new StatusWriter<Status, T>({ client, fieldManager: FIELD_MANAGER });
+  return {
+    write: (object: T, status: Status, signal: AbortSignal) =>
+      writer.write(object, withoutEmpty(status), signal),
   };
 }
 

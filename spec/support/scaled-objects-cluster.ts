@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Registry } from 'prom-client';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, Socket } from 'node:net';
+import Koa from 'koa';
 import { parse } from 'yaml';
+import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
@@ -18,12 +19,14 @@ import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { eventually } from './eventually.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
 
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
+const KOA = new Koa();
 /** Sockets need real time, in which a manual clock may pass any deadline. */
 const NEVER_MS = 1e12;
 
@@ -44,6 +47,10 @@ export interface ScaledObjectsCluster extends AsyncDisposable {
   readonly api: SimulatedApiServer['client'];
   readonly logger: RecordingLogger;
   readonly store: MetricStore;
+  /** What `/metrics` has of it. */
+  series(): Promise<string>;
+  /** What `/debug/scaled-objects` tells. */
+  debug(query?: string): Promise<ReturnType<typeof JSON.parse>>;
   /** What was told, as `OBJECT REASON MESSAGE`. */
   readonly events: string[];
   /** What the source says, by paths; a number, or a status that is an error. */
@@ -88,6 +95,7 @@ export async function startScaledObjectsCluster(
   const logger = new RecordingLogger();
   const events: string[] = [];
   const store = new MetricStore();
+  let registry = new SlicedRegistry();
   const http = await startSource();
   starting.defer(http.close);
   let running: { subsystem: ScaledObjectsSubsystem; end: () => Promise<void> } | undefined;
@@ -111,7 +119,18 @@ export async function startScaledObjectsCluster(
       if (!running) throw new Error('nobody leads');
       return running.subsystem;
     },
+    series: () => registry.metrics(),
+    async debug(query = '') {
+      const url = `/debug/scaled-objects${query}`;
+      const request = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url });
+      const context: ApiContext = Object.assign(KOA.createContext(request, new ServerResponse(request)), {
+        state: { query: new URLSearchParams(query) },
+      }) as never;
+      await running?.subsystem.endpoints.get('/debug/scaled-objects')?.(context);
+      return JSON.parse(String(context.body));
+    },
     async lead() {
+      registry = new SlicedRegistry();
       const client = new ApiClient({ access, clock, userAgent: 'spec/1', requestTimeoutMs: NEVER_MS });
       const mapper = new RestMapper({ api: client, clock });
       const sources = openTriggerSources({
@@ -127,7 +146,7 @@ export async function startScaledObjectsCluster(
             void events.push(`${name} ${reason} ${message}`),
         },
         types: new TriggerTypes([...triggers, ...(more.triggers ?? [])]),
-        registry: new Registry(),
+        registry,
         version: '1.2.3',
         options: {
           clusterNamespace: 'kube-system',

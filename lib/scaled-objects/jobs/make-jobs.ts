@@ -5,11 +5,12 @@ import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.t
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 import { pendingJobs, runningJobs, surplusJobs } from './found-jobs.ts';
 import { combineDemands, demandOf, type JobDemand } from './job-demand.ts';
+import type { JobMemory } from './job-memory.ts';
 import { newJobCount } from './new-job-count.ts';
-import type { JobMemory, ScaledJobDependencies } from './scaled-job-controller.ts';
+import type { ScaledJobDependencies } from './scaled-job-controller.ts';
 
 /** What making Jobs takes. */
-export interface MakeJobsOptions extends Pick<ScaledJobDependencies, 'collection' | 'jobs'> {
+export interface MakeJobsOptions extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs'> {
   readonly key: string;
   readonly plan: PlannedObject;
   readonly memory: JobMemory;
@@ -34,6 +35,7 @@ export async function makeJobs(object: ScaledJob, options: MakeJobsOptions): Pro
   const { key, plan, memory, collection, jobs, signal } = options;
   const observed = observeMetrics(plan, { owner: key, collection, fallback: undefined, health: undefined });
   tellFailures(observed, options);
+  memory.activity.note(observed, options.clock.nowMs());
   const demand = totalDemand(object, plan, observed);
   const hasError = observed.some(({ state }) => state.kind === 'failing');
   const isPending = observed.some(({ state }) => state.kind === 'pending');

@@ -28,7 +28,7 @@ export interface ScaledObjectDependencies {
   readonly plans: ScaledObjectPlans;
   readonly collection: Collection;
   readonly client: ResourceClient<ScaledObject>;
-  readonly statuses: StatusWriter<ScaledObjectStatus, ScaledObject>;
+  readonly statuses: Pick<StatusWriter<ScaledObjectStatus, ScaledObject>, 'write'>;
   readonly hpaClient: HpaClient;
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly events: Pick<EventRecorder, 'record'>;

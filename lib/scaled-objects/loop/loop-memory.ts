@@ -1,5 +1,6 @@
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import { HealthCounter } from '../values/metric-health.ts';
+import type { NextStep } from './next-step.ts';
 
 /** What a leader remembers of one object beside its status; all of it may be lost. */
 export interface LoopMemory {
@@ -12,8 +13,8 @@ export interface LoopMemory {
   readonly health: HealthCounter;
   /** What was told last of a failing trigger, by metric, so that it is told once. */
   readonly failures: Map<string, string>;
-  /** When the next look is, and what may happen then, for those who look at the program. */
-  next: { readonly atMs: number; readonly what: string } | undefined;
+  /** What happens next, for those who look at the program. */
+  next: NextStep | undefined;
 }
 
 /** What a leader remembers of objects; it begins with its term. */

@@ -38,6 +38,7 @@ export async function pause(object: ScaledObject, options: PauseOptions): Promis
     own.normal('ScaledObjectPaused', 'ScaledObject is paused');
   }
   memories.of(key).startedGeneration = undefined; // it begins again when the pause ends
+  memories.of(key).next = { what: 'do nothing until the pause ends', atMs: undefined };
   await deleteHpa(object, options);
   const replicas = await pausedReplicas(object, options);
   const {

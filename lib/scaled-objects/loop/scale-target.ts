@@ -65,7 +65,7 @@ function refusal(error: unknown, object: ScaledObject, { events }: Options): Err
 function knownResource(object: ScaledObject): ApiResource | undefined {
   const { scaleTargetGVKR: known } = object.status ?? {};
   if (!known || object.status?.scaleTargetKind !== kindText(object)) return undefined;
-  const { group, version, kind, resource: plural } = known;
+  const { group = '', version, kind, resource: plural } = known;
   return { group, version, kind, plural, namespaced: true };
 }
 

@@ -57,6 +57,10 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
         };
       } catch (error) {
         signal.throwIfAborted();
+        memory.next = {
+          what: 'look again whether the object can be used',
+          atMs: clock.nowMs() + LOOK_AGAIN_MS,
+        };
         return await refuse(object, error, { own, write });
       }
     },

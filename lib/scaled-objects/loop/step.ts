@@ -16,6 +16,7 @@ import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import { CONDITIONS, hpaActive, statusOf, withConditions } from './conditions.ts';
 import { type Decision, decide } from './decide.ts';
 import { type Evaluation, evaluate } from './evaluate.ts';
+import { nextStep } from './next-step.ts';
 import type { PauseOptions } from './pause.ts';
 import type { Prepared } from './prepare.ts';
 import { kindText, setReplicas } from './scale-target.ts';
@@ -63,7 +64,7 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   }
   const nowMs = clock.nowMs();
   const lastActiveAtMs = latest(memory.lastActiveAtMs, object.status?.lastActiveTime);
-  const decision = decide({
+  const input = {
     replicas: target.replicas,
     minReplicas: object.spec.minReplicaCount,
     idleReplicas: object.spec.idleReplicaCount,
@@ -74,11 +75,11 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
     ...periodsOf(object),
     ...{ nowMs, lastActiveAtMs },
     createdAtMs: Date.parse(object.metadata.creationTimestamp ?? '') || 0,
-  });
+  };
+  const decision = decide(input);
   const isDone = await act(object, decision, { ...options, evaluation });
   if (decision.isActiveNow && isDone) memory.lastActiveAtMs = nowMs;
-  memory.next =
-    decision.againAtMs === undefined ? undefined : { atMs: decision.againAtMs, what: 'scale down' };
+  memory.next = nextStep(input, decision);
   const conditions = withConditions(object.status?.conditions, [
     readyOf(decision),
     activeOf(decision),

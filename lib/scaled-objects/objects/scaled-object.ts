@@ -77,7 +77,8 @@ export interface MetricHealth {
 export interface ScaledObjectStatus {
   readonly scaleTargetKind?: string;
   readonly scaleTargetGVKR?: {
-    readonly group: string;
+    /** Left out of the core group. */
+    readonly group?: string;
     readonly version: string;
     readonly kind: string;
     readonly resource: string;

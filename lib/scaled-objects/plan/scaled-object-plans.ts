@@ -11,6 +11,7 @@ import { NAME_LABEL } from '../objects/resources.ts';
 import { periodsOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
+import { ActivityLog } from '../values/activity-log.ts';
 import { formatAmount, formatTruncated } from '../values/amount.ts';
 import { compositeOf } from '../values/composite.ts';
 import { fallbackValue, validFallback } from '../values/fallback.ts';
@@ -62,6 +63,8 @@ export class ScaledObjectPlans implements Disposable {
   readonly #stale = new KeySignal();
   readonly #listeners = new Map<string, () => void>();
   readonly #pushes: PushFollowers;
+  readonly #activities = new Map<string, ActivityLog>();
+  readonly #failedCounts = new Map<string, number>();
   /** Tells of keys of which something is known that was not. */
   readonly changed = new KeySignal();
 
@@ -88,6 +91,16 @@ export class ScaledObjectPlans implements Disposable {
     });
   }
 
+  /** Since when its metrics have been active, or not. */
+  activity(key: string): ActivityLog | undefined {
+    return this.#activities.get(key);
+  }
+
+  /** How often the triggers of an object could not be planned. */
+  failedCount(key: string): number {
+    return this.#failedCounts.get(key) ?? 0;
+  }
+
   controller(): Controller {
     const { objects, others } = this.#options;
     return {
@@ -102,6 +115,7 @@ export class ScaledObjectPlans implements Disposable {
         const kept = await this.#current(key, object, signal);
         this.#collect(key, object, kept.plan);
         this.changed.tell(key);
+        if (planError(kept.plan)) this.#failedCounts.set(key, this.failedCount(key) + 1);
         if (planError(kept.plan)) return { requeueAfterMs: periodsOf(object).pollingMs };
         return kept.authentications.length > 0 ? { requeueAfterMs: REREAD_MS } : {};
       },
@@ -185,11 +199,18 @@ export class ScaledObjectPlans implements Disposable {
       this.changed.tell(key);
       const object = this.#options.objects.find(key);
       const kept = this.#plans.get(key);
+      if (object && kept) this.#note(key, object, kept.plan);
       if (object && kept && !this.#isCurrent(kept, object, this.#options.authenticationsOf(object)))
         this.#stale.tell(key);
     };
     this.#listeners.set(key, listener);
     return listener;
+  }
+
+  #note(key: string, object: ScaledObject, plan: PlannedObject): void {
+    const activity = this.#activities.get(key) ?? new ActivityLog();
+    this.#activities.set(key, activity);
+    activity.note(this.observe(key, object, plan), this.#options.clock.nowMs());
   }
 
   #stored(key: string, object: ScaledObject, plan: PlannedObject): readonly StoredExternalMetric[] {
@@ -258,6 +279,8 @@ export class ScaledObjectPlans implements Disposable {
     this.#pushes.replace(key, [], () => {});
     store.remove(`ScaledObject ${key}`);
     this.#listeners.delete(key);
+    this.#activities.delete(key);
+    this.#failedCounts.delete(key);
     if (this.#plans.delete(key)) this.changed.tell(key);
   }
 }

@@ -22,7 +22,13 @@ describe('scaledJobController', function () {
     });
     expect(job.metadata.annotations['scaledjob.keda.sh/generation']).to.equal('1');
     expect(job.spec.template.spec.restartPolicy).to.equal('OnFailure');
-    expect(cluster.events).to.include('work KEDAJobsCreated Created 7 jobs');
+    expect(cluster.events).to.include.members([
+      'work KEDAScalersStarted Started scalers watch',
+      'work KEDAScalersStarted Scaler metrics-api is built',
+      'work KEDAJobsCreated Created 7 jobs',
+      'work ScaledJobReady ScaledJob is ready for scaling',
+      'work ScaledJobActive Scaling is performed because triggers are active',
+    ]);
     for (let kill = 0; kill < 2; kill++) {
       await cluster.stop();
       await cluster.lead();
@@ -36,6 +42,13 @@ describe('scaledJobController', function () {
       'True ScaledJobReady ScaledJob is defined correctly and is ready for scaling',
     );
     expect(await conditionOf(cluster, 'Active')).to.match(/^True ScalerActive /);
+    cluster.source.set('/queue', 0);
+    await cluster.elapse(31);
+    await cluster.holds(() =>
+      cluster.events.includes(
+        'work ScaledJobInactive Scaling is not performed because triggers are not active',
+      ),
+    );
   });
 
   it('deletes Jobs of earlier generations when it changes, and none when it is paused', async () => {

@@ -1,0 +1,25 @@
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { ScaledJob } from '../objects/scaled-job.ts';
+
+/** A check that a ScaledJob does not pass. */
+export class JobCheckFailure extends Error {
+  override readonly name = 'JobCheckFailure';
+
+  /** The step, and what was wrong at it: the condition says the step alone. */
+  get full(): string {
+    return this.cause === undefined ? this.message : `${this.message}: ${describeError(this.cause)}`;
+  }
+}
+
+/** Checks what a schema cannot. @throws {JobCheckFailure} for the first rule that is broken */
+export function checkScaledJob({ spec }: ScaledJob): void {
+  if (!spec.jobTargetRef) throw new JobCheckFailure('ScaledJob.spec.jobTargetRef not found');
+  const step = "ScaledJob doesn't have correct triggers specification";
+  const names = spec.triggers.flatMap(({ name }) => name ?? []);
+  if (new Set(names).size < names.length)
+    throw new JobCheckFailure(step, {
+      cause: new Error('a triggerName is defined multiple times, but it must be unique'),
+    });
+  if (spec.triggers.some(({ metricType }) => metricType !== undefined))
+    throw new JobCheckFailure('Cannot set metricType in ScaledJob triggers');
+}

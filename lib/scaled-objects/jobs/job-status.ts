@@ -1,0 +1,64 @@
+import { formatTime } from '#lib/control/conditions.ts';
+import type { ObjectEvents } from '../loop/scaled-object-events.ts';
+import type { ScaledJob, ScaledJobStatus } from '../objects/scaled-job.ts';
+import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
+import { JOB_CONDITIONS, withJobConditions } from './job-conditions.ts';
+import type { MadeJobs } from './make-jobs.ts';
+
+const ACTIVE_WRITE_MS = 60_000;
+
+/** The status of an object after a look at its triggers. */
+export function statusOf(
+  object: ScaledJob,
+  plan: PlannedObject,
+  { isActive, ready, triggersActivity, nowMs }: MadeJobs & { readonly nowMs: number },
+): ScaledJobStatus {
+  const { spec, status: before } = object;
+  const authentications = spec.triggers.flatMap(({ authenticationRef }) => authenticationRef?.name ?? []);
+  const written = before?.lastActiveTime;
+  const isDue = isActive === true && (!written || nowMs - Date.parse(written) >= ACTIVE_WRITE_MS);
+  const wasPaused = before?.conditions?.some(({ type, reason }) => type === 'Paused' && reason !== undefined);
+  return {
+    ...before,
+    ...(isDue && { lastActiveTime: formatTime(nowMs) }),
+    Paused: 'false',
+    externalMetricNames: plannedMetrics(plan).map(({ metricName }) => metricName),
+    triggersTypes: [...new Set(spec.triggers.map(({ type }) => type))].join(','),
+    authenticationsTypes: [...new Set(authentications)].join(','),
+    triggersActivity,
+    conditions: withJobConditions(before?.conditions, [
+      JOB_CONDITIONS[ready],
+      ...(isActive === undefined ? [] : [isActive ? JOB_CONDITIONS.active : JOB_CONDITIONS.notActive]),
+      ...(wasPaused ? [JOB_CONDITIONS.unpaused] : []),
+    ]),
+  };
+}
+
+/** The status of an object while it is paused. */
+export function pausedStatus({ status }: ScaledJob): ScaledJobStatus {
+  const { triggersActivity: _, ...before } = status ?? {};
+  const { paused, readyPaused, activePaused } = JOB_CONDITIONS;
+  const conditions = withJobConditions(before.conditions, [paused, readyPaused, activePaused]);
+  return { ...before, Paused: 'true', conditions };
+}
+
+/** Tells that a pause begins or ends. */
+export function tellPaused({ status }: ScaledJob, isPaused: boolean, own: ObjectEvents): void {
+  const wasPaused =
+    status?.conditions?.some(({ type, status: is }) => type === 'Paused' && is === 'True') ?? false;
+  if (isPaused && !wasPaused) own.normal('ScaledJobPaused', 'ScaledJob is paused');
+  if (!isPaused && wasPaused) own.normal('ScaledJobUnpaused', 'ScaledJob is unpaused');
+}
+
+/** Tells that an object is ready, and that it becomes active or ceases to be. */
+export function tellChanges({ status: before }: ScaledJob, after: ScaledJobStatus, own: ObjectEvents): void {
+  const has = (status: ScaledJobStatus | undefined, type: string, is: string) =>
+    status?.conditions?.some((one) => one.type === type && one.status === is) ?? false;
+  if (!has(before, 'Ready', 'True') && has(after, 'Ready', 'True'))
+    own.normal('ScaledJobReady', 'ScaledJob is ready for scaling');
+  const { active, notActive } = JOB_CONDITIONS;
+  if (!has(before, 'Active', 'True') && has(after, 'Active', 'True'))
+    own.normal('ScaledJobActive', active.message ?? '');
+  if (has(before, 'Active', 'True') && has(after, 'Active', 'False'))
+    own.normal('ScaledJobInactive', notActive.message ?? '');
+}

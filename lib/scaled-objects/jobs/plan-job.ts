@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Collection, Collector } from '#lib/collection/collection.ts';
+import { containerEnvironment } from '../authentication/container-environment.ts';
+import type { ObjectEvents } from '../loop/scaled-object-events.ts';
+import type { ScaledJob } from '../objects/scaled-job.ts';
+import { planTriggers } from '../plan/plan-triggers.ts';
+import { type PlannedObject, type PlannedTrigger, plannedMetrics } from '../triggers/planned-object.ts';
+import { JobCheckFailure } from './check-scaled-job.ts';
+import type { JobMemory } from './job-memory.ts';
+import { rollOut } from './roll-out.ts';
+import type { ScaledJobDependencies } from './scaled-job-controller.ts';
+
+const DEFAULT_POLLING_S = 30;
+/** Credentials may change without telling. */
+export const REREAD_MS = 300_000;
+const VALID_INTERVALS = 3;
+
+type PlanOptions = ScaledJobDependencies & { readonly own: ObjectEvents; readonly signal: AbortSignal };
+
+/** What is asked for an object; worked out again when it, or what it refers to, changes, and its old Jobs go then. */
+export async function plannedFor(
+  object: ScaledJob,
+  memory: JobMemory,
+  options: PlanOptions,
+): Promise<PlannedObject> {
+  const { clock, types, reader, jobs, own, signal, authenticationsOf } = options;
+  const { metadata, spec } = object;
+  const authentications = authenticationsOf(object);
+  const ageMs = clock.monotonicMs() - (memory.plan?.plannedAtMs ?? 0);
+  const isSame = memory.plan?.uid === metadata.uid && memory.plan?.generation === metadata.generation;
+  const isCurrent = isDeepStrictEqual(authentications, memory.authentications);
+  if (memory.plan && isSame && isCurrent && (ageMs < REREAD_MS || authentications.length === 0))
+    return memory.plan;
+  const failed = (cause: unknown) =>
+    new JobCheckFailure('Failed to ensure ScaledJob is correctly created', { cause });
+  const namespace = metadata.namespace ?? '';
+  const environment = (containerName = spec.envSourceContainerName ?? '') =>
+    containerEnvironment({ spec: spec.jobTargetRef }, containerName, reader.environmentOf(namespace, signal));
+  const triggers = await planTriggers(spec.triggers, {
+    ...{ objectKind: 'ScaledJob', objectName: metadata.name, namespace, hasFormula: false },
+    ...{ types, reader, environment, signal },
+  });
+  const broken = triggers.find(({ error }) => error)?.error;
+  if (broken) throw failed(broken);
+  await jobs.create(object, { signal, dryRun: true }).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw failed(cause);
+  });
+  if (!isSame) await rollOut(object, options);
+  if (!isSame) tellStarted(triggers, own);
+  memory.authentications = authentications;
+  memory.plan = {
+    uid: metadata.uid,
+    generation: metadata.generation,
+    triggers,
+    plannedAtMs: clock.monotonicMs(),
+  };
+  return memory.plan;
+}
+
+function tellStarted(triggers: readonly PlannedTrigger[], own: ObjectEvents): void {
+  own.normal('KEDAScalersStarted', 'Started scalers watch');
+  for (const type of new Set(triggers.map((trigger) => trigger.type)))
+    own.normal('KEDAScalersStarted', `Scaler ${type} is built`);
+}
+
+/** Has the sources of an object asked. */
+export function collect(
+  key: string,
+  { spec }: ScaledJob,
+  { plan, collection, memory }: { plan: PlannedObject; collection: Collection; memory: JobMemory },
+): void {
+  const intervalMs = (spec.pollingInterval ?? DEFAULT_POLLING_S) * 1000;
+  const wish = {
+    intervalMs,
+    validForMs: VALID_INTERVALS * intervalMs,
+    isSteady: true,
+    onAsked: memory.onAsked,
+  };
+  const collectors = plannedMetrics(plan).map(({ metricName, query }): [string, Collector] => [
+    metricName,
+    { query, ...wish },
+  ]);
+  collection.replace(key, new Map(collectors));
+}

@@ -1,0 +1,89 @@
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { methodNotAllowed } from '#lib/apiserver/http/failures.ts';
+import { writeBody } from '#lib/apiserver/http/write-response.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { printableLines } from '#lib/telemetry/printable.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { LoopMemories } from '../loop/loop-memory.ts';
+import type { ObservedMetric } from '../values/metric-state.ts';
+import {
+  type ToldObject,
+  type ToldObjectsOptions,
+  toldScaledJobs,
+  toldScaledObjects,
+} from './told-object.ts';
+
+/** What is looked at. */
+export interface DebugOptions extends ToldObjectsOptions {
+  readonly memories: LoopMemories;
+  readonly clock: Clock;
+}
+
+/** `/debug/scaled-objects?namespace=&name=`: what triggers told, what counts of it, and what happens next. */
+export function debugScaledObjects(options: DebugOptions): Endpoint {
+  return (context) => {
+    if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
+    const { query } = context.state;
+    const [namespace, name] = [query.get('namespace'), query.get('name')];
+    const isMeant = ({ object: { metadata } }: ToldObject) =>
+      (!namespace || metadata.namespace === namespace) && (!name || metadata.name === name);
+    const state = {
+      scaledObjects: [...toldScaledObjects(options)].filter(isMeant).map((told) => stateOf(told, options)),
+      scaledJobs: [...toldScaledJobs(options)].filter(isMeant).map((told) => stateOf(told, options)),
+    };
+    writeBody(context, Buffer.from(`${printableLines(JSON.stringify(state, undefined, 2))}\n`), 'json');
+  };
+}
+
+function stateOf(told: ToldObject, { memories, clock }: DebugOptions) {
+  const { kind, key, object, plan, observed } = told;
+  const { status, metadata } = object;
+  const next = kind === 'ScaledObject' ? memories.of(key).next : undefined;
+  return {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    conditions: Object.fromEntries(
+      (status?.conditions ?? []).map(({ type, status: is, message }) => [
+        type,
+        message ? `${is}: ${message}` : is,
+      ]),
+    ),
+    hpa: status && 'hpaName' in status ? status.hpaName : undefined,
+    lastActiveTime: status?.lastActiveTime,
+    next: next?.what,
+    nextInMs: next?.atMs === undefined ? undefined : Math.max(0, Math.round(next.atMs - clock.nowMs())),
+    triggers: plan?.triggers.map(({ type, name, metrics, resource, error }) => ({
+      ...{ type, name, resource: resource?.resource },
+      error: error && describeError(error),
+      metrics: observed.filter((one) => metrics.includes(one.metric)).map((one) => metricOf(one, told)),
+    })),
+  };
+}
+
+function metricOf({ metric, state }: ObservedMetric, { key, collection, object, activity }: ToldObject) {
+  const { metricName, query, target, targetType } = metric;
+  const failure = collection.failure(key, metricName);
+  const record = collection.record(key, metricName);
+  const known = activity?.of(metricName);
+  const health = object.status && 'health' in object.status ? object.status.health : undefined;
+  return {
+    metric: metricName,
+    query: query.description,
+    state: state.kind,
+    values: state.kind === 'value' ? state.values : undefined,
+    ...{ target, targetType },
+    isActive: state.kind === 'value' ? state.isActive : undefined,
+    activeSince: known?.isActive ? timeText(known.sinceMs) : undefined,
+    inactiveSince: known?.isActive === false ? timeText(known.sinceMs) : undefined,
+    error: state.kind === 'failing' || state.kind === 'fallback' ? describeError(state.error) : undefined,
+    failingSince: failure && timeText(failure.sinceMs),
+    failures: failure?.count,
+    countedFailures: health?.[metricName]?.numberOfFailures,
+    tookMs: record && Math.round(record.durationMs),
+    nextInMs: Math.round(collection.nextInMs(key, metricName) ?? 0),
+  };
+}
+
+function timeText(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -1,0 +1,67 @@
+import type { Collection } from '#lib/collection/collection.ts';
+import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
+import type { ScaledJob } from '../objects/scaled-job.ts';
+import type { ScaledObject } from '../objects/scaled-object.ts';
+import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
+import type { PlannedObject } from '../triggers/planned-object.ts';
+import type { ActivityLog } from '../values/activity-log.ts';
+import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
+
+/** An object of which people and dashboards are told, with all that is known of its triggers. */
+export interface ToldObject {
+  readonly kind: 'ScaledObject' | 'ScaledJob';
+  readonly key: string;
+  readonly object: ScaledObject | ScaledJob;
+  /** `undefined` while it is not known what its triggers ask for, and where nobody asks them here. */
+  readonly plan: PlannedObject | undefined;
+  readonly observed: readonly ObservedMetric[];
+  readonly collection: Collection;
+  readonly activity: ActivityLog | undefined;
+  /** How often its triggers could not be planned. */
+  readonly failedPlans: number;
+}
+
+/** Where ScaledJobs are asked for: by the leader alone. */
+export interface JobTerm {
+  readonly collection: Collection;
+  readonly memories: {
+    plan(key: string): PlannedObject | undefined;
+    activity(key: string): ActivityLog | undefined;
+  };
+}
+
+/** What is told of. */
+export interface ToldObjectsOptions {
+  readonly objects: { values(): Iterable<ScaledObject> };
+  readonly jobs: { values(): Iterable<ScaledJob> };
+  readonly plans: ScaledObjectPlans;
+  readonly collection: Collection;
+  /** `undefined` in a replica that does not lead. */
+  readonly jobTerm: () => JobTerm | undefined;
+}
+
+/** ScaledObjects with what is known of them. */
+export function* toldScaledObjects({ objects, plans, collection }: ToldObjectsOptions): Iterable<ToldObject> {
+  for (const object of objects.values()) {
+    const key = keyOf(object.metadata);
+    const plan = plans.find(key, object);
+    const observed = plan ? plans.observe(key, object, plan) : [];
+    const known = { activity: plans.activity(key), failedPlans: plans.failedCount(key) };
+    yield { kind: 'ScaledObject', key, object, plan, observed, collection, ...known };
+  }
+}
+
+/** ScaledJobs with what is known of them, in the replica that leads. */
+export function* toldScaledJobs({ jobs, jobTerm }: ToldObjectsOptions): Iterable<ToldObject> {
+  const term = jobTerm();
+  if (!term) return;
+  const { collection, memories } = term;
+  for (const object of jobs.values()) {
+    const key = keyOf(object.metadata);
+    const plan = memories.plan(key);
+    const unknown = { owner: key, collection, fallback: undefined, health: undefined };
+    const observed = plan ? observeMetrics(plan, unknown) : [];
+    const known = { activity: memories.activity(key), failedPlans: 0 };
+    yield { kind: 'ScaledJob', key, object, plan, observed, collection, ...known };
+  }
+}

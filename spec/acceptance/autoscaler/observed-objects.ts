@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { InstalledAutoscaler } from './installed-autoscaler.ts';
+
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const SCALED_OBJECTS = '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects';
+const EXTERNAL = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default';
+const PATIENCE_MS = 90_000;
+
+interface Observed {
+  readonly spec: { readonly replicas?: number };
+  readonly status?: { readonly conditions?: readonly { type: string; status: string }[] };
+}
+
+/** What a spec sees of ScaledObjects in the namespace `default`, and of what they scale. */
+export class ObservedObjects {
+  readonly #installed: InstalledAutoscaler;
+
+  constructor(installed: InstalledAutoscaler) {
+    this.#installed = installed;
+  }
+
+  /** How many replicas a Deployment is to have. */
+  async replicas(name: string): Promise<number | undefined> {
+    return (await this.#client.get<Observed>(`${DEPLOYMENTS}/${name}`)).spec.replicas;
+  }
+
+  /** The status of a condition of a ScaledObject. */
+  async condition(name: string, type: string): Promise<string | undefined> {
+    const { status } = await this.#client.get<Observed>(`${SCALED_OBJECTS}/${name}`);
+    return status?.conditions?.find((one) => one.type === type)?.status;
+  }
+
+  /** What the API server serves as an external metric of a ScaledObject; `undefined` where it serves none. */
+  async external(metric: string, name: string): Promise<string | undefined> {
+    const selector = encodeURIComponent(`scaledobject.keda.sh/name=${name}`);
+    const path = `${EXTERNAL}/${metric}?labelSelector=${selector}`;
+    try {
+      const { items } = await this.#client.get<{ readonly items: readonly { readonly value: string }[] }>(
+        path,
+      );
+      return items[0]?.value;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async untilReplicas(name: string, count: number): Promise<void> {
+    await this.until(async () => (await this.replicas(name)) === count, `${name} has ${count} replicas`);
+  }
+
+  async untilCondition(name: string, type: string, status: string): Promise<void> {
+    const holds = async () => (await this.condition(name, type)) === status;
+    await this.until(holds, `${type} of ${name} is ${status}`);
+  }
+
+  /** @throws with the objects as they are, where it takes too long */
+  async until(holds: () => Promise<boolean>, what: string): Promise<void> {
+    const startedAtMs = performance.now();
+    while (!(await holds())) {
+      if (performance.now() - startedAtMs > PATIENCE_MS) {
+        const objects = await this.#installed.run('get', 'so,hpa', '--output=json').catch(String);
+        throw new Error(`It never came that ${what}: ${objects}`);
+      }
+      await sleep(200);
+    }
+  }
+
+  get #client() {
+    return this.#installed.controlPlane.client;
+  }
+}

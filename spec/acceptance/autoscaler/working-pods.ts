@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import type { ObjectList } from '../control-plane/control-plane-client.ts';
+
+const PERIOD_MS = 250;
+const WORK_MS = 500;
+const PODS = '/api/v1/namespaces/default/pods';
+
+/** Plays the kubelet for pods of Jobs: each starts, takes one message, works on it, and ends. */
+export class WorkingPods implements AsyncDisposable {
+  readonly #controlPlane: ControlPlane;
+  readonly #takeMessage: () => Promise<boolean>;
+  readonly #stop = new AbortController();
+  readonly #pods = new Map<string, Promise<void>>();
+  readonly #loop: Promise<void>;
+  #idle = 0;
+
+  /** @param takeMessage takes one out of the queue, if there is one */
+  constructor(controlPlane: ControlPlane, takeMessage: () => Promise<boolean>) {
+    this.#controlPlane = controlPlane;
+    this.#takeMessage = takeMessage;
+    this.#loop = this.#follow();
+  }
+
+  /** How many pods have been started so far. */
+  get startedCount(): number {
+    return this.#pods.size;
+  }
+
+  /** How many of them found nothing to do: they should not have been made. */
+  get idleCount(): number {
+    return this.#idle;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+    await Promise.all(this.#pods.values());
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await this.#startNew().catch(() => {}); // the API server is busy; the next look sees the same
+      await sleep(PERIOD_MS, undefined, { signal: this.#stop.signal }).catch(() => {});
+    }
+  }
+
+  async #startNew(): Promise<void> {
+    const { items } = await this.#controlPlane.client.get<ObjectList>(`${PODS}?labelSelector=job-name`);
+    for (const { metadata } of items) {
+      const { uid = '', name } = metadata;
+      if (!this.#pods.has(uid)) this.#pods.set(uid, this.#run(name, this.#pods.size % 2 === 0));
+    }
+  }
+
+  /** @param takesFirst one half takes its message as it starts, the other as it ends: queues know both */
+  async #run(name: string, takesFirst: boolean): Promise<void> {
+    await this.#tell(name, { phase: 'Running', startTime: timeNow() });
+    if (takesFirst) await this.#take();
+    await sleep(WORK_MS);
+    if (!takesFirst) await this.#take();
+    await this.#tell(name, { phase: 'Succeeded' });
+  }
+
+  async #take(): Promise<void> {
+    if (!(await this.#takeMessage())) this.#idle++;
+  }
+
+  async #tell(name: string, status: object): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const isTold = await this.#controlPlane.client.patch(`${PODS}/${name}/status`, { status }).then(
+        () => true,
+        () => false,
+      );
+      if (isTold) return;
+      await sleep(PERIOD_MS);
+    }
+  }
+}
+
+function timeNow(): string {
+  return `${new Date().toISOString().slice(0, 19)}Z`;
+}
