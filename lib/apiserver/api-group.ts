@@ -1,5 +1,4 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
-import type { User } from '#lib/apiserver/http/user.ts';
 import type { Schemas } from '#lib/apiserver/objects/schema.ts';
 import type { SelectedBlock } from '#lib/apiserver/objects/selection.ts';
 import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
@@ -58,12 +57,12 @@ export interface ObjectResource<Object extends ServedObject = ServedObject> exte
   /** How `kubectl get` prints them. */
   readonly columns: readonly TableColumn<Object>[];
   /** @throws {StatusError} when there is no such object and a message of its own fits better than the usual one */
-  get(key: ObjectKey, request: ReadRequest): Object | undefined | Promise<Object | undefined>;
-  /**
-   * All objects, or those of one namespace, sorted by namespace and name. The server selects from them: an
-   * implementation that has to fetch them may leave out those that the selectors don't match.
-   */
-  list(query: ListQuery, request: ReadRequest): readonly ObjectBlock[] | Promise<readonly ObjectBlock[]>;
+  get(key: ObjectKey): Object | undefined;
+  /** All objects, or those of one namespace, sorted by namespace and name. @param slices for making many */
+  list(
+    namespace: string | undefined,
+    slices: TimeSlices,
+  ): readonly ObjectBlock[] | Promise<readonly ObjectBlock[]>;
   /** Told what a get or a list responds with, whatever is made of it; an object that is got is a block of its own. */
   onServed?(selection: readonly SelectedBlock<Object>[]): void;
   /** How changes are followed; without it the resource is not watched. */
@@ -83,15 +82,14 @@ export interface TableColumn<Object extends ServedObject = ServedObject> {
   cell(object: Object): string | number | boolean | null;
 }
 
-/** A resource that responds with whole documents of its own making, such as the values of a custom metric. */
+/** A resource whose whole documents, such as the values of a custom metric, its version leads to by `route`. */
 export interface DocumentResource extends ResourceNames {
   readonly type: 'document';
-  read(key: ObjectKey, request: ReadRequest): Document | undefined | Promise<Document | undefined>;
 }
 
 /** A document that a version of a group leads to by itself; the query may have what that of a list has. */
 export interface RoutedDocument {
-  read(query: DocumentQuery, request: ReadRequest): Document | Promise<Document>;
+  read(query: DocumentQuery): Document;
 }
 
 /** What a request for a document says, checked. */
@@ -99,30 +97,13 @@ export interface DocumentQuery {
   readonly labelSelector: LabelSelector;
   readonly fieldSelector: FieldSelector;
   readonly isWatch: boolean;
+  /** All that it says. */
+  readonly parameters: URLSearchParams;
 }
 
 /** Which object is asked for. */
 export interface ObjectKey {
   /** Empty for what has no namespace. */
   readonly namespace: string;
-  /** Empty where a document is asked for at a resource's own path. */
   readonly name: string;
-}
-
-/** Which objects are asked for. */
-export interface ListQuery {
-  /** `undefined` for all. */
-  readonly namespace: string | undefined;
-  readonly labelSelector: LabelSelector;
-  readonly fieldSelector: FieldSelector;
-}
-
-/** The request behind a question, for resources that ask others in turn. */
-export interface ReadRequest {
-  readonly user: User;
-  readonly query: URLSearchParams;
-  /** Aborts when nobody waits for the response any more. */
-  readonly signal: AbortSignal;
-  /** Those of the server, for resources that make many objects. */
-  readonly slices: TimeSlices;
 }

@@ -6,10 +6,9 @@ import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/negotiation/media-typ
 import { serveDocument } from '#lib/apiserver/resources/serve-document.ts';
 import { serveGet } from '#lib/apiserver/resources/serve-get.ts';
 import { listOptionsOf, serveList } from '#lib/apiserver/resources/serve-list.ts';
-import { serveRouted } from '#lib/apiserver/resources/serve-routed.ts';
 import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
-import type { ApiGroup, ApiVersion, ServedResource } from './api-group.ts';
+import type { ApiGroup, ApiVersion, ObjectResource } from './api-group.ts';
 import type { Router } from './koa-router.ts';
 
 /** What every resource is got with: nobody reads a body. */
@@ -33,7 +32,7 @@ export function addResourceRoutes(
       const routed = route(segments);
       if (!routed) throw noSuchResource();
       requireGet(context, { produces: LIST_TYPES, consumes: ANY_BODY });
-      return serveRouted(context, routed);
+      return serveDocument(context, routed);
     });
     return;
   }
@@ -44,11 +43,6 @@ export function addResourceRoutes(
     router.all(`${root}/:resource`, async (context) => {
       const { namespace = '' } = context.params;
       const resource = findResource(apiVersion, context.params.resource);
-      if (resource.type === 'document') {
-        if (resource.isNamespaced !== isInside) throw noSuchResource();
-        requireGet(context, { produces: DOCUMENT_TYPES, consumes: ANY_BODY });
-        return await serveDocument(context, { group, version, resource, key: { namespace, name: '' } });
-      }
       if (isInside && !resource.isNamespaced) throw noSuchResource();
       requireGet(context, { produces: LIST_TYPES, consumes: ANY_BODY });
       const target = { group, version, resource, namespace: namespace || undefined };
@@ -57,27 +51,19 @@ export function addResourceRoutes(
       else await serveList(context, { target, options });
     });
 
-    router.all(`${root}/:resource/:name`, async (context) => {
+    router.all(`${root}/:resource/:name`, (context) => {
       const { namespace = '', name = '' } = context.params;
       const resource = findResource(apiVersion, context.params.resource);
-      if (resource.type === 'document' || resource.isNamespaced !== isInside) throw noSuchResource();
+      if (resource.isNamespaced !== isInside) throw noSuchResource();
       requireGet(context, { produces: DOCUMENT_TYPES, consumes: ANY_BODY });
-      await serveGet(context, { group, version, resource, key: { namespace, name } });
-    });
-
-    router.all(`${root}/:resource/:name/:subresource`, async (context) => {
-      const { namespace = '', name = '', resource: parent, subresource } = context.params;
-      const resource = findResource(apiVersion, `${parent}/${subresource}`);
-      if (resource.type !== 'document' || resource.isNamespaced !== isInside) throw noSuchResource();
-      requireGet(context, { produces: DOCUMENT_TYPES, consumes: ANY_BODY });
-      await serveDocument(context, { group, version, resource, key: { namespace, name } });
+      serveGet(context, { group, version, resource, key: { namespace, name } });
     });
   }
 }
 
 /** @throws {StatusError} 404 where there is none of the name */
-function findResource(version: ApiVersion, name: string | undefined): ServedResource {
+function findResource(version: ApiVersion, name: string | undefined): ObjectResource {
   const resource = version.resources().find((one) => one.name === name);
-  if (!resource) throw noSuchResource();
+  if (resource?.type !== 'objects') throw noSuchResource();
   return resource;
 }

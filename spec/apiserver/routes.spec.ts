@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { DocumentResource, ServedResource } from '#lib/apiserver/api-group.ts';
+import type { ServedResource } from '#lib/apiserver/api-group.ts';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
 import { thingsResource } from '#spec/support/served-things.ts';
@@ -16,7 +16,7 @@ describe('routes', () => {
     thingsResource(() => [], {
       name,
       isNamespaced,
-      list: ({ namespace }) => {
+      list: (namespace) => {
         reached = `list ${name} of ${namespace ?? 'all'}`;
         return [];
       },
@@ -25,20 +25,7 @@ describe('routes', () => {
         return undefined;
       },
     });
-  const document = (name: string, isNamespaced: boolean): DocumentResource => ({
-    ...{ type: 'document', name, singularName: '', kind: 'Value', isNamespaced },
-    read: ({ namespace, name: object }) => {
-      reached = `read ${name} ${namespace}/${object}`;
-      return undefined;
-    },
-  });
-  const resources = [
-    objects('things', false),
-    objects('pods', true),
-    document('pods/requests', true),
-    document('nodes/load', false),
-    document('queue', true),
-  ];
+  const resources = [objects('things', false), objects('pods', true)];
 
   before(async () => {
     server = await startTestApiServer({
@@ -83,11 +70,8 @@ describe('routes', () => {
     ['pods', 'list pods of all'],
     ['namespaces/n/pods', 'list pods of n'],
     ['namespaces/n/pods/a', 'get pods n/a'],
-    ['namespaces/n/pods/a/requests', 'read pods/requests n/a'],
-    ['namespaces/n%2Fpods/a/requests', 'read pods/requests n/a'],
-    ['namespaces/n/pods/*/requests', 'read pods/requests n/*'],
-    ['nodes/a/load', 'read nodes/load /a'],
-    ['namespaces/n/queue', 'read queue n/'],
+    ['namespaces/n%2Fpods/a', 'get pods n/a'],
+    ['namespaces/n/pods/*', 'get pods n/*'],
     ['namespaces//pods', 'list pods of all'],
     ['Things', undefined],
     ['none', undefined],
@@ -99,10 +83,7 @@ describe('routes', () => {
     ['namespaces/n', undefined],
     ['namespaces/n/things', undefined],
     ['namespaces/n/things/a', undefined],
-    ['namespaces/n/nodes/a/load', undefined],
-    ['namespaces/n/pods/a/requests/b', undefined],
-    ['queue', undefined],
-    ['namespaces/n/queue/a', undefined],
+    ['namespaces/n/pods/a/requests', undefined],
     ['nodes', undefined],
   ];
   for (const [path, target] of led) {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import type { ApiGroup, DocumentResource, ServedResource } from '#lib/apiserver/api-group.ts';
+import type { ApiGroup, ApiVersion, DocumentResource, ServedResource } from '#lib/apiserver/api-group.ts';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import type { Document } from '#lib/apiserver/encoding/document.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { type ApiAnswer, askHttp1, jsonOf } from '#spec/support/api-request.ts';
 import { FakeMetricsSource, nodeUsage } from '#spec/support/metrics-source.ts';
@@ -13,6 +12,7 @@ import { startTestApiServer } from '#spec/support/test-api-server.ts';
 describe('a second group beside metrics.k8s.io', () => {
   let server: ApiServer;
   let resources: readonly ServedResource[];
+  let listed: readonly ServedResource[];
   const source = new FakeMetricsSource();
   source.serve(nodeUsage('a'));
 
@@ -20,8 +20,8 @@ describe('a second group beside metrics.k8s.io', () => {
     const values: ApiGroup = {
       name: 'values.example.io',
       versions: [
-        { version: 'v2', resources: () => resources },
-        { version: 'v1', resources: () => [] },
+        { version: 'v2', resources: () => resources, route: routeTo(() => resources) },
+        { version: 'v1', resources: () => listed },
       ],
     };
     server = await startTestApiServer({
@@ -31,6 +31,7 @@ describe('a second group beside metrics.k8s.io', () => {
   });
   beforeEach(() => {
     resources = [];
+    listed = [];
   });
   after(() => server[Symbol.asyncDispose]());
 
@@ -96,47 +97,25 @@ describe('a second group beside metrics.k8s.io', () => {
     ]);
   });
 
-  it('responds when its own sources have, and tells them when nobody waits any more', async () => {
-    const asked = Promise.withResolvers<AbortSignal>();
-    resources = [
-      gauge('pods/requests', (_document, signal) => {
-        asked.resolve(signal);
-        return new Promise(() => {});
-      }),
-    ];
-    const answer = ask(`${ROOT}/namespaces/n/pods/web/requests?timeout=1ms`);
-    const signal = await asked.promise;
-    const { status, body } = await answer;
-    expect(status).to.equal(504);
-    expect(JSON.parse(body.toString())).to.include({ kind: 'Status', reason: 'Timeout' });
-    expect(signal.aborted).to.equal(true);
-  });
-
-  it('says that there is no such value in the words of all groups', async () => {
-    resources = [gauge('pods/requests', () => Promise.resolve(undefined))];
-    const answer = await ask(`${ROOT}/namespaces/n/pods/web/requests`);
-    expect(answer.status).to.equal(404);
-    expect(jsonOf(answer)).to.include({ message: 'pods/requests.values.example.io "web" not found' });
-  });
-
   it('lists objects that it fetches, selected, paged and printed like any others', async () => {
     const things = ['a', 'b', 'c'].map((name, size) => new Thing(name, { labels: { is: name }, size }));
-    resources = [thingsResource(async () => [things])];
+    listed = [thingsResource(() => [things], { list: async () => [things] })];
+    const root = '/apis/values.example.io/v1/things';
     const names = async (query: string) =>
-      jsonOf<{ items: { metadata: { name: string } }[] }>(await ask(`${ROOT}/things?${query}`)).items.map(
+      jsonOf<{ items: { metadata: { name: string } }[] }>(await ask(`${root}?${query}`)).items.map(
         ({ metadata }) => metadata.name,
       );
     expect(await names('labelSelector=is+notin+(b)')).to.deep.equal(['a', 'c']);
     expect(await names('limit=2')).to.deep.equal(['a', 'b']);
     const table = jsonOf<{ rows: { cells: unknown[] }[] }>(
-      await ask(`${ROOT}/things`, 'application/json;as=Table;v=v1;g=meta.k8s.io'),
+      await ask(root, 'application/json;as=Table;v=v1;g=meta.k8s.io'),
     );
     expect(table.rows.map(({ cells }) => cells)).to.deep.equal([
       ['a', 0],
       ['b', 1],
       ['c', 2],
     ]);
-    expect((await ask(`${ROOT}/things/b`)).status).to.equal(200);
+    expect((await ask(`${root}/b`)).status).to.equal(200);
   });
 
   it('is described where its resources name their schemas', async () => {
@@ -148,27 +127,22 @@ describe('a second group beside metrics.k8s.io', () => {
   });
 });
 
-/** A value at `pods/NAME/requests` that says whose it is. */
-function gauge(
-  name: string,
-  answer: (document: Document, signal: AbortSignal) => Promise<Document | undefined> = (document) =>
-    Promise.resolve(document),
-): DocumentResource {
-  return {
-    type: 'document',
-    name,
-    singularName: '',
-    kind: 'Value',
-    isNamespaced: true,
-    read: ({ namespace, name: object }, request) =>
-      answer(
-        {
-          kind: 'Value',
-          apiVersion: 'values.example.io/v2',
-          fields: () => ({ of: `${namespace}/${object}` }),
-          writeFields: (message) => message.string(1, `${namespace}/${object}`),
-        },
-        request.signal,
-      ),
+/** What discovery tells of values at `pods/NAME/requests`. */
+function gauge(name: string): DocumentResource {
+  return { type: 'document', name, singularName: '', kind: 'Value', isNamespaced: true };
+}
+
+/** A value of a pod that says whose it is, for as long as there are such values. */
+function routeTo(resources: () => readonly ServedResource[]): NonNullable<ApiVersion['route']> {
+  return ([, namespace, resource, name, metric]) => {
+    if (!resources().some((one) => one.name === `${resource}/${metric}`)) return undefined;
+    return {
+      read: () => ({
+        kind: 'Value',
+        apiVersion: 'values.example.io/v2',
+        fields: () => ({ of: `${namespace}/${name}` }),
+        writeFields: (message) => message.string(1, `${namespace}/${name}`),
+      }),
+    };
   };
 }

@@ -24,7 +24,6 @@ const FORMATS = [
   { format: 'protobuf', isPretty: false },
   { format: 'yaml', isPretty: false },
 ] as const;
-const EVERYTHING: readonly unknown[] = [{ namespace: undefined }, { slices: new TimeSlices() }];
 const { summary, resource } = kubeletEndpoints(new Set(['swap', 'ephemeral-storage']));
 
 /** What the hostile kubelet says in one cycle, and where. */
@@ -232,7 +231,7 @@ async function listsOf(
   const slices = new TimeSlices();
   const request = { query: new URLSearchParams(), signal: () => new AbortController().signal, slices };
   for (const resource of resources) {
-    const batches = await resource.list(...(EVERYTHING as Parameters<typeof resource.list>));
+    const batches = await resource.list(undefined, slices);
     for (const encoding of FORMATS) {
       const selection = select(batches, isWanted);
       const list = { group: 'metrics.k8s.io', version: 'v1beta1', resource, metadata: {}, selection };

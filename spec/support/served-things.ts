@@ -40,7 +40,7 @@ const THING = new MessageType<Thing>({
 
 /** A resource `things` that has the batches of the moment, whatever it is asked. */
 export function thingsResource(
-  batches: () => readonly ObjectBlock[] | Promise<readonly ObjectBlock[]>,
+  batches: () => readonly ObjectBlock[],
   changes: Partial<ObjectResource<Thing>> = {},
 ): ObjectResource<Thing> {
   return {
@@ -61,8 +61,8 @@ export function thingsResource(
       },
       { name: 'Size', type: 'integer', format: '', description: '', priority: 1, cell: ({ size }) => size },
     ],
-    get: async ({ namespace, name }) =>
-      (await batches())
+    get: ({ namespace, name }) =>
+      batches()
         .flat()
         .find((thing) => thing.name === name && (thing.namespace ?? '') === namespace) as Thing | undefined,
     list: batches,

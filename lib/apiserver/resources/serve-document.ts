@@ -1,20 +1,15 @@
-import type { DocumentResource, ObjectKey } from '#lib/apiserver/api-group.ts';
+import type { RoutedDocument } from '#lib/apiserver/api-group.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
-import { notFound } from '#lib/apiserver/http/failures.ts';
 import { writeDocument } from '#lib/apiserver/http/write-response.ts';
-import type { ResourceIdentity } from './conversion.ts';
-import { readRequestOf } from './read-request-of.ts';
+import { parseListOptions } from './list-options.ts';
 
-/** Responds with a document of a resource's own making. */
-export async function serveDocument(
-  context: ApiContext,
-  {
-    group,
-    resource,
-    key,
-  }: ResourceIdentity & { readonly resource: DocumentResource; readonly key: ObjectKey },
-): Promise<void> {
-  const document = await context.state.deadline.wait(resource.read(key, readRequestOf(context.state)));
-  if (!document) throw notFound({ group, resource: resource.name }, key.name);
-  writeDocument(context, document);
+/**
+ * Responds with a document that a group leads to by itself.
+ *
+ * @throws {StatusError} 400 for a query that no list may have
+ */
+export function serveDocument(context: ApiContext, document: RoutedDocument): void {
+  const { query: parameters } = context.state;
+  const { labelSelector, fieldSelector, isWatch } = parseListOptions(parameters);
+  writeDocument(context, document.read({ labelSelector, fieldSelector, isWatch, parameters }));
 }

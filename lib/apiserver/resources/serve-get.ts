@@ -8,13 +8,12 @@ import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response
 import { goTypeName, OBJECT_RESTRICTIONS, type ResourceIdentity, toMetaConversion } from './conversion.ts';
 import { encodeObject } from './encode-object.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';
-import { readRequestOf } from './read-request-of.ts';
 import { parseIncludeObject, tableDocument } from './table.ts';
 
 const ONE = [{ start: 0, end: 1 }];
 
 /** Responds with one object, or with what the client wants made of it. */
-export async function serveGet(
+export function serveGet(
   context: ApiContext,
   {
     group,
@@ -22,19 +21,22 @@ export async function serveGet(
     resource,
     key,
   }: ResourceIdentity & { readonly resource: ObjectResource; readonly key: ObjectKey },
-): Promise<void> {
+): void {
   const { query } = context.state;
   const representation = negotiateResponse(context, OBJECT_RESTRICTIONS);
   if (query.has('export') && isTrue(query.get('export'))) {
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
   }
-  const object = await context.state.deadline.wait(resource.get(key, readRequestOf(context.state)));
+  const object = resource.get(key);
   if (!object) throw notFound({ group, resource: resource.name }, key.name);
   resource.onServed?.([{ block: [object], ranges: ONE }]);
   const { format, conversion } = representation;
   const itemType = { kind: resource.kind, apiVersion: `${group}/${version}` };
   const target = conversion && toMetaConversion(conversion);
-  if (!target) return writeBody(context, encodeObject(object, itemType, representation), format);
+  if (!target) {
+    writeBody(context, encodeObject(object, itemType, representation), format);
+    return;
+  }
   const { apiVersion } = target;
   if (target.kind === 'PartialObjectMetadataList') {
     const type = goTypeName(group, resource.kind);

@@ -8,7 +8,6 @@ import { OBJECT_RESTRICTIONS, type ResourceIdentity } from './conversion.ts';
 import { encodeList } from './encode-list.ts';
 import { type ListOptions, parseListOptions } from './list-options.ts';
 import { cutPage } from './page.ts';
-import { readRequestOf } from './read-request-of.ts';
 import { validateListOptions } from './validate-list-options.ts';
 import { wantedBy } from './wanted-objects.ts';
 
@@ -47,9 +46,7 @@ export async function serveList(
   const representation = negotiateResponse(context, OBJECT_RESTRICTIONS);
 
   const resourceVersion = resource.watch?.version();
-  const blocks = await deadline.wait(
-    resource.list({ namespace, labelSelector, fieldSelector }, readRequestOf(context.state)),
-  );
+  const blocks = await deadline.wait(resource.list(namespace, slices));
   const selected = select(blocks, wantedBy(options), { labelSelector });
   const hasSelectors = labelSelector.requirements.length + fieldSelector.requirements.length > 0;
   const page = cutPage(selected, { limit, tellsRemaining: !hasSelectors });

@@ -63,12 +63,12 @@ function routed(
   }: { readonly provider: CustomMetricsProvider; readonly version: 'v1beta1' | 'v1beta2' },
 ): RoutedDocument {
   return {
-    read: ({ labelSelector, fieldSelector }, { query }) => {
+    read: ({ labelSelector, fieldSelector, parameters }) => {
       if (isNamespaceItself) throw badRequest('invalid request path');
       const isNameAsked =
         fieldSelector.requirements.length === 0 || fieldSelector.exactValue('metadata.name') === name;
       if (!isNameAsked) throw badRequest("fieldSelector metadata.name doesn't match requested name");
-      const metricSelector = readMetricSelector(query.get('metricLabelSelector') ?? '');
+      const metricSelector = readMetricSelector(parameters.get('metricLabelSelector') ?? '');
       const isAll = ALL_NAMES.includes(name);
       const values = provider.values({
         ...{ resource, namespace, metric, labelSelector, metricSelector },
@@ -96,5 +96,5 @@ function readMetricSelector(text: string): LabelSelector {
 
 function resourceOf({ resource, metric, isNamespaced }: DiscoveredMetric): DocumentResource {
   const name = { name: `${resource}/${metric}`, singularName: '', kind: 'MetricValueList', isNamespaced };
-  return { type: 'document', ...name, read: () => undefined };
+  return { type: 'document', ...name };
 }

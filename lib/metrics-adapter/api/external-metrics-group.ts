@@ -42,7 +42,7 @@ export function externalMetricsGroup(provider: ExternalMetricsProvider): ApiGrou
 
 function resourceOf(metric: string): DocumentResource {
   const name = { name: metric, singularName: '', kind: KIND, isNamespaced: true };
-  return { type: 'document', ...name, read: () => undefined };
+  return { type: 'document', ...name };
 }
 
 function listOf(values: readonly ExternalValue[]): Document {

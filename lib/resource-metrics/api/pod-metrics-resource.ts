@@ -46,7 +46,7 @@ export function podMetricsResource(
       return new PodMetrics(usage, live, originOf(snapshot, versions));
     },
 
-    list: ({ namespace }, { slices }) => {
+    list: (namespace, slices) => {
       const all = namespaces.of(source.snapshot(), namespace);
       const pending = all.reduce((sum, { pending }) => sum + pending, 0);
       return pending > OBJECTS_A_SLICE ? inSlices(all, slices) : all.map((metrics) => metrics.current());

@@ -61,30 +61,22 @@ describe('readSelectors', () => {
 describe('A request with a selector beyond its bounds', () => {
   let server: ApiServer;
   let asked: string[] = [];
-  let seen: unknown[] = [];
   before(async () => {
-    const things = thingsResource(() => [], {
-      list: ({ labelSelector }) => {
-        seen.push(labelSelector);
-        return [];
-      },
-    });
+    const things = thingsResource(() => []);
     server = await startTestApiServer({
       groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => [things] }] }],
       authenticator: async () => {
         asked.push('who');
         return ANONYMOUS;
       },
-      authorizer: async ({ info }) => {
+      authorizer: async () => {
         asked.push('what');
-        if (info.isResourceRequest) seen.push(info.selectors.label.parsed);
         return { isAllowed: true };
       },
     });
   });
   beforeEach(() => {
     asked = [];
-    seen = [];
   });
   after(() => server[Symbol.asyncDispose]());
   const list = (query: Readonly<Record<string, string>>) =>
@@ -106,12 +98,10 @@ describe('A request with a selector beyond its bounds', () => {
     });
   }
 
-  it('is about the same selector wherever it is looked at, within them', async () => {
+  it('is served within them', async () => {
     const answer = await list({ labelSelector: `a in (${'b,'.repeat(4 * KIB)}b)` });
     expect(jsonOf(answer).kind).to.equal('ThingList');
     expect(asked).to.deep.equal(['who', 'what']);
-    expect(seen.map(String)).to.deep.equal(['a in (b)', 'a in (b)']);
-    expect(seen[0]).to.equal(seen[1]);
   });
 });
 

@@ -16,7 +16,7 @@ describe('limitDuration', () => {
       asked.resolve();
       return new Promise<never>(() => {});
     };
-    const resources = [thingsResource(never)];
+    const resources = [thingsResource(() => [], { list: never })];
     server = await startTestApiServer({
       groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
       clock,

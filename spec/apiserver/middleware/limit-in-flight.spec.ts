@@ -19,7 +19,7 @@ describe('limitInFlight', () => {
       asked.resolve();
       return mayAnswer.promise;
     };
-    const resources = [thingsResource(list)];
+    const resources = [thingsResource(() => [], { list })];
     server = await startTestApiServer({
       groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
       inFlightLimits: { reading: 1, mutating: 0 },

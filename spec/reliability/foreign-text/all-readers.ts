@@ -29,7 +29,6 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'explain-hpa-options.ts': 'hands its arguments to the reader of flags, which is in the table',
   'scenario.ts': 'reads the scenario of the same, of bounded length',
   'read-request.ts': 'hands path and query to the readers of the table',
-  'read-request-of.ts': 'hands on what has been read of a request',
   'metric-reader.ts': 'asks for metrics; what comes back is read by the readers of the table',
   'read-metrics.ts': 'asks for all metrics of an HPA, each by the reader before',
   'target-scale.ts': 'asks for a scale by a client that reads it',

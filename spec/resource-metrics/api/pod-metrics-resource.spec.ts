@@ -1,24 +1,14 @@
 import { expect } from 'chai';
 import { TimeSlices } from '#lib/concurrency/time-slices.ts';
-import { parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
-import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { podMetricsResource } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
 import { FakeMetricsSource, podUsage } from '#spec/support/metrics-source.ts';
 
 describe('podMetricsResource', () => {
-  const request = {
-    user: { name: 'somebody', uid: '', groups: [], extra: {} },
-    query: new URLSearchParams(),
-    signal: new AbortController().signal,
-    slices: new TimeSlices(),
-  };
-  const everything = { labelSelector: parseLabelSelector(''), fieldSelector: parseFieldSelector('') };
-
   it('lets others go on while it makes the metrics of many namespaces, of one and the same snapshot', async () => {
     const source = new FakeMetricsSource();
     const usages = Array.from({ length: 6_000 }, (_, index) => podUsage(`n-${index % 6}`, `pod-${index}`));
     source.serve(...usages);
-    const list = podMetricsResource(source, undefined).list({ namespace: undefined, ...everything }, request);
+    const list = podMetricsResource(source, undefined).list(undefined, new TimeSlices());
     let isListed = false;
     const listed = Promise.resolve(list).then((batches) => {
       isListed = true;
