@@ -5,6 +5,7 @@ import apiConnect from 'undici/lib/api/api-connect.js';
 import apiRequest from 'undici/lib/api/api-request.js';
 import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
+import Client from 'undici/lib/dispatcher/client.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgentBase from 'undici/lib/dispatcher/proxy-agent.js';
 
@@ -27,4 +28,4 @@ export class ProxyAgent extends ProxyAgentBase {
   }
 }
 
-export { Agent, buildConnector };
+export { Agent, buildConnector, Client };

@@ -7,7 +7,8 @@ import { raceAbort } from '#lib/time/race-abort.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { type ConnectionOptions, connectionPool } from './http-connections.ts';
 import { type CredentialSource, type HttpCredentials, NO_CREDENTIALS } from './http-credentials.ts';
-import { readBody } from './read-body.ts';
+import type { HttpPool } from './http-pool.ts';
+import { type ReadBodyOptions, readBody } from './read-body.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
 /** What an HTTP client works with. */
@@ -57,8 +58,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
  */
 export class HttpClient implements AsyncDisposable {
   readonly #options: HttpClientOptions;
-  readonly #pools = new Set<Dispatcher>();
-  #current: { readonly credentials: HttpCredentials; readonly pool: Dispatcher } | undefined;
+  readonly #pools = new Set<HttpPool>();
+  #current: { readonly credentials: HttpCredentials; readonly pool: HttpPool } | undefined;
   #isClosed = false;
 
   constructor(options: HttpClientOptions) {
@@ -85,12 +86,7 @@ export class HttpClient implements AsyncDisposable {
       : undefined;
     const bound = deadline?.signal ?? signal;
     try {
-      const { current } = this.#options.credentials ?? NO_CREDENTIALS;
-      const response = await raceAbort(this.#send(request, { credentials: current, signal: bound }), bound);
-      const read = await raceAbort(readBody(response, { maxBytes, onLength }), bound);
-      const { statusCode } = response;
-      const body = statusCode === 200 ? read : withoutSecrets(read, current);
-      return { statusCode, headers: singleHeaders(response), body };
+      return await raceAbort(this.#exchange(request, { maxBytes, onLength, signal: bound }), bound);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const cause = error instanceof AggregateError ? error.errors[0] : error; // one for each address tried
@@ -120,30 +116,42 @@ export class HttpClient implements AsyncDisposable {
     await Promise.all([...this.#pools].map((pool) => pool.destroy()));
   }
 
-  #send(
+  async #exchange(
     request: HttpRequest,
-    { credentials, signal }: { readonly credentials: HttpCredentials; readonly signal: AbortSignal },
-  ): Promise<Dispatcher.ResponseData> {
+    { signal, ...read }: ReadBodyOptions & { readonly signal: AbortSignal },
+  ): Promise<HttpResponse> {
     const { url, method = 'GET', headers = {}, body = null } = request;
-    const { userAgent, onUse } = this.#options;
+    const { userAgent, credentials = NO_CREDENTIALS, onUse } = this.#options;
+    const { current } = credentials;
     onUse?.(this);
-    return requestBy(this.#poolFor(credentials), {
+    const sent = {
       origin: url.origin,
       path: url.pathname + url.search,
       method,
       headers: {
         accept: 'application/json',
         'user-agent': userAgent,
-        ...(credentials.authorization === undefined ? {} : { authorization: credentials.authorization }),
+        ...(current.authorization === undefined ? {} : { authorization: current.authorization }),
         ...headers,
       },
       body,
       signal,
+    };
+    return await this.#poolFor(current).use(url.origin, signal, async (connection) => {
+      const response = await requestBy(connection, sent);
+      const received = await readBody(response, read);
+      return {
+        statusCode: response.statusCode,
+        body: response.statusCode === 200 ? received : withoutSecrets(received, current),
+        get headers() {
+          return singleHeaders(response);
+        },
+      };
     });
   }
 
   /** One pool for each version of the credentials: the previous one ends with its last request. */
-  #poolFor(credentials: HttpCredentials): Dispatcher {
+  #poolFor(credentials: HttpCredentials): HttpPool {
     if (this.#isClosed) throw new Error('the client is closed');
     if (this.#current?.credentials === credentials) return this.#current.pool;
     this.#retire(this.#current?.pool);
@@ -154,11 +162,8 @@ export class HttpClient implements AsyncDisposable {
     return pool;
   }
 
-  #retire(pool: Dispatcher | undefined): void {
-    pool?.close().then(
-      () => this.#pools.delete(pool),
-      () => {}, // destroyed meanwhile
-    );
+  #retire(pool: HttpPool | undefined): void {
+    pool?.close().then(() => this.#pools.delete(pool));
   }
 }
 

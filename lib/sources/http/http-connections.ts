@@ -1,10 +1,11 @@
 import dns from 'node:dns';
 import net from 'node:net';
-import type { buildConnector as ConnectorOf, Dispatcher } from 'undici';
-import { Agent, buildConnector } from '#lib/kubernetes/client/undici-parts.ts';
+import type { buildConnector as ConnectorOf } from 'undici';
+import { buildConnector, Client } from '#lib/kubernetes/client/undici-parts.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { allowedLookup, notAllowed } from './allowed-lookup.ts';
 import type { HttpCredentials } from './http-credentials.ts';
+import { HttpPool } from './http-pool.ts';
 
 /** How connections to sources are made. */
 export interface ConnectionOptions {
@@ -15,11 +16,9 @@ export interface ConnectionOptions {
 }
 
 const KEEP_ALIVE_MS = 60_000;
-/** Of one server; further requests wait. */
-const MAX_CONNECTIONS = 32;
 
 /** A pool of kept-alive connections that are only ever made to addresses that may be asked. */
-export function connectionPool(credentials: HttpCredentials, options: ConnectionOptions): Dispatcher {
+export function connectionPool(credentials: HttpCredentials, options: ConnectionOptions): HttpPool {
   const { allowedHosts, connectTimeoutMs, lookup = dns.lookup } = options;
   const { ca, cert, key, isUnverified = false } = credentials;
   const dial = buildConnector({
@@ -30,18 +29,21 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
     timeout: connectTimeoutMs,
     lookup: allowedLookup(allowedHosts, lookup),
   }) as (...call: Parameters<ConnectorOf.connector>) => void;
-  return new Agent({
-    allowH2: false,
-    connections: MAX_CONNECTIONS,
-    headersTimeout: 0, // the deadline of the request bounds both, on its own clock
-    bodyTimeout: 0,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    connect: (target, callback) => {
-      const host = target.hostname.replace(/^\[|\]$/g, '');
-      // An address is dialled as it is, without asking for it.
-      if (net.isIP(host) !== 0 && !allowedHosts.allows(host, host)) callback(notAllowed(host), null);
-      else dial(target, callback);
-    },
-  });
+  const connect: ConnectorOf.connector = (target, callback) => {
+    const host = target.hostname.replace(/^\[|\]$/g, '');
+    // An address is dialled as it is, without asking for it.
+    if (net.isIP(host) !== 0 && !allowedHosts.allows(host, host)) callback(notAllowed(host), null);
+    else dial(target, callback);
+  };
+  return new HttpPool(
+    (origin) =>
+      new Client(origin, {
+        allowH2: false,
+        headersTimeout: 0, // the deadline of the request bounds both, on its own clock
+        bodyTimeout: 0,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        keepAliveMaxTimeout: KEEP_ALIVE_MS,
+        connect,
+      }),
+  );
 }

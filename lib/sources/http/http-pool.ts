@@ -1,0 +1,134 @@
+import type { Dispatcher } from 'undici';
+import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import type { Client } from '#lib/kubernetes/client/undici-parts.ts';
+
+/** Makes a connection to an origin; it connects when it is first used. */
+export type Connect = (origin: string) => Client;
+
+interface Origin {
+  readonly permits: Semaphore;
+  readonly idle: Set<Client>;
+  users: number;
+}
+
+/** To one origin; further requests wait. */
+const MAX_CONNECTIONS = 32;
+
+/**
+ * Kept connections, each lent to one request at a time.
+ *
+ * An undici agent takes 20 kB for an origin beside its connections, and looks through all origins whenever one
+ * has lost its last connection, which takes seconds where thousands of pods are asked.
+ */
+export class HttpPool {
+  readonly #connect: Connect;
+  readonly #origins = new Map<string, Origin>();
+  readonly #clients = new Set<Client>();
+  readonly #ended = Promise.withResolvers<void>();
+  #users = 0;
+  #state: 'open' | 'closing' | 'destroyed' = 'open';
+
+  constructor(connect: Connect) {
+    this.#connect = connect;
+  }
+
+  /** How many connections there are, or begin to be. */
+  get connectionCount(): number {
+    return this.#clients.size;
+  }
+
+  /**
+   * Lends a connection for what is done with it. One that was kept and is found to be lost is replaced, once.
+   *
+   * @throws what `act` throws, and the signal's reason when it aborts before there is a connection
+   */
+  async use<T>(origin: string, signal: AbortSignal, act: (connection: Dispatcher) => Promise<T>): Promise<T> {
+    const of = this.#origins.get(origin) ?? {
+      permits: new Semaphore(MAX_CONNECTIONS),
+      idle: new Set(),
+      users: 0,
+    };
+    this.#origins.set(origin, of);
+    of.users++;
+    this.#users++;
+    try {
+      using _permit = await of.permits.acquire(signal);
+      const kept = lastOf(of.idle);
+      try {
+        return await this.#lend(kept ?? this.#open(origin, of), of, act);
+      } catch (error) {
+        if (!kept || signal.aborted || !isLost(error)) throw error;
+        return await this.#lend(this.#open(origin, of), of, act);
+      }
+    } finally {
+      of.users--;
+      this.#users--;
+      this.#forget(origin, of);
+      if (this.#state !== 'open' && this.#users === 0) this.#ended.resolve();
+    }
+  }
+
+  /** Keeps no connection from now on, and waits for the requests under way. */
+  async close(): Promise<void> {
+    if (this.#state === 'open') this.#state = 'closing';
+    for (const [origin, of] of this.#origins) {
+      for (const client of of.idle) this.#end(client, of.idle);
+      this.#forget(origin, of);
+    }
+    if (this.#users > 0) await this.#ended.promise;
+  }
+
+  /** Breaks all connections, and makes no other. */
+  async destroy(): Promise<void> {
+    this.#state = 'destroyed';
+    await Promise.all([...this.#clients].map((client) => client.destroy()));
+  }
+
+  async #lend<T>(client: Client, { idle }: Origin, act: (connection: Dispatcher) => Promise<T>): Promise<T> {
+    idle.delete(client);
+    try {
+      const result = await act(client);
+      if (this.#state !== 'open' || client.destroyed) this.#end(client, idle);
+      else idle.add(client);
+      return result;
+    } catch (error) {
+      this.#end(client, idle);
+      throw error;
+    }
+  }
+
+  #open(origin: string, of: Origin): Client {
+    if (this.#state === 'destroyed') throw new Error('the client is closed');
+    const client = this.#connect(origin);
+    this.#clients.add(client);
+    client.on('disconnect', () => {
+      if (!of.idle.has(client)) return; // its user sees it
+      this.#end(client, of.idle);
+      this.#forget(origin, of);
+    });
+    return client;
+  }
+
+  #end(client: Client, idle: Set<Client>): void {
+    idle.delete(client);
+    this.#clients.delete(client);
+    client.destroy().catch(() => {}); // it was destroyed already
+  }
+
+  #forget(origin: string, of: Origin): void {
+    if (of.users === 0 && of.idle.size === 0 && this.#origins.get(origin) === of)
+      this.#origins.delete(origin);
+  }
+}
+
+function lastOf(idle: ReadonlySet<Client>): Client | undefined {
+  let last: Client | undefined;
+  for (const client of idle) last = client;
+  return last;
+}
+
+/** Whether the other end closed the connection, as it may at any time while nothing is asked. */
+function isLost(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+}

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import type { Dispatcher } from 'undici';
+import { Client, requestBy } from '#lib/kubernetes/client/undici-parts.ts';
+import { HttpPool } from '#lib/sources/http/http-pool.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+
+describe('HttpPool', () => {
+  const never = new AbortController().signal;
+  const poolOf = () => new HttpPool((origin) => new Client(origin, { keepAliveTimeout: 60_000 }));
+
+  const ask = async (pool: HttpPool, { origin }: URL, signal = never) =>
+    await pool.use(origin, signal, async (connection: Dispatcher) => {
+      const { body } = await requestBy(connection, { origin, path: '/', method: 'GET', signal });
+      return await body.text();
+    });
+
+  it('keeps a connection for the next request, and makes no more than 32 to an origin', async () => {
+    const waiting: (() => void)[] = [];
+    await using server = await LoopbackServer.start(async (_, response) => {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      response.end('a');
+    });
+    const pool = poolOf();
+    const first = ask(pool, server.url);
+    await eventually(() => waiting.length === 1);
+    waiting.pop()?.();
+    expect(await first).to.equal('a');
+    const many = Promise.all(Array.from({ length: 40 }, () => ask(pool, server.url)));
+    await eventually(() => waiting.length === 32);
+    expect(pool.connectionCount).to.equal(32);
+    expect(await server.connectionCount()).to.equal(32);
+    const releasing = setInterval(() => waiting.pop()?.(), 1);
+    expect(await many).to.have.length(40);
+    clearInterval(releasing);
+    expect(pool.connectionCount).to.equal(32);
+    await pool.destroy();
+    expect(await errorOf(ask(pool, server.url))).to.equal('the client is closed');
+  });
+
+  it('asks once more by a new connection where a kept one turns out to be lost', async () => {
+    let losing = false;
+    await using server = await LoopbackServer.start((_, response) => {
+      if (losing) response.socket?.destroy();
+      else response.end('a');
+      losing = false;
+    });
+    const pool = poolOf();
+    expect(await ask(pool, server.url)).to.equal('a');
+    losing = true;
+    expect(await ask(pool, server.url)).to.equal('a');
+    expect(server.requests).to.have.length(3);
+    await pool.close();
+    losing = true;
+    expect(await errorOf(ask(pool, server.url))).to.equal('other side closed'); // it was new
+    expect(server.requests).to.have.length(4);
+  });
+
+  it('drops connections that the other end closes, and those that a request has failed on', async () => {
+    const server = await LoopbackServer.start((_, response) => void response.end('a'));
+    const { url } = server;
+    const pool = poolOf();
+    await ask(pool, url);
+    expect(pool.connectionCount).to.equal(1);
+    await server[Symbol.asyncDispose]();
+    await eventually(() => pool.connectionCount === 0);
+    expect(await errorOf(ask(pool, url))).to.include('ECONNREFUSED');
+    expect(pool.connectionCount).to.equal(0);
+  });
+
+  it('waits for the requests under way when it closes, and keeps none of their connections', async () => {
+    const { promise: mayEnd, resolve } = Promise.withResolvers<void>();
+    await using server = await LoopbackServer.start(async (_, response) => {
+      await mayEnd;
+      response.end('a');
+    });
+    const pool = poolOf();
+    const asked = Array.from({ length: 33 }, () => ask(pool, server.url)); // the last waits for a permit
+    await eventually(() => server.requests.length === 32);
+    let isClosed = false;
+    const closing = pool.close().then(() => {
+      isClosed = true;
+    });
+    await new Promise((pass) => setImmediate(pass));
+    expect(isClosed).to.equal(false);
+    resolve();
+    expect(await Promise.all(asked)).to.have.length(33);
+    await closing;
+    expect(pool.connectionCount).to.equal(0);
+  });
+
+  it('lets nobody wait for a connection longer than the signal does', async () => {
+    await using server = await LoopbackServer.start(() => {});
+    const pool = poolOf();
+    const hanging = Array.from({ length: 32 }, () => errorOf(ask(pool, server.url)));
+    await eventually(() => server.requests.length === 32);
+    const late = new AbortController();
+    const waiting = errorOf(ask(pool, server.url, late.signal));
+    late.abort(new Error('too late'));
+    expect(await waiting).to.equal('too late');
+    await pool.destroy();
+    await Promise.all(hanging);
+  });
+});
