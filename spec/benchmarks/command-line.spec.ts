@@ -8,6 +8,8 @@ describe('parseCommandLine', () => {
     expect(parseCommandLine([]).foreignText).to.equal(true);
     expect(parseCommandLine(['tiny']).foreignText).to.equal(false);
     expect(parseCommandLine([]).controllers).to.equal(false);
+    expect(parseCommandLine([]).metricsAdapter).to.equal(false);
+    expect(parseCommandLine(['metrics-adapter'])).to.deep.include({ scenarios: [], metricsAdapter: true });
     expect(parseCommandLine(['controllers'])).to.deep.include({ scenarios: [], controllers: true });
     expect(parseCommandLine(['foreign-text'])).to.deep.include({ scenarios: [], foreignText: true });
     expect(measure).to.include({ kubeletPsi: true, settleMs: 20_000, scrapeMs: 30_000, loadMs: 30_000 });

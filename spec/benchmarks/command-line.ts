@@ -21,6 +21,8 @@ export interface CommandLine {
   readonly foreignText: boolean;
   /** Whether to measure what controllers of the autoscaler cost. */
   readonly controllers: boolean;
+  /** Whether to measure what collecting and serving metrics for HPAs costs. */
+  readonly metricsAdapter: boolean;
   readonly measure: {
     readonly kubeletPsi: boolean;
     readonly settleMs: number;
@@ -42,6 +44,8 @@ export interface CommandLine {
 /** Stand among the scenarios. */
 const FOREIGN_TEXT = 'foreign-text';
 const CONTROLLERS = 'controllers';
+const METRICS_ADAPTER = 'metrics-adapter';
+const NO_SCENARIOS = [FOREIGN_TEXT, CONTROLLERS, METRICS_ADAPTER];
 
 const LOAD_NAMES = BACKGROUND_LOADS.map(({ name }) => name);
 
@@ -54,6 +58,8 @@ ${SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(8)}${describeScenario(sc
           the worst texts that strangers may send, read at their bounds
   ${CONTROLLERS}
           10,000 CronHorizontalPodAutoscalers, of which 100 a second are changed, followed by an autoscaler
+  ${METRICS_ADAPTER}
+          1,000 HPAs with two External metrics and one of 3 pods each, collected every 15 s and asked for
 
 Flags:
   --without-psi       let kubelets respond as those before 1.34 did, without pressure and IO
@@ -104,9 +110,10 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   return {
     help: values.help,
     json: values.json,
-    scenarios: chosenOnes.filter((name) => name !== FOREIGN_TEXT && name !== CONTROLLERS).map(scenarioOf),
+    scenarios: chosenOnes.filter((name) => !NO_SCENARIOS.includes(name)).map(scenarioOf),
     foreignText: chosenOnes.includes(FOREIGN_TEXT),
     controllers: chosenOnes.includes(CONTROLLERS),
+    metricsAdapter: chosenOnes.includes(METRICS_ADAPTER),
     measure: {
       kubeletPsi: !values['without-psi'],
       settleMs: seconds('settle-seconds') * 1000,

@@ -16,7 +16,9 @@ export interface AdminAccess {
 }
 
 /** What the administrator's kubeconfig says. */
-export async function readAdminAccess({ kubeconfig }: SimulatedSystem): Promise<AdminAccess> {
+export async function readAdminAccess({
+  kubeconfig,
+}: Pick<SimulatedSystem, 'kubeconfig'>): Promise<AdminAccess> {
   const { clusters, users } = parse(await readFile(kubeconfig, 'utf8')) as Kubeconfig;
   const [[cluster], [user]] = [clusters, users];
   if (!cluster || !user) throw new Error(`Cannot use ${kubeconfig}: it has no cluster or no user`);

@@ -10,6 +10,12 @@ import {
   reportControllers,
 } from './controllers/measure-controllers.ts';
 import { measureForeignText, reportForeignText } from './foreign-text.ts';
+import {
+  METRICS_ADAPTER_SCENARIO,
+  type MetricsAdapterResult,
+  measureMetricsAdapter,
+} from './metrics-adapter/measure-metrics-adapter.ts';
+import { reportMetricsAdapter } from './metrics-adapter/report-metrics-adapter.ts';
 import { quantile } from './quantile.ts';
 import { reportComparison, reportMachine, reportScenario } from './report.ts';
 import { type BenchmarkOptions, runScenario, type ScenarioResult } from './run-scenario.ts';
@@ -28,9 +34,8 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-const { help, json, scenarios, foreignText, controllers, measure, against, turns } = parseCommandLine(
-  process.argv.slice(2),
-);
+const { help, json, scenarios, foreignText, controllers, metricsAdapter, measure, against, turns } =
+  parseCommandLine(process.argv.slice(2));
 
 if (help) {
   console.log(USAGE);
@@ -64,9 +69,17 @@ if (help) {
   if (foreignText && !json) console.log(`${reportForeignText(texts)}\n`);
   const reconciled = controllers ? await runControllers() : undefined;
   if (reconciled && !json) console.log(`${reportControllers(reconciled)}\n`);
+  const collected = metricsAdapter ? await runMetricsAdapter() : undefined;
+  if (collected && !json) console.log(`${reportMetricsAdapter(collected)}\n`);
   if (json) {
     const controllers = reconciled && { ...reconciled, latenciesMs: quantilesOf(reconciled.latenciesMs) };
-    console.log(JSON.stringify({ machine, scenarios: all, foreignText: texts, controllers }, undefined, 2));
+    console.log(
+      JSON.stringify(
+        { machine, scenarios: all, foreignText: texts, controllers, metricsAdapter: collected },
+        undefined,
+        2,
+      ),
+    );
   }
 }
 
@@ -75,6 +88,14 @@ async function runControllers(): Promise<ControllersResult> {
     program: OURS,
     signal: interruption.signal,
     onProgress: (what) => console.error(`controllers: ${what}`),
+  });
+}
+
+async function runMetricsAdapter(): Promise<MetricsAdapterResult> {
+  return await measureMetricsAdapter(METRICS_ADAPTER_SCENARIO, {
+    program: OURS,
+    signal: interruption.signal,
+    onProgress: (what) => console.error(`metrics-adapter: ${what}`),
   });
 }
 

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import { type Baseline, startBaseline } from './baseline/start-baseline.ts';
 import { readAdminAccess } from './credentials.ts';
 import { type LoadRequest, PROBE } from './load/ask.ts';
 import type { LoadJob, LoadResult, Protocol } from './load/generate-load.ts';
+import { spawnLoad } from './load/spawn-load.ts';
 import { readProcessUsage } from './process-usage.ts';
 import { median } from './quantile.ts';
 import type { BenchmarkOptions } from './run-scenario.ts';
@@ -32,8 +31,6 @@ export interface RequestResult extends RequestForm {
   /** Requests a second of the server to those of the baseline, by medians; `null` where that was left out. */
   readonly toBaseline: number | null;
 }
-
-const LOAD_GENERATOR = `${import.meta.dirname}/load/main.ts`;
 
 /** Asks a server every chosen kind of request in every chosen representation, one after the other. */
 export async function measureRequests(
@@ -90,24 +87,11 @@ async function measureRound(
   job: Omit<LoadJob, 'origin'>,
 ): Promise<RequestRound> {
   const before = readProcessUsage(pid);
-  const result = await generateLoad({ ...job, origin });
+  const result = await spawnLoad({ ...job, origin });
   return {
     ...result,
     serverCpuMsPerRequest: (readProcessUsage(pid).cpuMs - before.cpuMs) / result.requests,
   };
-}
-
-/** Has a process of its own generate load; the job holds a private key, which no command line may. */
-async function generateLoad(job: LoadJob): Promise<LoadResult> {
-  const running = promisify(execFile)(process.execPath, [LOAD_GENERATOR], {
-    timeout: job.durationMs + 60_000,
-  });
-  running.child.stdin?.on('error', () => {}); // it has ended, and says why itself
-  running.child.stdin?.end(JSON.stringify(job));
-  const { stdout } = await running.catch((cause: Error & { readonly stderr?: string }) => {
-    throw new Error(`Cannot measure ${job.path}: ${cause.stderr?.trim() || cause.message}`, { cause });
-  });
-  return JSON.parse(stdout) as LoadResult;
 }
 
 function ratio(rounds: readonly RequestRound[], baselineRounds: readonly RequestRound[]): number | null {

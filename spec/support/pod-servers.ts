@@ -13,13 +13,16 @@ export class PodServers implements AsyncDisposable {
   }
 
   /** @param listeners by their addresses, as in `127.0.0.2` */
-  static async start(listeners: Readonly<Record<string, RequestListener>>): Promise<PodServers> {
+  static async start(
+    listeners: Readonly<Record<string, RequestListener>>,
+    options: http.ServerOptions = {},
+  ): Promise<PodServers> {
     for (;;) {
       const servers: http.Server[] = [];
       let port = 0;
       try {
         for (const [address, listener] of Object.entries(listeners)) {
-          const server = http.createServer(listener).listen(port, address);
+          const server = http.createServer(options, listener).listen(port, address);
           servers.push(server);
           await once(server, 'listening');
           port = (server.address() as AddressInfo).port;

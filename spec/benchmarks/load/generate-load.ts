@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import { quantile } from '../quantile.ts';
 import { ask, PROBE } from './ask.ts';
@@ -10,12 +11,16 @@ export type Protocol = 'HTTP/1.1' | 'HTTP/2';
 export interface LoadJob {
   readonly origin: string;
   readonly path: string;
+  /** Asked one after the other in its place. */
+  readonly paths?: readonly string[];
   readonly mediaType: string;
   /** Whether responses may come compressed. */
   readonly gzip: boolean;
   readonly protocol: Protocol;
   /** Each keeps one connection and asks again as soon as it has its response. */
   readonly clients: number;
+  /** Or so long after it asked before, where it has its response by then. */
+  readonly everyMs?: number;
   readonly durationMs: number;
   /** What the clients identify themselves with. */
   readonly tls: { readonly cert: string; readonly key: string };
@@ -53,12 +58,17 @@ export async function generateLoad(job: LoadJob): Promise<LoadResult> {
 async function measure(clients: readonly Client[], job: LoadJob): Promise<LoadResult> {
   const latenciesMs: number[] = [];
   let bodyBytes = 0;
+  const { paths = [job.path], everyMs = 0 } = job;
+  let asked = 0;
   const startMs = performance.now();
-  const askOn = async (client: Client): Promise<void> => {
-    while (performance.now() - startMs < job.durationMs) {
+  const askOn = async (client: Client, index: number): Promise<void> => {
+    for (let dueMs = startMs + (index * everyMs) / clients.length; dueMs - startMs < job.durationMs; ) {
+      if (dueMs > performance.now()) await sleep(dueMs - performance.now());
+      const path = paths[asked++ % paths.length] ?? job.path;
       const sentMs = performance.now();
-      bodyBytes = await ask(client, job);
+      bodyBytes = await ask(client, { ...job, path });
       latenciesMs.push(performance.now() - sentMs);
+      dueMs = Math.max(dueMs + everyMs, performance.now());
     }
   };
   await Promise.all(clients.map(askOn));

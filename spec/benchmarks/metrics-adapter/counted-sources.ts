@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PodServers } from '#spec/support/pod-servers.ts';
+
+/** How often sources were asked. */
+export interface SourceCounts {
+  readonly queries: number;
+  readonly distinctQueries: number;
+  readonly pods: number;
+}
+
+/** As servers in Go, which keep a connection for as long as their client does; those in Node give up after 5 s. */
+const KEEPING = { keepAliveTimeout: 120_000 };
+
+/** A server that speaks the protocol of Prometheus, and pods at addresses of their own, on loopback; each request is counted. */
+export class CountedSources implements AsyncDisposable {
+  /** As `--prometheus-server` names it. */
+  readonly prometheusUrl: string;
+  /** Of all pods. */
+  readonly podPort: number;
+  readonly #prometheus: http.Server;
+  readonly #pods: PodServers;
+  readonly #counts: MutableCounts;
+
+  private constructor(prometheus: http.Server, pods: PodServers, counts: MutableCounts) {
+    this.#prometheus = prometheus;
+    this.#pods = pods;
+    this.#counts = counts;
+    this.prometheusUrl = `http://127.0.0.1:${(prometheus.address() as AddressInfo).port}`;
+    this.podPort = pods.port;
+  }
+
+  /** @param podCount at {@link podAddress addresses} that follow each other */
+  static async start(podCount: number): Promise<CountedSources> {
+    const counts = new MutableCounts();
+    const prometheus = http.createServer(
+      KEEPING,
+      (request, response) => void respond(request, response, counts),
+    );
+    prometheus.listen(0, '127.0.0.1');
+    await once(prometheus, 'listening');
+    const listener = (_request: IncomingMessage, response: ServerResponse) => {
+      counts.pods += 1;
+      if (counts.isHanging) return;
+      response.setHeader('content-type', 'application/json');
+      response.end('{"queue":{"busy":3,"workers":8},"uptime":12345.5}');
+    };
+    const addresses = Array.from({ length: podCount }, (_, index) => podAddress(index));
+    const pods = await PodServers.start(Object.fromEntries(addresses.map((one) => [one, listener])), KEEPING);
+    return new CountedSources(prometheus, pods, counts);
+  }
+
+  /** Has no request responded to from now on. */
+  hang(): void {
+    this.#counts.isHanging = true;
+  }
+
+  /** How often they were asked while something went on. */
+  async countWhile(run: () => Promise<void>): Promise<SourceCounts> {
+    this.#counts.clear();
+    await run();
+    const { queries, texts, pods } = this.#counts;
+    return { queries, distinctQueries: texts.size, pods };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#prometheus.closeAllConnections();
+    this.#prometheus.close();
+    await this.#pods[Symbol.asyncDispose]();
+  }
+}
+
+class MutableCounts {
+  queries = 0;
+  pods = 0;
+  readonly texts = new Set<string>();
+  isHanging = false;
+
+  clear(): void {
+    this.queries = 0;
+    this.pods = 0;
+    this.texts.clear();
+  }
+}
+
+/** Every address of 127.0.0.0/8 is one of this machine. */
+export function podAddress(index: number): string {
+  return `127.1.${Math.floor(index / 250)}.${1 + (index % 250)}`;
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  counts: MutableCounts,
+): Promise<void> {
+  let body = '';
+  for await (const chunk of request.setEncoding('utf8')) body += chunk;
+  const text = new URLSearchParams(body).get('query') ?? '';
+  counts.queries += 1;
+  counts.texts.add(text);
+  if (counts.isHanging) return;
+  const result = [{ metric: {}, value: [Date.now() / 1000, String(text.length)] }];
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }));
+}

@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { measureMetricsAdapter } from './measure-metrics-adapter.ts';
+import { reportMetricsAdapter } from './report-metrics-adapter.ts';
+
+describe('measureMetricsAdapter', function () {
+  this.timeout(120_000);
+
+  it('tells what requests took, hanging sources or not, and how often sources were asked for equal queries', async () => {
+    const scenario = { hpas: 12, podsPerHpa: 2, namespaces: 3, intervalSeconds: 2 };
+    const times = { settleMs: 1000, collectMs: 3000, requestMs: 300 };
+    const result = await measureMetricsAdapter(
+      { ...scenario, ...times },
+      { program: [process.execPath, 'lib/main.ts'], onProgress: () => {} },
+    );
+    expect(result.asked.distinctQueries).to.equal(12 + 3);
+    expect(result.asked.queries)
+      .to.be.greaterThan(15)
+      .and.at.most(15 * 4);
+    expect(result.asked.pods)
+      .to.be.greaterThan(24)
+      .and.at.most(24 * 4);
+    expect(result.requests.map(({ what }) => what)).to.have.length(5);
+    for (const { requests, medianMs, p99Ms } of result.requests) {
+      expect(requests).to.be.greaterThan(0);
+      expect(p99Ms).to.be.at.least(medianMs);
+    }
+    expect(result.residentBytes).to.be.greaterThan(2 ** 20);
+    expect(reportMetricsAdapter(result)).to.match(
+      /an interval: \d+ requests of Prometheus for 24 External metrics/,
+    );
+  });
+});

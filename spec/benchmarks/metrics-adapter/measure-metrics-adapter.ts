@@ -1,0 +1,175 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'undici';
+import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { freePort } from '#spec/support/spawned-server.ts';
+import { type ClientCertificate, readAdminAccess } from '../credentials.ts';
+import type { LoadResult } from '../load/generate-load.ts';
+import { spawnLoad } from '../load/spawn-load.ts';
+import { readProcessUsage } from '../process-usage.ts';
+import { CountedSources, type SourceCounts } from './counted-sources.ts';
+import { createWorkloads, externalPaths, podsPaths, type ScaledWorkloads } from './scaled-workloads.ts';
+
+/** What is collected, and for how long each part of it is measured. */
+export interface MetricsAdapterScenario extends ScaledWorkloads {
+  /** How long the autoscaler is left to itself before it is measured. */
+  readonly settleMs: number;
+  readonly collectMs: number;
+  readonly requestMs: number;
+}
+
+/** What collecting and serving has cost. */
+export interface MetricsAdapterResult {
+  readonly scenario: MetricsAdapterScenario;
+  /** From the start of the autoscaler until each HPA had all its metrics. */
+  readonly startToServedMs: number;
+  /** While nobody asked. */
+  readonly millicores: number;
+  readonly residentBytes: number;
+  readonly peakResidentBytes: number;
+  /** How often sources were asked in `collectMs`. */
+  readonly asked: SourceCounts;
+  readonly requests: readonly RequestsMeasured[];
+}
+
+/** Requests of four clients, and what they cost. */
+export interface RequestsMeasured extends LoadResult {
+  readonly what: string;
+  /** Of collecting and serving together. */
+  readonly millicores: number;
+}
+
+/** How the scenario is run. */
+export interface MetricsAdapterBenchmarkOptions {
+  /** The program's command line up to its flags, without the word `autoscaler`. */
+  readonly program: readonly [string, ...string[]];
+  readonly onProgress: (what: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What `make bench` runs. */
+export const METRICS_ADAPTER_SCENARIO: MetricsAdapterScenario = {
+  ...{ hpas: 1000, podsPerHpa: 3, namespaces: 50, intervalSeconds: 15 },
+  ...{ settleMs: 20_000, collectMs: 30_000, requestMs: 8_000 },
+};
+
+const CLIENTS = 4;
+const SERVED_WITHIN_MS = 300_000;
+
+/** Has an autoscaler in a process of its own collect from real servers on loopback what HPAs of a simulated cluster ask for. */
+export async function measureMetricsAdapter(
+  scenario: MetricsAdapterScenario,
+  { program, onProgress, signal }: MetricsAdapterBenchmarkOptions,
+): Promise<MetricsAdapterResult> {
+  await using stack = new AsyncDisposableStack();
+  const sources = stack.use(await CountedSources.start(scenario.hpas * scenario.podsPerHpa));
+  const port = await freePort();
+  let [startedAtMs, tls]: [number, ClientCertificate | undefined] = [0, undefined];
+  onProgress('creating objects');
+  const system = stack.use(
+    await startAutoscalerSystem({
+      program,
+      env: { MALLOC_ARENA_MAX: '1' }, // as in the image
+      flags: [
+        `--secure-port=${port}`,
+        `--prometheus-server=${sources.prometheusUrl}`,
+        '--allowed-hosts=127.0.0.0/8',
+      ],
+      async prepare(kubeconfig) {
+        ({ tls } = await readAdminAccess({ kubeconfig }));
+        const access = await loadClusterAccess({
+          kubeconfig,
+          clock: systemClock,
+          logger: new RecordingLogger(),
+        });
+        await using api = new ApiClient({ access, clock: systemClock, userAgent: 'benchmark' });
+        await createWorkloads(api, scenario, sources.podPort);
+        startedAtMs = performance.now();
+        onProgress('starting');
+      },
+      ...(signal && { signal }),
+    }),
+  );
+  if (!tls) throw new Error('Cannot measure the metrics adapter: there are no credentials');
+  const origin = `https://127.0.0.1:${port}`;
+  await allServed(origin, { tls, scenario, ...(signal && { signal }) });
+  const startToServedMs = performance.now() - startedAtMs;
+  onProgress('settling');
+  await sleep(scenario.settleMs, undefined, { signal });
+
+  const { pid } = system.autoscaler;
+  onProgress('collecting');
+  let millicores = 0;
+  const asked = await sources.countWhile(async () => {
+    millicores = await millicoresWhile(pid, () => sleep(scenario.collectMs, undefined, { signal }));
+  });
+  const { residentBytes, peakResidentBytes } = readProcessUsage(pid);
+  const requests: RequestsMeasured[] = [];
+  const measure = async (what: string, paths: readonly string[], everyMs: number | undefined) => {
+    onProgress(what);
+    const job = { ...JOB, paths, origin, tls: tls as ClientCertificate, durationMs: scenario.requestMs };
+    let result: LoadResult | undefined;
+    const spent = await millicoresWhile(pid, async () => {
+      result = await spawnLoad({ ...job, ...(everyMs !== undefined && { everyMs }) });
+    });
+    if (result) requests.push({ ...result, what, millicores: spent });
+  };
+  const [external, pods] = [externalPaths(scenario), podsPaths(scenario)];
+  const pace = CLIENTS * ((scenario.intervalSeconds * 1000) / (2 * scenario.hpas));
+  await measure('External, as often as HPAs are judged', external, pace);
+  await measure('External, without a pause', external, undefined);
+  await measure('Pods, without a pause', pods, undefined);
+  sources.hang();
+  await measure('External, as often as HPAs are judged, while all sources hang', external, pace);
+  await measure('External, without a pause, while all sources hang', external, undefined);
+  return {
+    ...{ scenario, startToServedMs, millicores, residentBytes, asked, requests },
+    peakResidentBytes: Math.max(peakResidentBytes, readProcessUsage(pid).peakResidentBytes),
+  };
+}
+
+const JOB = {
+  ...{ path: '/livez', mediaType: 'application/json', gzip: true },
+  protocol: 'HTTP/1.1',
+  clients: CLIENTS,
+} as const;
+
+/** Waits until each metric of each HPA has a value. */
+async function allServed(
+  origin: string,
+  {
+    tls,
+    scenario,
+    signal,
+  }: {
+    readonly tls: ClientCertificate;
+    readonly scenario: MetricsAdapterScenario;
+    readonly signal?: AbortSignal;
+  },
+): Promise<void> {
+  const client = new Client(origin, { connect: { ...tls, rejectUnauthorized: false } });
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => client.close());
+  const wanted = 3 * scenario.hpas;
+  let served = 0;
+  for (const untilMs = performance.now() + SERVED_WITHIN_MS; performance.now() < untilMs; ) {
+    await sleep(1000, undefined, { signal });
+    const { statusCode, body } = await client.request({ method: 'GET', path: '/debug/metrics' });
+    const text = await body.text();
+    if (statusCode !== 200) continue;
+    const { collected } = JSON.parse(text) as { collected: readonly { readonly isServed: boolean }[] };
+    served = collected.filter(({ isServed }) => isServed).length;
+    if (served === wanted) return;
+  }
+  throw new Error(`Cannot measure the metrics adapter: ${served} of ${wanted} metrics were there in time`);
+}
+
+async function millicoresWhile(pid: number, run: () => Promise<void>): Promise<number> {
+  const [before, startedAtMs] = [readProcessUsage(pid).cpuMs, performance.now()];
+  await run();
+  return ((readProcessUsage(pid).cpuMs - before) / (performance.now() - startedAtMs)) * 1000;
+}
