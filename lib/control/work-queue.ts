@@ -1,3 +1,4 @@
+import { DelayedKeys } from '#lib/concurrency/delayed-keys.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { QueueObserver } from './work-queue-series.ts';
@@ -21,11 +22,6 @@ const MAX_DELAY_MS = 1_000_000;
 const MIN_TAKEN = 1024;
 const FAILURE_LIMIT = { perSecond: 10, burst: 100 };
 
-interface Waiting {
-  readonly readyAtMs: number;
-  readonly timer: Disposable;
-}
-
 /**
  * Keys that are to be worked on, with the promises of client-go's queue: a key is in it once, however often it was
  * added; nobody gets a key that somebody works on; one that is added meanwhile comes again afterwards.
@@ -40,7 +36,7 @@ export class WorkQueue {
   readonly #processing = new Set<string>();
   /** Added while they are worked on. */
   readonly #again = new Set<string>();
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting: DelayedKeys;
   readonly #failures = new Map<string, number>();
   readonly #takers = new Set<(key: string | undefined) => void>();
   readonly #drained = Promise.withResolvers<void>();
@@ -48,6 +44,7 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
+    this.#waiting = new DelayedKeys({ clock: options.clock, release: (key) => this.add(key) });
     this.#failureLimit = new TokenBucket({
       clock: options.clock,
       ...(options.failureLimit ?? FAILURE_LIMIT),
@@ -74,15 +71,7 @@ export class WorkQueue {
       this.add(key);
       return;
     }
-    const readyAtMs = this.#options.clock.monotonicMs() + delayMs;
-    const waiting = this.#waiting.get(key);
-    if (waiting && waiting.readyAtMs <= readyAtMs) return;
-    waiting?.timer[Symbol.dispose]();
-    const timer = this.#options.clock.startTimer(delayMs, () => {
-      this.#waiting.delete(key);
-      this.add(key);
-    });
-    this.#waiting.set(key, { readyAtMs, timer });
+    this.#waiting.add(key, delayMs);
   }
 
   /** Has a key that failed worked on again, later from failure to failure until {@link forget}. */
@@ -133,7 +122,6 @@ export class WorkQueue {
    */
   async shutDown({ keepReady = false }: { readonly keepReady?: boolean } = {}): Promise<void> {
     this.#isShutDown = true;
-    for (const { timer } of this.#waiting.values()) timer[Symbol.dispose]();
     this.#waiting.clear();
     if (!keepReady) {
       for (const key of [...this.#ready, ...this.#again]) this.#options.observer?.dropped(key);
