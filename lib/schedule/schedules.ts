@@ -1,5 +1,6 @@
 import { withoutDates } from './excluded-dates.ts';
 import { parseSchedule, type ScheduleOptions } from './parse-schedule.ts';
+import { remembering } from './remembering.ts';
 import type { Schedule } from './schedule.ts';
 import { TimeZone } from './time-zone.ts';
 
@@ -19,7 +20,7 @@ export class Schedules {
     const key = JSON.stringify([text, timeZone, excludeDates, text.includes('@every') ? anchorMs : 0]);
     const schedule =
       this.#kept.get(key) ??
-      withoutDates(parseSchedule(text, options), excludeDates, TimeZone.named(timeZone));
+      remembering(withoutDates(parseSchedule(text, options), excludeDates, TimeZone.named(timeZone)));
     this.#kept.delete(key); // to the end: what was not asked for the longest goes first
     this.#kept.set(key, schedule);
     const [oldest] = this.#kept.keys();
