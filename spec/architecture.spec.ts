@@ -31,10 +31,9 @@ const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 // Inside the resource metrics server: the stages of its pipeline, and the files that join them.
 const STAGE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   batch: [],
-  'interner.ts': [],
   nodes: [],
-  pods: ['interner.ts'],
-  scrape: ['batch', 'nodes', 'interner.ts'],
+  pods: [],
+  scrape: ['batch', 'nodes'],
   sink: ['batch'],
   api: ['sink', 'nodes', 'pods'],
   debug: ['nodes', 'pods', 'scrape', 'sink', 'api'],

@@ -10,7 +10,7 @@ import { failureMessage, successMessage } from './activation-message.ts';
 import type { CronHpa, CronHpaStatus } from './cron-hpa.ts';
 import { eventsOf, referenceTo } from './cron-hpa-events.ts';
 import type { CronHpaSeries } from './cron-hpa-series.ts';
-import { cronHpaWatches, type WatchedSources } from './cron-hpa-watches.ts';
+import { type ByTarget, cronHpaWatches, type WatchedSources } from './cron-hpa-watches.ts';
 import { type Activation, dueActivations, nextActivation } from './due-activations.ts';
 import { hindranceOf } from './hindrance.ts';
 import type { Hpa } from './hpa-change.ts';
@@ -21,11 +21,10 @@ import { hpaOf } from './read-hpa.ts';
 import { targetKey } from './same-target.ts';
 import { type HpaClient, setSize } from './set-size.ts';
 import type { StatusClient } from './status-client.ts';
-import type { TargetIndex } from './target-index.ts';
 
 /** What the controller works with. */
 export interface CronHpaDependencies extends WatchedSources {
-  readonly hpasByTarget: TargetIndex<Hpa>;
+  readonly hpasByTarget: ByTarget<Hpa>;
   readonly statuses: StatusClient;
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly hpaClient: HpaClient;
@@ -59,10 +58,10 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
       }
       const nowMs = clock.nowMs();
       const { jobs, due } = lookAt(object, nowMs, dependencies);
-      const hpa = hpaOf(object, targetOf(object, dependencies.hpasByTarget).values());
+      const hpa = hpaOf(object, targetOf(object, dependencies.hpasByTarget));
       const hindrance = hindranceOf(object, {
         hpa,
-        others: targetOf(object, dependencies.cronHpasByTarget).values(),
+        others: targetOf(object, dependencies.cronHpasByTarget),
       });
       const run = hindrance ? undefined : due.run;
       const outcome = run && (await carryOut(object, run, { ...dependencies, jobs, hpa, nowMs, signal }));
@@ -79,7 +78,7 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
         newJobId,
       });
       const written = await statuses.write(object, status, signal);
-      if (written) writes.record(key, object, written);
+      if (written) writes.record(key, written);
       for (const event of eventsOf(object, { status, outcome, missed: due.missed }))
         events.record({ regarding: referenceTo(object), action: 'Scale', ...event });
       for (const { count } of due.missed) series.missed(count);
@@ -147,6 +146,6 @@ function untilNext({ nextScheduleTime }: CronHpaStatus, clock: Clock): number {
     : Date.parse(nextScheduleTime) - clock.nowMs();
 }
 
-function targetOf<T>({ namespace, spec }: CronHpa, index: TargetIndex<T>): ReadonlyMap<string, T> {
-  return index.of(targetKey(namespace, spec.scaleTargetRef));
+function targetOf<T>({ namespace, spec }: CronHpa, byTarget: ByTarget<T>): readonly T[] {
+  return byTarget(targetKey(namespace, spec.scaleTargetRef));
 }

@@ -8,6 +8,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { stringInterner } from '#lib/kubernetes/interner.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -21,7 +22,6 @@ import { readCronHpa } from './read-cron-hpa.ts';
 import { hpaOf, readHpa } from './read-hpa.ts';
 import { targetKey } from './same-target.ts';
 import { statusClient } from './status-client.ts';
-import { TargetIndex } from './target-index.ts';
 
 /** What Cron-HPA needs from outside. */
 export interface CronHpaEnvironment {
@@ -48,21 +48,28 @@ export interface CronHpaSubsystem extends AsyncDisposable {
   holdsUp(namespace: string, target: ScaleTargetRef): boolean;
 }
 
+/** Names, schedules and times that objects have in common are held once; messages of activations are longer, and differ. */
+const SHARED_TEXTS = { capacity: 5_000, longestKey: 80 };
+
 /** Puts Cron-HPA together: informers → due activations → scale, status, events. */
 export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsystem {
   const { client, clock, registry, newJobId = randomUUID } = environment;
+  const texts = stringInterner(SHARED_TEXTS);
+  const share = (text: string) => texts.intern(text);
   const cronHpaInformer = new Informer({
     ...environment,
     collection: { path: collectionPath(CRON_HPAS) },
-    transform: readCronHpa,
+    transform: (value) => readCronHpa(value, share),
+    indexes: { target: targetsOfCronHpa },
   });
   const hpas = new Informer({
     ...environment,
     collection: { path: collectionPath(HPAS) },
     transform: readHpa,
+    indexes: { target: targetsOfHpa },
   });
-  const cronHpasByTarget = new TargetIndex(cronHpaInformer, targetsOfCronHpa);
-  const hpasByTarget = new TargetIndex(hpas, targetsOfHpa);
+  const cronHpasByTarget = (target: string) => cronHpaInformer.findBy('target', target);
+  const hpasByTarget = (target: string) => hpas.findBy('target', target);
   const series = new CronHpaSeries(registry, () => {
     let ready = 0;
     for (const { status } of cronHpaInformer.values()) if (status.ready?.status === 'True') ready++;
@@ -80,8 +87,8 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     find: (namespace, name) => cronHpaInformer.find(`${namespace}/${name}`),
     others(object) {
       const target = targetKey(object.namespace, object.spec.scaleTargetRef);
-      const hpa = hpaOf(object, hpasByTarget.of(target).values());
-      return { hpa, others: cronHpasByTarget.of(target).values() };
+      const hpa = hpaOf(object, hpasByTarget(target));
+      return { hpa, others: cronHpasByTarget(target) };
     },
     planOptions: () => ({ nowMs: clock.nowMs(), timeZone: environment.timeZone, schedules }),
   });
@@ -95,7 +102,7 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     },
     endpoints: new Map([['/debug/cronhpas', debug]]),
     holdsUp: (namespace, target) =>
-      [...cronHpasByTarget.of(targetKey(namespace, target)).values()].some(
+      cronHpasByTarget(targetKey(namespace, target)).some(
         ({ status, isBeingDeleted }) => status.scaleUpKeepWindow && !isBeingDeleted,
       ),
     controller: () =>
@@ -106,8 +113,6 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
         hpaClient: new ResourceClient({ api: client, resource: HPAS }),
       }),
     async [Symbol.asyncDispose]() {
-      cronHpasByTarget[Symbol.dispose]();
-      hpasByTarget[Symbol.dispose]();
       await Promise.all([cronHpaInformer[Symbol.asyncDispose](), hpas[Symbol.asyncDispose]()]);
     },
   };

@@ -2,17 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { mapKeys, type Watched } from '#lib/control/controller.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { clockSteps } from './clock-steps.ts';
-import type { CronHpa } from './cron-hpa.ts';
+import { type CronHpa, nameOf } from './cron-hpa.ts';
 import type { Hpa } from './hpa-change.ts';
 import type { ObjectSource, ObjectSourceChange } from './object-source.ts';
 import { targetKey } from './same-target.ts';
-import type { TargetIndex } from './target-index.ts';
+
+/** Finds what is about a target, by its key. */
+export type ByTarget<T> = (target: string) => readonly T[];
 
 /** What {@link cronHpaWatches} follows. */
 export interface WatchedSources {
   readonly cronHpas: ObjectSource<CronHpa> & { keys(): Iterable<string> };
   readonly hpas: ObjectSource<Hpa>;
-  readonly cronHpasByTarget: TargetIndex<CronHpa>;
+  readonly cronHpasByTarget: ByTarget<CronHpa>;
   readonly clock: Clock;
 }
 
@@ -25,7 +27,7 @@ export function cronHpaWatches({
 }: WatchedSources): readonly Watched[] {
   const onTargets = (targets: Iterable<string>) => {
     const keys = new Set<string>();
-    for (const target of targets) for (const key of cronHpasByTarget.of(target).keys()) keys.add(key);
+    for (const target of targets) for (const one of cronHpasByTarget(target)) keys.add(nameOf(one));
     return keys;
   };
   return [
@@ -37,7 +39,7 @@ export function cronHpaWatches({
   ];
 }
 
-/** What an object scales, as {@link TargetIndex} has it. */
+/** What an object scales, by which it is found. */
 export function targetsOfCronHpa({ namespace, spec }: CronHpa): readonly string[] {
   return [targetKey(namespace, spec.scaleTargetRef)];
 }

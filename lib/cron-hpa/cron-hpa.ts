@@ -93,6 +93,9 @@ export const CRON_HPA = {
   plural: 'cronhorizontalpodautoscalers',
 } as const;
 
+/** The annotation that has jobs move the HPA's minReplicas rather than the target's replicas, as TKE's do. */
+export const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
+
 /** As events and logs name it. */
 export function nameOf({ namespace, name }: Pick<CronHpa, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`;

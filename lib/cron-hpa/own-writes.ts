@@ -1,40 +1,42 @@
 import type { CronHpa } from './cron-hpa.ts';
 
-interface Written {
-  readonly object: CronHpa;
-  /** Versions that came before it, and that an informer may still show. */
-  readonly overtaken: ReadonlySet<string>;
+interface Known {
+  /** The latest that was written here or shown by the informer. */
+  readonly latest: CronHpa;
+  /** As the last write here left it. */
+  readonly ownVersion: string;
 }
-
-/** As many versions as an informer may be behind by, and far more. */
-const MOST_OVERTAKEN = 100;
 
 /**
  * Knows what was written last, while the informer still shows what was there before: a job that has been carried out
  * would seem to be due otherwise.
  */
 export class OwnWrites {
-  readonly #written = new Map<string, Written>();
+  readonly #known = new Map<string, Known>();
 
   /** What is there now, as far as anybody here can tell. */
   latest(key: string, seen: CronHpa | undefined): CronHpa | undefined {
-    const written = this.#written.get(key);
-    if (!seen) this.#written.delete(key);
-    else if (written?.object.resourceVersion === seen.resourceVersion && written.object !== seen) {
-      this.#written.set(key, { ...written, object: seen }); // the informer has it: no need to hold it twice
+    const known = this.#known.get(key);
+    if (!known || !seen || known.latest.uid !== seen.uid) {
+      this.#known.delete(key); // gone, or another one of that name
+      return seen;
     }
-    return seen && written?.overtaken.has(seen.resourceVersion) && written.object.uid === seen.uid
-      ? written.object
-      : seen;
+    if (isOlder(seen, known.latest)) return known.latest;
+    if (known.latest !== seen) this.#known.set(key, { ...known, latest: seen }); // held by the informer, too
+    return seen;
   }
 
   /** Whether an object is as we wrote it, so that nobody else can have carried out what is due. */
   isOurs(key: string, { resourceVersion }: CronHpa): boolean {
-    return this.#written.get(key)?.object.resourceVersion === resourceVersion;
+    return this.#known.get(key)?.ownVersion === resourceVersion;
   }
 
-  record(key: string, before: CronHpa, after: CronHpa): void {
-    const earlier = [...(this.#written.get(key)?.overtaken ?? [])].slice(-MOST_OVERTAKEN);
-    this.#written.set(key, { object: after, overtaken: new Set([...earlier, before.resourceVersion]) });
+  record(key: string, after: CronHpa): void {
+    this.#known.set(key, { latest: after, ownVersion: after.resourceVersion });
   }
+}
+
+/** Versions of one resource rise, as informers rely on, too; one that is no number is as good as any. */
+function isOlder(one: CronHpa, than: CronHpa): boolean {
+  return Number(one.resourceVersion) < Number(than.resourceVersion);
 }

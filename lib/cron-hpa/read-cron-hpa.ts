@@ -1,5 +1,12 @@
 import * as z from 'zod/mini';
-import type { CronHpa, CronHpaStatus } from './cron-hpa.ts';
+import {
+  ADJUST_HPA_MIN,
+  type CronHpa,
+  type CronHpaSpec,
+  type CronHpaStatus,
+  type JobCondition,
+  type JobState,
+} from './cron-hpa.ts';
 
 const TARGET = z.object({ apiVersion: z.string(), kind: z.string(), name: z.string() });
 
@@ -67,33 +74,100 @@ const OBJECT = z.object({
   status: z.optional(z.unknown()),
 });
 
+/** Gives one and the same text for equal ones, so that what many objects have in common is held once. */
+type Share = (text: string) => string;
+
 /**
- * Takes what the API server sent for a CronHorizontalPodAutoscaler.
+ * Takes what the API server sent for a CronHorizontalPodAutoscaler; of its annotations those alone that count here.
  *
  * @returns `undefined` for what its schema does not allow; a status that somebody has spoilt counts as none
  */
-export function readCronHpa(value: unknown): CronHpa | undefined {
+export function readCronHpa(value: unknown, share: Share = (text) => text): CronHpa | undefined {
   const read = OBJECT.safeParse(value);
   if (!read.success) return undefined;
   const { metadata, spec, status } = read.data;
-  const { deletionTimestamp, name, namespace, uid, resourceVersion, generation, annotations } = metadata;
-  const isBeingDeleted = deletionTimestamp !== undefined;
   return {
-    ...{ name, namespace, uid, resourceVersion, generation, annotations, isBeingDeleted, spec },
-    status: readStatus(status),
+    namespace: share(metadata.namespace),
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    generation: metadata.generation,
+    annotations: ownAnnotations(metadata.annotations),
+    isBeingDeleted: metadata.deletionTimestamp !== undefined,
+    spec: readSpec(spec, share),
+    status: readStatus(status, share),
   };
 }
 
-function readStatus(value: unknown): CronHpaStatus {
+const NO_ANNOTATIONS = {};
+
+/** Others may take 256 kB. */
+function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const adjust = annotations[ADJUST_HPA_MIN];
+  return adjust === undefined ? NO_ANNOTATIONS : { [ADJUST_HPA_MIN]: adjust };
+}
+
+function readSpec(
+  { scaleTargetRef, jobs, excludeDates, startingDeadlineSeconds }: z.infer<typeof OBJECT>['spec'],
+  share: Share,
+): CronHpaSpec {
+  const { apiVersion, kind, name } = scaleTargetRef;
+  return {
+    scaleTargetRef: { apiVersion: share(apiVersion), kind: share(kind), name },
+    jobs: jobs.map((job) => ({
+      name: share(job.name),
+      schedule: share(job.schedule),
+      targetSize: job.targetSize,
+      ...(job.timeZone !== undefined && { timeZone: share(job.timeZone) }),
+      runOnce: job.runOnce,
+      suspend: job.suspend,
+      excludeDates: shareAll(job.excludeDates, share),
+    })),
+    excludeDates: shareAll(excludeDates, share),
+    ...(startingDeadlineSeconds !== undefined && { startingDeadlineSeconds }),
+  };
+}
+
+const NONE: readonly string[] = [];
+
+function shareAll(texts: readonly string[], share: Share): readonly string[] {
+  return texts.length === 0 ? NONE : texts.map(share);
+}
+
+function readStatus(value: unknown, share: Share): CronHpaStatus {
   const read = STATUS.safeParse(value ?? {});
   if (!read.success) return { jobs: [], scaleUpKeepWindow: false };
   const { conditions, ...rest } = read.data;
+  const ready = conditions.map((one) => READY.safeParse(one).data).find((one) => one !== undefined);
   return {
     ...rest,
-    jobs: conditions.flatMap((condition) => JOB_CONDITION.safeParse(condition).data ?? []),
-    ready: conditions
-      .map((condition) => READY.safeParse(condition).data)
-      .find((ready) => ready !== undefined),
+    jobs: conditions.flatMap((condition) => {
+      const job = JOB_CONDITION.safeParse(condition).data;
+      return job ? [readJobCondition(job, share)] : [];
+    }),
+    ready: ready && { ...ready, ...sharedOf(ready, share) },
+  };
+}
+
+function readJobCondition(job: z.infer<typeof JOB_CONDITION>, share: Share): JobCondition {
+  return {
+    jobId: job.jobId,
+    name: share(job.name),
+    schedule: share(job.schedule),
+    state: share(job.state) as JobState,
+    lastProbeTime: share(job.lastProbeTime),
+    message: share(job.message),
+    submittedTime: share(job.submittedTime),
+    specHash: job.specHash,
+    ...(job.lastActivationTime !== undefined && { lastActivationTime: share(job.lastActivationTime) }),
+  };
+}
+
+function sharedOf(ready: z.infer<typeof READY>, share: Share) {
+  return {
+    reason: share(ready.reason),
+    message: share(ready.message),
+    lastTransitionTime: share(ready.lastTransitionTime),
   };
 }
 

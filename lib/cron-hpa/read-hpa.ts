@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { CronHpa } from './cron-hpa.ts';
-import type { Hpa } from './hpa-change.ts';
+import { type Hpa, RAISED_MAX } from './hpa-change.ts';
 import { targetKey } from './same-target.ts';
 
 const HPA = z.object({
@@ -21,12 +21,18 @@ const HPA = z.object({
   }),
 });
 
-/** Takes what the API server sent for a HorizontalPodAutoscaler, in whichever version; `undefined` if it is none. */
+/**
+ * Takes what the API server sent for a HorizontalPodAutoscaler, in whichever version; of its annotations the one alone that is ours.
+ *
+ * @returns `undefined` if it is none
+ */
 export function readHpa(value: unknown): Hpa | undefined {
   const read = HPA.safeParse(value);
   if (!read.success) return undefined;
   const { metadata, spec } = read.data;
-  const { ownerReferences, name, namespace, resourceVersion, annotations } = metadata;
+  const { ownerReferences, name, namespace, resourceVersion } = metadata;
+  const raisedMax = metadata.annotations[RAISED_MAX];
+  const annotations = raisedMax === undefined ? {} : { [RAISED_MAX]: raisedMax };
   const controller = ownerReferences.find(
     (owner) => owner.controller === true || owner.kind === 'ScaledObject',
   );

@@ -2,7 +2,7 @@ import type { ScaleClient } from '#lib/control/scale-client.ts';
 import { isConflict } from '#lib/kubernetes/client/api-error.ts';
 import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
 import type { AdjustType } from './activation-message.ts';
-import type { CronHpa } from './cron-hpa.ts';
+import { ADJUST_HPA_MIN, type CronHpa } from './cron-hpa.ts';
 import { type Hpa, hpaChange, hpaPatch } from './hpa-change.ts';
 import { readHpa } from './read-hpa.ts';
 
@@ -39,8 +39,6 @@ export interface SizeSet {
   readonly desired: number;
 }
 
-/** Has jobs move the HPA's minReplicas rather than the target's replicas, as TKE's do. */
-export const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
 /** Under which name the API server knows our changes. */
 export const FIELD_MANAGER = 'autoscaler-cronhpa';
 

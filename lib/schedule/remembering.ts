@@ -1,8 +1,8 @@
 import type { Schedule } from './schedule.ts';
 
 /**
- * A schedule that need not search again for what it found last: whoever asks for the next activation of an object does so at each look
- * at it, and mostly it is still the same.
+ * A schedule that need not search again for what it found last: the next activation of an object is asked for at each look at it, and
+ * mostly it is still the same.
  */
 export function remembering(schedule: Schedule): Schedule {
   let [fromMs, nextMs] = [0, Number.NEGATIVE_INFINITY];

@@ -9,7 +9,7 @@ import { CronHpaSeries } from '#lib/cron-hpa/cron-hpa-series.ts';
 import { targetsOfCronHpa, targetsOfHpa } from '#lib/cron-hpa/cron-hpa-watches.ts';
 import type { Hpa } from '#lib/cron-hpa/hpa-change.ts';
 import type { ObjectSource, ObjectSourceChange } from '#lib/cron-hpa/object-source.ts';
-import { TargetIndex } from '#lib/cron-hpa/target-index.ts';
+import { type IndexFunction, ObjectIndex } from '#lib/kubernetes/informer/object-index.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, job } from '#spec/support/cron-hpas.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -75,8 +75,8 @@ async function startAt(
   const running = runController(
     cronHpaController({
       ...{ cronHpas, hpas, clock, schedules: new Schedules(), timeZone: 'UTC', newJobId: () => 'id' },
-      cronHpasByTarget: new TargetIndex(cronHpas, targetsOfCronHpa),
-      hpasByTarget: new TargetIndex(hpas, targetsOfHpa),
+      cronHpasByTarget: byTarget(cronHpas, targetsOfCronHpa),
+      hpasByTarget: byTarget(hpas, targetsOfHpa),
       series: new CronHpaSeries(new Registry(), () => ({ ready: 0, notReady: 0 })),
       events: { record: () => {} },
       hpaClient: { get: refuse, patch: refuse },
@@ -117,6 +117,12 @@ async function startAt(
 
 function refuse(): Promise<never> {
   return Promise.reject(new Error('there are no HPAs'));
+}
+
+function byTarget<T>(objects: ObjectsInMemory<T>, targetsOf: IndexFunction<T>) {
+  const index = new ObjectIndex(targetsOf);
+  objects.onChange((change) => index.apply(change));
+  return (target: string) => [...index.keys(target)].flatMap((key) => objects.find(key) ?? []);
 }
 
 /** Objects as an informer has them, told of at once. */

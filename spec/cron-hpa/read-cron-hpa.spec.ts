@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ADJUST_HPA_MIN } from '#lib/cron-hpa/cron-hpa.ts';
 import { formatStatus, readCronHpa } from '#lib/cron-hpa/read-cron-hpa.ts';
 
 const METADATA = { name: 'web', namespace: 'default', uid: 'u1', resourceVersion: '7' };
@@ -46,6 +47,31 @@ describe('readCronHpa', () => {
       { scaleTargetRef: { kind: 'Deployment', name: 'web' } },
     ])
       expect(readCronHpa(object(changes)), JSON.stringify(changes)).to.equal(undefined);
+  });
+
+  it('keeps of the annotations the one alone that counts: others may take 256 kB', () => {
+    const annotations = {
+      [ADJUST_HPA_MIN]: 'true',
+      'kubectl.kubernetes.io/last-applied-configuration': '{}',
+    };
+    const read = readCronHpa({ ...object(), metadata: { ...METADATA, annotations } });
+    expect(read?.annotations).to.deep.equal({ [ADJUST_HPA_MIN]: 'true' });
+  });
+
+  it('gives back the texts that it is told to share, and the same object otherwise', () => {
+    const status = {
+      conditions: [{ ...CONDITION, message: 'm', lastActivationTime: '2026-01-01T00:00:00Z' }, READY],
+    };
+    const value = object({ jobs: [{ ...JOB, timeZone: 'UTC', excludeDates: ['2026-01-01'] }] }, status);
+    const shared = new Set<string>();
+    const read = readCronHpa(value, (text) => {
+      shared.add(text);
+      return text;
+    });
+    expect(read).to.deep.equal(readCronHpa(value));
+    const common = ['default', 'apps/v1', 'Deployment', 'night', '@daily', 'UTC', '2026-01-01', 'Submitted'];
+    expect(shared).to.include.keys(...common, CONDITION.submittedTime, READY.reason, READY.message);
+    expect(shared).not.to.include.keys(METADATA.uid, METADATA.resourceVersion, CONDITION.jobId);
   });
 
   it('sees that an object is being deleted', () => {

@@ -1,8 +1,7 @@
-import type { CronHpa } from '../cron-hpa.ts';
+import { ADJUST_HPA_MIN, type CronHpa } from '../cron-hpa.ts';
 import { dueActivations, nextActivation } from '../due-activations.ts';
 import { hindranceOf, type OtherScalers } from '../hindrance.ts';
 import { type PlannedJob, type PlanOptions, planJobs } from '../planned-job.ts';
-import { ADJUST_HPA_MIN } from '../set-size.ts';
 
 /** What is told of an object: what its jobs are, what they move, and why. */
 export function describeCronHpa(object: CronHpa, options: PlanOptions & OtherScalers) {

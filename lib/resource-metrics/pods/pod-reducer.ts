@@ -1,5 +1,5 @@
+import { Interner, stringInterner } from '#lib/kubernetes/interner.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
-import { Interner, stringInterner } from '#lib/resource-metrics/interner.ts';
 import type { LivePod } from './live-pods.ts';
 
 type Labels = LivePod['labels'];

@@ -1,5 +1,5 @@
+import { type Interner, stringInterner } from '#lib/kubernetes/interner.ts';
 import type { ExtraResources } from '#lib/resource-metrics/batch/metrics-batch.ts';
-import { type Interner, stringInterner } from '#lib/resource-metrics/interner.ts';
 
 /** How a kubelet's response is decoded. */
 export interface DecodeOptions {

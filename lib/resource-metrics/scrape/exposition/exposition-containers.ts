@@ -1,5 +1,5 @@
+import { type Interner, ownCopy } from '#lib/kubernetes/interner.ts';
 import type { PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
-import { type Interner, ownCopy } from '#lib/resource-metrics/interner.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import { ContainerCount } from '#lib/resource-metrics/scrape/container-count.ts';
 import type { SampleReader } from './sample-reader.ts';

@@ -1,3 +1,4 @@
+import type { Interner } from '#lib/kubernetes/interner.ts';
 import type {
   ExtraBytes,
   ExtraResources,
@@ -5,7 +6,6 @@ import type {
   NodePoint,
   PodPoints,
 } from '#lib/resource-metrics/batch/metrics-batch.ts';
-import type { Interner } from '#lib/resource-metrics/interner.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import { ContainerCount } from '#lib/resource-metrics/scrape/container-count.ts';
 import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { Interner } from '#lib/kubernetes/interner.ts';
 import type { ExtraResource } from '#lib/resource-metrics/batch/metrics-batch.ts';
-import { Interner } from '#lib/resource-metrics/interner.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import { OtherNodesResponse } from '#lib/resource-metrics/scrape/other-nodes-response.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
