@@ -1,0 +1,164 @@
+import type dns from 'node:dns';
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
+import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
+import { planCollectors } from '#lib/metrics-adapter/collectors/plan-collectors.ts';
+import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClients } from '#lib/sources/http/http-clients.ts';
+import type { Query } from '#lib/sources/query.ts';
+import { SQL_SYSTEMS } from '#lib/sources/sql/database.ts';
+import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
+import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
+
+const signal = new AbortController().signal;
+const ALLOWED = '127.0.0.1';
+/** In every form that leads to this machine, and none of which `127.0.0.1` alone allows. */
+const FORBIDDEN = ['127.0.0.2', '2130706434', '0x7f.2', '[::1]', '[::ffff:127.0.0.2]', '[64:ff9b::7f00:2]'];
+const GOOD =
+  '{"status":"success","data":{"resultType":"scalar","result":[1767225600,"42"]},' +
+  '"QueueUrl":"http://sqs/1/a","Attributes":{"ApproximateNumberOfMessages":"42"}}';
+const CSV = ',result,table,_value\r\n,_result,0,42\r\n';
+
+interface Environment {
+  readonly clients: HttpClients;
+  readonly allowedHosts: AllowedHosts;
+  readonly lookup: typeof dns.lookup;
+  readonly stack: AsyncDisposableStack;
+}
+
+/** Everything that asks a host which somebody names in the cluster, or which a name server may lie about. */
+const SOURCES: Readonly<Record<string, (url: URL, environment: Environment) => Query>> = {
+  prometheus: (url, { clients }) =>
+    planned(prometheusCollector({ server: undefined, additionalServers: new Map(), clients }), {
+      'prometheus-server': url.href,
+      query: 'up',
+    }),
+  'json-path': (url, { clients }) =>
+    planned(httpCollector({ clients }), { endpoint: url.href, 'json-eval': '42' }),
+  influxdb: (url, { clients }) =>
+    planned(influxdbCollector({ clients, server: undefined }), {
+      ...{ address: url.href, token: 't', org: 'o', query: 'q' },
+    }),
+  sqs: (url, { clients, stack }) => {
+    const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+    const region = new SqsRegion({
+      http: clients.find(),
+      region: 'eu-central-1',
+      endpoint: url,
+      credentials,
+    });
+    return stack.use(region).queueLength({ name: 'a' });
+  },
+  ...Object.fromEntries(
+    SQL_SYSTEMS.map((system) => [
+      system,
+      ({ hostname, port }: URL, { allowedHosts, lookup, stack }: Environment) => {
+        const named = { user: 'u', password: 'p', database: 'd', tls: undefined };
+        const host = hostname.replaceAll(/[[\]]/g, '');
+        const options = { system, host, port: Number(port), ...named, allowedHosts, lookup };
+        return stack.use(new SqlDatabase(options, { clock: systemClock })).query('SELECT 1');
+      },
+    ]),
+  ),
+};
+const OVER_HTTP = ['prometheus', 'json-path', 'influxdb', 'sqs'];
+
+describe('the hosts that sources are asked at', () => {
+  for (const [name, make] of Object.entries(SOURCES)) {
+    it(`of ${name} are judged by the address, whatever its form`, async () => {
+      await using system = await setUp();
+      for (const host of FORBIDDEN) {
+        const query = make(new URL(`http://${host}:${system.server.port}`), system);
+        expect(await errorOf(query.ask(signal)), host).to.match(/must not be asked/);
+      }
+      expect(await system.server.connectionCount()).to.equal(0);
+    });
+
+    it(`of ${name} are judged again at each connection, whatever a name server says`, async () => {
+      await using system = await setUp();
+      const query = make(new URL(`http://source.example:${system.server.port}`), system);
+      for (const [address, isAsked] of [
+        [ALLOWED, true],
+        ['127.0.0.2', false],
+        ['::ffff:127.0.0.2', false],
+        ['169.254.169.254', false],
+        [ALLOWED, true],
+      ] as const) {
+        system.addresses = [address];
+        const before = system.server.requests.length;
+        const told = await query.ask(AbortSignal.timeout(400)).then(() => 'no error', tellAll);
+        if (isAsked) expect(told).not.to.match(/must not be asked/);
+        else expect(told, address).to.match(/source\.example must not be asked/);
+        if (OVER_HTTP.includes(name)) expect(system.server.requests.length > before, told).to.equal(isAsked);
+      }
+    });
+  }
+
+  for (const name of OVER_HTTP)
+    it(`of ${name} are not left for where a redirect leads`, async () => {
+      await using target = await LoopbackServer.start((_, response) => respond(response));
+      await using system = await setUp((response) => {
+        response.writeHead(307, { location: target.url.href, connection: 'close' }).end();
+      });
+      const query = SOURCES[name]?.(system.server.url, system);
+      expect(await errorOf(query?.ask(signal) ?? Promise.resolve())).not.to.equal('no error');
+      expect(system.server.requests).not.to.deep.equal([]);
+      expect(target.requests).to.deep.equal([]);
+    });
+});
+
+async function setUp(say: (response: ServerResponse) => void = respond) {
+  const stack = new AsyncDisposableStack();
+  const server = stack.use(
+    await LoopbackServer.start(({ url }, response) => {
+      if (url.pathname.endsWith('/api/v2/query') && say === respond) response.end(CSV);
+      else say(response);
+    }),
+  );
+  const allowedHosts = new AllowedHosts([ALLOWED]);
+  const system = {
+    ...{ server, allowedHosts, stack },
+    addresses: [ALLOWED] as readonly string[],
+    lookup: ((_host: string, _options: object, callback: (...result: unknown[]) => void) => {
+      const family = (address: string) => (address.includes(':') ? 6 : 4);
+      callback(
+        null,
+        system.addresses.map((address) => ({ address, family: family(address) })),
+      );
+    }) as unknown as typeof dns.lookup,
+    clients: undefined as unknown as HttpClients,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+  const { lookup } = system;
+  system.clients = stack.use(
+    new HttpClients({ clock: systemClock, allowedHosts, userAgent: 'spec', lookup }),
+  );
+  return system;
+}
+
+function respond(response: ServerResponse): void {
+  response.setHeader('connection', 'close').end(GOOD);
+}
+
+function planned(
+  collector: ReturnType<typeof httpCollector>,
+  settings: Readonly<Record<string, string>>,
+): Query {
+  const list = [{ type: 'External', metric: 'm', collector: collector.name, ...settings }];
+  const annotations = { 'metric-config/collectors': JSON.stringify(list) };
+  const hpa = readScaledHpa(hpaObject({ annotations, metrics: [externalMetric('m')] }));
+  const [one] = hpa ? planCollectors(hpa, [collector]).planned : [];
+  if (!one) throw new Error('it is collected');
+  return one.query;
+}
+
+function tellAll(error: unknown): string {
+  return error instanceof Error ? `${error.message}: ${tellAll(error.cause)}` : String(error ?? '');
+}
