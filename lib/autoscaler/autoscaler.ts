@@ -84,9 +84,10 @@ export async function startAutoscaler(
     : undefined;
   if (cronHpa) subsystems.push(cronHpa);
   if (options.controllers.has('hpa')) {
-    const { prometheus: named } = options.hpa;
+    const { prometheus: named, sourceTls: everyTls } = options.hpa;
+    const sourceTls = new Map([...everyTls].filter(([name]) => name === 'prometheus'));
     const noOther = { influxdb: undefined, zmon: undefined, nakadi: undefined, awsRegions: undefined };
-    const sources = { ...noOther, prometheus: named, additionalPrometheus: new Map() };
+    const sources = { ...noOther, prometheus: named, additionalPrometheus: new Map(), sourceTls };
     const { server: prometheus } = await namedSources(sources, { ...shared, userAgent, stack: starting });
     const isHeldUp: HpaPartEnvironment['isHeldUp'] = ({ metadata, spec }) => {
       const { apiVersion = '', ...target } = spec.scaleTargetRef;

@@ -6,7 +6,9 @@ import {
   fixedCredentials,
   openCredentials,
 } from '#lib/sources/http/http-credentials.ts';
+import { joinedCredentials } from '#lib/sources/http/joined-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import { openTlsFolder } from '#lib/sources/http/tls-folder.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
 import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
@@ -40,10 +42,16 @@ export interface NamedSourcesEnvironment {
   readonly stack: AsyncDisposableStack;
 }
 
+/** The same for one of them. */
+interface SourceEnvironment extends NamedSourcesEnvironment {
+  /** Whom it is trusted by, and what it is shown; `undefined` where the system's authorities vouch for it. */
+  readonly tls?: CredentialSource | undefined;
+}
+
 /** What flags say of sources. */
 export type NamedSourcesOptions = Pick<
   MetricsAdapterPartOptions,
-  'prometheus' | 'additionalPrometheus' | 'influxdb' | 'zmon' | 'nakadi' | 'awsRegions'
+  'prometheus' | 'additionalPrometheus' | 'influxdb' | 'zmon' | 'nakadi' | 'awsRegions' | 'sourceTls'
 >;
 
 /** They may be anywhere, on this machine, too. */
@@ -54,19 +62,24 @@ export async function namedSources(
   options: NamedSourcesOptions,
   environment: NamedSourcesEnvironment,
 ): Promise<NamedSources> {
+  const tls = new Map<string, CredentialSource>();
+  for (const [name, folder] of options.sourceTls)
+    tls.set(name, environment.stack.use(await openTlsFolder(folder, environment)));
+  const withTls = (name: string) => ({ ...environment, tls: tls.get(name) });
   const server =
-    options.prometheus && (await prometheusAt('--prometheus-server', options.prometheus, environment));
+    options.prometheus &&
+    (await prometheusAt('--prometheus-server', options.prometheus, withTls('prometheus')));
   const additionalServers = new Map<string, PrometheusServer>();
   for (const [name, additional] of options.additionalPrometheus) {
     const flag = `--additional-prometheus-server ${name}`;
-    additionalServers.set(name, await prometheusAt(flag, additional, environment));
+    additionalServers.set(name, await prometheusAt(flag, additional, withTls(`prometheus/${name}`)));
   }
   const { influxdb, zmon, nakadi, awsRegions = [] } = options;
   return {
     ...{ server, additionalServers },
-    influxdb: influxdb && influxdbAt(influxdb, environment),
-    zmon: zmon && new ZmonServer(await endpointOf('--zmon-kariosdb-endpoint', zmon, environment)),
-    nakadi: nakadi && new NakadiServer(await endpointOf('--nakadi-endpoint', nakadi, environment)),
+    influxdb: influxdb && influxdbAt(influxdb, withTls('influxdb')),
+    zmon: zmon && new ZmonServer(await endpointOf('--zmon-kariosdb-endpoint', zmon, withTls('zmon'))),
+    nakadi: nakadi && new NakadiServer(await endpointOf('--nakadi-endpoint', nakadi, withTls('nakadi'))),
     sqsRegions: new Map(
       awsRegions.map((region) => {
         const http = clientOf(environment, undefined);
@@ -78,7 +91,7 @@ export async function namedSources(
 
 function influxdbAt(
   { address, token, organization }: NonNullable<NamedSourcesOptions['influxdb']>,
-  environment: NamedSourcesEnvironment,
+  environment: SourceEnvironment,
 ): NamedSources['influxdb'] {
   const read = parseSourceUrl(address);
   if (typeof read === 'string') throw new Error(`--influxdb-address ${read}`);
@@ -94,7 +107,7 @@ function influxdbAt(
 async function endpointOf(
   flag: string,
   { url: text, token, credentialsFolder, tokenName }: TokenEndpoint,
-  environment: NamedSourcesEnvironment,
+  environment: SourceEnvironment,
 ): Promise<{ readonly http: HttpClient; readonly url: URL }> {
   const read = parseSourceUrl(text);
   if (typeof read === 'string') throw new Error(`${flag} ${read}`);
@@ -109,7 +122,7 @@ async function endpointOf(
 async function prometheusAt(
   flag: string,
   { url: text, tokenFile }: PrometheusOptions,
-  environment: NamedSourcesEnvironment,
+  environment: SourceEnvironment,
 ): Promise<PrometheusServer> {
   const { stack } = environment;
   const read = parseSourceUrl(text);
@@ -121,9 +134,10 @@ async function prometheusAt(
 }
 
 function clientOf(
-  { clock, userAgent, stack }: NamedSourcesEnvironment,
-  credentials: CredentialSource | undefined,
+  { clock, userAgent, stack, tls }: SourceEnvironment,
+  given: CredentialSource | undefined,
 ): HttpClient {
   const allowedHosts = new AllowedHosts(EVERYWHERE);
+  const credentials = joinedCredentials(given, tls);
   return stack.use(new HttpClient({ clock, userAgent, allowedHosts, ...(credentials && { credentials }) }));
 }

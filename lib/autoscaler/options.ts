@@ -26,8 +26,8 @@ import { metricsAdapterFlags } from './options/metrics-adapter-flags.ts';
 import {
   type MetricsAdapterPartOptions,
   metricsAdapterOptionsOf,
-  type PrometheusOptions,
   prometheusOf,
+  tlsFolders,
 } from './options/metrics-adapter-options.ts';
 import { metricsSourceFlags } from './options/metrics-source-flags.ts';
 import { scaledObjectsFlags } from './options/scaled-objects-flags.ts';
@@ -70,7 +70,7 @@ export interface AutoscalerOptions {
   readonly kubeconfig: string | undefined;
   readonly controllers: ReadonlySet<ControllerName>;
   readonly cronHpa: { readonly workers: number; readonly timeZone: string };
-  readonly hpa: HpaOptions & { readonly prometheus: PrometheusOptions | undefined };
+  readonly hpa: HpaOptions & Pick<MetricsAdapterPartOptions, 'prometheus' | 'sourceTls'>;
   readonly scaledObjects: ScaledObjectsPartOptions;
   /** `undefined` where neither API is served. */
   readonly metricsAdapter: MetricsAdapterPartOptions | undefined;
@@ -196,7 +196,7 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
     kubeconfig: values.kubeconfig || values.listerKubeconfig || undefined,
     controllers: typeof controllers === 'string' ? new Set<ControllerName>() : controllers,
     cronHpa: { workers: values.concurrentCronHpaSyncs, timeZone: values.cronHpaTimeZone },
-    hpa: { ...hpaOptionsOf(values), prometheus: prometheusOf(values) },
+    hpa: { ...hpaOptionsOf(values), prometheus: prometheusOf(values), sourceTls: tlsFolders(values) },
     metricsAdapter: metricsAdapterOptionsOf(values),
     scaledObjects: {
       workers: values.concurrentScaledObjectSyncs,

@@ -79,6 +79,12 @@ describe('parseAutoscalerOptions', () => {
     [['--sql-source=jobs'], 'must be NAME=FILE'],
     [['--sql-source=a=b', '--sql-source=a=c'], 'must name "a" once'],
     [['--allowed-hosts=a b'], 'must be a host name'],
+    [['--source-tls=prometheus'], 'must be NAME=FOLDER'],
+    [
+      ['--prometheus-server=https://p', '--source-tls=influxdb=/tls'],
+      'must name a source that another flag names (prometheus), not "influxdb"',
+    ],
+    [['--source-tls=prometheus/eu=/tls'], 'must name a source that another flag names (none)'],
     [['physician'], '"physician" is no flag'],
     [['doctor', 'web'], '"web" is no flag'],
     [['--output=json'], '--output'],
@@ -97,6 +103,8 @@ describe('parseAutoscalerOptions', () => {
       '--additional-prometheus-server=us=http://us',
       '--additional-prometheus-server-token-file=us=/us-token',
       '--sql-source=jobs=/jobs.yaml',
+      '--source-tls=prometheus/eu=/eu',
+      '--source-tls=nakadi=/nakadi',
       '--influxdb-address=http://influx:8086',
       '--influxdb-token=secret',
       '--influxdb-org=org',
@@ -142,6 +150,10 @@ describe('parseAutoscalerOptions', () => {
       additionalPrometheus: new Map([
         ['eu', { url: 'http://eu', tokenFile: undefined }],
         ['us', { url: 'http://us', tokenFile: '/us-token' }],
+      ]),
+      sourceTls: new Map([
+        ['prometheus/eu', '/eu'],
+        ['nakadi', '/nakadi'],
       ]),
       sqlSources: new Map([['jobs', '/jobs.yaml']]),
       skipper: {

@@ -109,6 +109,23 @@ describe("the autoscaler's Helm chart", () => {
     }
   });
 
+  it('mounts Secrets by their names alone', async () => {
+    const objects = await autoscalerTemplate({
+      'secrets[0]': 'prometheus-tls',
+      'secrets[1]': 'shop.database',
+    });
+    const { volumes } = onlyOf(objects, 'Deployment').spec.template.spec;
+    expect(volumes.slice(1)).to.deep.equal([
+      { name: 'secret-prometheus-tls', secret: { secretName: 'prometheus-tls' } },
+      { name: 'secret-shop-database', secret: { secretName: 'shop.database' } },
+    ]);
+    expect(serverContainer(objects).volumeMounts.slice(1)).to.deep.equal([
+      { name: 'secret-prometheus-tls', mountPath: '/etc/autoscaler/prometheus-tls', readOnly: true },
+      { name: 'secret-shop-database', mountPath: '/etc/autoscaler/shop.database', readOnly: true },
+    ]);
+    expect(objects.some(({ kind }) => kind === 'Secret')).to.equal(false);
+  });
+
   it('gives the HPA controller the permissions that kustomize gives', async () => {
     const objects = await autoscalerTemplate({ 'controllers.hpa.enabled': true });
     const expected = await kustomize('manifests/overlays/autoscaler-hpa');

@@ -11,6 +11,8 @@ export interface MetricsAdapterPartOptions extends MetricsAdapterOptions {
   readonly prometheus: PrometheusOptions | undefined;
   /** By the names by which HPAs mean them. */
   readonly additionalPrometheus: ReadonlyMap<string, PrometheusOptions>;
+  /** Folders of certificates, by the names of sources. */
+  readonly sourceTls: ReadonlyMap<string, string>;
   /** Files that describe databases, by the names by which HPAs mean them. */
   readonly sqlSources: ReadonlyMap<string, string>;
   readonly skipper: {
@@ -58,6 +60,7 @@ export function metricsAdapterOptionsOf(
 ): MetricsAdapterPartOptions | undefined {
   const { enableCustomMetricsApi: servesCustom, enableExternalMetricsApi: servesExternal } = values;
   const additionalPrometheus = additionalServers(values);
+  const sourceTls = tlsFolders(values, additionalPrometheus);
   if (!servesCustom && !servesExternal) return undefined;
   const { influxdbAddress: address, influxdbToken, influxdbOrg: organization } = values;
   const tokenEndpoint = (url: string, tokenName: string) =>
@@ -72,6 +75,7 @@ export function metricsAdapterOptionsOf(
     passesOverUnknown: values.disregardIncompatibleHpas,
     prometheus: prometheusOf(values),
     additionalPrometheus,
+    sourceTls,
     sqlSources: byName('sql-source', values.sqlSources),
     skipper: {
       ingresses: values.skipperIngressMetrics,
@@ -117,6 +121,28 @@ function additionalServers({
       `--additional-prometheus-server-token-file names ${JSON.stringify(stray)}, which no --additional-prometheus-server does`,
     );
   return new Map([...servers].map(([name, url]) => [name, { url, tokenFile: tokenFiles.get(name) }]));
+}
+
+/** By the names of sources that other flags name; any other is a slip of the pen. */
+export function tlsFolders(
+  values: FlagValues<typeof metricsSourceFlags>,
+  additional: ReadonlyMap<string, unknown> = additionalServers(values),
+): ReadonlyMap<string, string> {
+  const folders = byName('source-tls', values.sourceTls);
+  const named: readonly (readonly [string, boolean])[] = [
+    ['prometheus', values.prometheusServer !== ''],
+    ...[...additional.keys()].map((name) => [`prometheus/${name}`, true] as const),
+    ['influxdb', values.influxdbAddress !== ''],
+    ['zmon', values.zmonEndpoint !== ''],
+    ['nakadi', values.nakadiEndpoint !== ''],
+  ];
+  const known = named.flatMap(([name, isNamed]) => (isNamed ? [name] : []));
+  const stray = [...folders.keys()].find((name) => !known.includes(name));
+  if (stray === undefined) return folders;
+  const names = known.join(', ') || 'none';
+  throw new FlagError(
+    `--source-tls must name a source that another flag names (${names}), not ${JSON.stringify(stray)}`,
+  );
 }
 
 /** The values of `NAME=VALUE`. @throws {FlagError} when two have one name */

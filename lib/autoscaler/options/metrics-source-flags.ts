@@ -26,6 +26,13 @@ export const metricsSourceFlags = {
     description: 'File with a bearer token for one of these, as NAME=PATH; read again as it changes.',
     ruleBrokenBy: (entries) => firstBroken(entries, 'NAME=PATH', () => undefined),
   }),
+  sourceTls: flag('source-tls', repeatedText, {
+    default: [],
+    description:
+      'Folder for TLS with a source that these flags name, as NAME=FOLDER of prometheus, prometheus/NAME for an additional one, influxdb, ' +
+      'zmon or nakadi: ca.crt has the authorities that vouch for it, tls.crt and tls.key are what it is shown; read again as they change.',
+    ruleBrokenBy: (entries) => firstBroken(entries, 'NAME=FOLDER', () => undefined),
+  }),
   sqlSources: flag('sql-source', repeatedText, {
     default: [],
     description:

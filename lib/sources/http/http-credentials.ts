@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -74,8 +74,28 @@ export async function openCredentials(
 }
 
 function credentialsOf({ token, ca, cert, key }: Readonly<Record<string, string>>): HttpCredentials {
+  if (ca !== undefined) certificateIn('authority', ca);
+  // While files rotate, one may be new already and the other not.
+  if (cert !== undefined && !certificateIn('client certificate', cert).checkPrivateKey(keyIn(key)))
+    throw new Error('the client certificate and the key do not belong together');
   if (token === undefined) return { ca, cert, key };
   const trimmed = token.trim();
   if (!TOKEN.test(trimmed)) throw new Error('the token must be one word of printable ASCII');
   return { authorization: `Bearer ${trimmed}`, ca, cert, key };
+}
+
+function certificateIn(what: string, pem: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    throw new Error(`the ${what} must be a certificate in PEM`);
+  }
+}
+
+function keyIn(pem = '') {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw new Error('the key must be a private key in PEM, without a passphrase');
+  }
 }

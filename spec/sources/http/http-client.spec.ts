@@ -163,6 +163,28 @@ describe('openCredentials', () => {
     );
   });
 
+  it('refuses certificates and keys that are none, and those that do not belong together, and shows nothing of them', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const authority = new TestAuthority('a');
+    const [one, other] = [authority.leaf(), authority.leaf()];
+    const write = async (text: string) => await directory.write('file', text);
+    const pair = async (cert: string, key: string) => ({
+      certFile: await directory.write('tls.crt', cert),
+      keyFile: await directory.write('tls.key', key),
+    });
+    for (const [files, rule] of [
+      [{ caFile: await write('hidden') }, 'the authority must be a certificate in PEM'],
+      [await pair('hidden', one.key), 'the client certificate must be a certificate in PEM'],
+    ] as const)
+      expect(await errorOf(openCredentials(files, environment))).to.match(new RegExp(`: ${rule}$`));
+    expect(await errorOf(openCredentials(await pair(one.cert, 'hidden'), environment))).to.match(
+      /: the key must be a private key in PEM, without a passphrase$/,
+    );
+    expect(await errorOf(openCredentials(await pair(one.cert, other.key), environment))).to.match(
+      /: the client certificate and the key do not belong together$/,
+    );
+  });
+
   it('refuses a certificate without its key', async () => {
     expect(await errorOf(openCredentials({ certFile: 'a' }, environment))).to.match(/need each other/);
   });
