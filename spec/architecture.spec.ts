@@ -55,36 +55,39 @@ const STAGE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 // Inside the API server: what each folder may know of the others. The files right in it put the folders together.
-const CONTENT = ['encoding', 'negotiation', 'objects', 'http'];
+const CONTENT = ['encoding', 'negotiation', 'objects', 'errors', 'http'];
 const APISERVER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   encoding: [],
   negotiation: ['encoding'],
   objects: ['encoding'],
-  http: ['encoding', 'negotiation', 'objects'],
+  errors: ['encoding', 'objects'],
+  http: ['encoding', 'negotiation', 'objects', 'errors'],
   'api-group.ts': ['encoding', 'objects', 'http'],
   certificates: [],
-  reviews: ['http'],
-  authentication: ['certificates', 'http', 'reviews'],
-  authorization: ['http', 'reviews'],
-  serving: ['encoding', 'http'],
+  reviews: ['errors', 'http'],
+  authentication: ['certificates', 'errors', 'http', 'reviews'],
+  authorization: ['errors', 'http', 'reviews'],
+  tls: [],
+  serving: ['encoding', 'errors', 'http', 'tls'],
   health: ['http'],
-  middleware: ['authentication', 'authorization', 'health', 'http', 'negotiation', 'serving'],
+  middleware: ['authentication', 'authorization', 'errors', 'health', 'http', 'negotiation', 'serving'],
   discovery: [...CONTENT, 'api-group.ts'],
   openapi: [...CONTENT, 'api-group.ts', 'discovery'],
-  resources: [...CONTENT, 'api-group.ts'],
-  watch: [...CONTENT, 'api-group.ts', 'resources'],
-  flags: ['authentication', 'authorization', 'middleware', 'serving'],
+  representation: [...CONTENT, 'api-group.ts'],
+  resources: [...CONTENT, 'api-group.ts', 'representation'],
+  watch: [...CONTENT, 'api-group.ts', 'representation', 'resources'],
+  flags: ['authentication', 'authorization', 'middleware', 'serving', 'tls'],
   'delegated-access.ts': ['authentication', 'authorization', 'reviews'],
   'koa-router.ts': [],
   'resource-routes.ts': ['koa-router.ts', ...CONTENT, 'api-group.ts', 'resources', 'watch'],
   'routes.ts': ['koa-router.ts', ...CONTENT, 'api-group.ts', 'discovery', 'watch', 'resource-routes.ts'],
   'api-server.ts': [
     ...['authentication', 'authorization', 'discovery', 'health', 'http', 'middleware', 'openapi', 'serving'],
-    ...['watch', 'api-group.ts', 'routes.ts'],
+    ...['tls', 'watch', 'api-group.ts', 'routes.ts'],
   ],
   'subsystem.ts': ['api-group.ts', 'health', 'http'],
   'serve-subsystems.ts': [
-    ...['authorization', 'discovery', 'flags', 'serving'],
+    ...['authorization', 'discovery', 'flags', 'serving', 'tls'],
     ...['subsystem.ts', 'delegated-access.ts', 'api-server.ts'],
   ],
 };

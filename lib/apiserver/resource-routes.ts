@@ -1,5 +1,5 @@
+import { noSuchResource } from '#lib/apiserver/errors/failures.ts';
 import type { RequestState } from '#lib/apiserver/http/api-context.ts';
-import { noSuchResource } from '#lib/apiserver/http/failures.ts';
 import { splitPath } from '#lib/apiserver/http/request-info.ts';
 import { requireGet } from '#lib/apiserver/http/require-get.ts';
 import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/negotiation/media-type.ts';

@@ -2,8 +2,8 @@ import { apiGroup, apiResourceList } from '#lib/apiserver/discovery/group-docume
 import { serveGroups } from '#lib/apiserver/discovery/serve-groups.ts';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import { methodNotAllowed, noSuchResource } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext, Endpoint, Middleware, RequestState } from '#lib/apiserver/http/api-context.ts';
-import { methodNotAllowed, noSuchResource } from '#lib/apiserver/http/failures.ts';
 import { splitPath } from '#lib/apiserver/http/request-info.ts';
 import { gets } from '#lib/apiserver/http/require-get.ts';
 import { writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { openServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -7,7 +8,6 @@ import { openPaths } from './authorization/open-paths.ts';
 import { type DelegatedAccessOptions, startDelegatedAccess } from './delegated-access.ts';
 import type { VersionInfo } from './discovery/version-info.ts';
 import type { ServingOptions } from './flags/serving-options.ts';
-import { openServingCertificates } from './serving/serving-certificates.ts';
 import type { Subsystem } from './subsystem.ts';
 
 /** Where and how subsystems are served, and to whom, as flags say. */

@@ -1,5 +1,5 @@
+import { methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { methodNotAllowed } from '#lib/apiserver/http/failures.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
-import { methodNotAllowed } from '#lib/apiserver/http/failures.ts';
+import { methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { Collection } from '#lib/collection/collection.ts';

@@ -1,5 +1,5 @@
+import { methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
-import { methodNotAllowed } from '#lib/apiserver/http/failures.ts';
 
 /** Nothing is fetched from elsewhere or run but what comes from here, and nobody can frame the page. */
 const POLICY = [

@@ -4,7 +4,7 @@ import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import { select } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
-import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
+import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';

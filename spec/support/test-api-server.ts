@@ -4,8 +4,8 @@ import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import {
   type KeyAndCertificate,
   makeSelfSignedCertificate,
-} from '#lib/apiserver/serving/self-signed-certificate.ts';
-import { fixedCertificate } from '#lib/apiserver/serving/serving-certificates.ts';
+} from '#lib/apiserver/tls/self-signed-certificate.ts';
+import { fixedCertificate } from '#lib/apiserver/tls/serving-certificates.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 

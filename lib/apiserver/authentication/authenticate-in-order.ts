@@ -1,4 +1,4 @@
-import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 import { AUTHENTICATED_GROUP, type AuthenticationMethod } from './authentication-method.ts';
 import type { Authenticator } from './authenticator.ts';

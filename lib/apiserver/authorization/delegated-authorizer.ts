@@ -1,6 +1,6 @@
+import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type { ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
-import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { ExpiringCache } from '#lib/apiserver/reviews/expiring-cache.ts';
 import type { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';

@@ -2,7 +2,7 @@ import type { ApiGroup } from '#lib/apiserver/api-group.ts';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { contentHash } from '#lib/apiserver/http/content-hash.ts';
+import { contentHash } from '#lib/apiserver/http/serve-content.ts';
 import { negotiateResponse, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
 import { negotiate } from '#lib/apiserver/negotiation/media-type.ts';
 import { AGGREGATED_DISCOVERY, AGGREGATED_ONLY, apiGroupDiscoveryList } from './aggregated-discovery.ts';

@@ -1,4 +1,4 @@
-import type { NamedCertificateFiles } from '#lib/apiserver/serving/serving-certificates.ts';
+import type { NamedCertificateFiles } from '#lib/apiserver/tls/serving-certificates.ts';
 import type { FlagKind } from '#lib/flags/flag.ts';
 
 /** Files of certificate and key, and the names that they are for: `CERTFILE,KEYFILE:NAME,*.DOMAIN`; may be repeated. */

@@ -1,4 +1,4 @@
-import { CIPHER_SUITE_NAMES, TLS_VERSIONS } from '#lib/apiserver/serving/tls-settings.ts';
+import { CIPHER_SUITE_NAMES, TLS_VERSIONS } from '#lib/apiserver/tls/tls-settings.ts';
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, duration, integer, ipAddress, oneOf, text, texts } from '#lib/flags/flag-kinds.ts';
 import { notNegative } from '#lib/flags/not-negative.ts';

@@ -2,8 +2,8 @@ import type { DelegatedAuthenticationOptions } from '#lib/apiserver/authenticati
 import { type PathRules, parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
 import type { InFlightLimits } from '#lib/apiserver/middleware/limit-in-flight.ts';
 import { DEFAULT_MAX_STREAMS } from '#lib/apiserver/serving/secure-server.ts';
-import type { NamedCertificateFiles } from '#lib/apiserver/serving/serving-certificates.ts';
-import { TLS_VERSIONS, type TlsSettings } from '#lib/apiserver/serving/tls-settings.ts';
+import type { NamedCertificateFiles } from '#lib/apiserver/tls/serving-certificates.ts';
+import { TLS_VERSIONS, type TlsSettings } from '#lib/apiserver/tls/tls-settings.ts';
 import type { FlagValues } from '#lib/flags/flag.ts';
 import type { authenticationFlags } from './authentication-flags.ts';
 import type { authorizationFlags } from './authorization-flags.ts';

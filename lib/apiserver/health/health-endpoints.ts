@@ -1,4 +1,5 @@
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
+import type { RequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { HEALTH_ENDPOINTS, type HealthCheck, type HealthEndpoint } from './health-check.ts';
@@ -67,4 +68,12 @@ function writeText(context: ApiContext, text: string, status = 200): void {
   context.status = status;
   context.set('Content-Type', 'text/plain; charset=utf-8');
   context.body = text;
+}
+
+/**
+ * Whether a request asks for our health as a whole. Refusing such would have the kubelet restart a server that is only
+ * busy; their responses cost nothing.
+ */
+export function isProbe({ isResourceRequest, path }: RequestInfo): boolean {
+  return !isResourceRequest && HEALTH_ENDPOINTS.some((name) => path === `/${name}`);
 }

@@ -1,6 +1,6 @@
+import { unescape as decodeBytes } from 'node:querystring';
+import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
-import { badRequest } from './failures.ts';
-import { percentDecode } from './percent-encoding.ts';
 
 /**
  * Reads a query as Go's `url.ParseQuery` does for Kubernetes' servers: what has a semicolon in it, or is encoded
@@ -42,4 +42,15 @@ export function parseCount(value: string | null): number {
     throw badRequest(`strconv.ParseInt: parsing ${goQuote(value)}: value out of range`);
   }
   return Number(count);
+}
+
+/**
+ * Decodes a part of a URL as Go does: whatever bytes it stands for. Those that are no UTF-8 become U+FFFD, which no
+ * name and no label has, so that what they stand in is looked for and refused instead of left out.
+ *
+ * @returns `undefined` where a percent sign has no two hexadecimal digits behind it
+ */
+export function percentDecode(text: string): string | undefined {
+  if (/%(?![\da-f]{2})/i.test(text)) return undefined;
+  return text.includes('%') ? decodeBytes(text) : text;
 }

@@ -1,6 +1,5 @@
-import { canConsume, canProduce } from '#lib/apiserver/negotiation/route-media-types.ts';
+import { methodNotAllowed, notProducible, unsupportedMediaType } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext, Middleware } from './api-context.ts';
-import { methodNotAllowed, notProducible, unsupportedMediaType } from './failures.ts';
 
 /** The media types of a route. */
 export interface RouteMediaTypes {
@@ -25,4 +24,23 @@ export function gets(produces: readonly string[]): Middleware {
     requireGet(context, { produces });
     return next();
   };
+}
+
+/**
+ * Whether a route that produces these media types fits an Accept header at all. This is go-restful's test,
+ * which comes before Kubernetes' own: it knows neither qualities nor parameters, nor any wildcard but the full one.
+ */
+export function canProduce(accept: string, mediaTypes: readonly string[]): boolean {
+  if (accept === '') return true;
+  return mentioned(accept).some((mediaType) => mediaType === '*/*' || mediaTypes.includes(mediaType));
+}
+
+/** Whether a route reads bodies of the kind that a Content-Type header names. */
+export function canConsume(contentType: string, mediaTypes: readonly string[]): boolean {
+  if (contentType === '' || mediaTypes.includes('*/*')) return true;
+  return mentioned(contentType).some((mediaType) => mediaTypes.includes(mediaType));
+}
+
+function mentioned(header: string): readonly string[] {
+  return header.split(',').map((clause) => (clause.split(';', 1)[0] ?? '').trim());
 }

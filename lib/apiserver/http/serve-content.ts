@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ApiContext } from './api-context.ts';
 
 /** Bytes that stay the same for a while, for clients to keep. */
@@ -49,4 +50,9 @@ function readRange(header: string, length: number): Range | 'unsatisfiable' | un
   const start = first === '' ? Math.max(0, length - Number(last)) : Number(first);
   const end = first === '' || last === '' ? length - 1 : Math.min(Number(last), length - 1);
   return start > end || start >= length ? 'unsatisfiable' : { start, end };
+}
+
+/** The hash by which Kubernetes' servers name a version of a document: SHA-512 in upper case. */
+export function contentHash(content: string | Buffer): string {
+  return createHash('sha512').update(content).digest('hex').toUpperCase();
 }

@@ -1,4 +1,6 @@
 import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import { notAcceptable } from '#lib/apiserver/errors/failures.ts';
+import { type StatusError, statusDocument } from '#lib/apiserver/errors/status-error.ts';
 import {
   MEDIA_TYPES,
   NO_CONVERSION,
@@ -6,11 +8,8 @@ import {
   type Representation,
   type Restrictions,
 } from '#lib/apiserver/negotiation/media-type.ts';
-import { wantsPretty } from '#lib/apiserver/negotiation/pretty.ts';
 import type { ApiContext } from './api-context.ts';
-import { notAcceptable } from './failures.ts';
 import type { ResponseBody } from './response-body.ts';
-import { type StatusError, statusDocument } from './status-error.ts';
 
 /**
  * Agrees with the client on a representation.
@@ -64,4 +63,14 @@ export function writeStatus(context: ApiContext, failure: StatusError): void {
 
 function isForHumans(context: ApiContext): boolean {
   return wantsPretty(context.state.query, context.get('User-Agent'));
+}
+
+const TRUE_WORDS = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
+const HUMAN_AGENTS = ['curl', 'Wget', 'Mozilla/5.0'];
+
+/** Whether JSON is to be indented: when `?pretty` says so, or when it says nothing and a human seems to read. */
+export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
+  const asked = query.get('pretty');
+  if (asked) return TRUE_WORDS.has(asked);
+  return HUMAN_AGENTS.some((agent) => userAgent.startsWith(agent));
 }

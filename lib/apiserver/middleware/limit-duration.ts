@@ -1,5 +1,5 @@
+import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import type { Middleware } from '#lib/apiserver/http/api-context.ts';
-import { badRequest } from '#lib/apiserver/http/failures.ts';
 import { RequestDeadline } from '#lib/apiserver/http/request-deadline.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import type { Clock } from '#lib/time/clock.ts';

@@ -1,7 +1,6 @@
+import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import type { Middleware } from '#lib/apiserver/http/api-context.ts';
-import { badRequest } from '#lib/apiserver/http/failures.ts';
-import { percentDecode } from '#lib/apiserver/http/percent-encoding.ts';
-import { parseQuery } from '#lib/apiserver/http/query-values.ts';
+import { parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
 
 /** Reads from path and query what the request is about. */

@@ -1,7 +1,7 @@
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import { contentHash } from '#lib/apiserver/http/content-hash.ts';
 import type { Content } from '#lib/apiserver/http/serve-content.ts';
+import { contentHash } from '#lib/apiserver/http/serve-content.ts';
 
 /** What a description of the API can be had in. */
 export type DescriptionFormat = 'json' | 'protobuf';

@@ -1,14 +1,19 @@
 import type { ObjectKey, ObjectResource } from '#lib/apiserver/api-group.ts';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
+import { badRequest, notAcceptable, notFound } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
-import { badRequest, notAcceptable, notFound } from '#lib/apiserver/http/failures.ts';
 import { isTrue } from '#lib/apiserver/http/query-values.ts';
 import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response.ts';
-import { goTypeName, OBJECT_RESTRICTIONS, type ResourceIdentity, toMetaConversion } from './conversion.ts';
-import { encodeObject } from './encode-object.ts';
-import { partialObjectMetadata } from './partial-metadata.ts';
-import { parseIncludeObject, tableDocument } from './table.ts';
+import {
+  goTypeName,
+  OBJECT_RESTRICTIONS,
+  type ResourceIdentity,
+  toMetaConversion,
+} from '#lib/apiserver/representation/conversion.ts';
+import { encodeObject } from '#lib/apiserver/representation/encode-object.ts';
+import { partialObjectMetadata } from '#lib/apiserver/representation/partial-metadata.ts';
+import { parseIncludeObject, tableDocument } from '#lib/apiserver/representation/table.ts';
 
 const ONE = [{ start: 0, end: 1 }];
 

@@ -4,11 +4,10 @@ import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
 import { COUNTED_FROM_BYTES } from '#lib/apiserver/http/response-body.ts';
 import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response.ts';
 import { countSelected, type Selection, select } from '#lib/apiserver/objects/selection.ts';
-import { OBJECT_RESTRICTIONS, type ResourceIdentity } from './conversion.ts';
-import { encodeList } from './encode-list.ts';
-import { type ListOptions, parseListOptions } from './list-options.ts';
+import { OBJECT_RESTRICTIONS, type ResourceIdentity } from '#lib/apiserver/representation/conversion.ts';
+import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
+import { type ListOptions, parseListOptions, validateListOptions } from './list-options.ts';
 import { cutPage } from './page.ts';
-import { validateListOptions } from './validate-list-options.ts';
 import { wantedBy } from './wanted-objects.ts';
 
 /** What a list is asked of. */

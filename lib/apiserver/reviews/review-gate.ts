@@ -1,4 +1,4 @@
-import { tooManyRequests } from '#lib/apiserver/http/failures.ts';
+import { tooManyRequests } from '#lib/apiserver/errors/failures.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 
 /** How many reviews there may be. */

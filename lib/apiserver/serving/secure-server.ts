@@ -3,6 +3,9 @@ import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Server } from 'node:tls';
+import { SecureContexts } from '#lib/apiserver/tls/secure-contexts.ts';
+import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
+import type { TlsSettings } from '#lib/apiserver/tls/tls-settings.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { ConnectionGate, type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from './connection-gate.ts';
@@ -13,10 +16,7 @@ import { limitPipeline } from './limit-pipeline.ts';
 import { type ListenAddress, listen } from './listen.ts';
 import { refusalReasonOf, refuseMalformed } from './refuse-malformed.ts';
 import { RequestPacer } from './request-pacer.ts';
-import { SecureContexts } from './secure-contexts.ts';
-import type { ServingCertificates } from './serving-certificates.ts';
 import type { RefusalReason } from './serving-telemetry.ts';
-import type { TlsSettings } from './tls-settings.ts';
 
 /** What a server is started with. */
 export interface SecureServerOptions extends ListenAddress {

@@ -1,12 +1,14 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
-import type { Document } from '#lib/apiserver/encoding/document.ts';
+import { type Document, documentJson } from '#lib/apiserver/encoding/document.ts';
+import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
+import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { runtimeUnknown } from '#lib/apiserver/encoding/runtime-unknown.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
-import type { MetaConversion } from '#lib/apiserver/resources/conversion.ts';
-import { objectDocument, type TypeMeta } from '#lib/apiserver/resources/encode-object.ts';
-import { partialObjectMetadata } from '#lib/apiserver/resources/partial-metadata.ts';
-import { type IncludedObject, tableDocument } from '#lib/apiserver/resources/table.ts';
-import { bookmarkDocument, encodeEvent, type StreamFormat } from './encode-event.ts';
+import type { MetaConversion } from '#lib/apiserver/representation/conversion.ts';
+import { objectDocument, type TypeMeta } from '#lib/apiserver/representation/encode-object.ts';
+import { metadataDocument, partialObjectMetadata } from '#lib/apiserver/representation/partial-metadata.ts';
+import { type IncludedObject, tableDocument } from '#lib/apiserver/representation/table.ts';
 import type { WatchEvent } from './watch-event.ts';
 
 /** As what a watcher is sent objects. */
@@ -61,4 +63,37 @@ export class EventEncoder {
 function atVersion(object: ServedObject, resourceVersion: string): ServedObject {
   const { name, namespace, labels, creationTimestampMs, content, contentType } = object;
   return { name, namespace, labels, creationTimestampMs, resourceVersion, content, contentType };
+}
+
+/** The formats in which events can follow one another. */
+export type StreamFormat = 'json' | 'protobuf';
+
+/** Encodes one event so that others can follow: in JSON on a line, in protobuf behind its length. */
+export function encodeEvent(
+  type: WatchEvent['type'] | 'ERROR',
+  object: Document,
+  format: StreamFormat,
+): Buffer {
+  if (format === 'json') return Buffer.from(`${goJson({ type, object: documentJson(object) })}\n`);
+  const message = new ProtobufWriter();
+  object.writeFields(message);
+  const raw = runtimeUnknown(object, message.finish());
+  message.string(1, type);
+  message.message(2, () => {
+    message.bytesHead(1, raw.length);
+    message.raw(raw);
+  });
+  const event = message.finish();
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(event.length);
+  return Buffer.concat([length, event]);
+}
+
+/** Says to which version a watcher has come: an object of nothing but a version. */
+export function bookmarkDocument(
+  type: TypeMeta,
+  { resourceVersion, isInitialEnd }: { readonly resourceVersion: string; readonly isInitialEnd: boolean },
+): Document {
+  const annotations = isInitialEnd ? { 'k8s.io/initial-events-end': 'true' } : {};
+  return metadataDocument({ resourceVersion, annotations }, type);
 }

@@ -1,11 +1,11 @@
+import { notAcceptable, notSupported } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
-import { notAcceptable, notSupported } from '#lib/apiserver/http/failures.ts';
 import { negotiateResponse } from '#lib/apiserver/http/write-response.ts';
 import { MEDIA_TYPES, negotiate, STREAM_FORMATS } from '#lib/apiserver/negotiation/media-type.ts';
-import { OBJECT_RESTRICTIONS, toMetaConversion } from '#lib/apiserver/resources/conversion.ts';
+import { OBJECT_RESTRICTIONS, toMetaConversion } from '#lib/apiserver/representation/conversion.ts';
+import { parseIncludeObject } from '#lib/apiserver/representation/table.ts';
 import type { ListOptions } from '#lib/apiserver/resources/list-options.ts';
 import type { ListTarget } from '#lib/apiserver/resources/serve-list.ts';
-import { parseIncludeObject } from '#lib/apiserver/resources/table.ts';
 import { wantedBy } from '#lib/apiserver/resources/wanted-objects.ts';
 import { EventEncoder } from './event-encoder.ts';
 import type { WatchServer } from './watch-server.ts';

@@ -1,5 +1,5 @@
+import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/http/failures.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { CRON_HPA, type CronHpa } from '../cron-hpa.ts';

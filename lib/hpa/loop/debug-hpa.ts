@@ -1,5 +1,5 @@
+import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/http/failures.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
 import { explainDecision } from '../explain/explain-decision.ts';

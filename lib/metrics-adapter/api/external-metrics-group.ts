@@ -1,6 +1,6 @@
 import type { ApiGroup, DocumentResource } from '#lib/apiserver/api-group.ts';
 import type { Document } from '#lib/apiserver/encoding/document.ts';
-import { notSupported } from '#lib/apiserver/http/failures.ts';
+import { notSupported } from '#lib/apiserver/errors/failures.ts';
 import { ITEMS_FIELD, LIST_META } from '#lib/apiserver/objects/list-meta.ts';
 import { documentOf, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import { manyOf, orNull, TEXT, TEXTS } from '#lib/apiserver/objects/value-types.ts';

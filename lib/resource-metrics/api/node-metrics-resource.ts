@@ -1,5 +1,5 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
-import { notFound } from '#lib/apiserver/http/failures.ts';
+import { notFound } from '#lib/apiserver/errors/failures.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import { type LiveLookup, LiveMetrics } from './live-metrics.ts';

@@ -1,5 +1,5 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
-import { notFound } from '#lib/apiserver/http/failures.ts';
+import { notFound } from '#lib/apiserver/errors/failures.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/time-slices.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';

@@ -1,5 +1,5 @@
+import { badRequest, methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { badRequest, methodNotAllowed } from '#lib/apiserver/http/failures.ts';
 import { parseCount } from '#lib/apiserver/http/query-values.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { type DebugResponse, encodeDebugResponse } from './debug-response.ts';

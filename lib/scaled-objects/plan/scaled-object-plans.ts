@@ -1,4 +1,4 @@
-import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type { Collection, Collector } from '#lib/collection/collection.ts';
 import type { MetricStore, StoredExternalMetric } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';

@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { authenticateInOrder } from '#lib/apiserver/authentication/authenticate-in-order.ts';
 import type { AuthenticationMethod } from '#lib/apiserver/authentication/authentication-method.ts';
-import { timedOut } from '#lib/apiserver/http/failures.ts';
+import { timedOut } from '#lib/apiserver/errors/failures.ts';
 import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 
 const credentials = { headers: {}, rawHeaders: [], socket: {} as TLSSocket };

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { isTrue, parseCount, parseQuery } from '#lib/apiserver/http/query-values.ts';
+import fc from 'fast-check';
+import { isTrue, parseCount, parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
 
 describe('parseQuery', () => {
   const queries: readonly [string, readonly (readonly [string, string])[]][] = [
@@ -61,4 +62,21 @@ describe('parseCount', () => {
         .that.includes({ code: 400, reason: 'BadRequest' });
     });
   }
+});
+
+describe('percentDecode', () => {
+  it('undoes the encoding of every text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        fc.pre(text.isWellFormed());
+        expect(percentDecode(encodeURIComponent(text))).to.equal(text);
+      }),
+    );
+  });
+
+  it('reads bytes that are no UTF-8', () => expect(percentDecode('a%ffb')).to.equal('a\ufffdb'));
+
+  it('refuses a percent sign without digits', () => {
+    for (const text of ['%', '%4', '%zz', 'a%2gb']) expect(percentDecode(text), text).to.equal(undefined);
+  });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { noSuchResource } from '#lib/apiserver/http/failures.ts';
-import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { noSuchResource } from '#lib/apiserver/errors/failures.ts';
+import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type {
   CustomMetricsProvider,
   ExternalMetricsProvider,

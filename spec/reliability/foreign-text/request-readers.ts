@@ -3,21 +3,20 @@ import Koa from 'koa';
 import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
 import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
-import { percentDecode } from '#lib/apiserver/http/percent-encoding.ts';
-import { isTrue, parseCount, parseQuery } from '#lib/apiserver/http/query-values.ts';
+import { isTrue, parseCount, parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
 import { MAX_HEADERS, MAX_PATH_BYTES, MAX_URL_BYTES } from '#lib/apiserver/http/request-bounds.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { MAX_SELECTOR_BYTES, readSelectors } from '#lib/apiserver/http/request-selectors.ts';
+import { canConsume, canProduce } from '#lib/apiserver/http/require-get.ts';
 import { serveContent } from '#lib/apiserver/http/serve-content.ts';
+import { wantsPretty } from '#lib/apiserver/http/write-response.ts';
 import { respond } from '#lib/apiserver/middleware/respond.ts';
 import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
 import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
 import { NO_CONVERSION, negotiate } from '#lib/apiserver/negotiation/media-type.ts';
-import { wantsPretty } from '#lib/apiserver/negotiation/pretty.ts';
-import { canConsume, canProduce } from '#lib/apiserver/negotiation/route-media-types.ts';
+import { parseIncludeObject } from '#lib/apiserver/representation/table.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
-import { parseIncludeObject } from '#lib/apiserver/resources/table.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
@@ -54,7 +53,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'Accept and Content-Type of a route',
-    files: ['route-media-types.ts'],
+    files: ['require-get.ts'],
     bound: HEADER,
     shapes: {
       clauses: repeated('a/b, '),
@@ -166,7 +165,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'percent-encoding',
-    files: ['percent-encoding.ts'],
+    files: ['query-values.ts'],
     bound: PATH,
     shapes: {
       encoded: repeated('%41'),

@@ -2,10 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
 import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
 import { constraintsOf } from '#lib/apiserver/certificates/certificate-constraints.ts';
+import { canConsume } from '#lib/apiserver/http/require-get.ts';
 import { serveContent } from '#lib/apiserver/http/serve-content.ts';
 import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
 import { MAX_ACCEPT_BYTES, parseAccept } from '#lib/apiserver/negotiation/accept-header.ts';
-import { canConsume } from '#lib/apiserver/negotiation/route-media-types.ts';
 import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
 import {
   BASIC_CONSTRAINTS,

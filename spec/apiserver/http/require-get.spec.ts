@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { canConsume, canProduce } from '#lib/apiserver/negotiation/route-media-types.ts';
+import { canConsume, canProduce } from '#lib/apiserver/http/require-get.ts';
 
 const TYPES = ['application/json', 'application/yaml'];
 

@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import {
   openServingCertificates,
   type ServingCertificatesOptions,
-} from '#lib/apiserver/serving/serving-certificates.ts';
-import type { TlsSettings } from '#lib/apiserver/serving/tls-settings.ts';
+} from '#lib/apiserver/tls/serving-certificates.ts';
+import type { TlsSettings } from '#lib/apiserver/tls/tls-settings.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { askHttp1, askHttp2 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';

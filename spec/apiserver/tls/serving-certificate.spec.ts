@@ -15,8 +15,8 @@ import {
 import { userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
-import { makeSelfSignedCertificate } from '#lib/apiserver/serving/self-signed-certificate.ts';
-import { keptOrMadeCertificate } from '#lib/apiserver/serving/serving-certificate.ts';
+import { makeSelfSignedCertificate } from '#lib/apiserver/tls/self-signed-certificate.ts';
+import { keptOrMadeCertificate } from '#lib/apiserver/tls/serving-certificate.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import tls from 'node:tls';
 import { expect } from 'chai';
-import { makeSelfSignedCertificate } from '#lib/apiserver/serving/self-signed-certificate.ts';
+import { makeSelfSignedCertificate } from '#lib/apiserver/tls/self-signed-certificate.ts';
 import { RawServer } from '#spec/support/raw-server.ts';
 
 const NOW_MS = Date.now();

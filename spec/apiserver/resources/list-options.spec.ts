@@ -1,8 +1,7 @@
 import { expect } from 'chai';
+import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import { parseQuery } from '#lib/apiserver/http/query-values.ts';
-import { StatusError } from '#lib/apiserver/http/status-error.ts';
-import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
-import { validateListOptions } from '#lib/apiserver/resources/validate-list-options.ts';
+import { parseListOptions, validateListOptions } from '#lib/apiserver/resources/list-options.ts';
 
 describe('validateListOptions', () => {
   const valid = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { wantsPretty } from '#lib/apiserver/negotiation/pretty.ts';
+import { wantsPretty } from '#lib/apiserver/http/write-response.ts';
 
 describe('wantsPretty', () => {
   const cases: readonly [string, string, boolean][] = [

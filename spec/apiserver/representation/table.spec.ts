@@ -2,7 +2,11 @@ import { expect } from 'chai';
 import { documentJson } from '#lib/apiserver/encoding/document.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { parseQuery } from '#lib/apiserver/http/query-values.ts';
-import { type IncludedObject, parseIncludeObject, tableDocument } from '#lib/apiserver/resources/table.ts';
+import {
+  type IncludedObject,
+  parseIncludeObject,
+  tableDocument,
+} from '#lib/apiserver/representation/table.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 
 describe('tableDocument', () => {
