@@ -6,8 +6,6 @@ import { raceAbort } from '#lib/time/race-abort.ts';
 export interface KeptClient {
   /** Whether nothing can be asked over it any more. */
   readonly isBroken: boolean;
-  /** How much has come over it: tells one that is slow from one whose peer is gone. */
-  readonly bytesRead: number;
   /** Ends it at once, whatever it does. */
   destroy(): void;
 }
@@ -43,8 +41,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * Clients of sources that are connected: made when they are needed, shared by all that need the same, closed when nobody has for
  * a while, and when they are broken.
  *
- * What a server refuses breaks nothing. A request that was given up while nothing came over the connection has it replaced for those
- * who ask later, for its peer may be gone; those who wait for something on it go on.
+ * What a server refuses breaks nothing. A request that was given up has its connection replaced for those who ask later, for its
+ * peer may be gone; those who wait for something on it go on.
  */
 export class KeptClients<T extends KeptClient> implements Disposable {
   readonly #options: KeptClientsOptions;
@@ -75,12 +73,11 @@ export class KeptClients<T extends KeptClient> implements Disposable {
     kept.users++;
     try {
       const client = await raceAbort(kept.client, signal);
-      const before = client.bytesRead;
       try {
         return await raceAbort(work(client), signal);
       } finally {
         if (client.isBroken) this.#drop(key, kept);
-        else if (signal.aborted && client.bytesRead === before) this.#retire(key, kept);
+        else if (signal.aborted) this.#retire(key, kept);
       }
     } finally {
       kept.users--;

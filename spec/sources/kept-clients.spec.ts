@@ -6,7 +6,6 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 class Connection implements KeptClient {
   isBroken = false;
   isDestroyed = false;
-  bytesRead = 0;
 
   destroy(): void {
     this.isDestroyed = true;
@@ -65,19 +64,7 @@ describe('KeptClients', () => {
     expect(made.map(({ isDestroyed }) => isDestroyed)).to.deep.equal([true, false]);
   });
 
-  it('keeps a connection over which something came while one request was given up', async () => {
-    const { signal, given } = giveUp();
-    const slow = use(async (client) => {
-      client.bytesRead++;
-      given();
-      return await new Promise(() => {});
-    }, signal);
-    expect(await errorOf(slow)).to.equal('given up');
-    await use(async () => {});
-    expect(made).to.have.length(1);
-  });
-
-  it('replaces a connection over which nothing came, and lets others end what they do on it', async () => {
+  it('replaces a connection over which a request was given up, and lets others end what they do on it', async () => {
     const other = Promise.withResolvers<string>();
     const waiting = use(() => other.promise);
     const { signal, given } = giveUp();

@@ -9,12 +9,16 @@ import { mysqlTrigger } from './mysql.ts';
 import type { SqlTriggerOptions } from './postgresql.ts';
 import { postgresqlTrigger } from './postgresql.ts';
 import { prometheusTrigger } from './prometheus.ts';
+import { type RabbitmqTriggerOptions, rabbitmqTrigger } from './rabbitmq.ts';
 import { redisStreamsTrigger, redisTrigger } from './redis.ts';
 import { resourceTrigger } from './resource.ts';
 import type { Trigger } from './trigger.ts';
 
 /** What triggers work with. */
-export interface AllTriggersOptions extends SqlTriggerOptions, ExternalTriggerOptions {
+export interface AllTriggersOptions
+  extends SqlTriggerOptions,
+    ExternalTriggerOptions,
+    RabbitmqTriggerOptions {
   readonly redis: RedisServers;
   readonly clock: Clock;
   readonly clients: HttpClients;
@@ -35,6 +39,7 @@ export function allTriggers(options: AllTriggersOptions): readonly Trigger[] {
     mysqlTrigger(options),
     postgresqlTrigger(options),
     prometheusTrigger(options),
+    rabbitmqTrigger(options),
     redisTrigger(options),
     redisStreamsTrigger(options),
   ];

@@ -1,6 +1,7 @@
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -29,6 +30,7 @@ export function openTriggerSources(options: TriggerSourcesOptions): AllTriggersO
     clients: stack.use(
       new HttpClients((credentials) => new HttpClient({ clock, userAgent, allowedHosts, credentials })),
     ),
+    brokers: stack.use(new AmqpBrokers({ clock, allowedHosts })),
     scalers: stack.use(new ExternalScalers({ clock, allowedHosts })),
     redis: stack.use(new RedisServers({ clock, allowedHosts })),
     databases: stack.use(new SqlDatabases({ clock })),

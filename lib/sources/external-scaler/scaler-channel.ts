@@ -33,7 +33,6 @@ const BROKEN: readonly connectivityState[] = [
 /** A channel of gRPC to addresses that were looked up, and judged, before. */
 export class ScalerChannel implements KeptClient {
   readonly #client: Client;
-  #received = 0;
 
   constructor({ host, port, tls }: ScalerServer, addresses: readonly string[]) {
     const kind = addresses.every((address) => isIP(address) === 6) ? 'ipv6' : 'ipv4';
@@ -66,10 +65,6 @@ export class ScalerChannel implements KeptClient {
     return BROKEN.includes(this.#client.getChannel().getConnectivityState(false));
   }
 
-  get bytesRead(): number {
-    return this.#received;
-  }
-
   /** Calls once. @throws what the server or the connection says of it, or the signal's reason */
   async call<T>({ method, request, decode }: ScalerCall<T>, signal: AbortSignal): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -84,8 +79,6 @@ export class ScalerChannel implements KeptClient {
         else reject(reasonOf(error));
       },
     );
-    call.on('metadata', () => this.#received++);
-    call.on('status', () => this.#received++);
     using _cancelled = onAbort(signal, () => call.cancel());
     try {
       return await promise;
@@ -103,13 +96,9 @@ export class ScalerChannel implements KeptClient {
       request,
       new Metadata(),
     );
-    call.on('metadata', () => this.#received++);
     using _cancelled = onAbort(signal, () => call.cancel());
     try {
-      for await (const message of call) {
-        this.#received++;
-        yield message as T;
-      }
+      for await (const message of call) yield message as T;
     } catch (error) {
       throw signal.aborted ? signal.reason : reasonOf(error);
     } finally {

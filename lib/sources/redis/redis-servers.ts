@@ -2,6 +2,7 @@ import type dns from 'node:dns';
 import type { Clock } from '#lib/time/clock.ts';
 import { digestOf } from '../digest.ts';
 import type { AllowedHosts } from '../http/allowed-hosts.ts';
+import type { SourceTls } from '../http/dial.ts';
 import { KeptClients } from '../kept-clients.ts';
 import { type RedisAccess, RedisConnection } from './redis-connection.ts';
 import type { RespValue } from './resp-decoder.ts';
@@ -10,7 +11,8 @@ import type { RespValue } from './resp-decoder.ts';
 export interface RedisServerOptions extends RedisAccess {
   readonly host: string;
   readonly port: number;
-  readonly database: number;
+  /** `undefined` for connections that are not encrypted. */
+  readonly tls: SourceTls | undefined;
 }
 
 /** Sends one command; what comes back is bounded, but not checked. */

@@ -15,6 +15,8 @@ import {
   decodeMetricSpecs,
   decodeMetricValues,
 } from '#lib/sources/external-scaler/messages.ts';
+import { AmqpDecoder } from '#lib/sources/rabbitmq/amqp-frames.ts';
+import { readQueueFigures } from '#lib/sources/rabbitmq/management-api.ts';
 import { RespDecoder } from '#lib/sources/redis/resp-decoder.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 
@@ -134,6 +136,44 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
       for (const decode of [decodeIsActive, decodeMetricSpecs, decodeMetricValues])
         attempt(() => decode(Buffer.from(text, 'latin1')));
     },
+  },
+  {
+    name: 'frames of AMQP',
+    files: ['amqp-frames.ts'],
+    bound: { length: MEBIBYTE, by: 'MAX_BYTES' },
+    shapes: {
+      heartbeats: repeated('\u0008\0\0\0\0\0\0\u00ce'),
+      methods: repeated('\u0001\0\u0001\0\0\0\u0004\0\u0032\0\u000b\u00ce'),
+      'long frames': repeated(`\u0001\0\u0001\0\u0001\0\0${'a'.repeat(65_536)}\u00ce`),
+    },
+    read: (text) => {
+      const decoder = new AmqpDecoder();
+      const bytes = Buffer.from(text, 'latin1');
+      attempt(() => {
+        for (let at = 0; at < bytes.length; at += 1000) decoder.decode(bytes.subarray(at, at + 1000));
+      });
+    },
+  },
+  {
+    name: 'queues of RabbitMQ',
+    files: ['management-api.ts'],
+    bound: RESPONSE,
+    shapes: {
+      queues: repeated('{"name":"a","messages":1},', {
+        before: '{"page_count":1,"items":[',
+        behind: '{"name":"a","messages":1}]}',
+      }),
+      'long names': repeated('a', { before: '{"page_count":1,"items":[{"name":"', behind: '"}]}' }),
+      nesting: nested('[', ']'),
+    },
+    read: (text) =>
+      attempt(() =>
+        readQueueFigures(Buffer.from(text), {
+          isExpression: true,
+          operation: 'avg',
+          countsUnacknowledged: true,
+        }),
+      ),
   },
   {
     name: 'a response of Redis',

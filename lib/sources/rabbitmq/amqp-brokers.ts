@@ -1,0 +1,64 @@
+import type dns from 'node:dns';
+import type { Clock } from '#lib/time/clock.ts';
+import { digestOf } from '../digest.ts';
+import type { AllowedHosts } from '../http/allowed-hosts.ts';
+import type { SourceTls } from '../http/dial.ts';
+import { shorten } from '../http/shorten.ts';
+import { KeptClients } from '../kept-clients.ts';
+import type { Query } from '../query.ts';
+import { type AmqpAccess, AmqpConnection } from './amqp-connection.ts';
+
+/** Where a broker is, and who asks it. */
+export interface AmqpBroker extends AmqpAccess {
+  readonly host: string;
+  readonly port: number;
+  /** `undefined` for connections that are not encrypted. */
+  readonly tls: SourceTls | undefined;
+}
+
+/** What brokers are asked with. */
+export interface AmqpBrokersOptions {
+  readonly clock: Clock;
+  readonly allowedHosts: AllowedHosts;
+  /** Finds the addresses of a name; by default, as the system does. */
+  readonly lookup?: typeof dns.lookup | undefined;
+}
+
+/** Brokers that speak AMQP 0-9-1, over connections that are kept and shared. */
+export class AmqpBrokers implements Disposable {
+  readonly #options: AmqpBrokersOptions;
+  readonly #connections: KeptClients<AmqpConnection>;
+
+  constructor(options: AmqpBrokersOptions) {
+    this.#options = options;
+    this.#connections = new KeptClients(options);
+  }
+
+  /** How many messages of a queue are ready. */
+  queueLength(broker: AmqpBroker, queue: string): Query {
+    const { host, port, vhost, login, tls } = broker;
+    const key = JSON.stringify([host, port, vhost, digestOf([login, tls])]);
+    const { allowedHosts, lookup } = this.#options;
+    return {
+      key: JSON.stringify(['amqp', key, queue]),
+      description: `length of queue ${shorten(queue)} at ${host}:${port}`,
+      ask: async (signal) => {
+        try {
+          const value = await this.#connections.use(key, {
+            connect: (connecting) => AmqpConnection.connect({ ...broker, allowedHosts, lookup }, connecting),
+            work: (connection) => connection.messageCount(queue),
+            signal,
+          });
+          return [{ value, labels: {} }];
+        } catch (cause) {
+          if (signal.aborted) throw signal.reason;
+          throw new Error(`Cannot get the length of queue ${shorten(queue)} at ${host}:${port}`, { cause });
+        }
+      },
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#connections[Symbol.dispose]();
+  }
+}

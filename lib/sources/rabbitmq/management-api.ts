@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { type HttpClient, unexpectedStatus } from '../http/http-client.ts';
+import { pathBelow } from '../http/path-below.ts';
+import { shorten } from '../http/shorten.ts';
+import { readJsonAs } from '../json/read-json-as.ts';
+import type { Query, Sample } from '../query.ts';
+
+/** What is asked of the management plugin of RabbitMQ. */
+export interface ManagementApiOptions {
+  readonly http: HttpClient;
+  /** Where the plugin is, without `/api`. */
+  readonly url: URL;
+  readonly vhost: string;
+  readonly timeoutMs: number;
+}
+
+/** Which queues count, and how. */
+export interface QueuesOptions {
+  /** The name of one, or a regular expression that the broker reads. */
+  readonly name: string;
+  readonly isExpression: boolean;
+  readonly pageSize: number;
+  /** What several come to. */
+  readonly operation: 'sum' | 'avg' | 'max';
+  /** Whether messages that were delivered, but not acknowledged, count. */
+  readonly countsUnacknowledged: boolean;
+}
+
+/** What a sample tells, by its label `what`. */
+export type QueueFigure = 'messages' | 'published' | 'delivered';
+
+const RATE = z.object({ rate: z.number().nonnegative().optional() }).optional();
+const QUEUE = z.object({
+  name: z.string(),
+  messages: z.number().nonnegative().optional(),
+  messages_ready: z.number().nonnegative().optional(),
+  message_stats: z.object({ publish_details: RATE, deliver_get_details: RATE }).optional(),
+});
+const QUEUES = z.object({ items: z.array(QUEUE), page_count: z.number() });
+
+type FoundQueue = z.infer<typeof QUEUE>;
+
+/** The figures of queues: messages, and what is published and delivered a second. */
+export function queueFigures(options: ManagementApiOptions, queues: QueuesOptions): Query {
+  const { http, timeoutMs } = options;
+  const url = addressOf(options, queues);
+  return {
+    key: JSON.stringify(['rabbitmq', http.credentialName, url.href, queues]),
+    description: `queue ${shorten(queues.name)} at ${url.host}`,
+    async ask(signal) {
+      const { statusCode, body } = await http.exchange({ url, timeoutMs }, signal);
+      if (statusCode !== 200) throw unexpectedStatus(url, statusCode, shorten(body.toString('utf8')));
+      try {
+        return readQueueFigures(body, queues);
+      } catch (cause) {
+        throw new Error(`Cannot use what RabbitMQ at ${url.host} responds`, { cause });
+      }
+    },
+  };
+}
+
+/**
+ * The figures in a response about one queue, or about those that an expression matches.
+ *
+ * @throws an Error that says why there are none
+ */
+export function readQueueFigures(
+  body: Buffer,
+  { isExpression, operation, countsUnacknowledged }: Omit<QueuesOptions, 'name' | 'pageSize'>,
+): readonly Sample[] {
+  const found = isExpression
+    ? readJsonAs(QUEUES, body, 'RabbitMQ')
+    : { items: [readJsonAs(QUEUE, body, 'RabbitMQ')], page_count: 1 };
+  if (found.page_count > 1) throw new Error('regex matches more queues than can be recovered at once');
+  const rate = (read: (queue: FoundQueue) => number) =>
+    combined(found.items.map(read), operation, (value) => value);
+  const messages = found.items.map((queue) => messagesOf(queue, countsUnacknowledged));
+  return [
+    figure('messages', combined(messages, operation, Math.trunc)),
+    figure(
+      'published',
+      rate(({ message_stats }) => message_stats?.publish_details?.rate ?? 0),
+    ),
+    figure(
+      'delivered',
+      rate(({ message_stats }) => message_stats?.deliver_get_details?.rate ?? 0),
+    ),
+  ];
+}
+
+/** Of a queue that has just been declared, the broker does not know them yet. */
+function messagesOf(queue: FoundQueue, countsUnacknowledged: boolean): number {
+  const count = countsUnacknowledged ? queue.messages : queue.messages_ready;
+  if (count === undefined) throw new Error(`the messages of queue ${shorten(queue.name)} are not known yet`);
+  return count;
+}
+
+function combined(
+  values: readonly number[],
+  operation: QueuesOptions['operation'],
+  round: (mean: number) => number,
+): number {
+  if (values.length === 0) return 0;
+  if (operation === 'max') return values.reduce((most, value) => Math.max(most, value));
+  const sum = values.reduce((all, value) => all + value, 0);
+  return operation === 'sum' ? sum : round(sum / values.length);
+}
+
+function figure(what: QueueFigure, value: number): Sample {
+  return { value, labels: { what } };
+}
+
+function addressOf(
+  { url, vhost }: ManagementApiOptions,
+  { name, isExpression, pageSize }: QueuesOptions,
+): URL {
+  const queues = `/api/queues/${encodeURIComponent(vhost)}`;
+  if (!isExpression) return pathBelow(url, `${queues}/${encodeURIComponent(name)}`);
+  const address = pathBelow(url, queues);
+  const asked = { page: '1', use_regex: 'true', pagination: 'false', name, page_size: `${pageSize}` };
+  for (const [key, value] of Object.entries(asked)) address.searchParams.set(key, value);
+  return address;
+}

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
+import { rabbitmqTrigger } from '#lib/scaled-objects/triggers/rabbitmq.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { planned } from '#spec/support/planned-trigger.ts';
+import { type RealRabbitmq, startRabbitmq } from '#spec/support/real-rabbitmq.ts';
+import { freePort } from '#spec/support/spawned-server.ts';
+import { needControllers } from '../control-plane/need-binaries.ts';
+import { InstalledAutoscaler } from './installed-autoscaler.ts';
+import { deployment } from './scheduled-objects.ts';
+
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const PATIENCE_MS = 90_000;
+
+// One story: each step finds what the steps before it left.
+describe('The trigger rabbitmq, with a real RabbitMQ', function () {
+  this.timeout(600_000);
+  this.bail(true);
+
+  const stack = new AsyncDisposableStack();
+  let broker: RealRabbitmq;
+
+  before(async function () {
+    const started = await startRabbitmq();
+    if (!started) {
+      console.log('  SKIPPED: there is no rabbitmq-server on this machine');
+      return this.skip();
+    }
+    broker = stack.use(started);
+  });
+
+  after(() => stack.disposeAsync());
+
+  const amqp = (login = 'guest:guest') => `amqp://${login}@${broker.host}:${broker.amqpPort}`;
+  const http = (login = 'guest:guest') => `http://${login}@${broker.host}:${broker.httpPort}`;
+
+  it('counts by AMQP and by the management plugin, and tells what there is not', async () => {
+    const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) };
+    const clients = stack.use(
+      new HttpClients((credentials) => new HttpClient({ ...base, userAgent: 'spec', credentials })),
+    );
+    const brokers = stack.use(new AmqpBrokers(base));
+    const trigger = rabbitmqTrigger({ brokers, clients, timeoutMs: 10_000 });
+    const ask = async (metadata: Record<string, string>) =>
+      (await (await planned(trigger, { metadata: { queueName: 'jobs', ...metadata } })).ask()).value;
+    for (const queue of ['jobs', 'jobs-more', 'other']) await broker.makeQueue(queue);
+    await broker.publish('jobs', 3);
+    await broker.publish('jobs-more', 1);
+    await untilSame(() => ask({ host: amqp() }), 3);
+    await untilSame(() => ask({ host: http() }), 3);
+    const expression = { host: http(), useRegex: 'true', queueName: '^jobs' };
+    await untilSame(() => ask(expression), 4);
+    expect(await ask({ ...expression, operation: 'max' })).to.equal(3);
+    expect(await ask({ ...expression, queueName: '^none$' })).to.equal(0);
+    expect(await ask({ host: http(), mode: 'MessageRate', value: '1' })).to.be.at.least(0);
+    expect(await errorOf(ask({ host: amqp(), queueName: 'absent' }))).to.match(/: 404 NOT_FOUND/);
+    expect(await errorOf(ask({ host: http(), queueName: 'absent' }))).to.match(/status 404/);
+    expect(await ask({ host: amqp() })).to.equal(3);
+    const refused = await errorOf(ask({ host: amqp('guest:wrong') }));
+    expect(refused)
+      .to.match(/403 ACCESS_REFUSED/)
+      .and.not.contain('wrong');
+    expect(await errorOf(ask({ host: amqp(), vhostName: 'absent' }))).to.match(/530 NOT_ALLOWED/);
+    expect(await errorOf(ask({ host: http('guest:wrong') }))).to.match(/status 401/);
+    await broker.take('jobs', 3);
+  });
+
+  it('scales a Deployment from 0 to 1, to 4, and back to 0 on a real API server', async function () {
+    const binaries = await needControllers(this);
+    const installed = stack.use(await InstalledAutoscaler.start(binaries, 'autoscaler-scaled-objects'));
+    const port = await freePort();
+    await installed.expose(port);
+    const autoscaler = await installed.startReplica([`--secure-port=${port}`, '--allowed-hosts=127.0.0.0/8']);
+    await autoscaler.line(/Serving/, 60_000);
+    const apiService = 'apiservice/v1beta1.external.metrics.k8s.io';
+    await installed.run('wait', '--for=condition=Available', apiService, '--timeout=60s');
+    await installed.apply(
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'rabbitmq', namespace: 'default' },
+        data: { host: Buffer.from(amqp()).toString('base64') },
+      },
+      {
+        apiVersion: 'keda.sh/v1alpha1',
+        kind: 'TriggerAuthentication',
+        metadata: { name: 'rabbitmq', namespace: 'default' },
+        spec: { secretTargetRef: [{ parameter: 'host', name: 'rabbitmq', key: 'host' }] },
+      },
+      deployment('web', 0),
+      {
+        apiVersion: 'keda.sh/v1alpha1',
+        kind: 'ScaledObject',
+        metadata: { name: 'web', namespace: 'default' },
+        spec: {
+          scaleTargetRef: { name: 'web' },
+          ...{ pollingInterval: 2, cooldownPeriod: 3, maxReplicaCount: 10 },
+          advanced: {
+            horizontalPodAutoscalerConfig: { behavior: { scaleDown: { stabilizationWindowSeconds: 0 } } },
+          },
+          triggers: [
+            {
+              type: 'rabbitmq',
+              metadata: { queueName: 'jobs', mode: 'QueueLength', value: '10' },
+              authenticationRef: { name: 'rabbitmq' },
+            },
+          ],
+        },
+      },
+    );
+    const replicas = async () =>
+      (await installed.controlPlane.client.get<{ spec: { replicas: number } }>(`${DEPLOYMENTS}/web`)).spec
+        .replicas;
+    expect(await replicas()).to.equal(0);
+    await broker.publish('jobs', 1);
+    await untilSame(replicas, 1);
+    await broker.publish('jobs', 37);
+    await untilSame(replicas, 4);
+    await broker.take('jobs', 38);
+    await untilSame(replicas, 0);
+    const output = autoscaler.output.join('\n');
+    expect(output).to.not.contain('guest:guest');
+  });
+
+  async function untilSame(find: () => Promise<unknown>, wanted: number): Promise<void> {
+    const startedAtMs = performance.now();
+    let found: unknown;
+    while (found !== wanted) {
+      if (performance.now() - startedAtMs > PATIENCE_MS) throw new Error(`It is ${found}, not ${wanted}`);
+      found = await find().catch(String);
+      await sleep(200);
+    }
+  }
+});

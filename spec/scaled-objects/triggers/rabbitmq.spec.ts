@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
+import { judgeQueue, rabbitmqTrigger } from '#lib/scaled-objects/triggers/rabbitmq.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { planned } from '#spec/support/planned-trigger.ts';
+import { playBroker } from '#spec/support/played-broker.ts';
+
+describe('rabbitmqTrigger', () => {
+  let stack: AsyncDisposableStack;
+  let trigger: ReturnType<typeof rabbitmqTrigger>;
+
+  beforeEach(() => {
+    stack = new AsyncDisposableStack();
+    const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) };
+    const clients = stack.use(
+      new HttpClients((credentials) => new HttpClient({ ...base, userAgent: 'spec', credentials })),
+    );
+    trigger = rabbitmqTrigger({ brokers: stack.use(new AmqpBrokers(base)), clients, timeoutMs: 3000 });
+  });
+
+  afterEach(() => stack.disposeAsync());
+
+  const refusal = (metadata: Record<string, string>, authentication: Record<string, string> = {}) =>
+    errorOf(planned(trigger, { metadata: { queueName: 'jobs', ...metadata }, authentication }));
+  const AMQP = 'amqp://127.0.0.1';
+  const HTTP = 'http://127.0.0.1:15672';
+
+  it('asks by AMQP where the host says so, for 20 messages a replica', async () => {
+    const broker = stack.use(await playBroker());
+    broker.queues.set('jobs', 21);
+    const host = `amqp://alice:hid%2Fden@127.0.0.1:${broker.server.port}/team%2Fa`;
+    const metric = await planned(trigger, { metadata: { queueName: 'jobs', host } });
+    expect(metric).to.include({ name: 'rabbitmq-jobs', target: 20 });
+    expect(await metric.ask()).to.deep.equal({ value: 21, isActive: true });
+    expect(broker.seen.join()).to.match(/PLAIN .*alice hid\/den/);
+    expect(broker.seen).to.include('10.40  team/a ');
+    expect(metric.query.key + metric.query.description).to.not.contain('hid');
+    const other = { username: 'bob', password: 'secret' };
+    const metadata = { queueName: 'jobs', host, vhostName: '/', activationValue: '21' };
+    const second = await planned(trigger, { metadata, authentication: other });
+    expect(await second.ask()).to.deep.equal({ value: 21, isActive: false });
+    expect(broker.seen.join()).to.match(/PLAIN .*bob secret/);
+    expect(broker.seen).to.include('10.40  / ');
+  });
+
+  it('says which parameter cannot be used, and shows no host', async () => {
+    expect(await refusal({})).to.match(/^missing required parameter "host"/);
+    expect(await refusal({ host: 'amqp://u:hidden@' })).to.equal('parameter "host" must be a URL');
+    expect(await refusal({ host: 'amqp://u:%zz@h' })).to.match(/percent-encoded$/);
+    expect(await refusal({ host: 'redis://a' })).to.equal('unknown host URL scheme redis');
+    expect(await refusal({ host: HTTP, protocol: 'amqp' })).to.match(/must have a scheme of protocol amqp$/);
+    expect(await refusal({ host: HTTP, protocol: 'mqtt' })).to.match(/must be one of \[auto amqp http\]$/);
+    expect(await refusal({ host: HTTP, mode: 'QueueLength' })).to.equal('value must be specified');
+    expect(await refusal({ host: HTTP, mode: 'QueueLength', value: '0' })).to.equal(
+      'value must be specified',
+    );
+    expect(await refusal({ host: HTTP, value: '1' })).to.equal('mode must be specified');
+    expect(await refusal({ host: HTTP, mode: 'Length', value: '1' })).to.match(
+      /must be one of \[QueueLength/,
+    );
+    expect(await refusal({ host: HTTP, queueLength: '1', value: '1' })).to.match(/cannot be set together/);
+    expect(await refusal({ host: HTTP, queueLength: '0' })).to.match(/must be greater than 0$/);
+    expect(await refusal({ host: HTTP, pageSize: '0' })).to.match(/must be from 1 to 500$/);
+    expect(await refusal({ host: HTTP, operation: 'min' })).to.match(/must be one of \[sum avg max\]$/);
+    expect(await refusal({ host: AMQP, mode: 'MessageRate', value: '1' })).to.equal(
+      'protocol amqp not supported; must be HTTP to use trigger mode MessageRate',
+    );
+    expect(await refusal({ host: AMQP, useRegex: 'true' })).to.equal(
+      'parameter "useRegex" needs protocol http',
+    );
+    expect(await refusal({ host: AMQP, timeout: '1s' })).to.equal('parameter "timeout" needs protocol http');
+    expect(await refusal({ host: AMQP, excludeUnacknowledged: 'true' })).to.match(/needs protocol http$/);
+    expect(await refusal({ host: AMQP }, { username: 'a' })).to.match(/need each other$/);
+    expect(await refusal({ host: AMQP }, { tls: 'enable', cert: 'a' })).to.equal(
+      'cert and key need each other',
+    );
+    expect(await refusal({ host: AMQP }, { tls: 'enable', cert: 'a', key: 'b', keyPassword: 'c' })).to.match(
+      /^parameter "key" cannot be read with parameter "keyPassword"/,
+    );
+    expect(await refusal({ host: AMQP }, { workloadIdentityResource: 'a' })).to.match(/is not supported$/);
+    expect(await refusal({ host: HTTP, queueName: 'a'.repeat(1001) })).to.match(
+      /longer than 1000 characters$/,
+    );
+  });
+
+  describe('by the management plugin', () => {
+    let server: LoopbackServer;
+    let asked: { url: string; authorization: string | undefined }[];
+    let response: { status: number; body: unknown };
+
+    beforeEach(async () => {
+      asked = [];
+      response = { status: 200, body: {} };
+      server = stack.use(
+        await LoopbackServer.start((request, reply) => {
+          asked.push({
+            url: request.url.pathname + request.url.search,
+            authorization: request.headers.authorization,
+          });
+          reply.writeHead(response.status);
+          reply.end(typeof response.body === 'string' ? response.body : JSON.stringify(response.body));
+        }),
+      );
+    });
+
+    const ask = async (metadata: Record<string, string> = {}, path = '') =>
+      await planned(trigger, {
+        metadata: {
+          queueName: 'jobs/a',
+          host: `${server.url.href.replace('//', '//alice:hidden@').replace(/\/$/, '')}${path}`,
+          ...metadata,
+        },
+      });
+    const queue = (messages: number, [published, delivered]: readonly number[] = []) => ({
+      ...{ name: 'jobs', messages, messages_ready: messages - 1 },
+      ...(published !== undefined && {
+        message_stats: { publish_details: { rate: published }, deliver_get_details: { rate: delivered } },
+      }),
+    });
+
+    it('asks for one queue of a virtual host', async () => {
+      response.body = queue(7);
+      const metric = await ask({ mode: 'QueueLength', value: '2.5' });
+      expect(metric).to.include({ name: 'rabbitmq-jobs%2Fa', target: 2.5 });
+      expect(await metric.ask()).to.deep.equal({ value: 7, isActive: true });
+      expect(await (await ask({ excludeUnacknowledged: 'true' }, '/team%2Fa')).ask()).to.include({
+        value: 6,
+      });
+      expect((await (await ask({ vhostName: 'b c' }, '/prefix/x')).ask()).value).to.equal(7);
+      expect(asked.map(({ url }) => url)).to.deep.equal([
+        '/api/queues/%2F/jobs%2Fa',
+        '/api/queues/team%2Fa/jobs%2Fa',
+        '/prefix/api/queues/b%20c/jobs%2Fa',
+      ]);
+      expect(asked[0]?.authorization).to.equal(`Basic ${Buffer.from('alice:hidden').toString('base64')}`);
+      expect(metric.query.key + metric.query.description).to.not.contain('hidden');
+    });
+
+    it('asks for all queues that an expression matches, and adds them up, or not', async () => {
+      response.body = { items: [queue(7, [1, 2]), queue(4, [2, 3]), queue(4)], page_count: 1 };
+      const expression = { useRegex: 'true', queueName: '^job.*', pageSize: '50' };
+      expect((await (await ask(expression)).ask()).value).to.equal(15);
+      expect((await (await ask({ ...expression, operation: 'avg' })).ask()).value).to.equal(5);
+      expect((await (await ask({ ...expression, operation: 'max' })).ask()).value).to.equal(7);
+      const rate = { ...expression, mode: 'DeliverGetRate', value: '1' };
+      expect((await (await ask(rate)).ask()).value).to.equal(5);
+      expect((await (await ask({ ...rate, operation: 'avg' })).ask()).value).to.be.closeTo(5 / 3, 1e-9);
+      expect(asked[0]?.url).to.equal(
+        '/api/queues/%2F?page=1&use_regex=true&pagination=false&name=%5Ejob.*&page_size=50',
+      );
+      response.body = { items: [], page_count: 0 };
+      expect(await (await ask(expression)).ask()).to.deep.equal({ value: 0, isActive: false });
+      response.body = { items: [queue(1)], page_count: 2 };
+      expect(await errorOf((await ask(expression)).ask())).to.match(
+        /regex matches more queues than can be recovered at once$/,
+      );
+    });
+
+    it('says what cannot be read, without the password', async () => {
+      const told = async (status: number, body: unknown) => {
+        response = { status, body };
+        return await errorOf((await ask()).ask());
+      };
+      expect(await told(404, '{"error":"Object Not Found"}')).to.match(/status 404: .*Object Not Found/);
+      expect(await told(200, 'no JSON')).to.match(/the response is no JSON$/);
+      expect(await told(200, { name: 'jobs', messages: 'many' })).to.match(/not one of RabbitMQ$/);
+      expect(await told(200, { name: 'jobs' })).to.match(/the messages of queue jobs are not known yet$/);
+      expect(await told(200, { ...queue(-1), messages: -1 })).to.match(/not one of RabbitMQ$/);
+      expect(await told(200, '['.repeat(1000))).to.match(/nested deeper/);
+      expect(await told(200, 'a'.repeat(5 * 1024 * 1024))).to.match(/longer than 4194304 bytes$/);
+      expect(await told(401, 'hidden?')).to.not.contain('alice:hidden');
+    });
+  });
+});
+
+describe('judgeQueue', () => {
+  const judged = (mode: Parameters<typeof judgeQueue>[1]['mode'], [n, p, d]: number[], activation = 2) => {
+    const samples = [
+      { value: n ?? 0, labels: { what: 'messages' } },
+      { value: p ?? 0, labels: { what: 'published' } },
+      { value: d ?? 0, labels: { what: 'delivered' } },
+    ];
+    const { values, isActive } = judgeQueue(samples, { mode, activation });
+    return [values[0], isActive];
+  };
+
+  it('judges each mode', () => {
+    expect(judged('QueueLength', [2])).to.deep.equal([2, false]);
+    expect(judged('QueueLength', [3])).to.deep.equal([3, true]);
+    expect(judged('MessageRate', [0, 2])).to.deep.equal([2, false]);
+    expect(judged('MessageRate', [0, 2.5])).to.deep.equal([2.5, true]);
+    expect(judged('MessageRate', [3, 0])).to.deep.equal([0, true]);
+    expect(judged('DeliverGetRate', [9, 9, 2])).to.deep.equal([2, false]);
+    expect(judged('DeliverGetRate', [0, 0, 2.5])).to.deep.equal([2.5, true]);
+    expect(judged('PublishedToDeliveredRatio', [9, 5, 2])).to.deep.equal([2.5, true]);
+    expect(judged('PublishedToDeliveredRatio', [9, 2, 1])).to.deep.equal([2, false]);
+    expect(judged('PublishedToDeliveredRatio', [9, 5, 0])).to.deep.equal([2, true]);
+    expect(judged('PublishedToDeliveredRatio', [9, 0, 5])).to.deep.equal([0, false]);
+    expect(judged('PublishedToDeliveredRatio', [9, 0, 0])).to.deep.equal([0, false]);
+    expect(judged('ExpectedQueueConsumptionTime', [6, 1, 2])).to.deep.equal([2.5, true]);
+    expect(judged('ExpectedQueueConsumptionTime', [5, 1, 2])).to.deep.equal([2, false]);
+    expect(judged('ExpectedQueueConsumptionTime', [5, 1, 0])).to.deep.equal([2, true]);
+  });
+});

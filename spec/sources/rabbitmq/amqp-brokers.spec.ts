@@ -1,0 +1,157 @@
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { type AmqpBroker, AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
+import { encodeMethod, METHODS, shortText, u16 } from '#lib/sources/rabbitmq/amqp-frames.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { TestAuthority } from '#spec/support/issued-certificates.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { type BrokerBehaviour, type PlayedBroker, playBroker } from '#spec/support/played-broker.ts';
+
+describe('AmqpBrokers', () => {
+  let clock: ManualClock;
+  let brokers: AmqpBrokers;
+  let stack: AsyncDisposableStack;
+  const never = new AbortController().signal;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    stack = new AsyncDisposableStack();
+    brokers = stack.use(new AmqpBrokers({ clock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) }));
+  });
+
+  afterEach(() => stack.disposeAsync());
+
+  const play = async (behaviour: BrokerBehaviour = {}) => {
+    const broker = stack.use(await playBroker(behaviour));
+    broker.queues.set('jobs', 7);
+    return broker;
+  };
+  const at = ({ server }: PlayedBroker, more: Partial<AmqpBroker> = {}): AmqpBroker => ({
+    ...{ host: '127.0.0.1', port: server.port, vhost: '/', tls: undefined },
+    login: { username: 'guest', password: 'hidden' },
+    ...more,
+  });
+  const ask = async (broker: AmqpBroker, queue = 'jobs', signal = never) =>
+    (await brokers.queueLength(broker, queue).ask(signal))[0]?.value;
+
+  it('tells the length of a queue, over one connection with one channel', async () => {
+    const broker = await play();
+    broker.queues.set('other', 4_000_000_000);
+    expect(await Promise.all([ask(at(broker)), ask(at(broker), 'other'), ask(at(broker))])).to.deep.equal([
+      7, 4_000_000_000, 7,
+    ]);
+    expect(broker.server.sockets).to.have.length(1);
+    expect(broker.seen.filter((id) => id === METHODS.channelOpen)).to.have.length(1);
+  });
+
+  it('says who asks and where, and tells the password to nobody else', async () => {
+    const broker = await play();
+    const asked = at(broker, { vhost: 'work' });
+    await ask(asked);
+    expect(broker.seen.find((seen) => seen.startsWith(METHODS.startOk))).to.match(
+      /PLAIN .*guest hidden .*en_US/,
+    );
+    expect(broker.seen).to.include(`${METHODS.open}  work `);
+    const { key, description } = brokers.queueLength(asked, 'jobs');
+    expect(key + description).to.not.contain('hidden');
+  });
+
+  it('says that a queue is missing, and goes on over the same connection', async () => {
+    const broker = await play();
+    expect(await errorOf(ask(at(broker), 'absent'))).to.equal(
+      `Cannot get the length of queue absent at 127.0.0.1:${broker.server.port}: 404 NOT_FOUND - no queue 'absent'`,
+    );
+    const both = await Promise.allSettled([ask(at(broker), 'absent'), ask(at(broker))]);
+    expect(both[1]).to.deep.equal({ status: 'fulfilled', value: 7 });
+    expect(broker.server.sockets).to.have.length(1);
+  });
+
+  it('tells why a broker does not let it in', async () => {
+    const refuse = (socket: Socket) =>
+      void socket.write(
+        encodeMethod(0, METHODS.close, u16(403), shortText('ACCESS_REFUSED - no'), u16(0), u16(0)),
+      );
+    const broker = await play({ [METHODS.startOk]: refuse });
+    expect(await errorOf(ask(at(broker)))).to.match(/: 403 ACCESS_REFUSED - no$/);
+    await eventually(() => broker.server.openSockets.length === 0);
+    broker.behaviour = {};
+    expect(await ask(at(broker))).to.equal(7);
+  });
+
+  it('connects again after the connection was cut', async () => {
+    const broker = await play();
+    await ask(at(broker));
+    broker.server.sockets[0]?.destroy();
+    await eventually(async () => (await ask(at(broker)).catch(() => 0)) === 7);
+    expect(broker.server.sockets).to.have.length(2);
+  });
+
+  it('gives up a broker that accepts and is silent, after ten seconds', async () => {
+    const broker = await play({ header: () => {} });
+    const failed = errorOf(ask(at(broker)));
+    await eventually(() => broker.seen.length === 1);
+    await clock.advance(10_000);
+    expect(await failed).to.match(/no connection within 10s$/);
+    await eventually(() => broker.server.openSockets.length === 0);
+  });
+
+  it('takes another connection for the next request when a queue hangs', async () => {
+    const broker = await play({ [METHODS.queueDeclare]: () => {} });
+    const given = new AbortController();
+    const hanging = errorOf(ask(at(broker), 'jobs', given.signal));
+    await eventually(() => broker.seen.includes(METHODS.queueDeclare));
+    given.abort(new Error('too late'));
+    expect(await hanging).to.equal('too late');
+    broker.behaviour = {};
+    expect(await ask(at(broker))).to.equal(7);
+  });
+
+  it('breaks off a broker that lies about frames or never ends them', async () => {
+    const heartbeat = Buffer.from([8, 0, 0, 0, 0, 0, 0, 0xce]);
+    const floods = {
+      'a frame of 4 GB': (socket: Socket) => socket.write(Buffer.from([1, 0, 1, 255, 255, 255, 255, 0])),
+      'no frame': (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
+      'another version': (socket: Socket) => socket.write(Buffer.from([...Buffer.from('AMQP'), 0, 1, 0, 0])),
+      heartbeats: (socket: Socket) => socket.write(Buffer.alloc(2 * 1024 * 1024, heartbeat)),
+      'a wrong end': (socket: Socket) => socket.write(Buffer.from([8, 0, 0, 0, 0, 0, 0, 0])),
+      'another method': (socket: Socket) => socket.write(encodeMethod(1, METHODS.openOk)),
+      'no count': (socket: Socket) =>
+        socket.write(encodeMethod(1, METHODS.queueDeclareOk, Buffer.from([200]))),
+    };
+    for (const [what, flood] of Object.entries(floods)) {
+      const broker = await play({ [METHODS.queueDeclare]: (socket) => void flood(socket) });
+      const told = await errorOf(ask(at(broker)));
+      expect(told, what).to.match(/none of AMQP|does not speak|longer than 1048576|nobody asked|no count/);
+      if (what !== 'no count') await eventually(() => broker.server.openSockets.length === 0);
+    }
+  });
+
+  it('breaks off a broker that talks when nobody asks', async () => {
+    const broker = await play();
+    await ask(at(broker));
+    broker.server.sockets[0]?.write(encodeMethod(1, METHODS.queueDeclareOk, shortText('a'), u16(0), u16(0)));
+    await eventually(() => broker.server.openSockets.length === 0);
+  });
+
+  it('is known by its client certificate where nobody logs in', async () => {
+    const authority = new TestAuthority('spec-ca');
+    const { cert, key } = authority.leaf({ usages: ['serverAuth'], names: ['127.0.0.1'] });
+    const tls = { cert, key, ca: authority.pem, requestCert: true, rejectUnauthorized: true };
+    const broker = stack.use(await playBroker({}, tls));
+    broker.queues.set('jobs', 3);
+    const client = authority.leaf();
+    const known = { ca: authority.pem, ...client, isUnverified: false };
+    expect(await ask(at(broker, { login: undefined, tls: known }))).to.equal(3);
+    expect(broker.seen.find((seen) => seen.startsWith(METHODS.startOk))).to.match(/EXTERNAL/);
+    expect(await errorOf(ask(at(broker, { tls: { isUnverified: false } })))).to.match(/certificate|issuer/);
+  });
+
+  it('dials no address that must not be asked, and sends no name that is too long', async () => {
+    const broker = await play();
+    expect(await errorOf(ask(at(broker, { host: '10.1.2.3' })))).to.match(/10\.1\.2\.3 must not be asked/);
+    expect(await errorOf(ask(at(broker), 'a'.repeat(256)))).to.match(/is longer than 255 bytes$/);
+    expect(await ask(at(broker))).to.equal(7);
+  });
+});

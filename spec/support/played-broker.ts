@@ -1,0 +1,72 @@
+import type { Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import {
+  AmqpDecoder,
+  encodeMethod,
+  longText,
+  METHODS,
+  shortText,
+  table,
+  u16,
+  u32,
+} from '#lib/sources/rabbitmq/amqp-frames.ts';
+import { RawServer } from './raw-server.ts';
+
+/** What a played broker does when it gets a method; without an entry it does as RabbitMQ does. */
+export type BrokerBehaviour = Readonly<Record<string, (socket: Socket) => void>>;
+
+/** A broker of AMQP that a spec plays, on a loopback port. */
+export interface PlayedBroker extends AsyncDisposable {
+  readonly server: RawServer;
+  /** Queues and their lengths. */
+  readonly queues: Map<string, number>;
+  /** Methods as they came, with what says who asks and where. */
+  readonly seen: string[];
+  behaviour: BrokerBehaviour;
+}
+
+export async function playBroker(behaviour: BrokerBehaviour = {}, tls?: TlsOptions): Promise<PlayedBroker> {
+  const queues = new Map<string, number>();
+  const seen: string[] = [];
+  const onConnection = (socket: Socket) => {
+    const decoder = new AmqpDecoder();
+    let isGreeted = false;
+    socket.on('data', (chunk: Buffer) => {
+      const bytes = isGreeted ? chunk : chunk.subarray(8);
+      if (!isGreeted) {
+        isGreeted = true;
+        respond('header', Buffer.alloc(0), 0);
+      }
+      for (const { id, content, channel } of decoder.decode(bytes)) respond(id, content, channel);
+    });
+    const respond = (id: string, content: Buffer, channel: number) => {
+      seen.push(id === METHODS.startOk || id === METHODS.open ? `${id} ${texts(content)}` : id);
+      const own = played.behaviour[id];
+      if (own) return own(socket);
+      const send = (method: string, ...fields: Buffer[]) =>
+        socket.write(encodeMethod(channel, method, ...fields));
+      if (id === 'header')
+        send(METHODS.start, Buffer.from([0, 9]), table({}), longText('PLAIN EXTERNAL'), longText('en_US'));
+      if (id === METHODS.startOk) send(METHODS.tune, u16(2047), u32(131_072), u16(60));
+      if (id === METHODS.open) send(METHODS.openOk, shortText(''));
+      if (id === METHODS.channelOpen) send(METHODS.channelOpenOk, longText(''));
+      if (id !== METHODS.queueDeclare) return;
+      const name = content.subarray(3, 3 + (content[2] ?? 0)).toString();
+      const length = queues.get(name);
+      if (length !== undefined) send(METHODS.queueDeclareOk, shortText(name), u32(length), u32(0));
+      else
+        send(METHODS.channelClose, u16(404), shortText(`NOT_FOUND - no queue '${name}'`), u16(50), u16(10));
+    };
+  };
+  const server = await RawServer.start(onConnection, tls ? { tls } : {});
+  const played: PlayedBroker = {
+    ...{ server, queues, seen, behaviour },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+  return played;
+}
+
+/** What can be read of bytes. */
+function texts(content: Buffer): string {
+  return content.toString('latin1').replaceAll(/[^\x21-\x7e]+/g, ' ');
+}
