@@ -16,6 +16,7 @@ trap 'rm -rf "$work"' EXIT
 
 command -v prometheus >/dev/null 2>&1 || install_or_tell Prometheus prometheus prometheus
 command -v mariadbd >/dev/null 2>&1 || install_or_tell MariaDB mariadb-server mariadb
+command -v nats-server >/dev/null 2>&1 || install_or_tell NATS nats-server nats-server
 command -v redis-server >/dev/null 2>&1 || install_or_tell Redis redis-server redis-server
 [ -e "${RABBITMQ_FOLDER:-/usr/lib/rabbitmq/bin}/rabbitmq-server" ] || install_or_tell RabbitMQ rabbitmq-server rabbitmq-server
 has_postgres || install_or_tell PostgreSQL postgresql postgresql

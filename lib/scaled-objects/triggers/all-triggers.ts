@@ -6,6 +6,7 @@ import type { HttpClients } from './http-clients.ts';
 import { kubernetesWorkloadTrigger, type ListPods } from './kubernetes-workload.ts';
 import { metricsApiTrigger } from './metrics-api.ts';
 import { mysqlTrigger } from './mysql.ts';
+import { natsJetstreamTrigger } from './nats-jetstream.ts';
 import type { SqlTriggerOptions } from './postgresql.ts';
 import { postgresqlTrigger } from './postgresql.ts';
 import { prometheusTrigger } from './prometheus.ts';
@@ -37,6 +38,7 @@ export function allTriggers(options: AllTriggersOptions): readonly Trigger[] {
     kubernetesWorkloadTrigger(options),
     metricsApiTrigger(options),
     mysqlTrigger(options),
+    natsJetstreamTrigger(options),
     postgresqlTrigger(options),
     prometheusTrigger(options),
     rabbitmqTrigger(options),

@@ -15,6 +15,7 @@ import {
   decodeMetricSpecs,
   decodeMetricValues,
 } from '#lib/sources/external-scaler/messages.ts';
+import { readJetstream, readServer } from '#lib/sources/nats/jetstream-consumer.ts';
 import { AmqpDecoder } from '#lib/sources/rabbitmq/amqp-frames.ts';
 import { readQueueFigures } from '#lib/sources/rabbitmq/management-api.ts';
 import { RespDecoder } from '#lib/sources/redis/resp-decoder.ts';
@@ -174,6 +175,24 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
           countsUnacknowledged: true,
         }),
       ),
+  },
+  {
+    name: 'what a server of NATS tells of itself',
+    files: ['jetstream-consumer.ts'],
+    bound: RESPONSE,
+    shapes: {
+      streams: repeated('{"name":"a"},', {
+        before: '{"account_details":[{"name":"a","stream_detail":[',
+        behind: '{"name":"a"}]}]}',
+      }),
+      addresses: repeated('"a:1",', { before: '{"connect_urls":[', behind: '"a:1"]}' }),
+      'a long address': repeated('://', { before: '{"connect_urls":["', behind: '"]}' }),
+    },
+    read: (text) => {
+      const body = Buffer.from(text);
+      attempt(() => readJetstream(body, { account: 'a', stream: 'b', consumer: 'c' }).consumer());
+      attempt(() => readServer(body));
+    },
   },
   {
     name: 'a response of Redis',

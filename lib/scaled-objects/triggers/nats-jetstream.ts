@@ -1,0 +1,69 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { NO_CREDENTIALS } from '#lib/sources/http/http-credentials.ts';
+import { jetstreamLag } from '#lib/sources/nats/jetstream-consumer.ts';
+import { hostAndPort } from '../parameters/host-and-port.ts';
+import { boolean, integer, METADATA, type Place, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/parameters-of.ts';
+import type { HttpClients } from './http-clients.ts';
+import { above, oneMetric, type Trigger } from './trigger.ts';
+
+const PLACE: readonly Place[] = ['authentication', 'metadata'];
+
+const parameters = z.object({
+  natsServerMonitoringEndpoint: parameter(text, {
+    from: PLACE,
+    description: 'host:port at which the server tells of itself by HTTP.',
+  }),
+  account: parameter(text.optional(), {
+    from: PLACE,
+    aliases: ['accountID'],
+    description:
+      'The account of the stream, by its name or id; `$G` where the server has none of its own. Needed.',
+  }),
+  stream: parameter(text, { from: METADATA, description: 'The stream.' }),
+  consumer: parameter(text, { from: METADATA, description: 'The consumer whose lag counts.' }),
+  lagThreshold: parameter(integer.default(10), {
+    from: METADATA,
+    description: 'How many messages one replica is to have.',
+    default: '10',
+  }),
+  activationLagThreshold: parameter(integer.default(0), {
+    from: METADATA,
+    description: 'Above this the trigger is active.',
+    default: '0',
+  }),
+  useHttps: parameter(boolean.default(false), {
+    from: METADATA,
+    description: 'Whether the endpoint is asked by HTTPS.',
+    default: 'false',
+  }),
+});
+
+/** What waits for a consumer of a stream of NATS. */
+export function natsJetstreamTrigger({ clients }: { readonly clients: HttpClients }): Trigger {
+  return {
+    types: ['nats-jetstream'],
+    description:
+      'The lag of a consumer of a JetStream of NATS: messages that it was not sent, and those that it has not acknowledged.',
+    parameters,
+    plan(request) {
+      const given = parametersOf(parameters, request);
+      const { account, stream, consumer, lagThreshold: target } = given;
+      if (account === undefined) throw new Error('no account name or id given');
+      if (target < 1) throw new Error(`parameter "lagThreshold" value "${target}" must be greater than 0`);
+      const { host, port } = hostAndPort('natsServerMonitoringEndpoint', given.natsServerMonitoringEndpoint);
+      const scheme = given.useHttps ? 'https' : 'http';
+      const address = `${scheme}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+      if (!URL.canParse(address))
+        throw new Error('parameter "natsServerMonitoringEndpoint" must be host:port');
+      const http = clients.for(NO_CREDENTIALS);
+      return oneMetric({
+        name: `nats-jetstream-${stream}`,
+        target,
+        query: jetstreamLag({ http, endpoint: new URL(address), account: account.trim(), stream, consumer }),
+        judge: above(given.activationLagThreshold),
+      });
+    },
+  };
+}

@@ -1,0 +1,165 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { digestOf } from '../digest.ts';
+import type { HttpClient } from '../http/http-client.ts';
+import { shorten } from '../http/shorten.ts';
+import { readJsonAs } from '../json/read-json-as.ts';
+import type { Query, Sample } from '../query.ts';
+
+/** Which consumer of a stream counts, and where its server tells of itself. */
+export interface JetstreamConsumer {
+  readonly http: HttpClient;
+  /** Of the monitoring endpoint: scheme, host and port. */
+  readonly endpoint: URL;
+  /** By its name or its id. */
+  readonly account: string;
+  readonly stream: string;
+  readonly consumer: string;
+}
+
+const CLUSTER = z.object({ leader: z.string().optional() }).optional();
+const COUNT = z.number().nonnegative();
+const CONSUMER = z.object({
+  name: z.string(),
+  num_pending: COUNT,
+  num_ack_pending: COUNT,
+  cluster: CLUSTER,
+});
+const STREAM = z.object({ name: z.string(), consumer_detail: z.array(CONSUMER).optional() });
+const ACCOUNT = z.object({
+  name: z.string().optional(),
+  id: z.string().optional(),
+  stream_detail: z.array(STREAM).optional(),
+});
+const JETSTREAM = z.object({
+  meta_cluster: z.object({ cluster_size: z.number().optional() }).optional(),
+  account_details: z.array(ACCOUNT).optional(),
+});
+const SERVER = z.object({
+  server_name: z.string().optional(),
+  connect_urls: z.array(z.string()).optional(),
+  cluster: z.object({ urls: z.array(z.string()).optional() }).optional(),
+});
+
+/** Servers of one cluster that are asked who leads. */
+const MOST_SERVERS = 32;
+const WHOSE = 'a monitoring endpoint of NATS';
+
+/** What waits for a consumer: messages that it was not sent yet, and those that it has not acknowledged. */
+export function jetstreamLag(options: JetstreamConsumer): Query {
+  const { http, endpoint, account, stream, consumer } = options;
+  let leader: URL | undefined; // where the consumer's numbers are up to date, as found last
+  return {
+    key: JSON.stringify([
+      'nats-jetstream',
+      endpoint.href,
+      http.credentialName,
+      digestOf([account, stream, consumer]),
+    ]),
+    description: `lag of consumer ${shorten(consumer)} of stream ${shorten(stream)} at ${endpoint.host}`,
+    async ask(signal) {
+      const led = leader && (await ledBy(leader, options, signal).catch(() => undefined));
+      signal.throwIfAborted();
+      if (led !== undefined) return sampleOf(led);
+      leader = undefined;
+      const body = await read(http, jetstreamAddress(endpoint, account), signal);
+      const found = readJetstream(body, options);
+      if (!found.isClustered) return sampleOf(found.consumer());
+      for (const server of await serversOf(endpoint, http, signal)) {
+        const one = await ledBy(server, options, signal).catch(() => undefined);
+        signal.throwIfAborted();
+        if (one === undefined) continue;
+        leader = server;
+        return sampleOf(one);
+      }
+      found.consumer(); // where there is none, that is the reason
+      throw new Error(`leader node not found for consumer ${shorten(consumer)}`);
+    },
+  };
+}
+
+type Consumer = z.infer<typeof CONSUMER>;
+
+/**
+ * What a server tells of its streams.
+ *
+ * @throws an Error where it cannot be read; `consumer` throws where there is no such stream or consumer
+ */
+export function readJetstream(
+  body: Buffer,
+  { account, stream, consumer }: Pick<JetstreamConsumer, 'account' | 'stream' | 'consumer'>,
+): { readonly isClustered: boolean; readonly consumer: () => Consumer } {
+  const { meta_cluster, account_details = [] } = readJsonAs(JETSTREAM, body, WHOSE);
+  const found = account_details.find(({ name, id }) => name === account || id === account);
+  return {
+    isClustered: (meta_cluster?.cluster_size ?? 0) > 1,
+    consumer() {
+      const inStream = found?.stream_detail?.find(({ name }) => name === stream);
+      if (!inStream) throw new Error('stream not found');
+      const one = inStream.consumer_detail?.find(({ name }) => name === consumer);
+      if (!one)
+        throw new Error(`consumer ${JSON.stringify(consumer)} not found in stream ${JSON.stringify(stream)}`);
+      return one;
+    },
+  };
+}
+
+/** The consumer as a server tells it that leads it. @throws where it does not */
+async function ledBy(server: URL, options: JetstreamConsumer, signal: AbortSignal): Promise<Consumer> {
+  const { http, account } = options;
+  const found = readJetstream(
+    await read(http, jetstreamAddress(server, account), signal),
+    options,
+  ).consumer();
+  const { server_name } = readServer(await read(http, new URL('/varz', server), signal));
+  if (server_name === undefined || found.cluster?.leader !== server_name)
+    throw new Error(`${server.host} does not lead it`);
+  return found;
+}
+
+/** The monitoring endpoints of all servers of a cluster, that which was asked first. */
+async function serversOf(endpoint: URL, http: HttpClient, signal: AbortSignal): Promise<readonly URL[]> {
+  const { connect_urls = [], cluster } = readServer(await read(http, new URL('/varz', endpoint), signal));
+  const hosts =
+    connect_urls.length > 0
+      ? connect_urls.map(hostIn)
+      : (cluster?.urls ?? [])
+          .map(hostIn)
+          .map((host) => (isIP(host) === 0 ? `${host}.${endpoint.hostname}` : host));
+  const servers = new Map([[endpoint.href, endpoint]]);
+  for (const host of hosts.slice(0, MOST_SERVERS)) {
+    const text = `${endpoint.protocol}//${isIP(host) === 6 ? `[${host}]` : host}:${endpoint.port}`;
+    if (!URL.canParse(text) || new URL(text).username !== '') continue;
+    const url = new URL(text);
+    servers.set(url.href, url);
+  }
+  return [...servers.values()];
+}
+
+/** @throws an Error where a server does not tell who it is */
+export function readServer(body: Buffer): z.infer<typeof SERVER> {
+  return readJsonAs(SERVER, body, WHOSE);
+}
+
+/** Of `HOST:PORT`, which may begin with a scheme. */
+function hostIn(address: string): string {
+  const bare = address.slice(0, 300).split('://').at(-1) ?? '';
+  const colon = bare.lastIndexOf(':');
+  const host = colon > bare.lastIndexOf(']') ? bare.slice(0, colon) : bare;
+  return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+}
+
+function jetstreamAddress(server: URL, account: string): URL {
+  const url = new URL('/jsz', server);
+  for (const [key, value] of Object.entries({ acc: account, config: 'true', consumers: 'true' }))
+    url.searchParams.set(key, value);
+  return url;
+}
+
+async function read(http: HttpClient, url: URL, signal: AbortSignal): Promise<Buffer> {
+  return await http.read({ url }, signal);
+}
+
+function sampleOf({ num_pending, num_ack_pending }: Consumer): readonly Sample[] {
+  return [{ value: num_pending + num_ack_pending, labels: {} }];
+}

@@ -1,0 +1,181 @@
+import { createServer } from 'node:http';
+import { expect } from 'chai';
+import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
+import { natsJetstreamTrigger } from '#lib/scaled-objects/triggers/nats-jetstream.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { planned } from '#spec/support/planned-trigger.ts';
+import { startNats } from '#spec/support/real-nats.ts';
+import { freePort } from '#spec/support/spawned-server.ts';
+
+describe('natsJetstreamTrigger', function () {
+  this.timeout(60_000);
+  let stack: AsyncDisposableStack;
+  let trigger: ReturnType<typeof natsJetstreamTrigger>;
+
+  beforeEach(() => {
+    stack = new AsyncDisposableStack();
+    const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']), userAgent: 'spec' };
+    const clients = new HttpClients((credentials) => new HttpClient({ ...base, credentials }));
+    trigger = natsJetstreamTrigger({ clients: stack.use(clients) });
+  });
+
+  afterEach(() => stack.disposeAsync());
+
+  const plan = (endpoint: string, more: Record<string, string> = {}) =>
+    planned(trigger, {
+      metadata: {
+        natsServerMonitoringEndpoint: endpoint,
+        ...{ account: '$G', stream: 'ORDERS', consumer: 'workers', ...more },
+      },
+    });
+
+  it('says which parameter cannot be used', async () => {
+    const refusal = (metadata: Record<string, string>) => errorOf(plan('nats:8222', metadata));
+    expect(await refusal({ account: '' })).to.equal('no account name or id given');
+    expect(await refusal({ stream: '' })).to.match(/^missing required parameter "stream"/);
+    expect(await refusal({ consumer: '' })).to.match(/^missing required parameter "consumer"/);
+    expect(await refusal({ lagThreshold: '1.5' })).to.match(/it is no whole number$/);
+    expect(await refusal({ lagThreshold: '0' })).to.match(/must be greater than 0$/);
+    expect(await refusal({ useHttps: 'maybe' })).to.match(/neither true nor false$/);
+    expect(await errorOf(plan('nats'))).to.match(/must be host:port$/);
+    expect(await errorOf(plan('http://nats:8222'))).to.match(/must be host:port$/);
+  });
+
+  describe('of servers that are played', () => {
+    type Told = Readonly<Record<string, unknown>>;
+    const play = async (host: string, port: number, told: (path: string) => Told | undefined) => {
+      const asked: string[] = [];
+      const server = createServer((request, response) => {
+        asked.push(request.url ?? '');
+        const body = told((request.url ?? '').split('?')[0] ?? '');
+        response.writeHead(body ? 200 : 404).end(JSON.stringify(body ?? {}));
+      });
+      await new Promise<void>((resolve) => server.listen(port, host, resolve));
+      stack.defer(() => {
+        server.closeAllConnections();
+        return new Promise((resolve) => void server.close(() => resolve()));
+      });
+      return asked;
+    };
+    const details = (consumers: readonly object[], more: Told = {}) => ({
+      ...more,
+      account_details: [
+        { name: 'TEAM', id: 'AB', stream_detail: [{ name: 'ORDERS', consumer_detail: consumers }] },
+        { name: '$G', id: '$G', stream_detail: [{ name: 'ORDERS', consumer_detail: consumers }] },
+      ],
+    });
+
+    it('adds up what is pending and what is not acknowledged, of an account by name or id', async () => {
+      const port = await freePort();
+      const body = details([{ name: 'workers', num_pending: 4, num_ack_pending: 3 }]);
+      const asked = await play('127.0.0.1', port, (path) => (path === '/jsz' ? body : undefined));
+      const metric = await plan(`127.0.0.1:${port}`, { account: 'AB', activationLagThreshold: '7' });
+      expect(metric).to.include({ name: 'nats-jetstream-ORDERS', target: 10 });
+      expect(await metric.ask()).to.deep.equal({ value: 7, isActive: false });
+      expect(asked).to.deep.equal(['/jsz?acc=AB&config=true&consumers=true']);
+      expect((await (await plan(`127.0.0.1:${port}`)).ask()).isActive).to.equal(true);
+      const missing = async (more: Record<string, string>) =>
+        await errorOf((await plan(`127.0.0.1:${port}`, more)).ask());
+      expect(await missing({ consumer: 'none' })).to.equal('consumer "none" not found in stream "ORDERS"');
+      expect(await missing({ stream: 'NONE' })).to.equal('stream not found');
+      expect(await missing({ account: 'NONE' })).to.equal('stream not found');
+    });
+
+    it('says what cannot be read', async () => {
+      const port = await freePort();
+      let body: Told | undefined;
+      await play('127.0.0.1', port, () => body);
+      const metric = await plan(`127.0.0.1:${port}`);
+      expect(await errorOf(metric.ask())).to.match(/status 404/);
+      for (const wrong of [{ account_details: 7 }, details([{ name: 'workers' }])]) {
+        body = wrong;
+        expect(await errorOf(metric.ask())).to.equal(
+          'the response is not one of a monitoring endpoint of NATS',
+        );
+      }
+      body = details([{ name: 'workers', num_pending: -1, num_ack_pending: 0 }]);
+      expect(await errorOf(metric.ask())).to.match(/not one of/);
+    });
+
+    it('finds the server that leads, remembers it, and finds the next one', async () => {
+      const port = await freePort();
+      let leader = 'b';
+      const urls = ['127.0.0.2:4222', '127.0.0.3:4222', '10.1.2.3:4222', 'no host at all:1'];
+      const node = (name: string, pending: number) => (path: string) =>
+        path === '/varz'
+          ? { server_name: name, connect_urls: urls }
+          : details([{ name: 'workers', num_pending: pending, num_ack_pending: 0, cluster: { leader } }], {
+              meta_cluster: { cluster_size: 3 },
+            });
+      const first = await play('127.0.0.1', port, node('a', 1));
+      const second = await play('127.0.0.2', port, node('b', 2));
+      await play('127.0.0.3', port, node('c', 3));
+      const metric = await plan(`127.0.0.1:${port}`);
+      expect((await metric.ask()).value).to.equal(2);
+      const [before, asked] = [first.length, second.length];
+      expect((await metric.ask()).value).to.equal(2);
+      expect([first.length, second.length]).to.deep.equal([before, asked + 2]);
+      leader = 'c';
+      expect((await metric.ask()).value).to.equal(3);
+      leader = 'a';
+      expect((await metric.ask()).value).to.equal(1);
+      leader = 'nobody';
+      expect(await errorOf(metric.ask())).to.equal('leader node not found for consumer workers');
+    });
+  });
+
+  describe('of a real nats-server', () => {
+    it('tells the lag as messages come, are taken and are acknowledged', async function () {
+      const servers = await startNats();
+      if (!servers?.[0]) {
+        console.log('      SKIPPED: there is no nats-server on this machine');
+        return this.skip();
+      }
+      const [server] = servers;
+      stack.use(server);
+      await fill(server, 1);
+      const metric = await plan(`${server.host}:${server.monitoringPort}`, { lagThreshold: '5' });
+      await eventually(async () => (await metric.ask()).value === 7);
+      await server.take('ORDERS', 'workers', 3, false);
+      expect((await metric.ask()).value).to.equal(7);
+      await server.take('ORDERS', 'workers', 4);
+      await eventually(async () => (await metric.ask()).value === 3);
+      const absent = await plan(`${server.host}:${server.monitoringPort}`, { account: 'NONE' });
+      expect(await errorOf(absent.ask())).to.match(/stream not found|status 4/);
+    });
+
+    it('asks the leader of a cluster of three', async function () {
+      const servers = await startNats(['127.0.0.1', '127.0.0.2', '127.0.0.3']);
+      const [first] = servers ?? [];
+      if (!servers || !first) {
+        console.log('      SKIPPED: there is no nats-server on this machine');
+        return this.skip();
+      }
+      stack.use(first);
+      await fill(first, 3);
+      for (const { host, monitoringPort } of servers) {
+        const metric = await plan(`${host}:${monitoringPort}`);
+        await eventually(async () => (await metric.ask().catch(() => ({ value: 0 }))).value === 7);
+      }
+    });
+
+    async function fill(
+      server: { request(subject: string, body?: object): Promise<object> },
+      replicas: number,
+    ): Promise<void> {
+      const stream = { name: 'ORDERS', subjects: ['orders'], num_replicas: replicas, storage: 'memory' };
+      const api = async (subject: string, body: object) =>
+        !('error' in (await server.request(subject, body)));
+      await eventually(() => api('$JS.API.STREAM.CREATE.ORDERS', stream));
+      const config = { durable_name: 'workers', ack_policy: 'explicit' };
+      await eventually(() =>
+        api('$JS.API.CONSUMER.DURABLE.CREATE.ORDERS.workers', { stream_name: 'ORDERS', config }),
+      );
+      for (let order = 0; order < 7; order++) await server.request('orders', { order });
+    }
+  });
+});
