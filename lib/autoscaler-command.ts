@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
+import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment.ts';
 import { type AutoscalerCommandLine, parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { limitHeapGrowth } from '#lib/limit-heap-growth.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
@@ -13,7 +14,9 @@ type Doctor = Extract<AutoscalerCommandLine, { readonly kind: 'doctor' }>;
 export async function runAutoscaler(argv: readonly string[], program: Program): Promise<number> {
   const [word = '', ...behind] = argv;
   if (word === 'explain-hpa') return await runExplainHpa(behind, program);
-  const commandLine = parseAutoscalerOptions(argv);
+  const flags = withFlagsOfEnvironment(word === 'doctor' ? behind : argv, program.environment);
+  const given = word === 'doctor' ? [word, ...flags] : flags;
+  const commandLine = parseAutoscalerOptions(given);
   if (commandLine.kind === 'help') program.print(commandLine.text);
   else if (commandLine.kind === 'version') program.print(`${program.version.gitVersion}\n`);
   else if (commandLine.kind === 'doctor') return (await examine(commandLine, program)) ? 0 : 1;

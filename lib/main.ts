@@ -32,6 +32,7 @@ function programOf(stopped: Promise<NodeJS.Signals>): Program {
   return {
     version: versionInfo(process),
     nodeVersion: process.version,
+    environment: process.env,
     stopped,
     interrupted,
     print: (text) => void process.stdout.write(text),

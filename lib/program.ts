@@ -8,6 +8,8 @@ export interface Program {
   readonly version: VersionInfo;
   /** Of Node. */
   readonly nodeVersion: string;
+  /** What the process was given with it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Resolves with the first signal that asks the process to end. */
   readonly stopped: Promise<NodeJS.Signals>;
   /** Aborts with it. */

@@ -203,6 +203,7 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
       httpTimeoutMs: values.triggerHttpTimeoutMs,
       allowedHosts: values.allowedHosts,
       options: {
+        namespaces: values.watchNamespace,
         clusterNamespace: values.clusterObjectNamespace,
         restrictsSecrets: values.restrictSecretAccess,
         fileRoot: values.filePathAuthRootPath === '' ? undefined : values.filePathAuthRootPath,

@@ -126,7 +126,9 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
       await using jobs = scaledObjects.jobController();
       const run = { clock, logger, signal: leading, series, workers, queue: RETRY };
       await Promise.all(
-        [scaledObjects.controller(), jobs].map((controller) => runController(controller, run)),
+        [scaledObjects.controller(), jobs, ...scaledObjects.authenticationControllers()].map((controller) =>
+          runController(controller, run),
+        ),
       );
     },
     async [Symbol.asyncDispose]() {

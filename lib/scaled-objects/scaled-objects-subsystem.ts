@@ -7,15 +7,18 @@ import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { Informer } from '#lib/kubernetes/informer/informer.ts';
-import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { clusterReader } from './authentication/cluster-reader.ts';
+import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
+import { followObjects } from './follow/followed-objects.ts';
+import { type FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
+import { triggerAuthenticationController } from './follow/trigger-authentication-controller.ts';
 import { HpaClient, type ManagedHpa } from './hpa/hpa-client.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-memory.ts';
@@ -31,12 +34,11 @@ import {
   TRIGGER_AUTHENTICATIONS,
 } from './objects/resources.ts';
 import type { ScaledJob } from './objects/scaled-job.ts';
-import { type ScaledObject, targetOf } from './objects/scaled-object.ts';
+import type { ScaledObject } from './objects/scaled-object.ts';
 import type { TriggerAuthentication } from './objects/trigger-authentication.ts';
 import { withoutEmpty } from './objects/without-empty.ts';
 import { KeySignal } from './plan/key-signal.ts';
 import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
-import { targetName, Workloads } from './plan/workloads.ts';
 import { debugScaledObjects } from './told/debug-scaled-objects.ts';
 import { kedaSeries } from './told/keda-series.ts';
 import { registeredSeries } from './told/registered-series.ts';
@@ -45,6 +47,8 @@ import type { TriggerTypes } from './triggers/trigger-types.ts';
 
 /** How ScaledObjects are scaled. */
 export interface ScaledObjectsOptions {
+  /** Where objects are followed; everywhere if there are none. */
+  readonly namespaces: readonly string[];
   /** Where what ClusterTriggerAuthentications refer to is. */
   readonly clusterNamespace: string;
   /** Secrets of other namespaces than that are not read. */
@@ -86,6 +90,8 @@ export interface ScaledObjectsSubsystem extends AsyncDisposable {
   collectors(): Controller;
   /** What the leader runs: a new one for each term. */
   controller(): Controller;
+  /** The same of authentications. */
+  authenticationControllers(): readonly Controller[];
   /** The same of ScaledJobs; disposing it ends what it asks. */
   jobController(): Controller & AsyncDisposable;
 }
@@ -95,64 +101,29 @@ const SOURCE_TIMEOUT_MS = 15_000;
 /** Puts ScaledObjects together: triggers → collectors → metrics, HPAs, and zero. */
 export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): ScaledObjectsSubsystem {
   const { client, mapper, clock, logger, store, types, options, random = Math.random } = environment;
-  const follow = <T>(resource: ApiResource, more: object = {}) =>
-    new Informer<T>({
-      ...{ client, clock, logger },
-      collection: { path: collectionPath(resource) },
-      transform: (value) => readObject(value) as T,
-      ...more,
-    });
-  const objects = follow<ScaledObject>(SCALED_OBJECTS, {
-    indexes: {
-      namespace: ({ metadata }: ScaledObject) => [metadata.namespace ?? ''],
-      target: (object: ScaledObject) => [targetName(targetOf(object))],
-      authentication: (object: ScaledObject) => authenticationNames(object),
-    },
-  });
-  const authentications = follow<TriggerAuthentication>(TRIGGER_AUTHENTICATIONS);
-  const clusterAuthentications = follow<TriggerAuthentication>(CLUSTER_TRIGGER_AUTHENTICATIONS);
-  const scaledJobs = follow<ScaledJob>(SCALED_JOBS, {
-    indexes: { authentication: (object: ScaledJob) => authenticationNames(object) },
-  });
-  const workloads = new Workloads({ client, clock, logger });
-  const findAuthentication = (kind: string, key: string) =>
-    (kind === 'ClusterTriggerAuthentication' ? clusterAuthentications : authentications).find(key);
+  const following: FollowOptions = { client, clock, logger, namespaces: options.namespaces };
+  const followed = followObjects(following);
+  const { objects, scaledJobs, authentications, clusterAuthentications, workloads, targets } = followed;
   const newCollection = () =>
     new Collection({
       ...{ clock, logger, random, timeoutMs: SOURCE_TIMEOUT_MS },
       onAsked: () => {},
     });
   const collection = newCollection();
-  const keysOf = (index: string, word: string) =>
-    objects.findBy(index, word).map(({ metadata }) => keyOf(metadata));
-  const watchedWorkloads = {
-    onChange: (listener: (change: { readonly key: string }) => void) =>
-      workloads.onChange(
-        (name) => {
-          for (const key of keysOf('target', name)) listener({ key });
-        },
-        { replay: false },
-      ),
-    synced: (signal: AbortSignal) => workloads.synced(signal),
-  };
-  const watchedAuthentications = [authentications, clusterAuthentications].map((informer, index) =>
-    mapKeys(informer, ({ key }) => keysOf('authentication', `${KINDS[index]} ${key}`)),
-  );
   const reader = clusterReader({
-    ...{ client: environment.reader, authentication: findAuthentication },
+    ...{ client: environment.reader, authentication: followed.authentication },
     ...options,
   });
   const memories = new LoopMemories();
   const plans = new ScaledObjectPlans({
     ...{ objects, workloads, types, reader, collection, store, clock },
-    others: [watchedWorkloads, ...watchedAuthentications],
+    others: [targets, ...followed.authenticationsOfObjects],
     async readTarget(target, signal) {
       const resource = await mapper.find(target, signal);
       if (!resource) throw new Error(`nothing serves ${target.kind} of ${target.apiVersion}`);
       return await client.getJson(objectPath(resource, target), { signal });
     },
-    authenticationsOf: (object) =>
-      authenticationNames(object).map((name) => findNamed(name, findAuthentication)),
+    authenticationsOf: (object) => followed.authenticationsOf(object),
   });
   let jobTerm: JobTerm | undefined;
   const told = { objects, jobs: scaledJobs, plans, collection, jobTerm: () => jobTerm };
@@ -164,24 +135,22 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     cluster_trigger_authentication: clusterAuthentications,
   };
   environment.registry.add(registeredSeries({ kinds }));
-  let hpas: { readonly informer: Informer<ManagedHpa>; readonly client: HpaClient } | undefined;
+  let hpas: { readonly informer: NamespacedObjects<ManagedHpa>; readonly client: HpaClient } | undefined;
   const started = () => {
     if (!hpas) throw new Error('ScaledObjects are not followed yet');
     return hpas;
   };
   return {
     start(resource) {
-      const informer = follow<ManagedHpa>(resource, {
-        indexes: { namespace: ({ metadata }: ManagedHpa) => [metadata.namespace ?? ''] },
-      });
+      const transform = (value: unknown) => readObject(value) as ManagedHpa;
+      const indexes = { namespace: ({ metadata }: ManagedHpa) => [metadata.namespace ?? ''] };
+      const informer = new NamespacedObjects({ resource, transform, indexes }, following);
       hpas = { informer, client: new HpaClient(new ResourceClient({ api: client, resource })) };
-      for (const one of [objects, scaledJobs, authentications, clusterAuthentications, workloads, informer])
-        one.start();
+      followed.start();
+      informer.start();
     },
     get isSynced() {
-      return [objects, scaledJobs, authentications, clusterAuthentications, workloads, hpas?.informer].every(
-        (one) => one?.isSynced,
-      );
+      return followed.isSynced && (hpas?.informer.isSynced ?? false);
     },
     get isWarm() {
       return collection.isWarm;
@@ -204,10 +173,22 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
           find: (key) => informer.find(key),
           inNamespace: (namespace) => informer.findBy('namespace', namespace),
         },
-        others: [watchedWorkloads, mapKeys(informer, ({ previous, current }) => ownersOf(previous, current))],
+        others: [targets, mapKeys(informer, ({ previous, current }) => ownersOf(previous, current))],
         client: scaledObjects,
         statuses: statusesOf(scaledObjects),
         limitedByDefault: limitedByDefault(client),
+      });
+    },
+    authenticationControllers() {
+      return AUTHENTICATION_KINDS.map((kind, index) => {
+        const isNamespaced = index === 0;
+        const resource = isNamespaced ? TRIGGER_AUTHENTICATIONS : CLUSTER_TRIGGER_AUTHENTICATIONS;
+        const own = new ResourceClient<TriggerAuthentication>({ api: client, resource });
+        return triggerAuthenticationController({
+          ...environment,
+          ...{ kind, objects, scaledJobs, client: own, statuses: statusesOf(own) },
+          authentications: isNamespaced ? authentications : clusterAuthentications,
+        });
       });
     },
     jobController() {
@@ -216,22 +197,15 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       const term = { collection: jobCollection, memories: new JobMemories((key) => asked.tell(key)) };
       jobTerm = term;
       const jobs = new ResourceClient<ScaledJob>({ api: client, resource: SCALED_JOBS });
-      const authenticated = [authentications, clusterAuthentications].map((informer, index) =>
-        mapKeys(informer, ({ key }) =>
-          scaledJobs
-            .findBy('authentication', `${KINDS[index]} ${key}`)
-            .map(({ metadata }) => keyOf(metadata)),
-        ),
-      );
       const controller = scaledJobController({
         ...environment,
-        ...{ reader, types, collection: jobCollection, client: jobs, others: authenticated, asked },
+        ...{ reader, types, collection: jobCollection, client: jobs, asked },
         memories: term.memories,
+        others: followed.authenticationsOfJobs,
         objects: scaledJobs,
         statuses: statusesOf(jobs),
         jobs: new JobClient({ api: client, version: environment.version }),
-        authenticationsOf: (object) =>
-          authenticationNames(object).map((name) => findNamed(name, findAuthentication)),
+        authenticationsOf: (object) => followed.authenticationsOf(object),
       });
       return {
         ...controller,
@@ -243,17 +217,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     },
     async [Symbol.asyncDispose]() {
       plans[Symbol.dispose]();
-      await Promise.all(
-        [
-          objects,
-          scaledJobs,
-          authentications,
-          clusterAuthentications,
-          workloads,
-          hpas?.informer,
-          collection,
-        ].map((one) => one?.[Symbol.asyncDispose]()),
-      );
+      await Promise.all([followed, hpas?.informer, collection].map((one) => one?.[Symbol.asyncDispose]()));
     },
   };
 }
@@ -264,23 +228,6 @@ function statusesOf<Status extends object, T extends StatefulObject<Status>>(cli
     write: (object: T, status: Status, signal: AbortSignal) =>
       writer.write(object, withoutEmpty(status), signal),
   };
-}
-
-const KINDS = ['TriggerAuthentication', 'ClusterTriggerAuthentication'] as const;
-
-/** `KIND KEY` of each authentication that an object refers to. */
-function authenticationNames({ metadata, spec }: ScaledObject | ScaledJob): readonly string[] {
-  const names = spec.triggers.flatMap(({ authenticationRef }) => {
-    if (!authenticationRef) return [];
-    const { name, kind = KINDS[0] } = authenticationRef;
-    return `${kind} ${kind === KINDS[1] ? name : `${metadata.namespace}/${name}`}`;
-  });
-  return [...new Set(names)];
-}
-
-function findNamed(name: string, find: (kind: string, key: string) => TriggerAuthentication | undefined) {
-  const [kind = '', key = ''] = name.split(' ');
-  return find(kind, key);
 }
 
 /** The ScaledObjects that HPAs belong to. */

@@ -85,7 +85,7 @@ export interface ScaledObjectsCluster extends AsyncDisposable {
 
 /** Starts it; `await using` it. */
 export async function startScaledObjectsCluster(
-  more: { readonly triggers?: readonly Trigger[] } = {},
+  more: { readonly triggers?: readonly Trigger[]; readonly namespaces?: readonly string[] } = {},
 ): Promise<ScaledObjectsCluster> {
   await using starting = new AsyncDisposableStack();
   const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
@@ -149,6 +149,7 @@ export async function startScaledObjectsCluster(
         registry,
         version: '1.2.3',
         options: {
+          namespaces: more.namespaces ?? [],
           clusterNamespace: 'kube-system',
           restrictsSecrets: false,
           fileRoot: undefined,
@@ -162,7 +163,8 @@ export async function startScaledObjectsCluster(
       const ending = new AbortController();
       const run = { clock, logger, signal: ending.signal, workers: 4, deadlineMs: NEVER_MS };
       const jobs = subsystem.jobController();
-      const done = [subsystem.collectors(), subsystem.controller(), jobs].map((one) =>
+      const authentications = subsystem.authenticationControllers();
+      const done = [subsystem.collectors(), subsystem.controller(), jobs, ...authentications].map((one) =>
         runController(one, run),
       );
       const end = async () => {

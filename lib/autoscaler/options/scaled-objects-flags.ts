@@ -1,5 +1,5 @@
 import { flag } from '#lib/flags/flag.ts';
-import { boolean, duration, integer, text } from '#lib/flags/flag-kinds.ts';
+import { boolean, duration, integer, text, texts } from '#lib/flags/flag-kinds.ts';
 
 /** How ScaledObjects are scaled. */
 export const scaledObjectsFlags = {
@@ -7,6 +7,10 @@ export const scaledObjectsFlags = {
     default: 5,
     description: 'How many ScaledObjects are reconciled at once.',
     ruleBrokenBy: (count) => (count > 0 ? undefined : 'must be above 0'),
+  }),
+  watchNamespace: flag('watch-namespace', texts, {
+    default: [],
+    description: 'In which namespaces ScaledObjects and ScaledJobs are followed; in all where none is given.',
   }),
   triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
     default: 3000,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Collector } from '#lib/collection/collection.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
-import type { ObjectEvents } from '../loop/scaled-object-events.ts';
+import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { planTriggers } from '../plan/plan-triggers.ts';
 import { type PlannedObject, type PlannedTrigger, plannedMetrics } from '../triggers/planned-object.ts';

@@ -1,5 +1,5 @@
 import { describeError } from '#lib/telemetry/logger.ts';
-import type { ObjectEvents } from '../loop/scaled-object-events.ts';
+import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import type { JobClient } from './job-client.ts';
 import { GENERATION_ANNOTATION } from './new-job.ts';

@@ -1,8 +1,8 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
+import type { Workload } from '../follow/workloads.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
-import type { Workload } from '../plan/workloads.ts';
 import { modifiersOf } from '../values/modifiers.ts';
 
 /** A check that an object does not pass: at which step, and why. */

@@ -6,10 +6,10 @@ import type { StatusWriter } from '#lib/control/status-writer.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { Workloads } from '../follow/workloads.ts';
 import type { HpaClient, ManagedHpa } from '../hpa/hpa-client.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../objects/scaled-object.ts';
 import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
-import type { Workloads } from '../plan/workloads.ts';
 import type { LoopMemories } from './loop-memory.ts';
 
 /** What the controller of ScaledObjects works with. */

@@ -2,6 +2,7 @@ import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { requestsOf } from '../objects/annotations.ts';
+import type { ObjectEvents } from '../objects/object-events.ts';
 import {
   hpaNameOf,
   type ObjectCondition,
@@ -12,7 +13,6 @@ import {
 import { CheckFailure, STEPS } from './checks.ts';
 import { CONDITIONS, statusOf, withConditions } from './conditions.ts';
 import type { ScaledObjectDependencies } from './dependencies.ts';
-import type { ObjectEvents } from './scaled-object-events.ts';
 
 /** What pausing takes. */
 export interface PauseOptions extends ScaledObjectDependencies {

@@ -2,6 +2,7 @@ import { type Controller, DONE, type ReconcileResult } from '#lib/control/contro
 import { addFinalizer } from '#lib/control/finalizers.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { requestsOf } from '../objects/annotations.ts';
+import { eventsOf, type ObjectEvents } from '../objects/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../objects/resources.ts';
 import { periodsOf, type ScaledObject, type ScaledObjectStatus } from '../objects/scaled-object.ts';
 import { CheckFailure } from './checks.ts';
@@ -11,7 +12,6 @@ import { finalize } from './finalize.ts';
 import { pause } from './pause.ts';
 import { prepare } from './prepare.ts';
 import { UnreadableReplicas } from './scale-target.ts';
-import { eventsOf, type ObjectEvents } from './scaled-object-events.ts';
 import { step } from './step.ts';
 
 /** What cannot be used as it is may be mended anywhere; it is looked at again this often. */

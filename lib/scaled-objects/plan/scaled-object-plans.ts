@@ -6,6 +6,7 @@ import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ClusterReader } from '../authentication/cluster-reader.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
+import type { Workloads } from '../follow/workloads.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { NAME_LABEL } from '../objects/resources.ts';
 import { periodsOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
@@ -20,7 +21,6 @@ import { COMPOSITE_METRIC, type Modifiers, modifiersOf } from '../values/modifie
 import { KeySignal } from './key-signal.ts';
 import { planTriggers } from './plan-triggers.ts';
 import { PushFollowers } from './push-followers.ts';
-import type { Workloads } from './workloads.ts';
 
 /** What plans are made and kept with. */
 export interface ScaledObjectPlansOptions {

@@ -19,14 +19,22 @@ export class InstalledAutoscaler implements AsyncDisposable {
     this.#owned = owned;
   }
 
-  /** @param overlay one that there is for Kubernetes 1.20, too */
-  static async start(binaries: ControlPlaneBinaries, overlay = 'autoscaler'): Promise<InstalledAutoscaler> {
+  /**
+   * @param overlay one that there is for Kubernetes 1.20, too
+   * @param prepare what is done before it is installed
+   */
+  static async start(
+    binaries: ControlPlaneBinaries,
+    overlay = 'autoscaler',
+    prepare: (cluster: InstalledAutoscaler) => Promise<void> = async () => {},
+  ): Promise<InstalledAutoscaler> {
     await using starting = new AsyncDisposableStack();
     const controlPlane = starting.use(await ControlPlane.start(binaries));
     const kubectl = new Kubectl(await findKubectl(), controlPlane.kubeconfig);
     const { minor } = await controlPlane.client.get<{ readonly minor: string }>('/version');
     const suffix = Number.parseInt(minor, 10) < 21 ? '-1.20' : '';
     const installed = new InstalledAutoscaler(controlPlane, kubectl, starting.move());
+    await prepare(installed);
     await installed.run('apply', '-k', `manifests/overlays/${overlay}${suffix}`);
     await installed.run('wait', '--for=condition=Established', 'crd', '--all');
     return installed;

@@ -1,6 +1,6 @@
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
-import { API_VERSION } from '../objects/resources.ts';
+import { API_VERSION } from './resources.ts';
 
 /** Tells events of one object. */
 export interface ObjectEvents {

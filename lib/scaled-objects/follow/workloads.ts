@@ -1,10 +1,7 @@
 import type { ScaleTarget } from '#lib/control/scale-client.ts';
-import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
-import type { Logger } from '#lib/telemetry/logger.ts';
-import type { Clock } from '#lib/time/clock.ts';
+import { type FollowOptions, NamespacedObjects } from './namespaced-objects.ts';
 
 /** What is kept of a Deployment or StatefulSet. */
 export interface Workload {
@@ -14,35 +11,27 @@ export interface Workload {
   readonly containers: readonly { readonly name: string; readonly resources: readonly string[] }[];
 }
 
-const FOLLOWED = ['deployments', 'statefulsets'] as const;
-const KINDS: Readonly<Record<string, (typeof FOLLOWED)[number]>> = {
-  Deployment: 'deployments',
-  StatefulSet: 'statefulsets',
-};
+const KINDS: Readonly<Record<string, string>> = { Deployment: 'deployments', StatefulSet: 'statefulsets' };
 
 /** Deployments and StatefulSets, which most targets are: their replicas are known without asking. */
 export class Workloads implements AsyncDisposable {
-  readonly #informers: ReadonlyMap<string, Informer<Workload>>;
+  readonly #kinds: ReadonlyMap<string, NamespacedObjects<Workload>>;
 
-  constructor(options: { readonly client: ApiClient; readonly clock: Clock; readonly logger: Logger }) {
-    this.#informers = new Map(
-      FOLLOWED.map((plural) => [
-        plural,
-        new Informer<Workload>({
-          ...options,
-          collection: { path: `/apis/apps/v1/${plural}` },
-          transform: workloadOf,
-        }),
-      ]),
+  constructor(options: FollowOptions) {
+    this.#kinds = new Map(
+      Object.entries(KINDS).map(([kind, plural]) => {
+        const resource = { group: 'apps', version: 'v1', kind, plural, namespaced: true };
+        return [kind, new NamespacedObjects({ resource, transform: workloadOf }, options)];
+      }),
     );
   }
 
   start(): void {
-    for (const informer of this.#informers.values()) informer.start();
+    for (const one of this.#kinds.values()) one.start();
   }
 
   get isSynced(): boolean {
-    return this.#informers.values().every((informer) => informer.isSynced);
+    return this.#kinds.values().every((one) => one.isSynced);
   }
 
   /** Whether targets of that kind are followed. */
@@ -53,25 +42,25 @@ export class Workloads implements AsyncDisposable {
   /** What is known of a target that is followed; `undefined` where there is none. */
   find(target: ScaleTarget): Workload | undefined {
     if (!this.follows(target)) return undefined;
-    return this.#informers.get(KINDS[target.kind] ?? '')?.find(keyOf(target));
+    return this.#kinds.get(target.kind)?.find(keyOf(target));
   }
 
   /** Tells of targets that have come, gone or changed, as `KIND NAMESPACE/NAME`. */
   onChange(listener: (target: string) => void, options: { readonly replay: boolean }): () => void {
-    const leave = Object.entries(KINDS).map(([kind, plural]) =>
-      this.#informers.get(plural)?.onChange(({ key }) => listener(`${kind} ${key}`), options),
+    const leave = [...this.#kinds].map(([kind, objects]) =>
+      objects.onChange(({ key }) => listener(`${kind} ${key}`), options),
     );
     return () => {
-      for (const end of leave) end?.();
+      for (const end of leave) end();
     };
   }
 
   async synced(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#informers.values().map((informer) => informer.synced(signal)));
+    await Promise.all(this.#kinds.values().map((one) => one.synced(signal)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#informers.values().map((informer) => informer[Symbol.asyncDispose]()));
+    await Promise.all(this.#kinds.values().map((one) => one[Symbol.asyncDispose]()));
   }
 }
 

@@ -1,0 +1,104 @@
+import { mapKeys, type Watched } from '#lib/control/controller.ts';
+import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import {
+  CLUSTER_TRIGGER_AUTHENTICATIONS,
+  SCALED_JOBS,
+  SCALED_OBJECTS,
+  TRIGGER_AUTHENTICATIONS,
+} from '../objects/resources.ts';
+import type { ScaledJob } from '../objects/scaled-job.ts';
+import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
+import { AUTHENTICATION_KINDS, authenticationNames } from './authentication-names.ts';
+import { type FollowOptions, NamespacedObjects } from './namespaced-objects.ts';
+import { targetName, Workloads } from './workloads.ts';
+
+/** What every replica follows of its own kinds, and of what they scale. */
+export interface FollowedObjects extends AsyncDisposable {
+  readonly objects: NamespacedObjects<ScaledObject>;
+  readonly scaledJobs: NamespacedObjects<ScaledJob>;
+  readonly authentications: NamespacedObjects<TriggerAuthentication>;
+  readonly clusterAuthentications: NamespacedObjects<TriggerAuthentication>;
+  readonly workloads: Workloads;
+  /** Has ScaledObjects looked at whose target changes. */
+  readonly targets: Watched;
+  /** Has ScaledObjects looked at whose authentications change. */
+  readonly authenticationsOfObjects: readonly Watched[];
+  readonly authenticationsOfJobs: readonly Watched[];
+  /** One by its kind and key. */
+  authentication(kind: string, key: string): TriggerAuthentication | undefined;
+  /** What an object refers to, as it is now. */
+  authenticationsOf(object: ScaledObject | ScaledJob): readonly (TriggerAuthentication | undefined)[];
+  start(): void;
+  readonly isSynced: boolean;
+}
+
+export function followObjects(options: FollowOptions): FollowedObjects {
+  const objects = new NamespacedObjects<ScaledObject>(
+    {
+      ...{ resource: SCALED_OBJECTS, transform: (value) => readObject(value) as ScaledObject },
+      indexes: {
+        namespace: ({ metadata }) => [metadata.namespace ?? ''],
+        target: (object) => [targetName(targetOf(object))],
+        authentication: authenticationNames,
+      },
+    },
+    options,
+  );
+  const scaledJobs = new NamespacedObjects<ScaledJob>(
+    {
+      ...{ resource: SCALED_JOBS, transform: (value) => readObject(value) as ScaledJob },
+      indexes: { authentication: authenticationNames },
+    },
+    options,
+  );
+  const transform = (value: unknown) => readObject(value) as TriggerAuthentication;
+  const authentications = new NamespacedObjects({ resource: TRIGGER_AUTHENTICATIONS, transform }, options);
+  const clusterAuthentications = new NamespacedObjects(
+    { resource: CLUSTER_TRIGGER_AUTHENTICATIONS, transform },
+    options,
+  );
+  const workloads = new Workloads(options);
+  const all = [objects, scaledJobs, authentications, clusterAuthentications, workloads];
+  const authentication = (kind: string, key: string) =>
+    (kind === AUTHENTICATION_KINDS[1] ? clusterAuthentications : authentications).find(key);
+  const whoRefer = (users: NamespacedObjects<ScaledObject> | NamespacedObjects<ScaledJob>) =>
+    [authentications, clusterAuthentications].map((one, index) =>
+      mapKeys(one, ({ key }) =>
+        keysOf(users.findBy('authentication', `${AUTHENTICATION_KINDS[index]} ${key}`)),
+      ),
+    );
+  return {
+    ...{ objects, scaledJobs, authentications, clusterAuthentications, workloads, authentication },
+    targets: {
+      onChange: (listener) =>
+        workloads.onChange(
+          (name) => {
+            for (const key of keysOf(objects.findBy('target', name))) listener({ key });
+          },
+          { replay: false },
+        ),
+      synced: (signal) => workloads.synced(signal),
+    },
+    authenticationsOfObjects: whoRefer(objects),
+    authenticationsOfJobs: whoRefer(scaledJobs),
+    authenticationsOf: (object) =>
+      authenticationNames(object).map((name) => {
+        const [kind = '', key = ''] = name.split(' ');
+        return authentication(kind, key);
+      }),
+    start() {
+      for (const one of all) one.start();
+    },
+    get isSynced() {
+      return all.every((one) => one.isSynced);
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+function keysOf(objects: readonly (ScaledObject | ScaledJob)[]): readonly string[] {
+  return objects.map(({ metadata }) => keyOf(metadata));
+}

@@ -1,0 +1,87 @@
+import { type ChangeSource, type Controller, DONE, mapKeys } from '#lib/control/controller.ts';
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import { removeFinalizer } from '#lib/control/finalizers.ts';
+import type { StatusWriter } from '#lib/control/status-writer.ts';
+import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { eventsOf } from '../objects/object-events.ts';
+import { FINALIZER } from '../objects/resources.ts';
+import type { ScaledJob } from '../objects/scaled-job.ts';
+import type { ScaledObject } from '../objects/scaled-object.ts';
+import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
+import { type AUTHENTICATION_KINDS, authenticationNames } from './authentication-names.ts';
+import type { NamespacedObjects } from './namespaced-objects.ts';
+
+type Status = NonNullable<TriggerAuthentication['status']>;
+
+/** What the controller of one of the kinds works with. */
+export interface TriggerAuthenticationDependencies {
+  readonly kind: (typeof AUTHENTICATION_KINDS)[number];
+  readonly authentications: NamespacedObjects<TriggerAuthentication>;
+  readonly objects: NamespacedObjects<ScaledObject>;
+  readonly scaledJobs: NamespacedObjects<ScaledJob>;
+  readonly client: ResourceClient<TriggerAuthentication>;
+  readonly statuses: Pick<StatusWriter<Status, TriggerAuthentication>, 'write'>;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly clock: Clock;
+}
+
+/** Tells that authentications come, change and go, and who uses them. A new one for each term as leader. */
+export function triggerAuthenticationController(dependencies: TriggerAuthenticationDependencies): Controller {
+  const { kind, authentications, objects, scaledJobs, client, statuses, clock } = dependencies;
+  const known = new Map<string, TriggerAuthentication>();
+  const users = <T extends ScaledObject | ScaledJob>(source: ChangeSource<ObjectChange<T>>) =>
+    mapKeys(source, ({ previous, current }) => referredTo(kind, previous, current));
+  return {
+    name: kind.toLowerCase(),
+    watches: [authentications, users(objects), users(scaledJobs)],
+    async reconcile(key, signal) {
+      const found = authentications.find(key);
+      const before = known.get(key);
+      if (!found || (before && before.metadata.uid !== found.metadata.uid)) {
+        if (before) tell(before, 'Deleted', `${kind} was deleted`);
+        known.delete(key);
+      }
+      if (!found) return DONE;
+      if (found.metadata.deletionTimestamp) {
+        // Ours have none, but those that KEDA has marked would wait for it for ever.
+        await removeFinalizer(found, FINALIZER, { client, clock, signal });
+        return DONE;
+      }
+      const { generation } = found.metadata;
+      if (!known.has(key) && generation === 1 && !found.status)
+        tell(found, 'Added', `New ${kind} configured`);
+      if (before && before.metadata.generation !== generation && before.metadata.uid === found.metadata.uid)
+        tell(found, 'Updated', `${kind} ${found.metadata.name} is updated`);
+      known.set(key, found);
+      const name = `${kind} ${key}`;
+      await statuses.write(
+        found,
+        {
+          scaledobjects: namesOf(objects.findBy('authentication', name)),
+          scaledjobs: namesOf(scaledJobs.findBy('authentication', name)),
+        },
+        signal,
+      );
+      return DONE;
+    },
+  };
+
+  function tell(object: TriggerAuthentication, what: 'Added' | 'Updated' | 'Deleted', message: string): void {
+    eventsOf(object, kind, dependencies.events).normal(`${kind}${what}`, message);
+  }
+}
+
+/** Keys of the authentications of a kind that an object refers to, or did. */
+function referredTo(
+  kind: string,
+  ...objects: readonly (ScaledObject | ScaledJob | undefined)[]
+): ReadonlySet<string> {
+  const names = objects.flatMap((object) => (object ? authenticationNames(object) : []));
+  return new Set(names.flatMap((name) => (name.startsWith(`${kind} `) ? [name.slice(kind.length + 1)] : [])));
+}
+
+function namesOf(objects: readonly (ScaledObject | ScaledJob)[]): string {
+  return [...new Set(objects.map(({ metadata }) => metadata.name))].sort().join(',');
+}

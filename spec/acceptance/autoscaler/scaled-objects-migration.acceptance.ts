@@ -1,0 +1,184 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type RealRedis, startRedis } from '#spec/support/real-redis.ts';
+import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { freePort } from '#spec/support/spawned-server.ts';
+import { needControllers } from '../control-plane/need-binaries.ts';
+import { InstalledAutoscaler } from './installed-autoscaler.ts';
+import { kedaApiService, kedaDefinitions, kedaHpa, kedaScaledObject, kedaStatus } from './keda-objects.ts';
+import { ObservedObjects } from './observed-objects.ts';
+import { deployment } from './scheduled-objects.ts';
+
+const OBJECTS = '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects';
+const HPAS = '/apis/autoscaling/v2beta2/namespaces/default/horizontalpodautoscalers';
+const SERVICE = 'v1beta1.external.metrics.k8s.io';
+const METRIC = { name: 's0-redis-jobs', target: '10' };
+
+interface Found {
+  readonly metadata: {
+    readonly uid: string;
+    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly { readonly uid: string }[];
+  };
+  readonly spec: { readonly metrics?: readonly object[]; readonly scaleTargetRef?: object };
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+// One story: each step finds what the steps before it left. docs/keda-migration.md tells it to people.
+describe('ScaledObjects that were those of KEDA, on a real API server', function () {
+  this.timeout(600_000);
+  this.bail(true);
+
+  const stack = new AsyncDisposableStack();
+  const watching = new AbortController();
+  let installed: InstalledAutoscaler;
+  let objects: ObservedObjects;
+  let autoscaler: SpawnedProgram;
+  let redis: RealRedis;
+  let port: number;
+  let first: { readonly object: Found; readonly hpa: Found };
+  let fewest = Number.POSITIVE_INFINITY;
+
+  before(async function () {
+    const binaries = await needControllers(this);
+    const started = await startRedis();
+    if (!started) {
+      console.log('  SKIPPED: there is no redis-server on this machine');
+      return this.skip();
+    }
+    redis = stack.use(started);
+    for (let job = 0; job < 25; job++) await redis.send('RPUSH', 'jobs', `${job}`);
+    installed = stack.use(
+      await InstalledAutoscaler.start(binaries, 'autoscaler-scaled-objects', leaveAsKeda),
+    );
+    objects = new ObservedObjects(installed);
+    stack.defer(() => watching.abort());
+    void watch();
+  });
+
+  afterEach(function () {
+    if (this.currentTest?.isFailed()) console.log(autoscaler?.output.slice(-20).join('\n'));
+  });
+
+  after(() => stack.disposeAsync());
+
+  it('are taken over as they are, with their HPAs in place, and no replica is lost', async () => {
+    port = await freePort();
+    await installed.expose(port);
+    autoscaler = await installed.startReplica([
+      ...[`--secure-port=${port}`, '--allowed-hosts=127.0.0.0/8', '--leader-elect-lease-duration=3s'],
+      ...['--leader-elect-renew-deadline=2s', '--leader-elect-retry-period=500ms'],
+    ]);
+    await autoscaler.line(/Serving/, 60_000);
+    await installed.run('wait', '--for=condition=Available', `apiservice/${SERVICE}`, '--timeout=60s');
+    await objects.untilCondition('web', 'HPAActive', 'True');
+    const { object, hpa } = await found();
+    expect(object.metadata.uid).to.equal(first.object.metadata.uid);
+    expect(object.spec).to.deep.equal(first.object.spec);
+    expect(object.status).to.include({ originalReplicaCount: 1, hpaName: 'keda-hpa-web' });
+    expect(hpa.metadata.uid).to.equal(first.hpa.metadata.uid);
+    expect(hpa.metadata.ownerReferences).to.deep.equal(first.hpa.metadata.ownerReferences);
+    expect(hpa.spec).to.deep.equal(first.hpa.spec);
+    expect(fewest).to.equal(3);
+  });
+
+  it('scale on', async () => {
+    for (let job = 0; job < 20; job++) await redis.send('RPUSH', 'jobs', `${job}`);
+    await objects.untilReplicas('web', 5);
+    expect(fewest).to.equal(3);
+  });
+
+  it('are given back as they were, and no replica is lost', async () => {
+    autoscaler.kill('SIGTERM');
+    await autoscaler.ended;
+    fewest = Number.POSITIVE_INFINITY;
+    await installed.run('delete', 'apiservice', SERVICE);
+    await installed.apply(kedaApiService(installed.controlPlane.pki.serverCa.certificatePem));
+    await replaceDefinitions();
+    await sleep(5000); // the HPA controller looks twice
+    const { object, hpa } = await found();
+    expect(object.metadata).to.deep.include({
+      uid: first.object.metadata.uid,
+      finalizers: ['finalizer.keda.sh'],
+    });
+    expect(object.spec).to.deep.equal(first.object.spec);
+    expect(Object.keys(object.status ?? {})).to.include.members([
+      ...['scaleTargetKind', 'scaleTargetGVKR', 'originalReplicaCount', 'lastActiveTime'],
+      ...['externalMetricNames', 'conditions', 'hpaName', 'triggersTypes'],
+    ]);
+    expect(hpa.metadata.uid).to.equal(first.hpa.metadata.uid);
+    expect(hpa.metadata.ownerReferences).to.deep.equal(first.hpa.metadata.ownerReferences);
+    expect(hpa.spec).to.deep.equal(first.hpa.spec);
+    expect(fewest).to.equal(5);
+  });
+
+  /** What a cluster is like whose KEDA has been scaled to zero. */
+  async function leaveAsKeda(cluster: InstalledAutoscaler): Promise<void> {
+    installed = cluster;
+    await cluster.run('create', 'namespace', 'keda');
+    await replaceDefinitions();
+    await cluster.run('wait', '--for=condition=Established', 'crd', '--all');
+    await cluster.apply(kedaApiService(cluster.controlPlane.pki.serverCa.certificatePem));
+    const { client } = cluster.controlPlane;
+    const trigger = {
+      type: 'redis',
+      metadata: { address: redisAddress(), listName: 'jobs', listLength: '10' },
+    };
+    const behavior = { scaleDown: { stabilizationWindowSeconds: 1 } };
+    const object = kedaScaledObject('web', {
+      ...{ pollingInterval: 2, cooldownPeriod: 5, maxReplicaCount: 10, triggers: [trigger] },
+      advanced: { horizontalPodAutoscalerConfig: { behavior } },
+    });
+    await cluster.apply(deployment('web', 3));
+    const { metadata } = await client.create(OBJECTS, object);
+    await client.create(HPAS, kedaHpa('web', metadata.uid ?? '', METRIC));
+    await writeStatus(cluster, { ...object, status: kedaStatus('web', METRIC.name) });
+    first = await found();
+    // docs/keda-migration.md: what KEDA has put into it stays otherwise, and contradicts ours.
+    await cluster.run('delete', 'apiservice', SERVICE);
+  }
+
+  async function replaceDefinitions(): Promise<void> {
+    const path = join(installed.controlPlane.folder, 'definitions.json');
+    await writeFile(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: kedaDefinitions() }));
+    await installed.run('apply', '--server-side', '--force-conflicts', '--filename', path);
+  }
+
+  async function writeStatus(cluster: InstalledAutoscaler, object: object): Promise<void> {
+    const path = join(cluster.controlPlane.folder, 'status.json');
+    const latest = await cluster.run(
+      'get',
+      'scaledobjects',
+      'web',
+      '--output=jsonpath={.metadata.resourceVersion}',
+    );
+    await writeFile(
+      path,
+      JSON.stringify({ ...object, metadata: { name: 'web', namespace: 'default', resourceVersion: latest } }),
+    );
+    await cluster.run('replace', '--raw', `${OBJECTS}/web/status`, '--filename', path);
+  }
+
+  function redisAddress(): string {
+    return `${redis.host}:${redis.port}`;
+  }
+
+  async function found(): Promise<{ readonly object: Found; readonly hpa: Found }> {
+    const { client } = installed.controlPlane;
+    return {
+      object: await client.get<Found>(`${OBJECTS}/web`),
+      hpa: await client.get<Found>(`${HPAS}/keda-hpa-web`),
+    };
+  }
+
+  /** Sees how few replicas there were at the fewest. */
+  async function watch(): Promise<void> {
+    while (!watching.signal.aborted) {
+      const count = await objects.replicas('web').catch(() => undefined);
+      if (count !== undefined) fewest = Math.min(fewest, count);
+      await sleep(100);
+    }
+  }
+});

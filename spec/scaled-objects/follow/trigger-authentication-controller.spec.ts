@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import {
+  PATHS,
+  type ScaledObjectsCluster,
+  startScaledObjectsCluster,
+} from '#spec/support/scaled-objects-cluster.ts';
+
+const CLUSTER_WIDE = '/apis/keda.sh/v1alpha1/clustertriggerauthentications';
+
+describe('triggerAuthenticationController', function () {
+  this.timeout(60_000);
+
+  it('tells that authentications come, change and go, and who uses them', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await authentication(cluster, 'TriggerAuthentication', 'own');
+    await authentication(cluster, 'ClusterTriggerAuthentication', 'shared');
+    for (const name of ['b', 'a'])
+      await cluster.scaledObject(name, {
+        triggers: [
+          cluster.trigger('/queue', { authenticationRef: { name: 'own' } }),
+          cluster.trigger('/queue', {
+            authenticationRef: { name: 'shared', kind: 'ClusterTriggerAuthentication' },
+          }),
+        ],
+      });
+    await cluster.lead();
+    const own = `${PATHS.authentications}/own`;
+    await cluster.holds(async () => (await cluster.get(own)).status?.scaledobjects === 'a,b');
+    await cluster.holds(
+      async () => (await cluster.get(`${CLUSTER_WIDE}/shared`)).status?.scaledobjects === 'a,b',
+    );
+    await cluster.api.patch(own, 'merge', { spec: { secretTargetRef: [] } });
+    await cluster.holds(() =>
+      cluster.events.some((event) => event.startsWith('own TriggerAuthenticationUpdated')),
+    );
+    await cluster.api.delete(own);
+    await cluster.holds(() =>
+      cluster.events.some((event) => event.startsWith('own TriggerAuthenticationDeleted')),
+    );
+    expect(cluster.events.filter((event) => /^(?:own|shared) /.test(event)).sort()).to.deep.equal([
+      'own TriggerAuthenticationAdded New TriggerAuthentication configured',
+      'own TriggerAuthenticationDeleted TriggerAuthentication was deleted',
+      'own TriggerAuthenticationUpdated TriggerAuthentication own is updated',
+      'shared ClusterTriggerAuthenticationAdded New ClusterTriggerAuthentication configured',
+    ]);
+  });
+
+  it('lets go one that KEDA has marked, and forgets who uses it no longer', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await authentication(cluster, 'TriggerAuthentication', 'own', { finalizers: ['finalizer.keda.sh'] });
+    await cluster.scaledObject('web', {
+      triggers: [cluster.trigger('/queue', { authenticationRef: { name: 'own' } })],
+    });
+    await cluster.lead();
+    const own = `${PATHS.authentications}/own`;
+    await cluster.holds(async () => (await cluster.get(own)).status?.scaledobjects === 'web');
+    await cluster.api.patch(`${PATHS.scaledObjects}/web`, 'merge', {
+      spec: { triggers: [cluster.trigger('/queue')] },
+    });
+    await cluster.holds(async () => (await cluster.get(own)).status?.scaledobjects === undefined);
+    await cluster.api.delete(own);
+    await cluster.holds(async () => (await cluster.get(own)).code === 404);
+  });
+});
+
+async function authentication(
+  cluster: ScaledObjectsCluster,
+  kind: 'TriggerAuthentication' | 'ClusterTriggerAuthentication',
+  name: string,
+  metadata: object = {},
+): Promise<void> {
+  await cluster.create(kind === 'TriggerAuthentication' ? PATHS.authentications : CLUSTER_WIDE, {
+    ...{ apiVersion: 'keda.sh/v1alpha1', kind, metadata: { name, ...metadata } },
+    spec: { secretTargetRef: [{ parameter: 'password', name: 's', key: 'k' }] },
+  });
+}
