@@ -11,7 +11,7 @@ import { seriesNames, servedSeries } from '#spec/support/served-series.ts';
 
 // Flags of other programs that our documents speak of.
 const KUBECTL =
-  'api-version chunk-size clusterrole for insecure-skip-tls-verify namespace non-resource-url raw resource server serviceaccount timeout type user verb';
+  'api-version chunk-size clusterrole for force-conflicts insecure-skip-tls-verify namespace non-resource-url raw replicas resource server server-side serviceaccount timeout type user verb';
 const HELM = 'install set';
 const NPM = 'include loglevel no-audit no-fund omit';
 const SIMULATOR = 'nodes pods-per-node';

@@ -5,7 +5,6 @@ import { type Controller, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
-import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -28,7 +27,6 @@ import { LoopMemories } from './loop/loop-memory.ts';
 import { scaledObjectController } from './loop/scaled-object-controller.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
-  FIELD_MANAGER,
   SCALED_JOBS,
   SCALED_OBJECTS,
   TRIGGER_AUTHENTICATIONS,
@@ -36,9 +34,9 @@ import {
 import type { ScaledJob } from './objects/scaled-job.ts';
 import type { ScaledObject } from './objects/scaled-object.ts';
 import type { TriggerAuthentication } from './objects/trigger-authentication.ts';
-import { withoutEmpty } from './objects/without-empty.ts';
 import { KeySignal } from './plan/key-signal.ts';
 import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
+import { writtenStatuses } from './statuses/written-statuses.ts';
 import { debugScaledObjects } from './told/debug-scaled-objects.ts';
 import { kedaSeries } from './told/keda-series.ts';
 import { registeredSeries } from './told/registered-series.ts';
@@ -175,7 +173,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         },
         others: [targets, mapKeys(informer, ({ previous, current }) => ownersOf(previous, current))],
         client: scaledObjects,
-        statuses: statusesOf(scaledObjects),
+        statuses: writtenStatuses(scaledObjects),
         limitedByDefault: limitedByDefault(client),
       });
     },
@@ -186,7 +184,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         const own = new ResourceClient<TriggerAuthentication>({ api: client, resource });
         return triggerAuthenticationController({
           ...environment,
-          ...{ kind, objects, scaledJobs, client: own, statuses: statusesOf(own) },
+          ...{ kind, objects, scaledJobs, client: own, statuses: writtenStatuses(own) },
           authentications: isNamespaced ? authentications : clusterAuthentications,
         });
       });
@@ -203,7 +201,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         memories: term.memories,
         others: followed.authenticationsOfJobs,
         objects: scaledJobs,
-        statuses: statusesOf(jobs),
+        statuses: writtenStatuses(jobs),
         jobs: new JobClient({ api: client, version: environment.version }),
         authenticationsOf: (object) => followed.authenticationsOf(object),
       });
@@ -219,14 +217,6 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       plans[Symbol.dispose]();
       await Promise.all([followed, hpas?.informer, collection].map((one) => one?.[Symbol.asyncDispose]()));
     },
-  };
-}
-
-function statusesOf<Status extends object, T extends StatefulObject<Status>>(client: ResourceClient<T>) {
-  const writer = new StatusWriter<Status, T>({ client, fieldManager: FIELD_MANAGER });
-  return {
-    write: (object: T, status: Status, signal: AbortSignal) =>
-      writer.write(object, withoutEmpty(status), signal),
   };
 }
 

@@ -1,7 +1,6 @@
 import { type ChangeSource, type Controller, DONE, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { removeFinalizer } from '#lib/control/finalizers.ts';
-import type { StatusWriter } from '#lib/control/status-writer.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -10,6 +9,7 @@ import { FINALIZER } from '../objects/resources.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
+import type { WrittenStatuses } from '../statuses/written-statuses.ts';
 import { type AUTHENTICATION_KINDS, authenticationNames } from './authentication-names.ts';
 import type { NamespacedObjects } from './namespaced-objects.ts';
 
@@ -22,7 +22,7 @@ export interface TriggerAuthenticationDependencies {
   readonly objects: NamespacedObjects<ScaledObject>;
   readonly scaledJobs: NamespacedObjects<ScaledJob>;
   readonly client: ResourceClient<TriggerAuthentication>;
-  readonly statuses: Pick<StatusWriter<Status, TriggerAuthentication>, 'write'>;
+  readonly statuses: WrittenStatuses<Status, TriggerAuthentication>;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly clock: Clock;
 }

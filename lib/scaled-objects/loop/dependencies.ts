@@ -2,7 +2,6 @@ import type { Collection } from '#lib/collection/collection.ts';
 import type { Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
-import type { StatusWriter } from '#lib/control/status-writer.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -10,6 +9,7 @@ import type { Workloads } from '../follow/workloads.ts';
 import type { HpaClient, ManagedHpa } from '../hpa/hpa-client.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../objects/scaled-object.ts';
 import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
+import type { WrittenStatuses } from '../statuses/written-statuses.ts';
 import type { LoopMemories } from './loop-memory.ts';
 
 /** What the controller of ScaledObjects works with. */
@@ -28,7 +28,7 @@ export interface ScaledObjectDependencies {
   readonly plans: ScaledObjectPlans;
   readonly collection: Collection;
   readonly client: ResourceClient<ScaledObject>;
-  readonly statuses: Pick<StatusWriter<ScaledObjectStatus, ScaledObject>, 'write'>;
+  readonly statuses: WrittenStatuses<ScaledObjectStatus, ScaledObject>;
   readonly hpaClient: HpaClient;
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly events: Pick<EventRecorder, 'record'>;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withoutEmpty } from '#lib/scaled-objects/objects/without-empty.ts';
+import { withoutEmpty } from '#lib/scaled-objects/statuses/without-empty.ts';
 
 describe('withoutEmpty', () => {
   it('leaves out what is empty, at any depth of objects, and keeps zeros', () => {

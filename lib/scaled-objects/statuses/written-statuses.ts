@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { FIELD_MANAGER } from '../objects/resources.ts';
+import { mergePatch } from './merge-patch.ts';
+import { withoutEmpty } from './without-empty.ts';
+
+/** Writes statuses of one kind. */
+export interface WrittenStatuses<Status, T> {
+  /** @returns the object as it is now */
+  write(object: T, status: Status, signal: AbortSignal): Promise<T>;
+}
+
+const INVALID = 422;
+
+/**
+ * Writes statuses by server-side apply, and by merge where that cannot be: Kubernetes 1.20 refuses to apply anything to a
+ * custom object in which an empty text stands anywhere, as KEDA leaves them.
+ */
+export function writtenStatuses<Status extends object, T extends StatefulObject<Status>>(
+  client: ResourceClient<T>,
+): WrittenStatuses<Status, T> {
+  const writer = new StatusWriter<Status, T>({ client, fieldManager: FIELD_MANAGER });
+  /** Objects that could not be applied to, by their UIDs. */
+  const merged = new Set<string>();
+
+  async function merge(object: T, status: Status, signal: AbortSignal): Promise<T> {
+    const { uid, name, namespace } = object.metadata;
+    const before = object.status ?? {};
+    if (isDeepStrictEqual(before, status)) return object;
+    const body = { metadata: { uid }, status: mergePatch(before, status) };
+    const at = { name, ...(namespace && { namespace }) };
+    return await client.patch(
+      at,
+      { type: 'merge', body },
+      { fieldManager: FIELD_MANAGER, subresource: 'status', signal },
+    );
+  }
+
+  return {
+    async write(object, status, signal) {
+      const { uid = '' } = object.metadata;
+      const wanted = JSON.parse(JSON.stringify(withoutEmpty(status)));
+      if (merged.has(uid)) return await merge(object, wanted, signal);
+      try {
+        return await writer.write(object, wanted, signal);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.statusCode !== INVALID) throw error;
+        const written = await merge(object, wanted, signal);
+        merged.add(uid);
+        return written;
+      }
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { writtenStatuses } from '#lib/scaled-objects/statuses/written-statuses.ts';
+
+interface Thing extends KubernetesObject {
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+describe('writtenStatuses', () => {
+  const { signal } = new AbortController();
+  const thing: Thing = { metadata: { name: 'a', namespace: 'n', uid: 'u' }, status: { types: '', kept: 1 } };
+
+  it('merges what cannot be applied, and does not try that again', async () => {
+    const calls: unknown[] = [];
+    const client = refusingClient(422, calls);
+    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(client);
+    await statuses.write(thing, { kept: 2, empty: '' }, signal);
+    await statuses.write({ ...thing, status: { kept: 2 } }, { kept: 3 }, signal);
+    await statuses.write({ ...thing, status: { kept: 3 } }, { kept: 3 }, signal);
+    expect(calls).to.deep.equal([
+      'apply',
+      { metadata: { uid: 'u' }, status: { types: null, kept: 2 } },
+      { metadata: { uid: 'u' }, status: { kept: 3 } },
+    ]);
+  });
+
+  it('passes on any other refusal', async () => {
+    const calls: unknown[] = [];
+    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(refusingClient(403, calls));
+    const refusal = await statuses.write(thing, { kept: 2 }, signal).catch((error: unknown) => error);
+    expect(refusal).to.be.instanceOf(ApiError);
+    expect(calls).to.deep.equal(['apply']);
+  });
+});
+
+/** Refuses to apply, as a server does; merges go through. */
+function refusingClient(statusCode: number, calls: unknown[]): ResourceClient<Thing> {
+  const client: Pick<ResourceClient<Thing>, 'apply' | 'patch'> = {
+    async apply() {
+      calls.push('apply');
+      throw new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined });
+    },
+    async patch(_, { body }) {
+      calls.push(body);
+      return { metadata: { name: 'a' } };
+    },
+  };
+  return client as ResourceClient<Thing>;
+}
