@@ -1,4 +1,5 @@
 import type { Query, Sample } from '#lib/sources/query.ts';
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -86,10 +87,16 @@ export class Poll {
   #record: PollRecord | undefined;
   #reading: Reading | undefined;
   #failure: PollFailure | undefined;
+  readonly #failures: FailureLog;
 
   constructor(query: Query, environment: PollEnvironment) {
     this.#query = query;
     this.#environment = environment;
+    this.#failures = new FailureLog({
+      logger: environment.logger,
+      failing: 'A source fails; it is asked again',
+      recovered: 'A source responds again',
+    });
     this.#nextAtMonotonicMs = environment.clock.monotonicMs();
   }
 
@@ -198,20 +205,19 @@ export class Poll {
   }
 
   #succeed(samples: readonly Sample[], notes: readonly string[]): void {
-    const { clock, logger } = this.#environment;
+    const { clock } = this.#environment;
     this.#reading = {
       ...{ samples, notes },
       receivedAtMs: clock.nowMs(),
       receivedAtMonotonicMs: clock.monotonicMs(),
     };
-    if (this.#failure) logger.info('A source responds again', { query: this.#query.description });
+    this.#failures.succeed({ query: this.#query.description });
     this.#failure = undefined;
   }
 
   #fail(error: Error): void {
-    const { clock, logger } = this.#environment;
-    if (!this.#failure)
-      logger.error('A source fails; it is asked again', error, { query: this.#query.description });
+    const { clock } = this.#environment;
+    this.#failures.fail(error, { query: this.#query.description });
     const { sinceMs = clock.nowMs(), count = 0 } = this.#failure ?? {};
     this.#failure = { error, sinceMs, count: count + 1 };
   }
