@@ -54,9 +54,9 @@ export interface StoredMetrics {
 export class MetricStore implements ExternalMetricsProvider {
   readonly #owners = new Map<string, StoredMetrics>();
   /** By their names in lower case. */
-  readonly #external = new Map<string, Set<StoredExternalMetric>>();
+  readonly #external = new Map<string, ByNamespace<StoredExternalMetric>>();
   /** By `RESOURCE/NAME`. */
-  readonly #objects = new Map<string, Set<StoredObjectMetric>>();
+  readonly #objects = new Map<string, ByNamespace<StoredObjectMetric>>();
   #externalNames: readonly string[] | undefined;
   #objectNames: readonly DiscoveredMetric[] | undefined;
 
@@ -83,7 +83,7 @@ export class MetricStore implements ExternalMetricsProvider {
 
   metrics(): readonly string[] {
     this.#externalNames ??= [
-      ...new Set([...this.#external.values()].flatMap((served) => [...served].map(({ name }) => name))),
+      ...new Set([...this.#external.values()].flatMap((served) => allOf(served).map(({ name }) => name))),
     ].sort();
     return this.#externalNames;
   }
@@ -96,9 +96,9 @@ export class MetricStore implements ExternalMetricsProvider {
     const served = this.#external.get(metric.toLowerCase());
     if (!served) return undefined;
     const values = new Map<string, readonly ExternalValue[]>();
-    for (const one of served) {
+    for (const one of served.get(namespace) ?? []) {
       const { name, labels } = one;
-      if (one.namespace !== namespace || !mayMatch(selector, labels)) continue;
+      if (!mayMatch(selector, labels)) continue;
       const read = one.values().flatMap(({ sourceLabels, ...value }): readonly ExternalValue[] => {
         const merged = { ...sourceLabels, ...labels };
         return selector.matches(merged) ? [{ ...value, metric: name, labels: merged }] : [];
@@ -116,9 +116,12 @@ export class MetricStore implements ExternalMetricsProvider {
   #discovered(): readonly DiscoveredMetric[] {
     this.#objectNames ??= [...this.#objects]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .flatMap(([, [first]]) =>
-        first ? { resource: first.resource, metric: first.name, isNamespaced: first.isNamespaced } : [],
-      );
+      .flatMap(([, served]) => {
+        const [first] = allOf(served);
+        return first
+          ? { resource: first.resource, metric: first.name, isNamespaced: first.isNamespaced }
+          : [];
+      });
     return this.#objectNames;
   }
 
@@ -127,8 +130,8 @@ export class MetricStore implements ExternalMetricsProvider {
     const served = this.#objects.get(`${query.resource}/${query.metric}`);
     if (!served) return undefined;
     const values = new Map<string, ObjectValue>();
-    for (const one of served) {
-      if (one.namespace !== namespace || !metricSelector.matches(one.labels)) continue;
+    for (const one of served.get(namespace) ?? []) {
+      if (!metricSelector.matches(one.labels)) continue;
       for (const { objectLabels, ...value } of one.values()) {
         const { object } = value;
         const isWanted = name === undefined ? selects(labelSelector, objectLabels) : object.name === name;
@@ -156,14 +159,31 @@ function selects(selector: LabelSelector, labels: Readonly<Record<string, string
   return selector.requirements.length === 0 || (labels !== undefined && selector.matches(labels));
 }
 
-function addTo<T>(groups: Map<string, Set<T>>, key: string, one: T): void {
-  const group = groups.get(key);
-  if (group) group.add(one);
-  else groups.set(key, new Set([one]));
+/** What is served under one name, which many namespaces may have. */
+type ByNamespace<T> = Map<string, Set<T>>;
+
+function allOf<T>(served: ByNamespace<T>): readonly T[] {
+  return [...served.values()].flatMap((ofOne) => [...ofOne]);
 }
 
-function takeFrom<T>(groups: Map<string, Set<T>>, key: string, one: T): void {
-  const group = groups.get(key);
-  group?.delete(one);
-  if (group?.size === 0) groups.delete(key);
+function addTo<T extends { readonly namespace: string }>(
+  names: Map<string, ByNamespace<T>>,
+  name: string,
+  one: T,
+): void {
+  const served = names.get(name) ?? new Map<string, Set<T>>();
+  const ofOne = served.get(one.namespace) ?? new Set<T>();
+  names.set(name, served.set(one.namespace, ofOne.add(one)));
+}
+
+function takeFrom<T extends { readonly namespace: string }>(
+  names: Map<string, ByNamespace<T>>,
+  name: string,
+  one: T,
+): void {
+  const served = names.get(name);
+  const ofOne = served?.get(one.namespace);
+  ofOne?.delete(one);
+  if (ofOne?.size === 0) served?.delete(one.namespace);
+  if (served?.size === 0) names.delete(name);
 }
