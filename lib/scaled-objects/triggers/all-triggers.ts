@@ -1,8 +1,10 @@
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { awsSqsQueueTrigger, type SqsTriggerOptions } from './aws-sqs-queue.ts';
 import { cronTrigger } from './cron.ts';
 import { type ExternalTriggerOptions, externalTrigger } from './external.ts';
 import type { HttpClients } from './http-clients.ts';
+import { influxdbTrigger } from './influxdb.ts';
 import { kubernetesWorkloadTrigger, type ListPods } from './kubernetes-workload.ts';
 import { metricsApiTrigger } from './metrics-api.ts';
 import { mysqlTrigger } from './mysql.ts';
@@ -19,7 +21,8 @@ import type { Trigger } from './trigger.ts';
 export interface AllTriggersOptions
   extends SqlTriggerOptions,
     ExternalTriggerOptions,
-    RabbitmqTriggerOptions {
+    RabbitmqTriggerOptions,
+    SqsTriggerOptions {
   readonly redis: RedisServers;
   readonly clock: Clock;
   readonly clients: HttpClients;
@@ -31,10 +34,12 @@ export interface AllTriggersOptions
 /** Every kind of triggers that there is. */
 export function allTriggers(options: AllTriggersOptions): readonly Trigger[] {
   return [
+    awsSqsQueueTrigger(options),
     cronTrigger(options),
     externalTrigger(options),
     resourceTrigger('cpu'),
     resourceTrigger('memory'),
+    influxdbTrigger(options),
     kubernetesWorkloadTrigger(options),
     metricsApiTrigger(options),
     mysqlTrigger(options),

@@ -4,6 +4,7 @@ import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
+import { SqsRegions } from '#lib/sources/sqs/sqs-regions.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AllTriggersOptions } from './all-triggers.ts';
 import { HttpClients } from './http-clients.ts';
@@ -32,6 +33,7 @@ export function openTriggerSources(options: TriggerSourcesOptions): AllTriggersO
     ),
     brokers: stack.use(new AmqpBrokers({ clock, allowedHosts })),
     scalers: stack.use(new ExternalScalers({ clock, allowedHosts })),
+    regions: stack.use(new SqsRegions()),
     redis: stack.use(new RedisServers({ clock, allowedHosts })),
     databases: stack.use(new SqlDatabases({ clock })),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

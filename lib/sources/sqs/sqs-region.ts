@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { digestOf } from '../digest.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import type { Query, Sample } from '../query.ts';
 import { boundedRequestHandler } from './bounded-request-handler.ts';
@@ -50,11 +50,11 @@ export class SqsRegion implements AsyncDisposable {
 
   /** How many messages are in a queue; by default those that wait to be received. */
   queueLength(queue: SqsQueue, counted: readonly CountedMessages[] = ['waiting']): Query {
-    const { region, endpoint, credentials } = this.#options;
+    const { region } = this.#options;
     const name = 'name' in queue ? queue.name : (queue.url.split('/').at(-1) ?? '');
     const wanted = [...new Set(counted)].sort();
     return {
-      key: JSON.stringify(['sqs', region, endpoint?.href, keyOf(credentials), queue, wanted]),
+      key: JSON.stringify(['sqs', sqsRegionKey(this.#options), queue, wanted]),
       description: `length of queue ${name} of SQS in ${region}`,
       ask: async (signal) => {
         try {
@@ -88,7 +88,8 @@ export class SqsRegion implements AsyncDisposable {
       { abortSignal: signal },
     );
     const counts = names.map((name) => {
-      const text = Attributes[name] ?? '';
+      const text = Attributes[name];
+      if (text === undefined) throw new Error(`metric ${name} not found in SQS queue attributes`);
       if (!COUNT.test(text)) throw new Error(`${name} is ${JSON.stringify(text.slice(0, 50))}, no count`);
       return Number(text);
     });
@@ -123,9 +124,7 @@ export class SqsRegion implements AsyncDisposable {
   }
 }
 
-function keyOf(credentials: AwsCredentials | undefined): string {
-  if (!credentials) return '';
-  const { accessKeyId, secretAccessKey, sessionToken } = credentials;
-  const text = JSON.stringify([accessKeyId, secretAccessKey, sessionToken]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+/** Tells regions, and who asks them, apart; holds no secret. */
+export function sqsRegionKey({ region, endpoint, credentials }: SqsRegionOptions): string {
+  return JSON.stringify([region, endpoint?.href, credentials ? digestOf(credentials) : '']);
 }

@@ -15,6 +15,7 @@ import {
   decodeMetricSpecs,
   decodeMetricValues,
 } from '#lib/sources/external-scaler/messages.ts';
+import { readLastRow } from '#lib/sources/influxdb/influxdb3-value.ts';
 import { readJetstream, readServer } from '#lib/sources/nats/jetstream-consumer.ts';
 import { AmqpDecoder } from '#lib/sources/rabbitmq/amqp-frames.ts';
 import { readQueueFigures } from '#lib/sources/rabbitmq/management-api.ts';
@@ -193,6 +194,17 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
       attempt(() => readJetstream(body, { account: 'a', stream: 'b', consumer: 'c' }).consumer());
       attempt(() => readServer(body));
     },
+  },
+  {
+    name: 'rows of InfluxDB 3',
+    files: ['influxdb3-value.ts'],
+    bound: RESPONSE,
+    shapes: {
+      rows: repeated('{"a":1}\n'),
+      'blank lines': repeated('\n', { before: '{"a":1}' }),
+      'one row': repeated('"b":1,', { before: '{', behind: '"a":1}' }),
+    },
+    read: (text) => attempt(() => readLastRow(Buffer.from(text), 'a')),
   },
   {
     name: 'a response of Redis',

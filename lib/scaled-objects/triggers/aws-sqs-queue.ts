@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { NO_CREDENTIALS } from '#lib/sources/http/http-credentials.ts';
+import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import type { AwsCredentials, CountedMessages, SqsQueue } from '#lib/sources/sqs/sqs-region.ts';
+import type { SqsRegions } from '#lib/sources/sqs/sqs-regions.ts';
+import {
+  AUTHENTICATION,
+  boolean,
+  integer,
+  METADATA,
+  oneOf,
+  type Place,
+  parameter,
+  text,
+} from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/parameters-of.ts';
+import type { HttpClients } from './http-clients.ts';
+import { above, oneMetric, type Trigger } from './trigger.ts';
+
+/** It becomes a part of a host's name. */
+const REGION = /^[a-z0-9-]{1,50}$/;
+const KEY: readonly Place[] = ['authentication', 'environment', 'metadata'];
+
+const parameters = z.object({
+  queueURL: parameter(text, {
+    from: ['metadata', 'environment'],
+    description: 'The URL of the queue, or its name.',
+  }),
+  queueLength: parameter(integer.default(5), {
+    from: METADATA,
+    description: 'How many messages one replica is to have.',
+    default: '5',
+  }),
+  activationQueueLength: parameter(integer.default(0), {
+    from: METADATA,
+    description: 'Above this the trigger is active.',
+    default: '0',
+  }),
+  awsRegion: parameter(text, { from: ['metadata', 'authentication'], description: 'As in eu-central-1.' }),
+  awsEndpoint: parameter(text.optional(), {
+    from: METADATA,
+    description: 'Where SQS is, in place of that of the region.',
+  }),
+  scaleOnInFlight: parameter(boolean.default(true), {
+    from: METADATA,
+    description: 'Whether messages count that somebody has received, but not deleted.',
+    default: 'true',
+  }),
+  scaleOnDelayed: parameter(boolean.default(false), {
+    from: METADATA,
+    description: 'Whether messages count that are delayed.',
+    default: 'false',
+  }),
+  identityOwner: parameter(oneOf('pod', 'operator').default('pod'), {
+    from: METADATA,
+    description: 'Who asks: pod needs the following keys; operator is who this program runs as.',
+    default: 'pod',
+  }),
+  awsAccessKeyID: parameter(text.optional(), {
+    from: KEY,
+    aliases: ['awsAccessKeyId'],
+    description: 'The id of an access key.',
+  }),
+  awsSecretAccessKey: parameter(text.optional(), { from: KEY, description: 'The key itself.' }),
+  awsSessionToken: parameter(text.optional(), {
+    from: AUTHENTICATION,
+    description: 'The token of a key that was lent.',
+  }),
+  awsRoleArn: parameter(text.optional(), {
+    from: AUTHENTICATION,
+    description: 'Not supported: a role to be assumed.',
+  }),
+});
+
+/** What triggers work with that ask SQS. */
+export interface SqsTriggerOptions {
+  readonly regions: SqsRegions;
+  readonly clients: HttpClients;
+}
+
+/** The messages of a queue of Amazon SQS. */
+export function awsSqsQueueTrigger({ regions, clients }: SqsTriggerOptions): Trigger {
+  return {
+    types: ['aws-sqs-queue'],
+    description: 'The messages of a queue of Amazon SQS.',
+    parameters,
+    plan(request) {
+      const given = parametersOf(parameters, request);
+      if (given.awsRoleArn !== undefined) throw new Error('parameter "awsRoleArn" is not supported');
+      if (given.queueLength < 1)
+        throw new Error(`parameter "queueLength" value "${given.queueLength}" must be greater than 0`);
+      const awsRegion = given.awsRegion.trim();
+      if (!REGION.test(awsRegion)) throw new Error('parameter "awsRegion" must be as in eu-central-1');
+      const { queue, name } = queueOf(given.queueURL.trim());
+      const region = regions.for({
+        http: clients.for(NO_CREDENTIALS),
+        region: awsRegion,
+        ...{ endpoint: endpointOf(given.awsEndpoint), credentials: credentialsOf(given) },
+      });
+      const counted: CountedMessages[] = ['waiting'];
+      if (given.scaleOnInFlight) counted.push('in flight');
+      if (given.scaleOnDelayed) counted.push('delayed');
+      return oneMetric({
+        name: `aws-sqs-${name}`,
+        query: region.queueLength(queue, counted),
+        target: given.queueLength,
+        judge: above(given.activationQueueLength),
+      });
+    },
+  };
+}
+
+/** What is no URL is taken for the name. */
+function queueOf(text: string): { readonly queue: SqsQueue; readonly name: string } {
+  if (!/^https?:\/\//.test(text)) return { queue: { name: text }, name: text };
+  const segments = URL.canParse(text) ? new URL(text).pathname.split('/') : [];
+  const name = segments[2];
+  if (segments.length !== 3 || !name) throw new Error('cannot get queueName from queueURL');
+  return { queue: { url: text }, name };
+}
+
+function endpointOf(text: string | undefined): URL | undefined {
+  if (text === undefined) return undefined;
+  const read = parseSourceUrl(text.trim());
+  if (typeof read === 'string') throw new Error(`parameter "awsEndpoint" ${read}`);
+  return read.url;
+}
+
+function credentialsOf(given: z.output<typeof parameters>): AwsCredentials | undefined {
+  const { identityOwner, awsAccessKeyID, awsSecretAccessKey, awsSessionToken } = given;
+  if (identityOwner === 'operator') return undefined;
+  if (awsAccessKeyID === undefined) throw new Error('awsAccessKeyID not found');
+  if (awsSecretAccessKey === undefined) throw new Error('awsSecretAccessKey not found');
+  return {
+    accessKeyId: awsAccessKeyID.trim(),
+    secretAccessKey: awsSecretAccessKey.trim(),
+    ...(awsSessionToken !== undefined && { sessionToken: awsSessionToken.trim() }),
+  };
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
+import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
+import { influxdb3Value } from '#lib/sources/influxdb/influxdb3-value.ts';
+import type { Query } from '#lib/sources/query.ts';
+import { boolean, float, METADATA, oneOf, type Place, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/parameters-of.ts';
+import type { HttpClients } from './http-clients.ts';
+import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+
+const PLACE: readonly Place[] = ['metadata', 'authentication'];
+
+const parameters = z.object({
+  serverURL: parameter(text, { from: PLACE, description: 'Where the server is.' }),
+  query: parameter(text, {
+    from: METADATA,
+    description:
+      'In Flux for version 2, of which the first row counts; for version 3 as queryType says, of which the last does.',
+  }),
+  influxVersion: parameter(oneOf('2', '3').default('2'), {
+    from: METADATA,
+    description: 'The version of the server: 2 or 3.',
+    default: '2',
+  }),
+  organizationName: parameter(text.optional(), {
+    from: ['metadata', 'environment', 'authentication'],
+    description: 'The organization; version 2 needs it.',
+  }),
+  authToken: parameter(text.optional(), {
+    from: ['environment', 'authentication'],
+    description: 'The token that says who asks.',
+  }),
+  database: parameter(text.optional(), { from: PLACE, description: 'The database; version 3 needs it.' }),
+  metricKey: parameter(text.optional(), {
+    from: METADATA,
+    description: 'The column that counts; version 3 needs it.',
+  }),
+  queryType: parameter(text.default('InfluxQL'), {
+    from: METADATA,
+    description: 'What the query of version 3 is written in: InfluxQL, or FlightSQL for SQL.',
+    default: 'InfluxQL',
+  }),
+  thresholdValue: parameter(float.optional(), {
+    from: METADATA,
+    description: 'What one replica is to have.',
+  }),
+  activationThresholdValue: parameter(float.default(0), {
+    from: METADATA,
+    description: 'Above this the trigger is active.',
+    default: '0',
+  }),
+  unsafeSsl: parameter(boolean.default(false), {
+    from: METADATA,
+    description: 'Whether any certificate of the server is taken.',
+    default: 'false',
+  }),
+});
+
+const LANGUAGES: Readonly<Record<string, 'influxql' | 'sql'>> = { influxql: 'influxql', flightsql: 'sql' };
+
+/** What a query of InfluxDB gives. */
+export function influxdbTrigger({ clients }: { readonly clients: HttpClients }): Trigger {
+  return {
+    types: ['influxdb'],
+    description: 'The number that a query of InfluxDB 2 or 3 gives.',
+    parameters,
+    plan(request) {
+      const given = parametersOf(parameters, request);
+      if (Object.hasOwn(request.metadata, 'authToken'))
+        throw new Error('authToken must not stand in the metadata of the trigger');
+      const read = parseSourceUrl(given.serverURL);
+      if (typeof read === 'string') throw new Error(`parameter "serverURL" ${read}`);
+      const { authToken, unsafeSsl: isUnverified } = given;
+      const authorization = authToken === undefined ? undefined : `Token ${authToken.trim()}`;
+      const http = clients.for(fixedCredentials({ authorization, ...(isUnverified && { isUnverified }) }));
+      const need = (name: 'organizationName' | 'database' | 'metricKey') => {
+        const value = given[name];
+        if (value === undefined) throw new Error(`missing required parameter "${name}"`);
+        return value.trim();
+      };
+      const target = neededTarget(given.thresholdValue, request, 'no threshold value given');
+      const judge = above(given.activationThresholdValue);
+      if (given.influxVersion === '2') {
+        const org = need('organizationName');
+        const query = firstOf(new InfluxdbServer({ http, url: read.url, org }).query(given.query));
+        return oneMetric({ name: `influxdb-${org}`, query, target, judge });
+      }
+      const language = LANGUAGES[given.queryType.trim().toLowerCase()];
+      if (!language)
+        throw new Error(
+          `parameter "queryType" value "${given.queryType.slice(0, 100)}" must be one of [InfluxQL FlightSQL]`,
+        );
+      const [database, column] = [need('database'), need('metricKey')];
+      const query = influxdb3Value({ http, url: read.url, database, language, text: given.query, column });
+      return oneMetric({ name: `influxdb-${database}`, query, target, judge });
+    },
+  };
+}
+
+/** The first of the rows that a query gives. */
+function firstOf(query: Query): Query {
+  return {
+    ...query,
+    key: JSON.stringify(['first', query.key]),
+    ask: async (signal) => (await query.ask(signal)).slice(0, 1).map(({ value }) => ({ value, labels: {} })),
+  };
+}

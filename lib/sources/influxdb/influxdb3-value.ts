@@ -1,0 +1,58 @@
+import { type HttpClient, unexpectedStatus } from '../http/http-client.ts';
+import { pathBelow } from '../http/path-below.ts';
+import { shorten } from '../http/shorten.ts';
+import { readBoundedJson } from '../json/read-bounded-json.ts';
+import type { Query } from '../query.ts';
+
+/** Whom and what is asked. */
+export interface Influxdb3Options {
+  /** Its credentials are a token. */
+  readonly http: HttpClient;
+  readonly url: URL;
+  readonly database: string;
+  readonly language: 'influxql' | 'sql';
+  readonly text: string;
+  /** The column that counts. */
+  readonly column: string;
+}
+
+/** The number in a column of the last row that a query of InfluxDB 3 gives; 0 where there is none. */
+export function influxdb3Value({ http, url, database, language, text, column }: Influxdb3Options): Query {
+  const endpoint = pathBelow(url, `/api/v3/query_${language}`);
+  return {
+    key: JSON.stringify(['influxdb3', endpoint.href, http.credentialName, database, text, column]),
+    description: `${shorten(text)} of InfluxDB at ${endpoint.host}`,
+    async ask(signal) {
+      const headers = { accept: 'application/jsonl', 'content-type': 'application/json' };
+      const body = JSON.stringify({ db: database, q: text, format: 'jsonl' });
+      const response = await http.exchange({ url: endpoint, method: 'POST', headers, body }, signal);
+      if (response.statusCode !== 200)
+        throw unexpectedStatus(endpoint, response.statusCode, shorten(response.body.toString('utf8')));
+      try {
+        return [{ value: readLastRow(response.body, column), labels: {} }];
+      } catch (cause) {
+        throw new Error(`Cannot use what InfluxDB at ${endpoint.host} responds`, { cause });
+      }
+    },
+  };
+}
+
+/** Of rows of JSON, one a line, a column of the last. @throws an Error that says why it is no number */
+export function readLastRow(body: Buffer, column: string): number {
+  let end = body.length;
+  while (end > 0 && isBlank(body[end - 1])) end--;
+  if (end === 0) return 0;
+  const row = readBoundedJson(body.subarray(body.lastIndexOf('\n', end - 1) + 1, end));
+  const isObject = typeof row === 'object' && row !== null && !Array.isArray(row);
+  if (!isObject) throw new Error('the response is not one of InfluxDB 3');
+  const value = Object.hasOwn(row, column) ? (row as Readonly<Record<string, unknown>>)[column] : undefined;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  const type = value === null ? 'null' : typeof value;
+  throw new Error(
+    `column ${JSON.stringify(column)}: value of type ${type} could not be converted into a float`,
+  );
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 10 || byte === 13 || byte === 32;
+}

@@ -1,0 +1,26 @@
+import { SqsRegion, type SqsRegionOptions, sqsRegionKey } from './sqs-region.ts';
+
+/** Those that were asked for at the longest ago go. */
+const MOST = 1000;
+
+/** Regions of SQS, one for all that ask it in the same way. */
+export class SqsRegions implements AsyncDisposable {
+  readonly #regions = new Map<string, SqsRegion>();
+
+  for(options: SqsRegionOptions): SqsRegion {
+    const key = sqsRegionKey(options);
+    const region = this.#regions.get(key) ?? new SqsRegion(options);
+    this.#regions.delete(key); // to the end
+    this.#regions.set(key, region);
+    const [oldest] = this.#regions;
+    if (this.#regions.size > MOST && oldest) {
+      this.#regions.delete(oldest[0]);
+      void oldest[1][Symbol.asyncDispose]().catch(() => {}); // it has nothing to give back
+    }
+    return region;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#regions.values()].map((region) => region[Symbol.asyncDispose]()));
+  }
+}

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { awsSqsQueueTrigger } from '#lib/scaled-objects/triggers/aws-sqs-queue.ts';
+import { SqsRegions } from '#lib/sources/sqs/sqs-regions.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { planned } from '#spec/support/planned-trigger.ts';
+import { SqsEmulator } from '#spec/support/sqs-emulator.ts';
+import { triggerClients } from '#spec/support/trigger-clients.ts';
+
+describe('awsSqsQueueTrigger, with an emulator of SQS', function () {
+  this.timeout(60_000);
+  const stack = new AsyncDisposableStack();
+  const trigger = awsSqsQueueTrigger({
+    regions: stack.use(new SqsRegions()),
+    clients: stack.use(triggerClients()),
+  });
+  let emulator: SqsEmulator;
+  let url: string;
+
+  before(async () => {
+    emulator = stack.use(await SqsEmulator.start());
+    url = await emulator.createQueue('jobs');
+    for (let sent = 0; sent < 4; sent++) await emulator.send(url);
+    await emulator.receive(url);
+    for (let sent = 0; sent < 2; sent++) await emulator.send(url, { delaySeconds: 600 });
+  });
+
+  after(() => stack.disposeAsync());
+
+  const keys = { awsAccessKeyID: 'key', awsSecretAccessKey: 'hidden' };
+  const plan = (metadata: Record<string, string> = {}, authentication: Record<string, string> = keys) =>
+    planned(trigger, {
+      metadata: { queueURL: url, awsRegion: 'eu-central-1', awsEndpoint: emulator.url.href, ...metadata },
+      authentication,
+    });
+
+  it('counts what waits and what is in flight, and what is delayed where it is told to', async () => {
+    const metric = await plan();
+    expect(metric).to.include({ name: 'aws-sqs-jobs', target: 5 });
+    expect(await metric.ask()).to.deep.equal({ value: 4, isActive: true });
+    const waiting = await plan({ queueURL: 'jobs', scaleOnInFlight: 'false', activationQueueLength: '3' });
+    expect(waiting.name).to.equal('aws-sqs-jobs');
+    expect(await waiting.ask()).to.deep.equal({ value: 3, isActive: false });
+    expect((await (await plan({ scaleOnDelayed: 'true' })).ask()).value).to.equal(6);
+    expect(metric.query.key + metric.query.description).to.not.contain('hidden');
+  });
+
+  it('says which parameter cannot be used', async () => {
+    const refusal = (metadata: Record<string, string>, authentication?: Record<string, string>) =>
+      errorOf(plan(metadata, authentication));
+    expect(await refusal({ queueURL: '' })).to.match(/^missing required parameter "queueURL"/);
+    for (const queueURL of ['https://sqs', 'https://sqs/jobs', 'https://sqs/1/jobs/more', 'https://sqs/1/'])
+      expect(await refusal({ queueURL })).to.equal('cannot get queueName from queueURL');
+    expect(await refusal({ awsRegion: '' })).to.match(/^missing required parameter "awsRegion"/);
+    expect(await refusal({ awsRegion: 'a.example/#' })).to.match(/must be as in eu-central-1$/);
+    expect(await refusal({ awsEndpoint: 'ftp://a' })).to.match(/must be a URL that begins with http/);
+    expect(await refusal({ queueLength: '0' })).to.match(/must be greater than 0$/);
+    expect(await refusal({ queueLength: 'many' })).to.match(/it is no whole number$/);
+    expect(await refusal({ scaleOnInFlight: 'some' })).to.match(/neither true nor false$/);
+    expect(await refusal({ identityOwner: 'nobody' })).to.match(/must be one of \[pod operator\]$/);
+    expect(await refusal({}, {})).to.equal('awsAccessKeyID not found');
+    expect(await refusal({}, { awsAccessKeyId: 'key' })).to.equal('awsSecretAccessKey not found');
+    expect(await refusal({}, { ...keys, awsRoleArn: 'arn' })).to.equal(
+      'parameter "awsRoleArn" is not supported',
+    );
+  });
+
+  it('tells which queue there is not, and an attribute that is missing', async () => {
+    expect(await errorOf((await plan({ queueURL: 'none' })).ask())).to.match(/queue "none" .*does not exist/);
+    await using empty = await LoopbackServer.start((_, response) => void response.end('{}'));
+    expect(await errorOf((await plan({ awsEndpoint: empty.url.href })).ask())).to.match(
+      /metric ApproximateNumberOfMessagesNotVisible not found in SQS queue attributes$/,
+    );
+  });
+});
