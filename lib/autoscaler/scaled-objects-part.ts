@@ -1,9 +1,5 @@
 import { runController } from '#lib/control/run-controller.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
-import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
-import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
 import {
   API_VERSION,
   CLUSTER_TRIGGER_AUTHENTICATIONS,
@@ -11,13 +7,13 @@ import {
   SCALED_OBJECTS,
   TRIGGER_AUTHENTICATIONS,
 } from '#lib/scaled-objects/objects/resources.ts';
+import type { ScaledObjectsOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
 import {
   type ScaledObjectsEnvironment,
-  type ScaledObjectsOptions,
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
 import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
-import type { ListPods } from '#lib/scaled-objects/triggers/kubernetes-workload.ts';
+import { listPods } from '#lib/scaled-objects/triggers/list-pods.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
@@ -46,7 +42,6 @@ export interface ScaledObjectsPartEnvironment
 const RETRY = { maxDelayMs: 60_000 };
 const COLLECTOR_WORKERS = 8;
 const HPA_VERSIONS = ['v2', 'v2beta2'];
-const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
 /** ScaledObjects as a part of the autoscaler: it waits for their definitions; every replica asks, the leader acts. */
 export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Subsystem {
@@ -137,19 +132,5 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
       await scaledObjects[Symbol.asyncDispose]();
       await sources[Symbol.asyncDispose]();
     },
-  };
-}
-
-interface ListedPod extends KubernetesObject {
-  readonly spec?: { readonly nodeName?: string };
-}
-
-/** Lists pods that have neither succeeded nor failed. */
-function listPods(api: ApiClient): ListPods {
-  const pods = new ResourceClient<ListedPod>({ api, resource: PODS });
-  return async (namespace, labelSelector, signal) => {
-    const fieldSelector = 'status.phase!=Succeeded,status.phase!=Failed';
-    const found = await pods.list({ namespace, labelSelector, fieldSelector, signal });
-    return found.map(({ spec }) => ({ nodeName: spec?.nodeName ?? '' }));
   };
 }

@@ -36,25 +36,13 @@ import type { ScaledObject } from './objects/scaled-object.ts';
 import type { TriggerAuthentication } from './objects/trigger-authentication.ts';
 import { KeySignal } from './plan/key-signal.ts';
 import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
+import type { ScaledObjectsOptions } from './scaled-objects-options.ts';
 import { writtenStatuses } from './statuses/written-statuses.ts';
 import { debugScaledObjects } from './told/debug-scaled-objects.ts';
 import { kedaSeries } from './told/keda-series.ts';
 import { registeredSeries } from './told/registered-series.ts';
 import type { JobTerm } from './told/told-object.ts';
 import type { TriggerTypes } from './triggers/trigger-types.ts';
-
-/** How ScaledObjects are scaled. */
-export interface ScaledObjectsOptions {
-  /** Where objects are followed; everywhere if there are none. */
-  readonly namespaces: readonly string[];
-  /** Where what ClusterTriggerAuthentications refer to is. */
-  readonly clusterNamespace: string;
-  /** Secrets of other namespaces than that are not read. */
-  readonly restrictsSecrets: boolean;
-  /** Below this are files with parameters; `undefined` where there are none. */
-  readonly fileRoot: string | undefined;
-  readonly tokenLifetimeS: number;
-}
 
 /** What ScaledObjects need from outside. */
 export interface ScaledObjectsEnvironment {

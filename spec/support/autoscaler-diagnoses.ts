@@ -4,7 +4,7 @@ import type { Diagnosis } from '#lib/doctor/diagnosis.ts';
 
 /** Everything that the doctor of an autoscaler can find wrong which runs all that there is. */
 export function autoscalerDiagnoses(): Readonly<Record<string, Diagnosis>> {
-  const command = parseAutoscalerOptions(['doctor', '--controllers=*,hpa']);
+  const command = parseAutoscalerOptions(['doctor', '--controllers=*,hpa,scaledobjects']);
   if (command.kind !== 'doctor') throw new Error('these flags examine nothing');
   const parts = doctorParts(command.options, command.doctor);
   return Object.assign({}, ...parts.map(({ diagnoses }) => diagnoses));

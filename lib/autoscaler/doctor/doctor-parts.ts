@@ -2,6 +2,7 @@ import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
 import type { Permission } from '#lib/doctor/permission.ts';
 import { hpaDoctor } from '#lib/hpa/doctor/hpa-doctor.ts';
+import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
 import type { AutoscalerOptions, DoctorOptions } from '../options.ts';
 import { AUTOSCALER_DIAGNOSES } from './diagnoses.ts';
 import { leader } from './leader.ts';
@@ -13,6 +14,8 @@ export function doctorParts(options: AutoscalerOptions, { namespace }: DoctorOpt
     parts.push(cronHpaDoctor({ timeZone: options.cronHpa.timeZone, namespace }));
   if (options.controllers.has('hpa'))
     parts.push(hpaDoctor({ syncPeriodMs: options.hpa.options.syncPeriodMs, namespace }));
+  if (options.controllers.has('scaledobjects'))
+    parts.push(scaledObjectsDoctor({ ...options.scaledObjects, namespace }));
   return parts;
 }
 

@@ -1,0 +1,37 @@
+import type { Check } from '#lib/doctor/check.ts';
+import { ok } from '#lib/doctor/finding.ts';
+import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
+import {
+  CLUSTER_TRIGGER_AUTHENTICATIONS,
+  SCALED_JOBS,
+  SCALED_OBJECTS,
+  TRIGGER_AUTHENTICATIONS,
+} from '../objects/resources.ts';
+import { failed } from './diagnoses.ts';
+
+/** Kinds without which the controller waits. */
+export const KINDS = [
+  SCALED_OBJECTS,
+  SCALED_JOBS,
+  TRIGGER_AUTHENTICATIONS,
+  CLUSTER_TRIGGER_AUTHENTICATIONS,
+] as const;
+
+/** Whether the API server knows what there is to be followed. */
+export const definitions: Check = {
+  name: 'scaledobjects-definitions',
+  title: 'Definitions of keda.sh',
+
+  async run({ mapper, signal }) {
+    return await Promise.all(
+      KINDS.map(async (resource) => {
+        const apiVersion = formatApiVersion(resource);
+        const subject = `${resource.plural}.${resource.group}`;
+        if (await mapper.findExact({ apiVersion, kind: resource.kind }, signal))
+          return ok(subject, `served as ${apiVersion}`);
+        const diagnosis = 'scaledobjects-definition-missing';
+        return failed(subject, `the API server does not serve ${apiVersion}`, { diagnosis });
+      }),
+    );
+  },
+};

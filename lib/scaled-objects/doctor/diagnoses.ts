@@ -1,0 +1,34 @@
+import type { Diagnoses } from '#lib/doctor/diagnosis.ts';
+import { failedBy } from '#lib/doctor/finding.ts';
+
+/** What the doctor can find wrong with scaling by events. */
+export const SCALED_OBJECTS_DIAGNOSES = {
+  'scaledobjects-definition-missing': {
+    title: 'A definition of keda.sh is not installed',
+    remedy:
+      'Run `kubectl apply --server-side -k manifests/crds/keda`, or leave the controller out by --controllers=*,-scaledobjects.',
+  },
+  'scaledobjects-keda-runs': {
+    title: 'KEDA runs, too',
+    remedy:
+      'Stop one of the two: `kubectl -n NAMESPACE scale deployment NAME --replicas=0`, or --controllers=*,-scaledobjects here. While both run, they write the same HPAs and scale the same targets.',
+  },
+  'scaledobjects-other-provider': {
+    title: 'External metrics are served by another provider',
+    remedy:
+      'Run `kubectl delete apiservice v1beta1.external.metrics.k8s.io` and apply our manifests again: there is one provider for each cluster, and HPAs of ScaledObjects get no values from NAMESPACE/NAME.',
+  },
+  'scaledobjects-trigger-unusable': {
+    title: 'A trigger cannot be used',
+    remedy:
+      'Mend what the finding tells in `kubectl -n NAMESPACE edit KIND NAME`, or in the authentication that it refers to: until then the whole object does nothing.',
+  },
+  'scaledobjects-trigger-failing': {
+    title: 'The source of a trigger does not respond',
+    remedy:
+      'See that the source runs, that a NetworkPolicy lets the autoscaler in, that its host is one of --allowed-hosts, and that the credentials are good: until then NAMESPACE/NAME is scaled by its fallback, or not at all.',
+  },
+} as const satisfies Diagnoses;
+
+/** Makes the finding that one of them is. */
+export const failed = failedBy(SCALED_OBJECTS_DIAGNOSES);

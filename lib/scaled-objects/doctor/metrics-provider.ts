@@ -1,0 +1,47 @@
+import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { note, ok } from '#lib/doctor/finding.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { failed } from './diagnoses.ts';
+
+const API_SERVICE = 'v1beta1.external.metrics.k8s.io';
+const PATH = `/apis/apiregistration.k8s.io/v1/apiservices/${API_SERVICE}`;
+const OURS = 'autoscaler';
+
+/** Whether it is the autoscaler that serves external metrics. */
+export const metricsProvider: Check = {
+  name: 'scaledobjects-metrics-provider',
+  title: 'Provider of external metrics',
+
+  async run(context) {
+    const found = await context
+      .get(PATH, 'get apiservices.apiregistration.k8s.io')
+      .catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      });
+    if (found === undefined)
+      return [note(API_SERVICE, 'is not registered: HPAs of ScaledObjects get no values')];
+    const service = propertyOf(propertyOf(found, 'spec'), 'service');
+    const [namespace, name] = [`${propertyOf(service, 'namespace')}`, `${propertyOf(service, 'name')}`];
+    if (await isOurs(context, namespace, name)) return [ok(API_SERVICE, `served by ${namespace}/${name}`)];
+    return [
+      failed(API_SERVICE, `it is served by ${namespace}/${name}`, {
+        ...{ diagnosis: 'scaledobjects-other-provider', NAMESPACE: namespace, NAME: name },
+      }),
+    ];
+  },
+};
+
+/** Our Services have a name, or a label, that says so. */
+async function isOurs(context: ApiContext, namespace: string, name: string): Promise<boolean> {
+  if (name === OURS) return true;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${encodeURIComponent(name)}`;
+  const service = await context.get(path, 'get services').catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  const labels = propertyOf(propertyOf(service, 'metadata'), 'labels');
+  return propertyOf(labels, 'app.kubernetes.io/name') === OURS;
+}

@@ -1,0 +1,155 @@
+import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
+import { clusterReader } from '../authentication/cluster-reader.ts';
+import { containerEnvironment } from '../authentication/container-environment.ts';
+import {
+  CLUSTER_TRIGGER_AUTHENTICATIONS,
+  SCALED_JOBS,
+  SCALED_OBJECTS,
+  TRIGGER_AUTHENTICATIONS,
+} from '../objects/resources.ts';
+import type { ScaledJob } from '../objects/scaled-job.ts';
+import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
+import { planTriggers } from '../plan/plan-triggers.ts';
+import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
+import { allTriggers } from '../triggers/all-triggers.ts';
+import { listPods } from '../triggers/list-pods.ts';
+import type { PlannedMetric } from '../triggers/planned-object.ts';
+import { openTriggerSources } from '../triggers/trigger-sources.ts';
+import { TriggerTypes } from '../triggers/trigger-types.ts';
+import { failed } from './diagnoses.ts';
+
+/** How triggers are looked at. */
+export interface TriggersCheckOptions {
+  readonly options: ScaledObjectsOptions;
+  readonly allowedHosts: readonly string[];
+  readonly httpTimeoutMs: number;
+  /** The one namespace to look at; `undefined` for all. */
+  readonly namespace: string | undefined;
+}
+
+const ASKED_AT_ONCE = 8;
+const TIMEOUT_MS = 15_000;
+
+/** Whether each trigger can be planned, and its source responds: each is asked once, as the autoscaler would. */
+export function triggers({ options, namespace, ...how }: TriggersCheckOptions): Check {
+  return {
+    name: 'scaledobjects-triggers',
+    title: 'Triggers of ScaledObjects and ScaledJobs',
+
+    async run(context) {
+      const list = async <T>(resource: typeof SCALED_OBJECTS) => {
+        const path = collectionPath(resource, namespace);
+        const name = `${resource.plural}.${resource.group}`;
+        return await context.list(name, { path }, (value) => readObject(value) as T);
+      };
+      const objects = await list<ScaledObject>(SCALED_OBJECTS);
+      const jobs = await list<ScaledJob>(SCALED_JOBS);
+      if (objects.length + jobs.length === 0) return [note('triggers', 'there are no objects that have any')];
+      const authentications = new Map<string, TriggerAuthentication>();
+      for (const resource of [TRIGGER_AUTHENTICATIONS, CLUSTER_TRIGGER_AUTHENTICATIONS])
+        for (const one of await list<TriggerAuthentication>(resource))
+          authentications.set(`${resource.kind} ${keyOf(one.metadata)}`, one);
+      const { client, clock } = context;
+      await using sources = openTriggerSources({
+        ...{ clock, userAgent: 'autoscaler-doctor', allowedHosts: how.allowedHosts },
+        ...{ timeoutMs: how.httpTimeoutMs, listPods: listPods(client) },
+      });
+      const reader = clusterReader({
+        ...{ client, ...options },
+        authentication: (kind, key) => authentications.get(`${kind} ${key}`),
+      });
+      const look = { context, reader, types: new TriggerTypes(allTriggers(sources)) };
+      const waiting = [
+        ...objects.map((object) => () => examine({ kind: 'ScaledObject', object }, look)),
+        ...jobs.map((object) => () => examine({ kind: 'ScaledJob', object }, look)),
+      ].entries();
+      const findings: (readonly Finding[])[] = [];
+      const work = async () => {
+        for (const [index, begin] of waiting) findings[index] = await begin();
+      };
+      await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work));
+      return findings.flat();
+    },
+  };
+}
+
+type Examined =
+  | { readonly kind: 'ScaledObject'; readonly object: ScaledObject }
+  | { readonly kind: 'ScaledJob'; readonly object: ScaledJob };
+
+interface Look {
+  readonly context: ApiContext;
+  readonly reader: ReturnType<typeof clusterReader>;
+  readonly types: TriggerTypes;
+}
+
+async function examine(examined: Examined, { context, reader, types }: Look): Promise<readonly Finding[]> {
+  const { kind, object } = examined;
+  const { name, namespace = '' } = object.metadata;
+  const { signal } = context;
+  const names = { KIND: kind.toLowerCase(), NAMESPACE: namespace, NAME: name };
+  const environment = async (container = '') =>
+    await containerEnvironment(
+      await workloadOf(examined, context),
+      container,
+      reader.environmentOf(namespace, signal),
+    );
+  const hasFormula = kind === 'ScaledObject' && Boolean(object.spec.advanced?.scalingModifiers?.formula);
+  const about = { objectKind: kind, objectName: name, namespace, hasFormula };
+  const planned = await planTriggers(object.spec.triggers, { ...about, types, reader, environment, signal });
+  const findings = planned.map(async (trigger): Promise<readonly Finding[]> => {
+    const subject = `${kind.toLowerCase()} ${namespace}/${name} trigger ${trigger.index} (${trigger.type})`;
+    if (trigger.error)
+      return [
+        failed(subject, describeError(trigger.error), {
+          ...{ diagnosis: 'scaledobjects-trigger-unusable', ...names },
+        }),
+      ];
+    if (trigger.resource) return [note(subject, 'the HPA controller reads it itself')];
+    return await Promise.all(trigger.metrics.map((metric) => ask(metric, { subject, names, context })));
+  });
+  return (await Promise.all(findings)).flat();
+}
+
+async function ask(
+  { query, judge, target, metricName }: PlannedMetric,
+  {
+    subject,
+    names,
+    context,
+  }: { subject: string; names: Readonly<Record<string, string>>; context: ApiContext },
+): Promise<Finding> {
+  const { timeoutMs = TIMEOUT_MS } = query;
+  const expired = () => new Error(`no response within ${timeoutMs} ms`);
+  using deadline = startDeadline(context.clock, timeoutMs, { signal: context.signal, expired });
+  try {
+    const samples = await raceAbort(
+      query.ask(deadline.signal, () => {}),
+      deadline.signal,
+    );
+    const { values, isActive } = judge(samples);
+    const told = `${metricName} is ${values.join(' + ')}, its target ${target}`;
+    return ok(subject, `${told}: it is ${isActive ? '' : 'not '}active`);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return failed(subject, `${query.description}: ${describeError(error)}`, {
+      ...{ diagnosis: 'scaledobjects-trigger-failing', ...names },
+    });
+  }
+}
+
+async function workloadOf(examined: Examined, { client, mapper, signal }: ApiContext): Promise<unknown> {
+  if (examined.kind === 'ScaledJob') return { spec: examined.object.spec.jobTargetRef };
+  const target = targetOf(examined.object);
+  const resource = await mapper.find(target, signal);
+  if (!resource) throw new Error(`nothing serves ${target.kind} of ${target.apiVersion}`);
+  return await client.getJson(objectPath(resource, target), { signal });
+}

@@ -1,0 +1,12 @@
+/** How ScaledObjects are scaled. */
+export interface ScaledObjectsOptions {
+  /** Where objects are followed; everywhere if there are none. */
+  readonly namespaces: readonly string[];
+  /** Where what ClusterTriggerAuthentications refer to is. */
+  readonly clusterNamespace: string;
+  /** Secrets of other namespaces than that are not read. */
+  readonly restrictsSecrets: boolean;
+  /** Below this are files with parameters; `undefined` where there are none. */
+  readonly fileRoot: string | undefined;
+  readonly tokenLifetimeS: number;
+}

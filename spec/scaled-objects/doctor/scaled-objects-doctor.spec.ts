@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { created, examineAutoscaler } from '#spec/support/examined-autoscaler.ts';
+import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
+const FLAGS = ['--controllers=scaledobjects', '--allowed-hosts=127.0.0.0/8', '--leader-elect=false'];
+const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
+
+describe('scaledObjectsDoctor', function () {
+  this.timeout(60_000);
+
+  it('asks each trigger once, and tells what it said', async () => {
+    await using server = await startServer();
+    await using source = await startSource(12);
+    await created(server, PATHS.secrets, {
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } },
+      data: { key: Buffer.from('good').toString('base64') },
+    });
+    await created(server, PATHS.authentications, {
+      ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'TriggerAuthentication', metadata: { name: 'auth' } },
+      spec: { secretTargetRef: [{ parameter: 'apiKey', name: 's', key: 'key' }] },
+    });
+    const metadata = { ...source.metadata, authModes: 'apiKey', method: 'query' };
+    await scaledObject(server, 'web', [
+      { type: 'metrics-api', metadata, authenticationRef: { name: 'auth' } },
+      { type: 'cpu', metricType: 'Utilization', metadata: { value: '50' } },
+    ]);
+    await created(server, PATHS.scaledJobs, {
+      ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledJob', metadata: { name: 'work' } },
+      spec: {
+        jobTargetRef: { template: { spec: { containers: [{ name: 'main', image: 'worker' }] } } },
+        triggers: [{ type: 'metrics-api', metadata: source.metadata }],
+      },
+    });
+    const { findings, isSound } = await examineAutoscaler(server, FLAGS);
+    expect(isSound, JSON.stringify(findings)).to.equal(true);
+    const seen = 's0-metric-api-value is 12, its target 5: it is active';
+    expect(findings).to.deep.include.members([
+      { status: 'ok', subject: 'scaledobject default/web trigger 0 (metrics-api)', seen },
+      {
+        ...{ status: 'note', subject: 'scaledobject default/web trigger 1 (cpu)' },
+        seen: 'the HPA controller reads it itself',
+      },
+      { status: 'ok', subject: 'scaledjob default/work trigger 0 (metrics-api)', seen },
+      { status: 'ok', subject: 'keda-operator', seen: 'there is no KEDA' },
+      { status: 'ok', subject: 'scaledobjects.keda.sh', seen: 'served as keda.sh/v1alpha1' },
+    ]);
+    expect(source.asked).to.have.members(['/?api_key=good', '/']);
+  });
+
+  it('tells which triggers cannot be used, and which sources do not respond', async () => {
+    await using server = await startServer();
+    await using source = await startSource(undefined);
+    await scaledObject(server, 'broken', [
+      { type: 'kafka', metadata: {} },
+      { type: 'metrics-api', metadata: source.metadata, authenticationRef: { name: 'nobody' } },
+      { type: 'metrics-api', metadata: source.metadata },
+    ]);
+    const { diagnoses, findings } = await examineAutoscaler(server, FLAGS);
+    expect(diagnoses).to.deep.equal([
+      ...[
+        'scaledobjects-trigger-unusable',
+        'scaledobjects-trigger-unusable',
+        'scaledobjects-trigger-failing',
+      ],
+    ]);
+    const seen = findings.filter(({ subject }) => subject.includes('default/broken')).map((one) => one.seen);
+    expect(seen[0]).to.match(/^no scaler found for type: kafka; there are /);
+    expect(seen[1]).to.equal('TriggerAuthentication "nobody" not found');
+    expect(seen[2]).to.match(/^value at 127\.0\.0\.1:\d+\/: error requesting metrics endpoint/);
+  });
+
+  it('finds a KEDA that runs, the provider of external metrics that is not ours, and missing definitions', async () => {
+    await using server = await startSimulatedApiServer();
+    const labels = { app: 'keda' };
+    const containers = [{ name: 'keda', image: 'ghcr.io/kedacore/keda:2.20.2' }];
+    const deployment = (name: string, replicas: number) => ({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name } },
+      spec: {
+        replicas,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers } },
+      },
+    });
+    await created(server, PATHS.deployments, deployment('some-operator', 1));
+    await created(server, PATHS.deployments, deployment('keda-operator', 0));
+    await created(server, API_SERVICES, {
+      apiVersion: 'apiregistration.k8s.io/v1',
+      kind: 'APIService',
+      metadata: { name: 'v1beta1.external.metrics.k8s.io' },
+      spec: {
+        ...{ group: 'external.metrics.k8s.io', version: 'v1beta1', insecureSkipTLSVerify: true },
+        ...{ groupPriorityMinimum: 100, versionPriority: 100 },
+        service: { name: 'keda-metrics-apiserver', namespace: 'keda' },
+      },
+    });
+    const { findings } = await examineAutoscaler(server, FLAGS);
+    const failed = findings.filter(({ status }) => status === 'failed');
+    expect(failed.filter(({ subject }) => subject.includes('keda.sh'))).to.have.lengthOf(4);
+    expect(failed.map(({ subject, seen }) => `${subject}: ${seen}`)).to.include.members([
+      'deployment default/some-operator: it is to have 1 replicas',
+      'v1beta1.external.metrics.k8s.io: it is served by keda/keda-metrics-apiserver',
+    ]);
+  });
+});
+
+async function startServer(): Promise<SimulatedApiServer> {
+  const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
+  return await startSimulatedApiServer({ definitions });
+}
+
+async function scaledObject(
+  server: SimulatedApiServer,
+  name: string,
+  triggers: readonly object[],
+): Promise<void> {
+  await created(server, PATHS.scaledObjects, {
+    ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: { name } },
+    spec: { scaleTargetRef: { name }, triggers },
+  });
+}
+
+/** @param value `undefined` for a server that fails */
+async function startSource(value: number | undefined) {
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    response.writeHead(value === undefined ? 500 : 200).end(JSON.stringify({ value }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    asked,
+    metadata: { url: `http://127.0.0.1:${port}/`, valueLocation: 'value', targetValue: '5' },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
