@@ -78,7 +78,7 @@ export class ResourceMetricsTelemetry {
       registers,
     });
     this.#excessive = new Counter({
-      name: 'metrics_server_kubelet_excessive_answers_total',
+      name: 'metrics_server_kubelet_excessive_responses_total',
       help: "Number of kubelets' responses that were refused because they went past a bound, by bound.",
       labelNames: ['bound'],
       registers,

@@ -3,10 +3,10 @@ import { OLDEST_SAMPLE_MS } from '#lib/resource-metrics/sink/usage-history.ts';
 import type { PodLife } from './socketless-cluster.ts';
 import type { SocketlessNode } from './socketless-node.ts';
 
-/** When a node answered last, and the time before. */
-export interface AnswerTimes {
+/** When a node responded last, and the time before. */
+export interface ResponseTimes {
   readonly lastMs: number;
-  /** When its kubelet looked for its last answer. */
+  /** When its kubelet looked for its last response. */
   readonly lookedAtMs: number;
   readonly previousMs: number | undefined;
   /** How many scrapes were lost since. */
@@ -18,7 +18,7 @@ export const MOST_BRIDGED = 1;
 
 /** Why something that lives has no metrics, where that is as it should be. */
 export const ABSENCES = {
-  unreachable: 'More than one scrape of its node was lost since it answered',
+  unreachable: 'More than one scrape of its node was lost since it responded',
   untold: 'Its kubelet had not told of it, or of a running container in it',
   young: 'A container was less than 10 s old when it was sampled',
   unused: 'A container was first sampled as it appeared, when it had used no CPU yet',
@@ -41,7 +41,7 @@ const STAMP_MS = 1010;
 /** @returns `undefined` where nothing excuses it */
 export function absenceOfPod(
   { node, running }: PodLife,
-  times: AnswerTimes | undefined,
+  times: ResponseTimes | undefined,
 ): Absence | undefined {
   const general = absenceOfNode(node, times);
   if (general === 'unreachable' || !times) return general;
@@ -59,7 +59,7 @@ export function absenceOfPod(
 /** @returns `undefined` where nothing excuses it */
 export function absenceOfNode(
   { clock, machine }: SocketlessNode,
-  times: AnswerTimes | undefined,
+  times: ResponseTimes | undefined,
 ): Absence | undefined {
   if (!times || times.lostScrapes > MOST_BRIDGED) return 'unreachable';
   const { lastMs, previousMs } = times;

@@ -18,7 +18,7 @@ const told: fc.Arbitrary<ToldContainer> = fc.record({
   hasCpu: fc.boolean(),
   hasMemory: fc.boolean(),
 });
-const answers = fc.array(fc.uniqueArray(told, { selector: ({ name }) => name }), {
+const responses = fc.array(fc.uniqueArray(told, { selector: ({ name }) => name }), {
   minLength: 1,
   maxLength: 5,
 });
@@ -39,7 +39,7 @@ describe('what is served of a pod', () => {
   it('is everything that its kubelet told of in its last response, or nothing', () => {
     const options = { resolutionMs: 20_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
     fc.assert(
-      fc.property(answers, (rounds) => {
+      fc.property(responses, (rounds) => {
         let record: NodeRecord | undefined;
         for (const [round, containers] of rounds.entries()) {
           const seconds = 20 * round;

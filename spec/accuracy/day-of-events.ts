@@ -51,7 +51,7 @@ const HAPPENINGS: readonly Happening[] = [
     happen: (day) => day.partition(day.dice.between(120_000, 1_200_000)),
   },
   {
-    what: 'Node answered slowly, in 1 to 12 s, for 10 minutes',
+    what: 'Node responded slowly, in 1 to 12 s, for 10 minutes',
     everyHours: 24,
     per: 'node',
     happen: (day) => day.slowDown(),

@@ -1,6 +1,6 @@
 import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
 import type { MeasuredUsage } from '#lib/resource-metrics/sink/usage-history.ts';
-import { type Absence, type AnswerTimes, absenceOfNode, absenceOfPod, MOST_BRIDGED } from './absence.ts';
+import { type Absence, absenceOfNode, absenceOfPod, MOST_BRIDGED, type ResponseTimes } from './absence.ts';
 import { type Judgement, judge, LEAST_TOLD_STEP_MS } from './judge.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { PodLife, SocketlessCluster } from './socketless-cluster.ts';
@@ -29,7 +29,7 @@ export interface Presence {
 
 /** What has been observed. */
 export interface Observations {
-  readonly scrapes: { readonly answered: number; readonly lost: number };
+  readonly scrapes: { readonly responded: number; readonly lost: number };
   readonly errors: Readonly<Record<ValueKind, ErrorTally>>;
   readonly nodes: Presence;
   readonly pods: Presence;
@@ -44,7 +44,7 @@ const MOST_FAULTS = 20;
 /** Looks at what is served as a client does, and knows better. */
 export class Observer {
   readonly #cluster: SocketlessCluster;
-  readonly #times = new Map<string, AnswerTimes>();
+  readonly #times = new Map<string, ResponseTimes>();
   /** Values that were judged, and of which moments they tell. */
   readonly #judged = new WeakMap<MeasuredUsage, number>();
   readonly #errors: Readonly<Record<ValueKind, Quantiles>> = {
@@ -57,7 +57,7 @@ export class Observer {
     predecessor: new Quantiles(),
   };
   readonly #presence = { node: new Counts(), pod: new Counts() };
-  readonly #scrapes = { answered: 0, lost: 0 };
+  readonly #scrapes = { responded: 0, lost: 0 };
   readonly #faults: string[] = [];
   #faultCount = 0;
   #worstAgeMs = 0;
@@ -67,7 +67,7 @@ export class Observer {
   }
 
   noteScrape({ nodeName, durationMs, error }: ScrapeOutcome): void {
-    this.#scrapes[error ? 'lost' : 'answered']++;
+    this.#scrapes[error ? 'lost' : 'responded']++;
     const times = this.#times.get(nodeName);
     if (error) {
       if (times) this.#times.set(nodeName, { ...times, lostScrapes: times.lostScrapes + 1 });

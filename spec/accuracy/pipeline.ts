@@ -50,7 +50,7 @@ export class Pipeline implements AsyncDisposable {
         get: async ({ nodeName }, path, { signal, read }) => {
           const node = cluster.machines.get(nodeName);
           if (!node) throw new Error('no route to host');
-          return read(Buffer.from(await node.answer(path, { signal, timeoutMs: requestTimeoutMs })));
+          return read(Buffer.from(await node.response(path, { signal, timeoutMs: requestTimeoutMs })));
         },
         retain: async () => {},
       },

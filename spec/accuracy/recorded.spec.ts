@@ -21,9 +21,9 @@ async function recordsOf(
   for (const [index, round] of ROUNDS.entries()) {
     const body = await readFile(new URL(`${round}-${file}`, SERIES));
     const times = { requestedAtMs: index * 20_000, receivedAtMs: index * 20_000, receivedAtWallMs: 0 };
-    const answer = decode(body, { nodeName: 'lab-node', ...times });
+    const response = decode(body, { nodeName: 'lab-node', ...times });
     const options = { resolutionMs: 20_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
-    records.push(nextNodeRecord(records.at(-1), answer, options));
+    records.push(nextNodeRecord(records.at(-1), response, options));
   }
   return records;
 }

@@ -10,7 +10,7 @@ export function reportDay(day: DayResult): string {
 Made by \`make accuracy\`, which takes some minutes of CPU time; the numbers are the same every time.
 
 The server's own scraper, decoders, manager and sink, at their defaults (a resolution of 60 s), read ${size.nodes} simulated nodes with
-${size.podsPerNode} pods each for ${size.hours} simulated hours, on a clock that only the simulation moves. Half of the kubelets answer
+${size.podsPerNode} pods each for ${size.hours} simulated hours, on a clock that only the simulation moves. Half of the kubelets respond
 \`/stats/summary\`, half only \`/metrics/resource\`; a fifth samples its containers every 10 to 20 s, as cAdvisor does. Twice in every cycle,
 everything that is served is looked at. A CPU value is compared with what the container or node really used
 from the beginning of the value's window to its end, by the clock of its kubelet; a memory value with what was really held at its timestamp.
@@ -29,7 +29,7 @@ ${table(
 - Values that could not have been measured over their window, nor by stamps as coarse as theirs, memory that was not held,
   values kept beyond their time, and things missing without a reason: **${faultCount}**.
 - The oldest window had ended ${(worstAgeMs / 1000).toFixed(1)} s before somebody looked.
-- ${whole(scrapes.answered)} scrapes were answered and ${whole(scrapes.lost)} lost.
+- ${whole(scrapes.responded)} scrapes succeeded and ${whole(scrapes.lost)} lost.
 ${faults.map((fault) => `- ${fault}\n`).join('')}
 ## Error of CPU
 
@@ -49,7 +49,7 @@ jumps a hundredfold within such a second, the window shows what it does not cove
 what the stamps allow, as every value is that counts as none of the faults above. The exposition's milliseconds leave nothing worth a name.
 
 A step of the kubelet's clock by no more than samples are old cannot be told from their age, and shows until both readings are from after
-it. Where a kubelet tells no UIDs and answers slowly, another pod may have taken a name before the answer about its predecessor
+it. Where a kubelet tells no UIDs and responses slowly, another pod may have taken a name before the response about its predecessor
 comes in: that pod is then served with its predecessor's values for one cycle.
 
 ## Why what lives is not served

@@ -23,7 +23,7 @@ export interface DayResult extends Observations {
 }
 
 const HOUR_MS = 3_600_000;
-/** In a cycle, all have answered or failed by the first look; the second is right before the next cycle. */
+/** In a cycle, all have responded or failed by the first look; the second is right before the next cycle. */
 const LOOKS_AT_MS = [30_000, 59_900];
 
 /** Lets a day pass, and compares everything that is served, twice a cycle, with the truth. */

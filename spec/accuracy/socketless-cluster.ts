@@ -44,7 +44,7 @@ export interface PodLife {
 export const NAMESPACE = 'default';
 
 /**
- * Machines, what their kubelets answer, and what the API server says of them, without a socket between: a day of
+ * Machines, what their kubelets response, and what the API server says of them, without a socket between: a day of
  * hundreds of nodes passes in minutes.
  */
 export class SocketlessCluster {

@@ -6,7 +6,7 @@ import { NodeMachine, type RuntimeKind } from '#lib/simulator/kubelet/node-machi
 import { summaryOf } from '#lib/simulator/kubelet/summary.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What a kubelet answers: everything, or `/metrics/resource` alone. */
+/** What a kubelet responds: everything, or `/metrics/resource` alone. */
 export type EndpointKind = 'summary' | 'resource';
 
 const GIBIBYTE = 2 ** 30;
@@ -26,7 +26,7 @@ export class SocketlessNode {
   /** Whether its kubelet repeats what it said last, as one does that has stopped sampling. */
   isStuck = false;
   readonly #lastSaid = new Map<string, string>();
-  /** How long it takes to answer; half of it before it looks. */
+  /** How long it takes to respond; half of it before it looks. */
   latencyMs = 0;
   /** The most requests that it was ever asked at a time. */
   mostInFlight = 0;
@@ -61,7 +61,7 @@ export class SocketlessNode {
     return booted;
   }
 
-  /** Crashes: its containers stop, and nobody answers. */
+  /** Crashes: its containers stop, and nobody responds. */
   crash(): void {
     this.reach = 'refusing';
     for (const { containers } of this.machine.pods())
@@ -81,26 +81,26 @@ export class SocketlessNode {
   }
 
   /** @throws as a kubelet's client does */
-  async answer(
+  async response(
     path: string,
     { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
   ): Promise<string> {
     if (this.reach === 'refusing') throw new Error('connection refused');
     this.mostInFlight = Math.max(this.mostInFlight, ++this.#inFlight);
     try {
-      return await this.#answer(path, { signal, timeoutMs });
+      return await this.#response(path, { signal, timeoutMs });
     } finally {
       this.#inFlight--;
     }
   }
 
-  async #answer(
+  async #response(
     path: string,
     { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
   ): Promise<string> {
     if (this.reach === 'lost' || this.latencyMs > timeoutMs) {
       await this.#time.sleep(timeoutMs, { signal });
-      throw new Error('no complete answer in time');
+      throw new Error('no complete response in time');
     }
     if (this.latencyMs > 0) await this.#time.sleep(this.latencyMs / 2, { signal });
     const text = this.#textOf(path);

@@ -4,7 +4,7 @@ import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { Gauge, Registry } from 'prom-client';
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
-import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -14,37 +14,37 @@ describe('startApiServer', () => {
   it('responds over HTTP/1.1 and HTTP/2 on one port', async () => {
     await using server = await startTestApiServer();
     const { port } = server.address;
-    for (const ask of [askHttp1, askHttp2]) {
-      const answer = await ask({ port, path: '/version' });
-      expect(answer.status).to.equal(200);
-      expect(jsonOf(answer)).to.deep.equal(TEST_VERSION);
+    for (const ask of [requestHttp1, requestHttp2]) {
+      const response = await ask({ port, path: '/version' });
+      expect(response.status).to.equal(200);
+      expect(jsonOf(response)).to.deep.equal(TEST_VERSION);
     }
   });
 
   it('serves the registry at /metrics', async () => {
     const registry = new Registry();
-    new Gauge({ name: 'answers', help: 'Questions', registers: [registry] }).set(42);
+    new Gauge({ name: 'responses', help: 'Requests', registers: [registry] }).set(42);
     await using server = await startTestApiServer({ registry });
-    const answer = await askHttp1({ port: server.address.port, path: '/metrics' });
-    expect(answer.headers['content-type']).to.match(/^text\/plain; version=0\.0\.4; charset=utf-8/);
-    expect(answer.body.toString()).to.include('\nanswers 42\n');
+    const response = await requestHttp1({ port: server.address.port, path: '/metrics' });
+    expect(response.headers['content-type']).to.match(/^text\/plain; version=0\.0\.4; charset=utf-8/);
+    expect(response.body.toString()).to.include('\nresponses 42\n');
   });
 
   it('stamps every response with an audit ID, that of the request if it has one', async () => {
     await using server = await startTestApiServer();
     const { port } = server.address;
-    const own = await askHttp1({ port, path: '/none' });
+    const own = await requestHttp1({ port, path: '/none' });
     expect(own.headers['audit-id']).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    const given = await askHttp1({ port, path: '/none', headers: { 'Audit-Id': 'mine' } });
+    const given = await requestHttp1({ port, path: '/none', headers: { 'Audit-Id': 'mine' } });
     expect(given.headers['audit-id']).to.equal('mine');
     expect(given.headers['cache-control']).to.equal('no-cache, private');
   });
 
   it('tells who comes to an unknown path which paths there are', async () => {
     await using server = await startTestApiServer({ groups: [groupOf('lab.example')] });
-    const answer = await askHttp1({ port: server.address.port, path: '/none' });
-    expect(answer.status).to.equal(404);
-    const { paths } = jsonOf<{ paths: string[] }>(answer);
+    const response = await requestHttp1({ port: server.address.port, path: '/none' });
+    expect(response.status).to.equal(404);
+    const { paths } = jsonOf<{ paths: string[] }>(response);
     expect(paths).to.include.members([
       '/apis/lab.example',
       '/apis/lab.example/v1',
@@ -57,10 +57,10 @@ describe('startApiServer', () => {
   it('lists the paths without complaint to who asks for nothing else', async () => {
     await using server = await startTestApiServer();
     const { port } = server.address;
-    const { body } = await askHttp1({ port, path: '/none' });
+    const { body } = await requestHttp1({ port, path: '/none' });
     for (const path of ['/', '/index.html']) {
-      const answer = await askHttp1({ port, path });
-      expect([answer.status, answer.body]).to.deep.equal([200, body]);
+      const response = await requestHttp1({ port, path });
+      expect([response.status, response.body]).to.deep.equal([200, body]);
     }
   });
 
@@ -71,17 +71,17 @@ describe('startApiServer', () => {
     });
     await using server = await startTestApiServer({ groups: [faulty], logger });
     const { port } = server.address;
-    const answer = await askHttp1({ port, path: '/apis/lab.example/v1/things' });
-    expect(answer.status).to.equal(500);
-    expect(jsonOf(answer)).to.include({ kind: 'Status', reason: 'InternalError', code: 500 });
-    expect(answer.body.toString()).not.to.include('secret');
+    const response = await requestHttp1({ port, path: '/apis/lab.example/v1/things' });
+    expect(response.status).to.equal(500);
+    expect(jsonOf(response)).to.include({ kind: 'Status', reason: 'InternalError', code: 500 });
+    expect(response.body.toString()).not.to.include('secret');
     expect(logger.lines).to.deep.include({
       level: 'error',
       message: 'Cannot serve a request',
       fields: { method: 'GET', path: '/apis/lab.example/v1/things', err: 'the secret is 42' },
       verbosity: 0,
     });
-    expect((await askHttp1({ port, path: '/livez' })).status).to.equal(200);
+    expect((await requestHttp1({ port, path: '/livez' })).status).to.equal(200);
   });
 
   it('asks who it is before it asks whether they may, and that before it looks anything up', async () => {
@@ -97,11 +97,11 @@ describe('startApiServer', () => {
       }),
     });
     const { port } = server.address;
-    const stranger = await askHttp1({ port, path: '/apis/lab.example/v1/things' });
+    const stranger = await requestHttp1({ port, path: '/apis/lab.example/v1/things' });
     expect(stranger.status).to.equal(401);
     const headers = { Authorization: 'Bearer good' };
-    expect((await askHttp1({ port, path: '/apis/lab.example/v1/things', headers })).status).to.equal(200);
-    const refused = await askHttp1({ port, path: '/secret', headers });
+    expect((await requestHttp1({ port, path: '/apis/lab.example/v1/things', headers })).status).to.equal(200);
+    const refused = await requestHttp1({ port, path: '/secret', headers });
     expect(refused.status).to.equal(403);
     expect(jsonOf(refused)).to.include({
       message: 'forbidden: User "alice" cannot get path "/secret": not to alice',
@@ -110,21 +110,23 @@ describe('startApiServer', () => {
 
   it('closes idle connections at once when it is disposed, and lets requests under way finish', async () => {
     const asked = Promise.withResolvers<void>();
-    const mayAnswer = Promise.withResolvers<void>();
+    const mayRespond = Promise.withResolvers<void>();
     const slow = groupOf('lab.example', async () => {
       asked.resolve();
-      await mayAnswer.promise;
+      await mayRespond.promise;
       return [];
     });
     const server = await startTestApiServer({ groups: [slow] });
     const { port } = server.address;
     using idle = disposable(new Agent({ keepAlive: true }));
-    await askHttp1({ port, path: '/livez', agent: idle.agent });
-    const answers = [askHttp1, askHttp2].map((ask) => ask({ port, path: '/apis/lab.example/v1/things' }));
+    await requestHttp1({ port, path: '/livez', agent: idle.agent });
+    const responses = [requestHttp1, requestHttp2].map((ask) =>
+      ask({ port, path: '/apis/lab.example/v1/things' }),
+    );
     await asked.promise;
     const disposed = server[Symbol.asyncDispose]();
-    mayAnswer.resolve();
-    expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal([200, 200]);
+    mayRespond.resolve();
+    expect((await Promise.all(responses)).map(({ status }) => status)).to.deep.equal([200, 200]);
     await disposed;
   });
 
@@ -151,14 +153,16 @@ describe('startApiServer', () => {
     const clock = new ManualClock();
     const server = await startTestApiServer({ clock, shutdownDelayMs: 5000 });
     const { port } = server.address;
-    expect((await askHttp1({ port, path: '/readyz' })).status).to.equal(200);
+    expect((await requestHttp1({ port, path: '/readyz' })).status).to.equal(200);
     const ended = server[Symbol.asyncDispose]();
     await clock.advance(4999);
-    expect((await askHttp1({ port, path: '/readyz' })).status).to.equal(500);
-    expect((await askHttp1({ port, path: '/livez' })).status).to.equal(200);
+    expect((await requestHttp1({ port, path: '/readyz' })).status).to.equal(500);
+    expect((await requestHttp1({ port, path: '/livez' })).status).to.equal(200);
     await clock.advance(1);
     await ended;
-    expect(await askHttp1({ port, path: '/livez' }).catch((error) => error.code)).to.equal('ECONNREFUSED');
+    expect(await requestHttp1({ port, path: '/livez' }).catch((error) => error.code)).to.equal(
+      'ECONNREFUSED',
+    );
   });
 
   it('cuts off what is still under way when the time to drain is over', async () => {
@@ -168,9 +172,9 @@ describe('startApiServer', () => {
       return new Promise(() => {});
     });
     const server = await startTestApiServer({ groups: [slow], drainMs: 1 });
-    const answer = askHttp1({ port: server.address.port, path: '/apis/lab.example/v1/things' });
-    const failure = answer.then(
-      () => 'answered',
+    const response = requestHttp1({ port: server.address.port, path: '/apis/lab.example/v1/things' });
+    const failure = response.then(
+      () => 'responded',
       (error: Error) => error.message,
     );
     await asked.promise;

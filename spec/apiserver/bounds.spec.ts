@@ -10,7 +10,7 @@ import type { ApiServerOptions } from '#lib/apiserver/api-server.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-server.ts';
 import { MAX_BODY_BYTES } from '#lib/apiserver/serving/limit-body.ts';
-import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { clientPreface, resetRequest } from '#spec/support/http2-frames.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -24,33 +24,33 @@ const TIMEOUTS: ConnectionTimeouts = { idleMs: 60_000, headersMs: 500, requestMs
 describe('A client that goes past a bound', () => {
   it('is told to come again when too many requests are under way, but a probe is served', async () => {
     const asked = Promise.withResolvers<void>();
-    const mayAnswer = Promise.withResolvers<void>();
+    const mayRespond = Promise.withResolvers<void>();
     const endpoints = new Map([
       [
         '/slow',
         async () => {
           asked.resolve();
-          await mayAnswer.promise;
+          await mayRespond.promise;
         },
       ],
     ]);
     await using server = await setUp({ endpoints, inFlightLimits: { reading: 1, mutating: 1 } });
     const { port } = server;
-    const slow = askHttp1({ port, path: '/slow' });
+    const slow = requestHttp1({ port, path: '/slow' });
     await asked.promise;
     expect(await server.metric('apiserver_current_inflight_requests{request_kind="readOnly"}')).to.equal(1);
-    const refused = await askHttp1({ port, path: '/version' });
+    const refused = await requestHttp1({ port, path: '/version' });
     expect(refused.status).to.equal(429);
     expect(refused.headers['retry-after']).to.equal('1');
     expect(jsonOf(refused)).to.include({ reason: 'TooManyRequests' });
     expect(await server.metric('apiserver_refused_requests_total{reason="in_flight"}')).to.equal(1);
     for (const path of ['/healthz', '/livez?verbose', '/readyz']) {
-      expect((await askHttp1({ port, path })).status, path).to.equal(200);
+      expect((await requestHttp1({ port, path })).status, path).to.equal(200);
     }
-    expect((await askHttp1({ port, path: '/livez/ping' })).status).to.equal(429);
-    mayAnswer.resolve();
+    expect((await requestHttp1({ port, path: '/livez/ping' })).status).to.equal(429);
+    mayRespond.resolve();
     await slow;
-    await eventually(async () => (await askHttp1({ port, path: '/version' })).status === 200);
+    await eventually(async () => (await requestHttp1({ port, path: '/version' })).status === 200);
   });
 
   for (const [what, request] of [
@@ -59,14 +59,14 @@ describe('A client that goes past a bound', () => {
   ] as const) {
     it(`is refused for ${what} of more than a mebibyte`, async () => {
       await using server = await setUp();
-      expect((await askHttp1({ port: server.port, ...request })).status).to.equal(431);
+      expect((await requestHttp1({ port: server.port, ...request })).status).to.equal(431);
       expect(await server.metric('apiserver_refused_requests_total{reason="headers_too_large"}')).to.equal(1);
-      const http2 = await askHttp2({ port: server.port, ...request }).then(
+      const http2 = await requestHttp2({ port: server.port, ...request }).then(
         ({ status }) => status,
         () => 'cut off',
       );
       expect(http2).to.be.oneOf([431, 'cut off']);
-      expect((await askHttp1({ port: server.port, path: '/version' })).status).to.equal(200);
+      expect((await requestHttp1({ port: server.port, path: '/version' })).status).to.equal(200);
     });
   }
 
@@ -76,7 +76,7 @@ describe('A client that goes past a bound', () => {
     await using client = await openHttp2(server.port);
     client.socket.write(resetRequests(100));
     await eventually(() => begun > 0);
-    expect((await askHttp2({ port: server.port, path: '/livez' })).status).to.equal(200);
+    expect((await requestHttp2({ port: server.port, path: '/livez' })).status).to.equal(200);
     expect(begun).to.be.at.most(16);
     expect(client.socket.closed).to.equal(false);
   });
@@ -86,7 +86,7 @@ describe('A client that goes past a bound', () => {
     await using client = await openHttp2(server.port);
     client.socket.write(resetRequests(250));
     await closing(client.socket);
-    expect((await askHttp2({ port: server.port, path: '/livez' })).status).to.equal(200);
+    expect((await requestHttp2({ port: server.port, path: '/livez' })).status).to.equal(200);
   });
 
   it('is cut off when more than 100 of its requests wait behind one another', async () => {
@@ -143,8 +143,8 @@ describe('A client that goes past a bound', () => {
     const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
     await once(socket, 'secureConnect');
     socket.write('PUT /version HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\nx');
-    const [answer] = await once(socket, 'data');
-    expect(String(answer)).to.match(/^HTTP\/1\.1 405 /);
+    const [response] = await once(socket, 'data');
+    expect(String(response)).to.match(/^HTTP\/1\.1 405 /);
     await closing(socket);
   });
 
@@ -158,9 +158,9 @@ describe('A client that goes past a bound', () => {
       const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
       socket.on('error', () => {}); // the server may reset the connection
       await once(socket, 'secureConnect');
-      let answer = '';
+      let response = '';
       socket.on('data', (data) => {
-        answer += data;
+        response += data;
       });
       socket.write(`PUT /version HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n`);
       const body = 'x'.repeat(8 * MAX_BODY_BYTES);
@@ -168,11 +168,11 @@ describe('A client that goes past a bound', () => {
       await eventually(
         async () => (await server.metric('apiserver_refused_requests_total{reason="body_too_large"}')) === 1,
       );
-      await eventually(() => answer.startsWith('HTTP/1.1 405 '));
+      await eventually(() => response.startsWith('HTTP/1.1 405 '));
       await eventually(() => clock.sleeperCount > 0 || socket.closed);
       await clock.advance(500);
       await closing(socket);
-      expect((await askHttp1({ port: server.port, path: '/version' })).status).to.equal(200);
+      expect((await requestHttp1({ port: server.port, path: '/version' })).status).to.equal(200);
     });
   }
 
@@ -183,8 +183,14 @@ describe('A client that goes past a bound', () => {
     agent.on('free', (socket: Socket) => sockets.add(socket));
     for (let request = 0; request < 3; request++) {
       const body = 'x'.repeat(MAX_BODY_BYTES);
-      const answer = await askHttp1({ port: server.port, path: '/version', method: 'PUT', body, agent });
-      expect(answer.status).to.equal(405);
+      const response = await requestHttp1({
+        port: server.port,
+        path: '/version',
+        method: 'PUT',
+        body,
+        agent,
+      });
+      expect(response.status).to.equal(405);
     }
     expect(sockets.size).to.equal(1);
     agent.destroy();
@@ -236,7 +242,7 @@ describe('A client that goes past a bound', () => {
       await eventually(async () => (await inFlight()) === 0);
       expect(await readRest()).to.be.below(16 * MIB);
       expect(await server.metric('apiserver_refused_requests_total{reason="not_read"}')).to.equal(1);
-      expect((await askHttp1({ port: server.port, path: '/long' })).body).to.have.lengthOf(16 * MIB);
+      expect((await requestHttp1({ port: server.port, path: '/long' })).body).to.have.lengthOf(16 * MIB);
       await eventually(() => clock.sleeperCount === 0);
     });
   }

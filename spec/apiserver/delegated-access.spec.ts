@@ -9,7 +9,7 @@ import { delayResponses } from '#lib/simulator/api-server/faults/delay-responses
 import { FRONT_PROXY_NAME } from '#lib/simulator/pki/cluster-pki.ts';
 import { startCluster } from '#lib/simulator/start-cluster.ts';
 import { type AccessCluster, startAccessCluster } from '#spec/support/access-cluster.ts';
-import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { FakeMetricsSource, liveNode, nodeUsage, snapshotOf } from '#spec/support/metrics-source.ts';
@@ -97,7 +97,7 @@ const CALLERS: readonly Caller[] = [
     ...frontProxy.leaf(proxy),
     headers: asViewer,
   })),
-  caller('the front proxy for somebody without rights', 'authenticated', ({ frontProxy }) => ({
+  caller('the front proxy for somebody without permissions', 'authenticated', ({ frontProxy }) => ({
     ...frontProxy.leaf(proxy),
     headers: { ...asViewer, 'x-remote-user': 'alice' },
   })),
@@ -140,7 +140,7 @@ const CALLERS: readonly Caller[] = [
   caller('a viewer who leaves out the intermediate', 'refused', ({ intermediate }) =>
     intermediate.leaf(named('viewer')),
   ),
-  caller('somebody with a certificate and no rights', 'authenticated', ({ users }) =>
+  caller('somebody with a certificate and no permissions', 'authenticated', ({ users }) =>
     users.leaf(named('alice')),
   ),
   caller('somebody with a certificate and forged headers', 'authenticated', ({ users }) => ({
@@ -164,7 +164,7 @@ const CALLERS: readonly Caller[] = [
     stranger.leaf(named('root', 'system:masters')),
   ),
   caller('somebody with a good token', 'viewer', () => bearer('good')),
-  caller('somebody with a good token and no rights', 'authenticated', () => bearer('poor')),
+  caller('somebody with a good token and no permissions', 'authenticated', () => bearer('poor')),
   caller('somebody with a good token and forged headers', 'authenticated', () => ({
     headers: { ...bearer('poor').headers, ...asMaster },
   })),
@@ -213,11 +213,11 @@ for (const { name, allowedNames } of [
           for (const one of PATHS) {
             const { path, method = 'GET' } = one;
             const request = { port: access.port, path, method, headers, ...certificate };
-            const answers = await Promise.all([
-              askHttp1({ ...request, agent: agent.agent }),
-              askHttp2({ ...request, session }),
+            const responses = await Promise.all([
+              requestHttp1({ ...request, agent: agent.agent }),
+              requestHttp2({ ...request, session }),
             ]);
-            const statuses = answers.map(({ status }) => status);
+            const statuses = responses.map(({ status }) => status);
             const due = statusDue(one, expected);
             expect(statuses, `${method} ${path}`).to.deep.equal([due, due]);
           }
@@ -239,7 +239,7 @@ describe('startDelegatedAccess', () => {
     using kept = keptAlive();
     const shown = issuers.users.leaf(named('viewer'));
     const ask = async () =>
-      (await askHttp1({ port: access.port, path: NODES, agent: kept.agent, ...shown })).status;
+      (await requestHttp1({ port: access.port, path: NODES, agent: kept.agent, ...shown })).status;
     expect(await ask()).to.equal(200);
     believe(access, next, []);
     await untilBelieved(access, next);
@@ -258,7 +258,7 @@ describe('startDelegatedAccess', () => {
     believe(access, { ...issuers, users: issuers.stranger }, [FRONT_PROXY_NAME]);
     const shown = issuers.frontProxy.leaf(proxy);
     const status = async (credentials: Shown) =>
-      (await askHttp1({ port: access.port, path: NODES, ...credentials })).status;
+      (await requestHttp1({ port: access.port, path: NODES, ...credentials })).status;
     await eventually(async () => (await status({ ...shown, headers: asViewer })) === 200);
     expect(await status(issuers.users.leaf(named('viewer')))).to.equal(200);
     expect(await status(issuers.stranger.leaf(named('viewer')))).to.equal(401);
@@ -274,7 +274,8 @@ describe('startDelegatedAccess', () => {
     believe(access, { ...issuers, frontProxy: issuers.stranger }, []);
     await untilBelieved(access, issuers);
     const status = async (issuer: TestAuthority) =>
-      (await askHttp1({ port: access.port, path: NODES, ...issuer.leaf(proxy), headers: asViewer })).status;
+      (await requestHttp1({ port: access.port, path: NODES, ...issuer.leaf(proxy), headers: asViewer }))
+        .status;
     expect(await status(issuers.frontProxy)).to.equal(200);
     expect(await status(issuers.stranger)).to.equal(401);
   });
@@ -290,10 +291,10 @@ describe('startDelegatedAccess', () => {
     believe(access, { ...issuers, frontProxy: issuers.users }, [FRONT_PROXY_NAME]);
     await untilBelieved(access, issuers);
     const shown = { ...issuers.users.leaf(proxy), headers: asViewer };
-    expect((await askHttp1({ port: access.port, path: '/version', ...shown })).status).to.equal(200);
+    expect((await requestHttp1({ port: access.port, path: '/version', ...shown })).status).to.equal(200);
     expect(users.at(-1)?.name).to.equal('viewer');
     const { headers: _, ...silent } = shown;
-    await askHttp1({ port: access.port, path: '/version', ...silent });
+    await requestHttp1({ port: access.port, path: '/version', ...silent });
     expect(users.at(-1)?.name).to.equal(FRONT_PROXY_NAME);
   });
 
@@ -324,7 +325,7 @@ describe('startDelegatedAccess', () => {
     });
     using kept = keptAlive();
     const ask = async () =>
-      (await askHttp1({ port: access.port, path: NODES, agent: kept.agent, ...shown })).status;
+      (await requestHttp1({ port: access.port, path: NODES, agent: kept.agent, ...shown })).status;
     expect(await ask()).to.equal(200);
     access.clock.stepWall(120_000);
     expect(await ask()).to.equal(401);
@@ -342,7 +343,7 @@ describe('startDelegatedAccess', () => {
     believe(access, issuers, [FRONT_PROXY_NAME]);
     await untilBelieved(access, issuers);
     const ask = async () => {
-      for (const one of [askHttp1, askHttp2]) {
+      for (const one of [requestHttp1, requestHttp2]) {
         await one({
           port: access.port,
           path: '/version',
@@ -377,15 +378,15 @@ describe('startDelegatedAccess', () => {
     const viewer = issuers.users.leaf(named('viewer'));
     const root = issuers.users.leaf(named('root', 'system:masters'));
     const ask = (path: string, shown: Shown) =>
-      Promise.all([askHttp1, askHttp2].map((one) => one({ port: access.port, path, ...shown })));
+      Promise.all([requestHttp1, requestHttp2].map((one) => one({ port: access.port, path, ...shown })));
     expect((await ask(NODES, viewer)).map(({ status }) => status)).to.deep.equal([200, 200]);
     await access.cluster.apiServer[Symbol.asyncDispose]();
     expect((await ask(NODES, viewer)).map(({ status }) => status)).to.deep.equal([200, 200]); // remembered
     await access.clock.advance(10_000);
     for (const path of [NODES, '/metrics', '/nowhere']) {
-      for (const answer of await ask(path, viewer)) {
-        expect(answer.status).to.equal(500);
-        expect(jsonOf(answer)).to.include({ kind: 'Status', reason: 'InternalError', code: 500 });
+      for (const response of await ask(path, viewer)) {
+        expect(response.status).to.equal(500);
+        expect(jsonOf(response)).to.include({ kind: 'Status', reason: 'InternalError', code: 500 });
       }
     }
     expect((await ask(NODES, bearer('good'))).map(({ status }) => status)).to.deep.equal([401, 401]);
@@ -415,13 +416,13 @@ describe('startDelegatedAccess', () => {
       await clock.advance(10_000);
       await eventually(() => clock.sleeperCount === before);
     }
-    const unanswered = askHttp1({ port, path: '/metrics', ...bearer('good') }).catch(() => 'cut off');
+    const pending = requestHttp1({ port, path: '/metrics', ...bearer('good') }).catch(() => 'cut off');
     await eventually(() => clock.sleeperCount > before);
     const ending = access[Symbol.asyncDispose]();
     await until(clock, () => clock.sleeperCount > before + 2); // the deadlines of request and review, and the drain
     await clock.advance(1_500);
     await ending;
-    expect(await unanswered).to.equal('cut off');
+    expect(await pending).to.equal('cut off');
     expect(logger.lines.filter(({ level }) => level !== 'info')).to.deep.equal([]);
   });
 
@@ -441,7 +442,7 @@ describe('startDelegatedAccess', () => {
     );
     grant(access);
     const ask = async (shown: Shown) =>
-      (await askHttp1({ port: access.port, path: '/metrics', ...shown })).status;
+      (await requestHttp1({ port: access.port, path: '/metrics', ...shown })).status;
     const headers = { 'x-user': 'root', 'x-group': 'system:masters' };
     const mine = issuers.frontProxy.leaf(named('mine'));
     expect(await ask(issuers.users.leaf(named('root', 'system:masters')))).to.equal(200);
@@ -503,7 +504,7 @@ function createIssuers(): Issuers {
   };
 }
 
-/** Makes the cluster believe these issuers, and gives rights to its viewers. */
+/** Makes the cluster believe these issuers, and gives permissions to its viewers. */
 function believe(access: AccessCluster, issuers: Issuers, allowedNames: readonly string[]): void {
   access.configure({
     'client-ca-file': issuers.users.pem,
@@ -528,7 +529,7 @@ function grant({ cluster }: AccessCluster): void {
 
 async function untilBelieved({ port }: AccessCluster, { users }: Issuers): Promise<void> {
   const shown = users.leaf(named('root', 'system:masters'));
-  await eventually(async () => (await askHttp1({ port, path: '/version', ...shown })).status === 200);
+  await eventually(async () => (await requestHttp1({ port, path: '/version', ...shown })).status === 200);
 }
 
 async function untilLogged({ logger }: AccessCluster, reason: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ServedResource } from '#lib/apiserver/api-group.ts';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
@@ -55,7 +55,7 @@ describe('routes', () => {
   beforeEach(() => {
     reached = undefined;
   });
-  const ask = (path: string, method = 'GET') => askHttp1({ port: server.address.port, path, method });
+  const ask = (path: string, method = 'GET') => requestHttp1({ port: server.address.port, path, method });
 
   const led: readonly [string, string | undefined][] = [
     ['things', 'list things of all'],
@@ -120,7 +120,7 @@ describe('routes', () => {
     }
     expect((await ask(`${ROOT}/none`, 'POST')).status).to.equal(404);
     const invented = { port: server.address.port, path: `${ROOT}/things`, method: 'INVENT' };
-    expect((await askHttp2(invented)).status).to.equal(405);
+    expect((await requestHttp2(invented)).status).to.equal(405);
   });
 
   it('lead all below a path that ends with a slash to one endpoint', async () => {

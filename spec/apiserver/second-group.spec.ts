@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ApiGroup, ApiVersion, DocumentResource, ServedResource } from '#lib/apiserver/api-group.ts';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
-import { type ApiAnswer, askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { type ApiResponse, jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { FakeMetricsSource, nodeUsage } from '#spec/support/metrics-source.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
@@ -35,8 +35,8 @@ describe('a second group beside metrics.k8s.io', () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  const ask = (path: string, accept = 'application/json'): Promise<ApiAnswer> =>
-    askHttp1({ port: server.address.port, path, headers: { accept } });
+  const ask = (path: string, accept = 'application/json'): Promise<ApiResponse> =>
+    requestHttp1({ port: server.address.port, path, headers: { accept } });
   const ROOT = '/apis/values.example.io/v2';
 
   it('is discovered with all its versions, the preferred one first', async () => {

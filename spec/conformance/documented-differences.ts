@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What of an answer may differ from the recorded one. */
+/** What of a response may differ from the recorded one. */
 export type Aspect = 'status' | 'headers' | 'body';
 
 /** One row of the table of deliberate differences. */

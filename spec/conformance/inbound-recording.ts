@@ -11,7 +11,7 @@ export function readInboundRecordings(): readonly Recording[] {
   return requests.map((text, index) => readInboundRecording(text.trim().split('\n'), index + 1));
 }
 
-/** Of the answer only the status and the media type were noted down. */
+/** Of the response only the status and the media type were noted down. */
 function readInboundRecording(lines: readonly string[], number: number): Recording {
   const [requestLine = '', ...rest] = lines;
   const [method = '', path = ''] = requestLine.split(' ');
@@ -32,7 +32,7 @@ function readInboundRecording(lines: readonly string[], number: number): Recordi
     isHttp2: false,
     headers,
     body: undefined,
-    answer: {
+    response: {
       status: Number(status),
       headers: {
         ...(mediaType !== 'None' && { 'content-type': mediaType }),

@@ -15,8 +15,8 @@ describe('what API server, kubectl and autoscaler asked the reference', () => {
     it(`gets the same response here: ${recording.name}`, async () => {
       const { status, headers } = await replay.ask(recording, 0);
       expect([status, headers['content-type']]).to.deep.equal([
-        recording.answer.status,
-        recording.answer.headers['content-type'],
+        recording.response.status,
+        recording.response.headers['content-type'],
       ]);
     });
   }

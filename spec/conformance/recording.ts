@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const FOLDER = 'spec/fixtures/reference/requests';
 
-/** One request that was sent to the reference, and what it answered. */
+/** One request that was sent to the reference, and what it responded. */
 export interface Recording {
   readonly name: string;
   readonly user: string;
@@ -13,11 +13,11 @@ export interface Recording {
   /** With those that its client adds by itself. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string | undefined;
-  readonly answer: RecordedAnswer;
+  readonly response: RecordedResponse;
 }
 
-/** What the reference answered. */
-export interface RecordedAnswer {
+/** What the reference responded. */
+export interface RecordedResponse {
   readonly status: number;
   /** By name in lower case; several of one name are joined. */
   readonly headers: Readonly<Record<string, string>>;
@@ -37,18 +37,18 @@ function readRecording(folder: string, name: string): Recording {
   const text = readFileSync(join(folder, `${name}.req`), 'utf8');
   const field = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(text)?.[1] ?? '';
   const request = readCurlArguments(field('args'));
-  const answer = readAnswer(folder, name);
+  const response = readResponse(folder, name);
   const isHead = request.method === 'HEAD'; // curl -I wrote the headers once more where the body would be
   return {
     name,
     user: field('user'),
     path: field('path'),
     ...request,
-    answer: isHead ? { ...answer, body: Buffer.alloc(0) } : answer,
+    response: isHead ? { ...response, body: Buffer.alloc(0) } : response,
   };
 }
 
-function readCurlArguments(line: string): Omit<Recording, 'name' | 'user' | 'path' | 'answer'> {
+function readCurlArguments(line: string): Omit<Recording, 'name' | 'user' | 'path' | 'response'> {
   const headers: Record<string, string> = { accept: '*/*', 'user-agent': 'curl/7.88.1' };
   let method = 'GET';
   let isHttp2 = false;
@@ -68,13 +68,13 @@ function readCurlArguments(line: string): Omit<Recording, 'name' | 'user' | 'pat
   return { method, isHttp2, headers, body };
 }
 
-function readAnswer(folder: string, name: string): RecordedAnswer {
-  const head = readAnswerHead(readFileSync(join(folder, `${name}.http`), 'utf8'));
+function readResponse(folder: string, name: string): RecordedResponse {
+  const head = readResponseHead(readFileSync(join(folder, `${name}.http`), 'utf8'));
   return { ...head, body: readFileSync(join(folder, `${name}.body`)) };
 }
 
 /** Reads a status line with the headers behind it. */
-export function readAnswerHead(text: string): Omit<RecordedAnswer, 'body'> {
+export function readResponseHead(text: string): Omit<RecordedResponse, 'body'> {
   const [statusLine = '', ...lines] = text.trim().split(/\r?\n/);
   const headers: Record<string, string> = {};
   for (const line of lines) {

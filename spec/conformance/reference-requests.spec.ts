@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ComparableAnswer, comparable } from './comparable-answer.ts';
+import { type ComparableResponse, comparable } from './comparable-response.ts';
 import { type Aspect, isMeant, readDocumentedDifferences } from './documented-differences.ts';
 import { CONTAINER_ORDERS } from './recorded-cluster.ts';
 import { type Recording, readRecordings } from './recording.ts';
@@ -22,7 +22,7 @@ describe('the responses recorded from the reference', () => {
         .flatMap(({ aspects }) => aspects),
     );
     it(`are given here, too: ${recording.name}`, async () => {
-      const [ours, theirs] = await nearestAnswers(replay, recording);
+      const [ours, theirs] = await nearestResponses(replay, recording);
       expect(without(ours, differing)).to.deep.equal(without(theirs, differing));
       for (const aspect of differing) {
         expect(ours[aspect], `${aspect} is documented to differ`).not.to.deep.equal(theirs[aspect]);
@@ -38,12 +38,12 @@ describe('the responses recorded from the reference', () => {
   });
 });
 
-/** Our answer and the recorded one; of the orders in which containers may be listed, in the one that fits. */
-async function nearestAnswers(
+/** Our response and the recorded one; of the orders in which containers may be listed, in the one that fits. */
+async function nearestResponses(
   replay: Replay,
   recording: Recording,
-): Promise<[ComparableAnswer, ComparableAnswer]> {
-  const theirs = comparable(recording.answer);
+): Promise<[ComparableResponse, ComparableResponse]> {
+  const theirs = comparable(recording.response);
   let ours = comparable(await replay.ask(recording, 0));
   for (let order = 1; order < CONTAINER_ORDERS && ours.body !== theirs.body; order++) {
     const other = comparable(await replay.ask(recording, order));
@@ -52,6 +52,6 @@ async function nearestAnswers(
   return [ours, theirs];
 }
 
-function without(answer: ComparableAnswer, aspects: ReadonlySet<Aspect>): Partial<ComparableAnswer> {
-  return Object.fromEntries(Object.entries(answer).filter(([key]) => !aspects.has(key as Aspect)));
+function without(response: ComparableResponse, aspects: ReadonlySet<Aspect>): Partial<ComparableResponse> {
+  return Object.fromEntries(Object.entries(response).filter(([key]) => !aspects.has(key as Aspect)));
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { comparable } from './comparable-answer.ts';
+import { comparable } from './comparable-response.ts';
 import { unmeasuredCluster } from './recorded-cluster.ts';
 import type { Recording } from './recording.ts';
 import { HEALTHY, type Replay, startReplay } from './replay.ts';
@@ -26,7 +26,7 @@ function replayEach(recordings: readonly Recording[], isReady: boolean): void {
 
   for (const recording of recordings) {
     it(`are given here, too: ${recording.name}`, async () => {
-      expect(comparable(await replay.ask(recording, 0))).to.deep.equal(comparable(recording.answer));
+      expect(comparable(await replay.ask(recording, 0))).to.deep.equal(comparable(recording.response));
     });
   }
 }

@@ -3,7 +3,7 @@ import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts'
 import { type Checked, healthChecks } from '#lib/resource-metrics/health-checks.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { startAccessCluster } from '#spec/support/access-cluster.ts';
-import { type ApiAnswer, askHttp1, askHttp2 } from '#spec/support/api-request.ts';
+import { type ApiResponse, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { recordedCluster } from './recorded-cluster.ts';
 import { recordedUsers } from './recorded-users.ts';
 import type { Recording } from './recording.ts';
@@ -11,7 +11,7 @@ import type { Recording } from './recording.ts';
 /** A server with the recorded cluster behind it, of which recordings are asked again. */
 export interface Replay extends AsyncDisposable {
   /** @param containerOrder see {@link recordedCluster} */
-  ask(recording: Recording, containerOrder: number): Promise<ApiAnswer>;
+  ask(recording: Recording, containerOrder: number): Promise<ApiResponse>;
 }
 
 /** The reference served on this port, and discovery tells it; the address is one that nobody else uses. */
@@ -72,7 +72,7 @@ export async function startReplay(
   const users = recordedUsers(server.cluster);
   const send = ({ method, path, headers, body, isHttp2, user }: Recording) => {
     const { headers: shown, ...certificate } = users.get(user) ?? {};
-    return (isHttp2 ? askHttp2 : askHttp1)({
+    return (isHttp2 ? requestHttp2 : requestHttp1)({
       ...certificate,
       host: ADDRESS.bindAddress,
       port: ADDRESS.port,
@@ -84,7 +84,7 @@ export async function startReplay(
   };
   return {
     async ask(recording, containerOrder) {
-      source = clusterAt(Date.parse(recording.answer.headers.date ?? ''), containerOrder);
+      source = clusterAt(Date.parse(recording.response.headers.date ?? ''), containerOrder);
       return await send(await withOurHash(recording, send));
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
@@ -94,12 +94,12 @@ export async function startReplay(
 /** The request as its client would have sent it here, where a document of other words has another hash. */
 async function withOurHash(
   recording: Recording,
-  send: (one: Recording) => Promise<ApiAnswer>,
+  send: (one: Recording) => Promise<ApiResponse>,
 ): Promise<Recording> {
   const { 'if-none-match': sent, ...headers } = recording.headers;
   const held = sent?.toString();
   const [path = '', query] = recording.path.split('?');
-  const recordedHash = JSON.parse(recording.answer.headers.etag ?? '""') as string;
+  const recordedHash = JSON.parse(recording.response.headers.etag ?? '""') as string;
   if (recordedHash === '' || !(held ?? query)?.includes(recordedHash)) return recording;
   const { headers: ours } = await send({ ...recording, path, headers });
   const hash = JSON.parse(String(ours.etag)) as string;

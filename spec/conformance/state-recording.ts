@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Recording, readAnswerHead } from './recording.ts';
+import { type Recording, readResponseHead } from './recording.ts';
 
 const FOLDER = 'spec/fixtures/reference';
 const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';
 
-/** What the files of `degraded/` are answers to. */
+/** What the files of `degraded/` are responses to. */
 const DEGRADED_PATHS: Readonly<Record<string, string>> = {
   livez: '/livez?verbose',
   readyz: '/readyz?verbose',
@@ -12,7 +12,7 @@ const DEGRADED_PATHS: Readonly<Record<string, string>> = {
   'node-scrape-error': `${NODES}/hollow-plain`,
 };
 
-/** Reads what an administrator was answered so many seconds after the reference had started. */
+/** Reads what an administrator got so many seconds after the reference had started. */
 export function readStartupRecordings(seconds: number): readonly Recording[] {
   const prefix = `t${seconds}-`;
   return readdirSync(`${FOLDER}/startup`)
@@ -23,7 +23,7 @@ export function readStartupRecordings(seconds: number): readonly Recording[] {
     });
 }
 
-/** Reads what an administrator was answered while some kubelets could not be scraped. */
+/** Reads what an administrator got while some kubelets could not be scraped. */
 export function readDegradedRecordings(): readonly Recording[] {
   return Object.entries(DEGRADED_PATHS).map(([name, path]) =>
     readStateRecording(`degraded/${name}.txt`, path),
@@ -42,6 +42,6 @@ function readStateRecording(file: string, path: string): Recording {
     isHttp2: false,
     headers: { accept: '*/*', 'user-agent': 'curl/7.88.1' },
     body: undefined,
-    answer: { ...readAnswerHead(text.slice(0, end)), body: Buffer.from(text.slice(end + 4), 'latin1') },
+    response: { ...readResponseHead(text.slice(0, end)), body: Buffer.from(text.slice(end + 4), 'latin1') },
   };
 }

@@ -16,7 +16,7 @@ import {
 } from '#lib/simulator/api-server/faults/rewrite-watches.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type HeldResources, heldResources, isWithin, mostOf } from '#spec/support/held-resources.ts';
-import { type HttpsAnswer, requestHttps } from '#spec/support/https-request.ts';
+import { type HttpsResponse, requestHttps } from '#spec/support/https-request.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { RESOLUTION_MS, ScrapeCycles } from '#spec/support/scrape-cycles.ts';
 
@@ -78,7 +78,7 @@ describe('an API server that fails', () => {
     await within(durationMs, () => knows(label));
   }
 
-  async function askAsViewer(): Promise<HttpsAnswer> {
+  async function askAsViewer(): Promise<HttpsResponse> {
     const { certificatePem: cert, privateKeyPem: key } = server.cluster.pki.clientCa.issue({
       subject: { commonName: VIEWER, organizations: [] },
       usages: ['clientAuth'],

@@ -16,7 +16,7 @@ const LATE = /no complete response within 10s/;
 const TOO_LONG = /larger than 16Mi/;
 const NO_JSON = /not valid JSON/;
 
-/** Every way in which a kubelet fails to give a usable answer, but for those that move it. */
+/** Every way in which a kubelet fails to give a usable response, but for those that move it. */
 export const KUBELET_FAULT_CASES: readonly KubeletFaultCase[] = [
   fault('refuses connections', 'refuse', /connection refused/),
   slow('is behind a network that drops SYNs', 'black-hole', /no connection within 3s/),
@@ -28,7 +28,7 @@ export const KUBELET_FAULT_CASES: readonly KubeletFaultCase[] = [
   fault('sends a body without end', 'endless', TOO_LONG),
   fault('sends a body of 100 MB', { bodyBytes: 100_000_000 }, TOO_LONG),
   fault('breaks off its JSON', 'truncate', NO_JSON),
-  fault('answers something else', 'garbage', NO_JSON),
+  fault('responds with something else', 'garbage', NO_JSON),
   fault('spoils its text with NUL bytes and broken UTF-8', 'spoiled-text', NO_JSON),
   fault('mixes up types', 'wrong-types', /no metrics, but a pod without name or namespace/),
   fault('nests five million levels deep', { nestingLevels: 5_000_000 }, /levels deep in one another/),
@@ -43,7 +43,7 @@ export const KUBELET_FAULT_CASES: readonly KubeletFaultCase[] = [
     /HTTP status 301/,
   ),
   ...[401, 403, 404, 429, 500, 503].map((status) =>
-    fault(`answers ${status}`, { status }, new RegExp(`HTTP status ${status}`)),
+    fault(`responds with ${status}`, { status }, new RegExp(`HTTP status ${status}`)),
   ),
   fault('resets the connection in mid-body', 'reset-mid-body', /reset by the kubelet|closed the connection/),
   certificate('expired', /certificate has expired/),

@@ -48,7 +48,7 @@ describe('a kubelet that fails', () => {
     return items.filter(({ timestamp }) => Date.parse(timestamp) >= Math.floor(sinceMs / 1000) * 1000).length;
   }
 
-  /** One cycle in which everybody answers, after which everything is as it was. */
+  /** One cycle in which everybody responds, after which everything is as it was. */
   async function expectHealth(): Promise<void> {
     await heal(server.cluster, faulty);
     const beganAtMs = await cycles.next(NODES);

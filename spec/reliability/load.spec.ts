@@ -50,7 +50,7 @@ describe('a server under load', function () {
   });
   after(() => system[Symbol.asyncDispose]());
 
-  /** Probes ten times over one connection, and is answered. */
+  /** Probes ten times over one connection, and gets its responses. */
   async function probe(): Promise<void> {
     using agent = disposable(new Agent({ keepAlive: true }));
     for (let turn = 0; turn < 10; turn++) {
@@ -63,12 +63,12 @@ describe('a server under load', function () {
   }
 
   it('serves 200 clients that list everything at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 200 }, () => system.ask(PODS)));
-    for (const { status, body } of answers) {
+    const responses = await Promise.all(Array.from({ length: 200 }, () => system.ask(PODS)));
+    for (const { status, body } of responses) {
       expect(status).to.equal(200);
-      expect(body.length).to.equal(answers[0]?.body.length);
+      expect(body.length).to.equal(responses[0]?.body.length);
     }
-    expect(JSON.parse(answers[0]?.body ?? '').items).to.have.length(POD_COUNT);
+    expect(JSON.parse(responses[0]?.body ?? '').items).to.have.length(POD_COUNT);
   });
 
   it('holds no more than 2,000 connections of an address that opens thousands, and serves others', async () => {
@@ -93,7 +93,7 @@ describe('a server under load', function () {
     await system.until(async () => (await openFiles()) <= filesBefore + 1);
   });
 
-  /** Watches all pods over connections of their own; the answers have begun and are not read. */
+  /** Watches all pods over connections of their own; the responses have begun and are not read. */
   async function silentWatchers(count: number): Promise<AsyncDisposable> {
     const { certificatePem: cert, privateKeyPem: key } = system.cluster.pki.admin;
     const url = `https://127.0.0.1:${system.port}${PODS}?watch=1`;
@@ -114,7 +114,7 @@ describe('a server under load', function () {
     using agent = disposable(new Agent({ keepAlive: true }));
     const list = () => system.ask(PODS, { ...viewer, agent: agent.value });
     {
-      // Who does not read lets no more than a window of its answer come in: ten requests stay under way.
+      // Who does not read lets no more than a window of its response come in: ten requests stay under way.
       using _slow = await slowReaders(10);
       let isOver = false;
       let refused = 0;
@@ -139,7 +139,7 @@ describe('a server under load', function () {
     await system.until(async () => (await list()).status === 200);
   });
 
-  /** Requests on one HTTP/2 connection whose answers have begun and are not read. */
+  /** Requests on one HTTP/2 connection whose responses have begun and are not read. */
   async function slowReaders(count: number): Promise<Disposable> {
     const session = connectHttp2(`https://127.0.0.1:${system.port}`, viewer);
     session.on('error', () => {}); // told by the streams

@@ -102,8 +102,8 @@ describe('the process', function () {
 
   it('holds 5,000 pods in a heap of 256 MB, and all of its clients', async () => {
     await small.until(() => serves(small, 5000));
-    const answers = await Promise.all(Array.from({ length: 20 }, () => small.ask(POD_METRICS)));
-    for (const { status, body } of answers) {
+    const responses = await Promise.all(Array.from({ length: 20 }, () => small.ask(POD_METRICS)));
+    for (const { status, body } of responses) {
       expect(status).to.equal(200);
       expect(JSON.parse(body).items).to.have.length(5000);
     }
@@ -160,7 +160,7 @@ async function accepts(port: number): Promise<boolean> {
   }
 }
 
-/** Stops a process when both kubelets have answered, until the next cycle is overdue, and lets it go on. */
+/** Stops a process when both kubelets have responded, until the next cycle is overdue, and lets it go on. */
 async function expectStandstillToPass({ server, ask, until }: ServerInCluster): Promise<void> {
   const servesAll = async () => JSON.parse((await ask(NODE_METRICS)).body).items.length === 2;
   const failures = () => server.output.filter((line) => line.includes('Cannot scrape'));

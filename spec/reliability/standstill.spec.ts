@@ -7,8 +7,8 @@ const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
 const NODES = 3;
 const NODE_NAMES = ['node-1', 'node-2', 'node-3'];
 const STANDSTILL_MS = 120_000;
-/** The longest wait for a node's turn, and the first answers are published a second later. */
-const FIRST_ANSWERS_MS = NODES * 8 + 1_000;
+/** The longest wait for a node's turn, and the first responses are published a second later. */
+const FIRST_RESPONSES_MS = NODES * 8 + 1_000;
 
 describe('a server that stood still for two minutes', () => {
   let server: RunningServer;
@@ -28,7 +28,7 @@ describe('a server that stood still for two minutes', () => {
     expect(await isReady()).to.equal(false);
     expect(await server.names(PODS)).to.deep.equal([]);
     expect((await server.get('/livez')).status).to.equal(200);
-    await server.clock.advance(FIRST_ANSWERS_MS);
+    await server.clock.advance(FIRST_RESPONSES_MS);
     await eventually(isReady);
     expect(await server.names(PODS)).to.have.length(2 * NODES);
   });
@@ -37,7 +37,7 @@ describe('a server that stood still for two minutes', () => {
     for (const name of NODE_NAMES) await server.cluster.setFault(name, 'refuse');
     await server.clock.jump(STANDSTILL_MS);
     expect(await isReady()).to.equal(false);
-    await server.clock.advance(FIRST_ANSWERS_MS);
+    await server.clock.advance(FIRST_RESPONSES_MS);
     await eventually(isReady);
     expect(await server.names(PODS)).to.deep.equal([]);
   });

@@ -192,9 +192,9 @@ describe('startMetricsServer', () => {
     const annotations = { 'metrics.k8s.io/resource-metrics-path': '/metrics/resource' };
     store.update('nodes', { ...node, metadata: { ...node.metadata, annotations } });
     const unstamp: Fault = {
-      change: (answer) => ({
-        ...answer,
-        body: Buffer.from(answer.body.toString().replaceAll(/ \d{13}$/gm, '')),
+      change: (response) => ({
+        ...response,
+        body: Buffer.from(response.body.toString().replaceAll(/ \d{13}$/gm, '')),
       }),
     };
     await server.cluster.node('node-1').kubelet.setFaults([unstamp]);

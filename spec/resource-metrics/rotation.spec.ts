@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
-import { askHttp1 } from '#spec/support/api-request.ts';
+import { requestHttp1 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { RequestFlow } from '#spec/support/request-flow.ts';
@@ -137,12 +137,12 @@ function administratorsFlow(server: RunningServer): RequestFlow {
 }
 
 /** Waits until every one of the flow's connections has carried some more. */
-async function moreOf(flow: RequestFlow, answers = 30): Promise<void> {
+async function moreOf(flow: RequestFlow, responses = 30): Promise<void> {
   const before = flow.count;
-  await eventually(() => flow.count >= before + answers || flow.losses.length > 0);
+  await eventually(() => flow.count >= before + responses || flow.losses.length > 0);
 }
 
-/** In steps between which answers come: what is asked over real sockets would else seem to take all of the time. */
+/** In steps between which responses come: what is asked over real sockets would else seem to take all of the time. */
 async function advance(server: RunningServer, flow: RequestFlow, durationMs: number): Promise<void> {
   for (let passedMs = 0; passedMs < durationMs; passedMs += STEP_MS) {
     await server.clock.advance(Math.min(STEP_MS, durationMs - passedMs));
@@ -163,7 +163,7 @@ function portOf({ origin }: RunningServer): number {
 }
 
 async function statusOf(server: RunningServer, shown: { readonly cert: string; readonly key: string }) {
-  return (await askHttp1({ port: portOf(server), path: PATH, ...shown })).status;
+  return (await requestHttp1({ port: portOf(server), path: PATH, ...shown })).status;
 }
 
 function failedScrapes({ body }: { readonly body: string }): number {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { askHttp1 } from '#spec/support/api-request.ts';
+import { requestHttp1 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { runServer } from '#spec/support/running-server.ts';
@@ -24,17 +24,21 @@ describe('secrets', () => {
     const { cluster } = server;
     const port = Number(new URL(server.origin).port);
     const ask = (token: string) =>
-      askHttp1({ port, path: PATH, headers: { authorization: `Bearer ${token}` } });
+      requestHttp1({ port, path: PATH, headers: { authorization: `Bearer ${token}` } });
     await cluster.setFault('node-1', { status: 500 });
     await server.clock.advance(400);
     await server.scraped(1);
-    const answers = [await ask(cluster.metricsServerToken), await ask(BAD_TOKEN)];
-    expect(answers.map(({ status }) => status)).to.deep.equal([403, 401]);
+    const responses = [await ask(cluster.metricsServerToken), await ask(BAD_TOKEN)];
+    expect(responses.map(({ status }) => status)).to.deep.equal([403, 401]);
     cluster.authenticator.revokeToken(cluster.metricsServerToken);
     await server.clock.advance(20_000);
-    answers.push(await ask('another'), await ask(cluster.metricsServerToken));
+    responses.push(await ask('another'), await ask(cluster.metricsServerToken));
     const { body } = await server.get('/metrics');
-    const everything = [body, JSON.stringify(server.logger.lines), ...answers.map((one) => String(one.body))];
+    const everything = [
+      body,
+      JSON.stringify(server.logger.lines),
+      ...responses.map((one) => String(one.body)),
+    ];
     for (const secret of [cluster.metricsServerToken, BAD_TOKEN, 'Bearer', 'PRIVATE KEY']) {
       expect(everything.join('\n')).not.to.include(secret);
     }

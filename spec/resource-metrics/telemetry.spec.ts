@@ -56,8 +56,8 @@ describe('ResourceMetricsTelemetry', () => {
     const tooDeep = new ExcessiveResponse('depth', 'it nests too deeply');
     telemetry.recordScrape(scrape('a', new ScrapeError('a', tooDeep)));
     telemetry.recordScrape(scrape('a', new ScrapeError('a', new Error('refused'))));
-    expect(await lines('metrics_server_kubelet_excessive_answers_total{')).to.deep.equal([
-      'metrics_server_kubelet_excessive_answers_total{bound="depth"} 1',
+    expect(await lines('metrics_server_kubelet_excessive_responses_total{')).to.deep.equal([
+      'metrics_server_kubelet_excessive_responses_total{bound="depth"} 1',
     ]);
   });
 

@@ -75,8 +75,8 @@ describe('startCluster', () => {
     for (const path of ['//', '/%zz', '/api/v1/nodes/%zz', '/?', '/api/v1/nodes?fieldSelector=%']) {
       expect((await client.request(path)).status, path).to.be.within(400, 404);
       const options = { ca: cluster.pki.kubeletCa.certificatePem };
-      const answer = await requestHttps(`https://${address}:${cluster.kubeletPort}${path}`, options);
-      expect(answer.status, path).to.equal(401);
+      const response = await requestHttps(`https://${address}:${cluster.kubeletPort}${path}`, options);
+      expect(response.status, path).to.equal(401);
     }
   });
 

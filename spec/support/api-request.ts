@@ -21,15 +21,15 @@ export interface ApiRequest {
   readonly session?: ClientHttp2Session;
 }
 
-/** An answer, read to its end. */
-export interface ApiAnswer {
+/** a response, read to its end. */
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
 }
 
 /** Asks over HTTP/1.1, whatever the server's certificate. */
-export async function askHttp1(asked: ApiRequest): Promise<ApiAnswer> {
+export async function requestHttp1(asked: ApiRequest): Promise<ApiResponse> {
   const { host = '127.0.0.1', port, path, method = 'GET', headers = {}, body, agent, cert, key } = asked;
   const outgoing = request({
     host,
@@ -48,7 +48,7 @@ export async function askHttp1(asked: ApiRequest): Promise<ApiAnswer> {
 }
 
 /** Asks over HTTP/2, whatever the server's certificate. */
-export async function askHttp2({
+export async function requestHttp2({
   host = '127.0.0.1',
   port,
   path,
@@ -58,19 +58,19 @@ export async function askHttp2({
   cert,
   key,
   session: kept,
-}: ApiRequest): Promise<ApiAnswer> {
+}: ApiRequest): Promise<ApiResponse> {
   const session = kept ?? connect(`https://${host}:${port}`, { rejectUnauthorized: false, cert, key });
   try {
     const stream = session.request({ ...headers, ':path': path, ':method': method });
     stream.end(body);
-    const [{ ':status': status = 0, ...answered }] = await once(stream, 'response');
-    return { status, headers: answered, body: await buffer(stream) };
+    const [{ ':status': status = 0, ...responded }] = await once(stream, 'response');
+    return { status, headers: responded, body: await buffer(stream) };
   } finally {
     if (!kept) session.close();
   }
 }
 
-/** The body of an answer as JSON of the shape that a spec expects. */
-export function jsonOf<Shape = Readonly<Record<string, unknown>>>({ body }: ApiAnswer): Shape {
+/** The body of a response as JSON of the shape that a spec expects. */
+export function jsonOf<Shape = Readonly<Record<string, unknown>>>({ body }: ApiResponse): Shape {
   return JSON.parse(body.toString()) as Shape;
 }

@@ -135,15 +135,15 @@ export class Browser implements AsyncDisposable {
 
   async #send(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
     const id = ++this.#lastId;
-    const answer = Promise.withResolvers<Record<string, unknown>>();
-    this.#pending.set(id, answer);
+    const response = Promise.withResolvers<Record<string, unknown>>();
+    this.#pending.set(id, response);
     const timer = setTimeout(
-      () => answer.reject(new Error(`Chromium did not answer ${method}`)),
+      () => response.reject(new Error(`Chromium did not respond to ${method}`)),
       COMMAND_TIMEOUT_MS,
     );
     this.#socket.send(JSON.stringify({ id, method, params }));
     try {
-      return await answer.promise;
+      return await response.promise;
     } finally {
       clearTimeout(timer);
       this.#pending.delete(id);
@@ -155,8 +155,8 @@ export class Browser implements AsyncDisposable {
     readonly result?: Record<string, unknown>;
     readonly error?: { readonly message: string };
   }): void {
-    const answer = message.id === undefined ? undefined : this.#pending.get(message.id);
-    if (message.error) answer?.reject(new Error(message.error.message));
-    else answer?.resolve(message.result ?? {});
+    const response = message.id === undefined ? undefined : this.#pending.get(message.id);
+    if (message.error) response?.reject(new Error(message.error.message));
+    else response?.resolve(message.result ?? {});
   }
 }

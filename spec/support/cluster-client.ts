@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { SimulatedCluster } from '#lib/simulator/start-cluster.ts';
-import { type HttpsAnswer, type HttpsRequest, openHttps, requestHttps } from './https-request.ts';
+import { type HttpsRequest, type HttpsResponse, openHttps, requestHttps } from './https-request.ts';
 
-/** What an answer holds is what the spec finds out. */
+/** What a response holds is what the spec finds out. */
 type Json = ReturnType<typeof JSON.parse>;
 
 /** Asks the API server of a simulated cluster, as its administrator unless told otherwise. */
@@ -25,11 +25,11 @@ export class ClusterClient {
     return new ClusterClient(cluster, { cert: issued.certificatePem, key: issued.privateKeyPem });
   }
 
-  request(path: string, options: HttpsRequest = {}): Promise<HttpsAnswer> {
+  request(path: string, options: HttpsRequest = {}): Promise<HttpsResponse> {
     return requestHttps(`${this.#cluster.server}${path}`, this.#complete(options));
   }
 
-  /** The answer's JSON, whatever its status. */
+  /** The response's JSON, whatever its status. */
   async json(path: string, options: HttpsRequest = {}): Promise<Json> {
     return JSON.parse((await this.request(path, options)).body);
   }

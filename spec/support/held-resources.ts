@@ -54,7 +54,7 @@ export class MemoryPeak implements Disposable {
   readonly #timer = setInterval(() => this.#sample(), 10);
   #bytes = 0;
 
-  /** The most bytes off the JavaScript heap, where answers are held while they come in. */
+  /** The most bytes off the JavaScript heap, where responses are held while they come in. */
   get bytes(): number {
     this.#sample();
     return this.#bytes;

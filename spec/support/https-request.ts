@@ -10,8 +10,8 @@ export type HttpsRequest = Pick<
   readonly body?: string | Uint8Array;
 };
 
-/** A whole answer. */
-export interface HttpsAnswer {
+/** A whole response. */
+export interface HttpsResponse {
   readonly status: number;
   readonly statusMessage: string;
   readonly headers: IncomingHttpHeaders;
@@ -20,7 +20,7 @@ export interface HttpsAnswer {
 }
 
 /** Asks over HTTP/1.1 and a connection of its own, unless an agent is given. */
-export async function requestHttps(url: string, options: HttpsRequest): Promise<HttpsAnswer> {
+export async function requestHttps(url: string, options: HttpsRequest): Promise<HttpsResponse> {
   const response = await openHttps(url, options);
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
@@ -28,7 +28,7 @@ export async function requestHttps(url: string, options: HttpsRequest): Promise<
   return { status: statusCode, statusMessage, headers, rawHeaders, body: Buffer.concat(chunks).toString() };
 }
 
-/** Asks and answers as soon as the head of the answer is there, with the body still to come. */
+/** Asks and resolves as soon as the head of the response is there, with the body still to come. */
 export function openHttps(url: string, { token, body, ...options }: HttpsRequest): Promise<IncomingMessage> {
   const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ export interface ReceivedRequest {
   readonly peerName: string | undefined;
 }
 
-/** A real HTTP or HTTPS server on 127.0.0.1 that answers as a spec tells it to, and remembers what it was asked. */
+/** A real HTTP or HTTPS server on 127.0.0.1 that responds as a spec tells it to, and remembers what it was asked. */
 export class LoopbackServer implements AsyncDisposable {
   readonly requests: ReceivedRequest[] = [];
   readonly #server: http.Server;
@@ -26,13 +26,13 @@ export class LoopbackServer implements AsyncDisposable {
   }
 
   static async start(
-    answer: (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>,
+    respond: (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>,
     tls?: https.ServerOptions,
   ): Promise<LoopbackServer> {
     const listener: RequestListener = async (incoming, response) => {
       const request = await receive(incoming);
       server.requests.push(request);
-      await answer(request, response);
+      await respond(request, response);
     };
     const server: LoopbackServer = tls
       ? new LoopbackServer(https.createServer(tls, listener), 'https')

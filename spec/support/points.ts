@@ -48,7 +48,7 @@ export function podPoints(changes: Partial<PodPoints> = {}): PodPoints {
   };
 }
 
-/** The answer of node `node-1` with no pods, unless told otherwise. */
+/** The response of node `node-1` with no pods, unless told otherwise. */
 export function metricsBatch(changes: Partial<MetricsBatch> = {}): MetricsBatch {
   return {
     nodeName: 'node-1',

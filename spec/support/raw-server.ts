@@ -46,8 +46,8 @@ export class RawServer {
   }
 }
 
-/** Answers every request on a connection with the same bytes. */
-export function answering(response: string): (socket: net.Socket) => void {
+/** Responses every request on a connection with the same bytes. */
+export function responding(response: string): (socket: net.Socket) => void {
   return (socket) => socket.on('data', () => socket.write(response));
 }
 

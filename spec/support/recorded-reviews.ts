@@ -11,24 +11,24 @@ export interface RecordedReviews {
   readonly logger: RecordingLogger;
   /** What was asked, by path and body. */
   readonly asked: { readonly path: string; readonly body: unknown }[];
-  /** What the next questions are answered with. */
-  answer: (review: unknown) => unknown;
+  /** What the next questions are responded to with. */
+  response: (review: unknown) => unknown;
 }
 
-/** @param answer gives the `status` of an answer, or throws */
-export function recordReviews(answer: RecordedReviews['answer']): RecordedReviews {
+/** @param response gives the `status` of a response, or throws */
+export function recordReviews(response: RecordedReviews['response']): RecordedReviews {
   const clock = new ManualClock();
   const logger = new RecordingLogger();
   const reviews: RecordedReviews = {
     clock,
     logger,
     asked: [],
-    answer,
+    response,
     client: new ReviewClient({
       client: {
         postJson: async (path, body) => {
           reviews.asked.push({ path, body });
-          return { status: reviews.answer(body) };
+          return { status: reviews.response(body) };
         },
       },
       clock,

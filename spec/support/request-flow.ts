@@ -1,12 +1,12 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { Agent } from 'node:https';
-import { type ApiRequest, askHttp1, askHttp2 } from './api-request.ts';
+import { type ApiRequest, requestHttp1, requestHttp2 } from './api-request.ts';
 
 /** Requests that go on and on, over a kept HTTP/1.1 connection, a kept HTTP/2 one and one of its own each. */
 export class RequestFlow implements AsyncDisposable {
   /** What came back that was no 200, and what did not come back. */
   readonly losses: string[] = [];
-  /** How many answers came. */
+  /** How many responses came. */
   count = 0;
   readonly #next: () => ApiRequest;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -21,9 +21,9 @@ export class RequestFlow implements AsyncDisposable {
     this.#session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, cert, key });
     this.#session.on('error', (error) => this.losses.push(`HTTP/2 session: ${error.message}`));
     this.#flowing = Promise.all([
-      this.#flow((request) => askHttp1({ ...request, agent: this.#agent })),
-      this.#flow((request) => askHttp2({ ...request, session: this.#session })),
-      this.#flow(askHttp1),
+      this.#flow((request) => requestHttp1({ ...request, agent: this.#agent })),
+      this.#flow((request) => requestHttp2({ ...request, session: this.#session })),
+      this.#flow(requestHttp1),
     ]);
   }
 

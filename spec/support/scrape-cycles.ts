@@ -34,9 +34,9 @@ export class ScrapeCycles {
   }
 
   /**
-   * Goes to the next cycle and lets it come to where its first answers are served: jitter and a second after it began.
+   * Goes to the next cycle and lets it come to where its first responses are served: jitter and a second after it began.
    *
-   * @param healthy how many kubelets are to answer by then
+   * @param healthy how many kubelets are to respond by then
    * @returns when the cycle began, by the wall clock
    */
   async next(healthy: number): Promise<number> {

@@ -1,11 +1,11 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { type HttpsAnswer, type HttpsRequest, requestHttps } from './https-request.ts';
+import { type HttpsRequest, type HttpsResponse, requestHttps } from './https-request.ts';
 import { startTestApiServer } from './test-api-server.ts';
 
 /** One endpoint on a real server. */
 export interface ServedPage extends AsyncDisposable {
   /** @param query with its question mark */
-  get(query?: string, options?: HttpsRequest): Promise<HttpsAnswer>;
+  get(query?: string, options?: HttpsRequest): Promise<HttpsResponse>;
 }
 
 /** Serves an endpoint to everybody; `await using` it. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScenarioInput } from '#lib/simulator/scenario.ts';
 import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
-import { type HttpsAnswer, type HttpsRequest, requestHttps } from './https-request.ts';
+import { type HttpsRequest, type HttpsResponse, requestHttps } from './https-request.ts';
 import type { SpawnedProgram } from './spawned-program.ts';
 import { freePort, SERVER_SOURCE, spawnServer } from './spawned-server.ts';
 
@@ -11,7 +11,7 @@ export interface ServerInCluster extends AsyncDisposable {
   readonly server: SpawnedProgram;
   readonly port: number;
   /** Asks the server itself, as the cluster's administrator unless told otherwise. */
-  ask(path: string, options?: HttpsRequest): Promise<HttpsAnswer>;
+  ask(path: string, options?: HttpsRequest): Promise<HttpsResponse>;
   /** Waits, up to a minute, until something holds. */
   until(holds: () => Promise<boolean>): Promise<void>;
 }

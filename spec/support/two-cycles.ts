@@ -7,7 +7,7 @@ const PATIENCE_MS = 1000;
 /**
  * Up to and with the second cycle, of which pods are served.
  *
- * @param healthy how many nodes answer
+ * @param healthy how many nodes response
  */
 export async function twoCycles(server: RunningServer, healthy: number): Promise<void> {
   await server.clock.advance(JITTER_MS);

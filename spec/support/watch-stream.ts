@@ -43,7 +43,7 @@ export class WatchStream implements AsyncDisposable {
     response.once('error', end);
   }
 
-  /** Asks, and waits until the server has answered that the stream begins. */
+  /** Asks, and waits until the server has responded that the stream begins. */
   static async open(port: number, path: string, headers: Record<string, string> = {}): Promise<WatchStream> {
     const asked = request({
       host: '127.0.0.1',

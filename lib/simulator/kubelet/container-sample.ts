@@ -17,7 +17,7 @@ export interface ContainerSample {
 export interface SamplingOptions {
   readonly nowMs: number;
   readonly runtime: RuntimeKind;
-  /** Whether this question counts as one for the runtime's rate since anybody last asked. */
+  /** Whether this request counts as one for the runtime's rate since anybody last asked. */
   readonly asks: boolean;
 }
 

@@ -85,7 +85,7 @@ export class JsonBytes {
     this.#bytes.write(text, start);
   }
 
-  /** @returns where to put that many bytes; there is room for a word that is filled up behind them */
+  /** @returns where to put that many bytes; there is space for a word that is filled up behind them */
   #reserve(length: number): number {
     const start = this.#length;
     this.#length += length;

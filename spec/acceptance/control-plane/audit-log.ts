@@ -7,7 +7,7 @@ export interface AuditEvent {
   readonly resource: string;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
-  /** Of the answer. */
+  /** Of the response. */
   readonly status: number;
 }
 

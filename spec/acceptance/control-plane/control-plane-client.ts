@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '#lib/simulator/objects/kubernetes-object.ts';
 import { type HttpsRequest, requestHttps } from '#spec/support/https-request.ts';
 
-/** A list as the API server answers it. */
+/** A list as the API server responds with it. */
 export interface ObjectList {
   readonly items: readonly KubernetesObject[];
 }
@@ -39,7 +39,7 @@ export class ControlPlaneClient {
   async #exchange(method: string, path: string, body?: object): Promise<unknown> {
     const text = body && JSON.stringify(body);
     const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
-    const answer = await requestHttps(`${this.#server}${path}`, {
+    const response = await requestHttps(`${this.#server}${path}`, {
       ...this.#credentials,
       method,
       headers: {
@@ -49,8 +49,8 @@ export class ControlPlaneClient {
       },
       ...(text ? { body: text } : {}),
     });
-    if (answer.status >= 300) throw new RefusedRequest(`Cannot ${method} ${path}`, answer);
-    return JSON.parse(answer.body);
+    if (response.status >= 300) throw new RefusedRequest(`Cannot ${method} ${path}`, response);
+    return JSON.parse(response.body);
   }
 }
 

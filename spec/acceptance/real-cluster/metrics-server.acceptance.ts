@@ -218,12 +218,12 @@ interface Scaled {
   readonly status: { readonly readyReplicas?: number };
 }
 
-/** What a kubelet answers that has no summary: 404 in place of every JSON. */
+/** What a kubelet without a summary responds: 404 in place of every JSON. */
 const NO_SUMMARY: Fault = {
-  change: (answer) =>
-    answer.headers['Content-Type'] === 'application/json'
-      ? { ...answer, status: 404, body: Buffer.from('gone') }
-      : answer,
+  change: (response) =>
+    response.headers['Content-Type'] === 'application/json'
+      ? { ...response, status: 404, body: Buffer.from('gone') }
+      : response,
 };
 
 /** The least that scales: half of what each pod requests. */

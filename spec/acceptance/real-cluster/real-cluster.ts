@@ -136,15 +136,15 @@ export class RealCluster implements AsyncDisposable {
     return path;
   }
 
-  /** Asks until the answer is as wanted, and fails with the last one if it is not in time. */
-  async until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, timeoutMs: number): Promise<T> {
+  /** Asks until the response is as wanted, and fails with the last one if it is not in time. */
+  async until<T>(ask: () => Promise<T>, isWanted: (response: T) => boolean, timeoutMs: number): Promise<T> {
     const deadlineMs = Date.now() + timeoutMs;
     for (;;) {
       if (this.pods.failure) throw this.pods.failure;
-      const answer = await ask().catch((error: Error) => error);
-      if (!(answer instanceof Error) && isWanted(answer)) return answer;
+      const response = await ask().catch((error: Error) => error);
+      if (!(response instanceof Error) && isWanted(response)) return response;
       if (Date.now() > deadlineMs) {
-        const last = answer instanceof Error ? answer.message : JSON.stringify(answer);
+        const last = response instanceof Error ? response.message : JSON.stringify(response);
         const words = this.#server?.output.slice(-10).join('\n') ?? '';
         throw new Error(`Not within ${timeoutMs / 1000} s; at last: ${last}\nThe server says:\n${words}`);
       }

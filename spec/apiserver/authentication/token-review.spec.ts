@@ -37,7 +37,7 @@ describe('tokenReviewer', () => {
   it('remembers whose a token is, and for a second that it is nobody’s', async () => {
     const { reviews, review } = setUp(ALICE);
     await review('good', {});
-    reviews.answer = () => ({ authenticated: false });
+    reviews.response = () => ({ authenticated: false });
     await review('bad', {});
     await reviews.clock.advance(999);
     await review('bad', {});
@@ -53,7 +53,7 @@ describe('tokenReviewer', () => {
 
   it('throws when the API server cannot be asked, and never says which token it was', async () => {
     const { reviews, review } = setUp(ALICE);
-    reviews.answer = unreachable;
+    reviews.response = unreachable;
     const failure = await review('top-secret', {}).then(
       () => undefined,
       (error: Error) => error,

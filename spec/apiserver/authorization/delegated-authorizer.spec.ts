@@ -92,7 +92,7 @@ describe('delegatedAuthorizer', () => {
   it('allows a selection to whom no more is allowed, and denies another', async () => {
     const { reviews, ask } = setUp(undefined);
     const isAllowed = (selector: string) => selector.includes('"values":["a"]');
-    reviews.answer = (review) => ({ allowed: isAllowed(JSON.stringify(review)) });
+    reviews.response = (review) => ({ allowed: isAllowed(JSON.stringify(review)) });
     expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
     expect((await ask(`${NODES}?labelSelector=app%3Db`)).isAllowed).to.equal(false);
     expect((await ask(NODES)).isAllowed).to.equal(false);
@@ -101,9 +101,9 @@ describe('delegatedAuthorizer', () => {
 
   it('takes a remembered word on a selection though that on everything is forgotten, and nobody can be asked', async () => {
     const { reviews, ask } = setUp(undefined);
-    reviews.answer = (review) => ({ allowed: JSON.stringify(review).includes('Selector') });
+    reviews.response = (review) => ({ allowed: JSON.stringify(review).includes('Selector') });
     expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
-    reviews.answer = unreachable;
+    reviews.response = unreachable;
     await reviews.clock.advance(5_000);
     expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
   });
@@ -111,7 +111,7 @@ describe('delegatedAuthorizer', () => {
   it('decides nothing when the API server cannot be asked and the last decision is too old', async () => {
     const { reviews, ask } = setUp({ allowed: true });
     await ask(NODES);
-    reviews.answer = unreachable;
+    reviews.response = unreachable;
     expect((await ask(NODES)).isAllowed).to.equal(true);
     await reviews.clock.advance(10_000);
     const failure = await ask(NODES).then(
@@ -121,7 +121,7 @@ describe('delegatedAuthorizer', () => {
     expect(failure).to.be.instanceOf(StatusError).and.include({ code: 500, reason: 'InternalError' });
     expect(await ask('/healthz')).to.deep.equal({ isAllowed: true });
     expect(await ask(NODES, ['system:masters'])).to.deep.equal({ isAllowed: true });
-    reviews.answer = () => ({ allowed: true });
+    reviews.response = () => ({ allowed: true });
     expect((await ask(NODES)).isAllowed).to.equal(true);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { askHttp1 } from '#spec/support/api-request.ts';
+import { requestHttp1 } from '#spec/support/api-request.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
@@ -22,7 +22,7 @@ describe('healthEndpoints', () => {
   });
   after(() => server[Symbol.asyncDispose]());
   const ask = async (path: string) => {
-    const { status, headers, body } = await askHttp1({ port: server.address.port, path });
+    const { status, headers, body } = await requestHttp1({ port: server.address.port, path });
     return { status, type: headers['content-type'], text: body.toString() };
   };
 

@@ -39,7 +39,7 @@ describe('RequestDeadline', () => {
   it('gives what is waited for, unless the time is up first', async () => {
     const clock = new ManualClock();
     using deadline = new RequestDeadline(clock, 1_000);
-    expect(await deadline.wait(Promise.resolve('answer'))).to.equal('answer');
+    expect(await deadline.wait(Promise.resolve('response'))).to.equal('response');
     const outcome = deadline.wait(new Promise(() => {})).catch((error: unknown) => error);
     await clock.advance(1_000);
     expect(await outcome).to.have.property('code', 504);

@@ -5,7 +5,7 @@ import { readSelectors } from '#lib/apiserver/http/request-selectors.ts';
 import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
-import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
@@ -80,7 +80,7 @@ describe('A request with a selector beyond its bounds', () => {
   });
   after(() => server[Symbol.asyncDispose]());
   const list = (query: Readonly<Record<string, string>>) =>
-    askHttp1({ port: server.address.port, path: `${THINGS}?${new URLSearchParams(query)}` });
+    requestHttp1({ port: server.address.port, path: `${THINGS}?${new URLSearchParams(query)}` });
 
   for (const query of [
     { labelSelector: `a in (${'b,'.repeat(8 * KIB)}b)` },
@@ -99,8 +99,8 @@ describe('A request with a selector beyond its bounds', () => {
   }
 
   it('is served within them', async () => {
-    const answer = await list({ labelSelector: `a in (${'b,'.repeat(4 * KIB)}b)` });
-    expect(jsonOf(answer).kind).to.equal('ThingList');
+    const response = await list({ labelSelector: `a in (${'b,'.repeat(4 * KIB)}b)` });
+    expect(jsonOf(response).kind).to.equal('ThingList');
     expect(asked).to.deep.equal(['who', 'what']);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { type ApiAnswer, askHttp1 } from '#spec/support/api-request.ts';
+import { type ApiResponse, requestHttp1 } from '#spec/support/api-request.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 describe('serveContent', () => {
@@ -9,8 +9,8 @@ describe('serveContent', () => {
     server = await startTestApiServer();
   });
   after(() => server[Symbol.asyncDispose]());
-  const ask = (headers: Record<string, string> = {}, path = '/openapi/v3'): Promise<ApiAnswer> =>
-    askHttp1({ port: server.address.port, path, headers });
+  const ask = (headers: Record<string, string> = {}, path = '/openapi/v3'): Promise<ApiResponse> =>
+    requestHttp1({ port: server.address.port, path, headers });
 
   it('responds with nothing who has it already, by hash or by date', async () => {
     const { headers, status } = await ask();
@@ -22,10 +22,10 @@ describe('serveContent', () => {
       { 'If-Modified-Since': String(headers['last-modified']) },
     ];
     for (const condition of held) {
-      const answer = await ask(condition);
-      expect(answer.status, JSON.stringify(condition)).to.equal(304);
-      expect(answer.headers.etag).to.equal(headers.etag);
-      expect(answer.body).to.have.length(0);
+      const response = await ask(condition);
+      expect(response.status, JSON.stringify(condition)).to.equal(304);
+      expect(response.headers.etag).to.equal(headers.etag);
+      expect(response.body).to.have.length(0);
     }
     expect((await ask({ 'If-None-Match': '"other"' })).status).to.equal(200);
   });
@@ -39,9 +39,9 @@ describe('serveContent', () => {
       [`bytes=3-${body.length + 10}`, body.subarray(3)],
     ];
     for (const [range, part] of parts) {
-      const answer = await ask({ Range: range });
-      expect(answer.status, range).to.equal(206);
-      expect(answer.body.toString()).to.equal(part.toString());
+      const response = await ask({ Range: range });
+      expect(response.status, range).to.equal(206);
+      expect(response.body.toString()).to.equal(part.toString());
     }
     expect((await ask({ Range: 'bytes=1-2' })).headers['content-range']).to.equal(`bytes 1-2/${body.length}`);
     expect((await ask({ Range: `bytes=${body.length}-` })).status).to.equal(416);

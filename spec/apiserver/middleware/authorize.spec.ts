@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 describe('authorize', () => {
@@ -14,7 +14,7 @@ describe('authorize', () => {
   after(() => server[Symbol.asyncDispose]());
 
   it('says who may not do what, with nothing in it that a browser would take for a page', async () => {
-    const refused = await askHttp1({ port: server.address.port, path: '/%3Cscript%3E&' });
+    const refused = await requestHttp1({ port: server.address.port, path: '/%3Cscript%3E&' });
     expect(refused.status).to.equal(403);
     expect(jsonOf(refused).message).to.equal(
       'forbidden: User "&lt;i&gt;&amp;" cannot get path "/&lt;script&gt;&amp;": because',

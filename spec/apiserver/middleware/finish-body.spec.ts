@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { type ApiAnswer, askHttp1, askHttp2 } from '#spec/support/api-request.ts';
+import { type ApiResponse, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
@@ -17,7 +17,7 @@ describe('finishBody', () => {
     });
   });
   after(() => server[Symbol.asyncDispose]());
-  const list = (encoding?: string, ask = askHttp1): Promise<ApiAnswer> =>
+  const list = (encoding?: string, ask = requestHttp1): Promise<ApiResponse> =>
     ask({
       port: server.address.port,
       path: '/apis/lab.example/v1/things',
@@ -34,7 +34,7 @@ describe('finishBody', () => {
       expect(plain.headers).not.to.have.any.keys('content-encoding', 'vary');
       expect(plain.body.length).to.be.greaterThan(128 * 1024);
       expect(Number(plain.headers['content-length'])).to.equal(plain.body.length);
-      for (const ask of [askHttp1, askHttp2]) {
+      for (const ask of [requestHttp1, requestHttp2]) {
         const compressed = await list('gzip', ask);
         expect(compressed.headers).to.include({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
         expect(compressed.body.length).to.be.lessThan(plain.body.length / 5);
@@ -59,7 +59,7 @@ describe('finishBody', () => {
 
   it('compresses the metrics, however short, as Prometheus asks for them', async () => {
     const headers = { 'accept-encoding': 'gzip' };
-    const answer = await askHttp1({ port: server.address.port, path: '/metrics', headers });
-    expect(answer.headers).to.include({ 'content-encoding': 'gzip' });
+    const response = await requestHttp1({ port: server.address.port, path: '/metrics', headers });
+    expect(response.headers).to.include({ 'content-encoding': 'gzip' });
   });
 });

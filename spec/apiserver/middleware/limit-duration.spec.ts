@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { thingsResource } from '#spec/support/served-things.ts';
@@ -27,7 +27,7 @@ describe('limitDuration', () => {
     asked = Promise.withResolvers();
   });
   after(() => server[Symbol.asyncDispose]());
-  const ask = (path: string) => askHttp1({ port: server.address.port, path });
+  const ask = (path: string) => requestHttp1({ port: server.address.port, path });
 
   for (const [query, limitMs] of [
     ['', 30_000],
@@ -36,12 +36,12 @@ describe('limitDuration', () => {
     ['?timeout=0', 30_000],
   ] as const) {
     it(`responds with 504 after ${limitMs / 1000} s to a list${query} that nobody responds to`, async () => {
-      const answer = ask(`/apis/lab.example/v1/things${query}`);
+      const response = ask(`/apis/lab.example/v1/things${query}`);
       await asked.promise;
       await clock.advance(limitMs - 1);
       expect(clock.sleeperCount).to.equal(1);
       await clock.advance(1);
-      const { status, headers } = await answer;
+      const { status, headers } = await response;
       expect(status).to.equal(504);
       expect(headers['content-type']).to.equal('application/json');
     });
@@ -71,9 +71,9 @@ describe('limitDuration', () => {
   ];
   for (const [timeout, reason] of errors) {
     it(`refuses ${timeout} in Go's words, whatever is asked for`, async () => {
-      const answer = await ask(`/livez?timeout=${timeout}`);
-      expect(answer.status).to.equal(400);
-      expect(jsonOf(answer)).to.include({
+      const response = await ask(`/livez?timeout=${timeout}`);
+      expect(response.status).to.equal(400);
+      expect(jsonOf(response)).to.include({
         message: `invalid timeout specified in the request URL - ${reason}`,
       });
     });

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
 import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
-import { type ApiRequest, askHttp1, askHttp2, jsonOf } from '#spec/support/api-request.ts';
+import { type ApiRequest, jsonOf, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 const KIB = 1024;
@@ -36,7 +36,7 @@ describe('limitHeaders', () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  for (const ask of [askHttp1, askHttp2]) {
+  for (const ask of [requestHttp1, requestHttp2]) {
     const get = async (request: Omit<ApiRequest, 'port'>) => {
       const session = connect(`https://127.0.0.1:${server.address.port}`, GENEROUS);
       try {
@@ -50,8 +50,8 @@ describe('limitHeaders', () => {
     it(`lets a user in 500 groups with 500 extra values through, with ${ask.name}`, async () => {
       const groups = numbered(500, 'group');
       const extras = Object.fromEntries(numbered(500, 'x-remote-extra-key').map((name) => [name, 'value']));
-      const answer = await version({ 'x-remote-user': 'alice', 'x-remote-group': groups, ...extras });
-      expect(answer.status).to.equal(200);
+      const response = await version({ 'x-remote-user': 'alice', 'x-remote-group': groups, ...extras });
+      expect(response.status).to.equal(200);
       expect(user.groups).to.deep.equal(groups);
       expect(Object.keys(user.extra)).to.have.lengthOf(500);
     });
@@ -91,16 +91,16 @@ describe('limitHeaders', () => {
   it('refuses a path beyond 8 KiB before it asks who that is', async () => {
     authentications = 0;
     const { port } = server.address;
-    const refused = await askHttp1({ port, path: `/${'a'.repeat(8 * KIB)}?pretty=1` });
+    const refused = await requestHttp1({ port, path: `/${'a'.repeat(8 * KIB)}?pretty=1` });
     expect(refused.status).to.equal(414);
     expect(jsonOf(refused)).to.include({ message: 'the path of the request has more than 8192 bytes' });
     expect(authentications).to.equal(0);
-    expect((await askHttp1({ port, path: `/${'a'.repeat(8 * KIB - 1)}` })).status).to.equal(404);
+    expect((await requestHttp1({ port, path: `/${'a'.repeat(8 * KIB - 1)}` })).status).to.equal(404);
   });
 
   it('refuses a URL beyond 128 KiB before it asks who that is', async () => {
     authentications = 0;
-    const refused = await askHttp1({
+    const refused = await requestHttp1({
       port: server.address.port,
       path: `/version?pretty=1&${'a&'.repeat(64 * KIB)}`,
     });
@@ -111,7 +111,7 @@ describe('limitHeaders', () => {
     });
     expect(authentications).to.equal(0);
     expect(
-      (await askHttp1({ port: server.address.port, path: `/version?${'a'.repeat(127 * KIB)}` })).status,
+      (await requestHttp1({ port: server.address.port, path: `/version?${'a'.repeat(127 * KIB)}` })).status,
     ).to.equal(200);
   });
 

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
-import { askHttp1 } from '#spec/support/api-request.ts';
+import { requestHttp1 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
@@ -34,10 +34,10 @@ describe('limitHeld', () => {
       for (let client = 0; client < 50; client++) void server[protocol](LIST);
       await eventually(async () => (await server.metric('apiserver_waiting_responses')) > 5);
       expect(await server.metric('apiserver_held_response_bytes')).to.be.within(1, 4 * MIB);
-      const answer = server.ask(LIST, 'Bearer bob');
+      const response = server.ask(LIST, 'Bearer bob');
       await eventually(async () => (await server.metric('apiserver_waiting_responses')) === 43); // 8 are held
       await server.clock.advance(2_000);
-      expect((await answer).status).to.equal(200);
+      expect((await response).status).to.equal(200);
       expect(await server.refusals()).to.be.greaterThan(0);
     });
 
@@ -68,7 +68,7 @@ describe('limitHeld', () => {
     for (let client = 0; client < 20; client++) void server.neglectHttp1(TABLE);
     await eventually(async () => (await server.metric('apiserver_waiting_responses')) > 5);
     for (const path of ['/version', '/livez'])
-      expect((await askHttp1({ port: server.port, path })).status).to.equal(200);
+      expect((await requestHttp1({ port: server.port, path })).status).to.equal(200);
   });
 });
 
@@ -116,10 +116,10 @@ async function setUp(maxHeldBytes = 4 * MIB) {
     clock,
     port,
     finish,
-    askEndpoint: () => askHttp1({ port, path: '/slowly-made' }),
+    askEndpoint: () => requestHttp1({ port, path: '/slowly-made' }),
     metric,
     ask: (accept: string, authorization: string) =>
-      askHttp1({ port, path, headers: { accept, authorization } }),
+      requestHttp1({ port, path, headers: { accept, authorization } }),
     refusals: () => metric('apiserver_refused_requests_total{reason="held_responses"}'),
     async neglectHttp1(accept: string): Promise<void> {
       const headers = { accept, authorization: 'Bearer mallory' };

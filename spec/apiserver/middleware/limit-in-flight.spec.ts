@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
-import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { thingsResource } from '#spec/support/served-things.ts';
@@ -9,7 +9,7 @@ import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 describe('limitInFlight', () => {
   let server: ApiServer;
-  let mayAnswer = Promise.withResolvers<readonly []>();
+  let mayRespond = Promise.withResolvers<readonly []>();
   let asked = Promise.withResolvers<void>();
   const recognising = Promise.withResolvers<void>();
   const isRecognised = Promise.withResolvers<void>();
@@ -17,7 +17,7 @@ describe('limitInFlight', () => {
   before(async () => {
     const list = () => {
       asked.resolve();
-      return mayAnswer.promise;
+      return mayRespond.promise;
     };
     const resources = [thingsResource(() => [], { list })];
     server = await startTestApiServer({
@@ -36,12 +36,12 @@ describe('limitInFlight', () => {
     });
   });
   beforeEach(() => {
-    mayAnswer = Promise.withResolvers();
+    mayRespond = Promise.withResolvers();
     asked = Promise.withResolvers();
   });
   after(() => server[Symbol.asyncDispose]());
   const list = (headers = {}, method = 'GET') =>
-    askHttp1({ port: server.address.port, path: '/apis/lab.example/v1/things', headers, method });
+    requestHttp1({ port: server.address.port, path: '/apis/lab.example/v1/things', headers, method });
 
   it('responds with 429 beyond the limit, says when to come again, and lets others in afterwards', async () => {
     const first = list();
@@ -54,7 +54,7 @@ describe('limitInFlight', () => {
       message: 'Too many requests, please try again later.',
       details: { retryAfterSeconds: 1 },
     });
-    mayAnswer.resolve([]);
+    mayRespond.resolve([]);
     expect((await first).status).to.equal(200);
     expect((await list()).status).to.equal(200);
   });
@@ -66,7 +66,7 @@ describe('limitInFlight', () => {
     asked = Promise.withResolvers();
     const second = list({ authorization: 'Bearer admin' });
     await asked.promise; // the first is still under way
-    mayAnswer.resolve([]);
+    mayRespond.resolve([]);
     expect([(await first).status, (await second).status]).to.deep.equal([200, 200]);
   });
 
@@ -82,13 +82,13 @@ describe('limitInFlight', () => {
     await gone;
     await eventually(() => hasGone);
     isRecognised.resolve();
-    mayAnswer.resolve([]);
+    mayRespond.resolve([]);
     await eventually(async () => (await list()).status === 200);
   });
 
   it('counts what would change things apart', async () => {
     expect((await list({}, 'DELETE')).status).to.equal(429);
-    mayAnswer.resolve([]);
+    mayRespond.resolve([]);
     expect((await list()).status).to.equal(200);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
@@ -14,7 +14,7 @@ describe('serveGet', () => {
   });
   after(() => server[Symbol.asyncDispose]());
   const get = (path: string) =>
-    askHttp1({ port: server.address.port, path: `/apis/lab.example/v1/things/${path}` });
+    requestHttp1({ port: server.address.port, path: `/apis/lab.example/v1/things/${path}` });
 
   it('gives one object, or says that there is none', async () => {
     expect(jsonOf(await get('a'))).to.include({ kind: 'Thing', size: 1 });

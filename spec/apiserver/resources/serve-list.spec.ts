@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
@@ -26,9 +26,9 @@ describe('serveList', () => {
   }
 
   it('refuses a watch of what is not watched, whatever its timeout is', async () => {
-    const answer = await ask('watch=1&timeout=xyz');
-    expect(answer.status).to.equal(405);
-    expect(jsonOf(answer)).to.include({
+    const response = await ask('watch=1&timeout=xyz');
+    expect(response.status).to.equal(405);
+    expect(jsonOf(response)).to.include({
       message: 'watch is not supported on resources of kind "things.lab.example"',
     });
   });
@@ -48,7 +48,7 @@ describe('serveList', () => {
     });
     const metadataOf = async (query: string) => {
       const path = `/apis/lab.example/v1/things?limit=2${query}`;
-      return jsonOf<{ metadata: object }>(await askHttp1({ port: full.address.port, path })).metadata;
+      return jsonOf<{ metadata: object }>(await requestHttp1({ port: full.address.port, path })).metadata;
     };
     expect(await metadataOf(''))
       .to.include({ remainingItemCount: 3 })
@@ -61,6 +61,6 @@ describe('serveList', () => {
   });
 
   function ask(query: string, headers = {}) {
-    return askHttp1({ port: server.address.port, path: `/apis/lab.example/v1/things?${query}`, headers });
+    return requestHttp1({ port: server.address.port, path: `/apis/lab.example/v1/things?${query}`, headers });
   }
 });

@@ -22,15 +22,15 @@ describe('ExpiringCache', () => {
 
   it('lets all who ask at once wait for one response', async () => {
     const { compute, cache } = setUp();
-    const answers = await Promise.all([1, 2, 3].map(() => cache.getOrCompute('a', compute)));
-    expect(answers).to.deep.equal([1, 1, 1]);
+    const responses = await Promise.all([1, 2, 3].map(() => cache.getOrCompute('a', compute)));
+    expect(responses).to.deep.equal([1, 1, 1]);
   });
 
   it('gives a failure to all who wait, and does not remember it', async () => {
     const { compute, cache } = setUp();
     const failing = { ...compute, compute: () => Promise.reject(new Error('no')) };
-    const answers = await Promise.allSettled([1, 2].map(() => cache.getOrCompute('a', failing)));
-    expect(answers.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+    const responses = await Promise.allSettled([1, 2].map(() => cache.getOrCompute('a', failing)));
+    expect(responses.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
     expect(await cache.getOrCompute('a', compute)).to.equal(1);
   });
 

@@ -9,29 +9,29 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 describe('ReviewClient', () => {
   it('asks again at once when a kept connection was closed', async () => {
     const reviews = recordReviews(() => (reviews.asked.length === 1 ? connectionLost() : 'fine'));
-    const answer = reviews.client.review('/reviews', {}, { party: 'a' });
-    expect(await answer).to.deep.equal({ status: 'fine' });
+    const response = reviews.client.review('/reviews', {}, { party: 'a' });
+    expect(await response).to.deep.equal({ status: 'fine' });
     expect(reviews.asked).to.have.length(2);
   });
 
   for (const statusCode of [429, 500, 504]) {
     it(`asks again, later and later, after status ${statusCode}`, async () => {
       const reviews = recordReviews(refusing(statusCode));
-      const answer = reviews.client.review('/reviews', {}, { party: 'a' });
+      const response = reviews.client.review('/reviews', {}, { party: 'a' });
       await reviews.clock.advance(249);
       expect(reviews.asked).to.have.length(1);
       await reviews.clock.advance(1);
       expect(reviews.asked).to.have.length(2);
-      reviews.answer = () => 'fine';
+      reviews.response = () => 'fine';
       await reviews.clock.advance(500);
-      expect(await answer).to.deep.equal({ status: 'fine' });
+      expect(await response).to.deep.equal({ status: 'fine' });
     });
   }
 
   it('gives up after five attempts', async () => {
     const reviews = recordReviews(refusing(500));
     const outcome = reviews.client.review('/reviews', {}, { party: 'a' }).then(
-      () => 'answered',
+      () => 'responded',
       (error: Error) => error.message,
     );
     await reviews.clock.advance(10_000);
@@ -97,12 +97,12 @@ describe('ReviewClient', () => {
     expect(logger.lines).to.deep.equal([]);
   });
 
-  for (const [what, answer] of [
+  for (const [what, response] of [
     ['an API server that cannot be reached', unreachable],
     ['a refusal', refusing(403)],
   ] as const) {
     it(`gives up at once on ${what}`, async () => {
-      const reviews = recordReviews(answer);
+      const reviews = recordReviews(response);
       await reviews.client.review('/reviews', {}, { party: 'a' }).catch(() => {});
       expect(reviews.asked).to.have.length(1);
     });
@@ -112,7 +112,7 @@ describe('ReviewClient', () => {
     const reviews = recordReviews(unreachable);
     for (let count = 0; count < 3; count++)
       await reviews.client.review('/reviews', {}, { party: 'a' }).catch(() => {});
-    reviews.answer = () => 'fine';
+    reviews.response = () => 'fine';
     for (let count = 0; count < 3; count++) await reviews.client.review('/reviews', {}, { party: 'a' });
     expect(reviews.logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
       ['error', 'Cannot get a response to a Review; callers are refused meanwhile'],

@@ -29,14 +29,14 @@ describe('ConnectionGate', () => {
     await using server = await setUp({ handshakes: 4, connections: 100 });
     await server.stall(10, '127.0.0.2');
     await eventually(async () => (await server.handshakes()) === 4);
-    const answer = server.ask('127.0.0.2');
+    const response = server.ask('127.0.0.2');
     for (let round = 0; round < 2; round++) {
       await eventually(async () => (await server.handshakes()) === 4);
       await server.clock.advance(1_999);
       expect(await server.refused('handshakes')).to.equal(round === 0 ? undefined : 4 * round);
       await server.clock.advance(1);
     }
-    expect(await answer).to.equal(200);
+    expect(await response).to.equal(200);
   });
 
   it('cuts off who waits for as long as a handshake may take', async () => {
@@ -59,8 +59,8 @@ describe('ConnectionGate', () => {
 
   it('takes a burst of one client one after the other, and refuses none of it', async () => {
     await using server = await setUp({ handshakes: 4, connections: 100 });
-    const answers = await Promise.all(Array.from({ length: 60 }, () => server.ask('127.0.0.2')));
-    expect(new Set(answers)).to.deep.equal(new Set([200]));
+    const responses = await Promise.all(Array.from({ length: 60 }, () => server.ask('127.0.0.2')));
+    expect(new Set(responses)).to.deep.equal(new Set([200]));
     expect(await server.refused('handshakes')).to.equal(undefined);
     await eventually(async () => (await server.handshakes()) === 0);
   });

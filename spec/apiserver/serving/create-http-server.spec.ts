@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
-import { askHttp1, askHttp2 } from '#spec/support/api-request.ts';
+import { requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 /** What a server takes up of the protocols that a client offers. */
@@ -19,15 +19,15 @@ describe('createHttpServer', () => {
     const { port } = server.address;
     expect(await protocolOf(port, 'http/1.1', 'h2')).to.equal('h2');
     expect(await protocolOf(port, 'http/1.1')).to.equal('http/1.1');
-    expect((await askHttp2({ port, path: '/version' })).status).to.equal(200);
-    expect((await askHttp1({ port, path: '/version' })).status).to.equal(200);
+    expect((await requestHttp2({ port, path: '/version' })).status).to.equal(200);
+    expect((await requestHttp1({ port, path: '/version' })).status).to.equal(200);
   });
 
   it('speaks HTTP/1.1 alone where no HTTP/2 is wanted', async () => {
     await using server = await startTestApiServer({ maxStreamsPerConnection: 0 });
     const { port } = server.address;
     expect(await protocolOf(port, 'h2', 'http/1.1')).to.equal('http/1.1');
-    expect((await askHttp1({ port, path: '/version' })).status).to.equal(200);
+    expect((await requestHttp1({ port, path: '/version' })).status).to.equal(200);
     const refusal = await protocolOf(port, 'h2').catch((error: Error) => error.message);
     expect(refusal).to.contain('no application protocol');
   });

@@ -9,7 +9,7 @@ import {
 } from '#lib/apiserver/tls/serving-certificates.ts';
 import type { TlsSettings } from '#lib/apiserver/tls/tls-settings.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { askHttp1, askHttp2 } from '#spec/support/api-request.ts';
+import { requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -29,8 +29,8 @@ describe('openServingCertificates', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
     const ask = () => [
-      askHttp1({ port, path: '/livez', agent }),
-      askHttp2({ port, path: '/livez', session }),
+      requestHttp1({ port, path: '/livez', agent }),
+      requestHttp2({ port, path: '/livez', session }),
     ];
     try {
       expect(await nameShown(port)).to.equal('first');
@@ -38,8 +38,8 @@ describe('openServingCertificates', () => {
       await set.write('server', 'second');
       await eventually(async () => {
         await set.clock.advance(5_000);
-        const answers = await Promise.all(ask());
-        expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+        const responses = await Promise.all(ask());
+        expect(responses.map(({ status }) => status)).to.deep.equal([200, 200]);
         return (await nameShown(port)) === 'second';
       });
       expect(session.closed).to.equal(false);
@@ -59,7 +59,10 @@ describe('openServingCertificates', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
     const ask = () =>
-      Promise.all([askHttp1({ port, path: '/livez', agent }), askHttp2({ port, path: '/livez', session })]);
+      Promise.all([
+        requestHttp1({ port, path: '/livez', agent }),
+        requestHttp2({ port, path: '/livez', session }),
+      ]);
     try {
       await ask();
       const first = await nameShown(port);
@@ -184,9 +187,9 @@ describe('TLS of a server', () => {
         socket.tls.on('session', (one) => {
           session = one;
         });
-        const answered = once(socket.tls, 'data');
+        const responded = once(socket.tls, 'data');
         socket.tls.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
-        await answered;
+        await responded;
         session ??= socket.tls.getSession();
         expect(socket.tls.isSessionReused()).to.equal(false);
       }

@@ -4,7 +4,7 @@ import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
-import { askHttp1, askHttp2 } from '#spec/support/api-request.ts';
+import { requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
@@ -64,7 +64,7 @@ describe('WatchServer', () => {
   it('responds with 429 to more watchers than it holds', async () => {
     things.publish(many(1, 0));
     const streams = await Promise.all([open(), open()]);
-    expect((await askHttp1({ port: server.address.port, path: PATH })).status).to.equal(429);
+    expect((await requestHttp1({ port: server.address.port, path: PATH })).status).to.equal(429);
     expect(await registry.metrics()).to.contain('apiserver_refused_requests_total{reason="watchers"} 1\n');
     await streams[0]?.[Symbol.asyncDispose]();
     while (clock.sleeperCount > 1) await new Promise((resolve) => setImmediate(resolve));
@@ -75,21 +75,21 @@ describe('WatchServer', () => {
   });
 
   it('ends a watch that begins while the server drains', async () => {
-    const [asked, mayAnswer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [asked, mayRespond] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const resources = [thingsResource(() => things.current(), { watch: things })];
     const draining = await startTestApiServer({
       groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
       clock: new ManualClock(), // the time to drain is never over
       authenticator: async () => {
         asked.resolve();
-        await mayAnswer.promise;
+        await mayRespond.promise;
         return ANONYMOUS;
       },
     });
     const opening = WatchStream.open(draining.address.port, PATH);
     await asked.promise;
     const disposed = draining[Symbol.asyncDispose]();
-    mayAnswer.resolve();
+    mayRespond.resolve();
     await using stream = await opening;
     await stream.remaining();
     expect(stream.response.complete).to.equal(true);
@@ -123,7 +123,7 @@ describe('WatchServer', () => {
 
   it('streams over HTTP/2, and ends after half an hour or more where no end is asked for', async () => {
     things.publish(many(2, 0));
-    const watched = askHttp2({ port: server.address.port, path: PATH });
+    const watched = requestHttp2({ port: server.address.port, path: PATH });
     while (clock.sleeperCount === 0) await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(30 * 60_000 - 1);
     expect(clock.sleeperCount).to.equal(1);

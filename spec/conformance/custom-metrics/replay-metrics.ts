@@ -3,8 +3,8 @@ import { customMetricsGroup } from '#lib/metrics-adapter/api/custom-metrics-grou
 import { externalMetricsGroup } from '#lib/metrics-adapter/api/external-metrics-group.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { startAccessCluster } from '#spec/support/access-cluster.ts';
-import { askHttp1, askHttp2 } from '#spec/support/api-request.ts';
-import { type ComparableAnswer, comparable } from '../comparable-answer.ts';
+import { requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
+import { type ComparableResponse, comparable } from '../comparable-response.ts';
 import { recordedUsers } from '../recorded-users.ts';
 import { type Recording, readRecordings } from '../recording.ts';
 import { readDataset } from './dataset.ts';
@@ -19,8 +19,8 @@ export function skippedRecordings(folder: string): readonly string[] {
 /** A recording, and what is responded to its request here. */
 export interface Replayed {
   readonly recording: Recording;
-  readonly ours: ComparableAnswer;
-  readonly theirs: ComparableAnswer;
+  readonly ours: ComparableResponse;
+  readonly theirs: ComparableResponse;
 }
 
 const ADDRESS = { bindAddress: '127.53.44.44', port: 6543 };
@@ -62,13 +62,13 @@ export async function replayMetrics(folder: string): Promise<readonly Replayed[]
     if (isAggregated(recording.name)) continue;
     const { method, path, headers: sent, body, isHttp2, user } = recording;
     const { headers: shown, ...certificate } = users.get(user) ?? {};
-    const answer = await (isHttp2 ? askHttp2 : askHttp1)({
+    const response = await (isHttp2 ? requestHttp2 : requestHttp1)({
       ...certificate,
       ...{ host: ADDRESS.bindAddress, port: ADDRESS.port, path, method },
       headers: { ...sent, ...shown },
       ...(body !== undefined && { body }),
     });
-    replayed.push({ recording, ours: comparable(answer), theirs: comparable(recording.answer) });
+    replayed.push({ recording, ours: comparable(response), theirs: comparable(recording.response) });
   }
   return replayed;
 }

@@ -39,9 +39,9 @@ describe('ApiClient', () => {
   });
 
   async function serve(
-    answer: (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>,
+    response: (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>,
   ): Promise<LoopbackServer> {
-    return stack.use(await LoopbackServer.start(answer));
+    return stack.use(await LoopbackServer.start(response));
   }
 
   async function clientOf(
@@ -117,13 +117,13 @@ describe('ApiClient', () => {
     });
 
     it('gives up when the deadline passes before the response is complete', async () => {
-      const answering = Promise.withResolvers<void>();
+      const responding = Promise.withResolvers<void>();
       const server = await serve((_, response) => {
         response.write('{');
-        answering.resolve();
+        responding.resolve();
       });
       const failure = failureOf((await clientOf(server.url)).getJson('/api', { timeoutMs: 5000 }));
-      await answering.promise;
+      await responding.promise;
       await clock.advance(5000);
       expect(describeError(await failure)).to.match(/^Cannot get \/api at .*: no response within 5s$/);
     });

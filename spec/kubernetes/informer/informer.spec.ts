@@ -10,14 +10,14 @@ import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-ser
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
-type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
+type Response = (response: ServerResponse, request: ReceivedRequest) => void;
 
 describe('Informer', () => {
   let clock: ManualClock;
   let logger: RecordingLogger;
   let stack: AsyncDisposableStack;
-  /** How the next requests are answered; the last one stays for all that follow. */
-  let answers: Answer[];
+  /** How the next requests are responded to; the last one stays for all that follow. */
+  let responses: Response[];
   let server: LoopbackServer;
   let watches: ServerResponse[];
 
@@ -25,12 +25,12 @@ describe('Informer', () => {
     clock = new ManualClock();
     logger = new RecordingLogger();
     stack = new AsyncDisposableStack();
-    answers = [];
+    responses = [];
     watches = [];
     server = stack.use(
       await LoopbackServer.start((request, response) => {
-        const answer = answers.length > 1 ? answers.shift() : answers[0];
-        answer?.(response, request);
+        const respond = responses.length > 1 ? responses.shift() : responses[0];
+        respond?.(response, request);
       }),
     );
   });
@@ -54,7 +54,7 @@ describe('Informer', () => {
 
   /** Begins a watch that stays open, with these events in it already. */
   const watching =
-    (...events: readonly object[]): Answer =>
+    (...events: readonly object[]): Response =>
     (response) => {
       response.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
       response.flushHeaders();
@@ -62,18 +62,18 @@ describe('Informer', () => {
     };
 
   const listing =
-    (resourceVersion: string, ...items: readonly object[]): Answer =>
+    (resourceVersion: string, ...items: readonly object[]): Response =>
     (response) =>
       void response.end(JSON.stringify({ metadata: { resourceVersion }, items }));
 
   const refusing =
-    (code: number, reason: string, headers: Record<string, string> = {}): Answer =>
+    (code: number, reason: string, headers: Record<string, string> = {}): Response =>
     (response) => {
       response.writeHead(code, headers);
       response.end(JSON.stringify({ kind: 'Status', message: `it is ${reason}`, reason, code }));
     };
 
-  const breaking: Answer = (response) => void response.destroy();
+  const breaking: Response = (response) => void response.destroy();
 
   function send(...events: readonly object[]): void {
     watches.at(-1)?.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
@@ -84,7 +84,7 @@ describe('Informer', () => {
 
   it('lists page by page and then follows what a real API server recorded', async () => {
     const [page1, page2, watch] = await Promise.all(['pods-page1', 'pods-page2', 'pods-watch'].map(recorded));
-    answers = [
+    responses = [
       (response) => void response.end(page1),
       (response) => void response.end(page2),
       (response) => void response.write(watch),
@@ -121,7 +121,7 @@ describe('Informer', () => {
 
   it('is synced when the last page has come, not before', async () => {
     const lastPage = Promise.withResolvers<ServerResponse>();
-    answers = [
+    responses = [
       (response) =>
         void response.end(
           JSON.stringify({ metadata: { resourceVersion: '5', continue: 'more' }, items: [object('a', 1)] }),
@@ -140,7 +140,7 @@ describe('Informer', () => {
   });
 
   it('tells its listeners of each change, until they leave', async () => {
-    answers = [listing('5', object('a', 1)), watching()];
+    responses = [listing('5', object('a', 1)), watching()];
     const informer = await informerOf();
     const keys: string[] = [];
     const leave = informer.onChange(({ key, current }) => keys.push(`${current ? 'set' : 'deleted'} ${key}`));
@@ -154,7 +154,7 @@ describe('Informer', () => {
   });
 
   it("leaves a listener's failure to that listener, and loses no change of a list by it", async () => {
-    answers = [
+    responses = [
       listing('5', object('a', 1), object('b', 2), object('c', 3)),
       watching(event('MODIFIED', 'b', 6, 'y'), error(410, 'Expired')),
       listing('9', object('d', 8)),
@@ -184,7 +184,7 @@ describe('Informer', () => {
   });
 
   it('first tells one who asks for that of all that is there', async () => {
-    answers = [listing('5', object('a', 1), object('b', 2)), watching()];
+    responses = [listing('5', object('a', 1), object('b', 2)), watching()];
     const informer = await informerOf();
     await informer.synced();
     const changes: unknown[] = [];
@@ -199,7 +199,7 @@ describe('Informer', () => {
   });
 
   it('tells of a deletion with the state that the server told last, of one that it missed with the known one', async () => {
-    answers = [
+    responses = [
       listing('5', object('a', 1, 'x'), object('b', 2, 'x')),
       watching(event('DELETED', 'a', 6, 'z'), error(410, 'Expired')),
       listing('9'),
@@ -217,7 +217,7 @@ describe('Informer', () => {
   });
 
   it('finds objects by its indexes', async () => {
-    answers = [listing('5', object('a', 1, 'x'), object('b', 2, 'y'), object('c', 3, 'x')), watching()];
+    responses = [listing('5', object('a', 1, 'x'), object('b', 2, 'y'), object('c', 3, 'x')), watching()];
     const informer = await informerOf({ indexes: { label: ({ label }) => (label ? [label] : []) } });
     await informer.synced();
     expect(informer.findBy('label', 'x').map(({ name }) => name)).to.deep.equal(['a', 'c']);
@@ -225,7 +225,7 @@ describe('Informer', () => {
   });
 
   it('tells of everything again and again where it was asked to', async () => {
-    answers = [listing('5', object('a', 1)), watching()];
+    responses = [listing('5', object('a', 1)), watching()];
     const informer = await informerOf({ resyncMs: 60_000 });
     await informer.synced();
     const changes: unknown[] = [];
@@ -240,7 +240,7 @@ describe('Informer', () => {
   });
 
   it('waits for a resource that is not served yet, and says so once', async () => {
-    answers = [
+    responses = [
       refusing(404, 'NotFound'),
       refusing(404, 'NotFound'),
       listing('5', object('a', 1)),
@@ -258,7 +258,7 @@ describe('Informer', () => {
   });
 
   it('keeps the same object through events and lists that change nothing of it', async () => {
-    answers = [
+    responses = [
       listing('5', object('a', 1)),
       watching(event('MODIFIED', 'a', 6), event('ADDED', 'b', 7), error(410, 'Expired')),
       listing('9', object('a', 8), object('c', 9)),
@@ -277,7 +277,7 @@ describe('Informer', () => {
   });
 
   it('watches on from the last bookmark or event when the server ends the watch', async () => {
-    answers = [
+    responses = [
       listing('5'),
       watching(event('ADDED', 'a', 9), { type: 'BOOKMARK', object: version(17) }),
       watching(),
@@ -292,7 +292,7 @@ describe('Informer', () => {
   });
 
   it('waits a second before it opens a watch again that was closed at once', async () => {
-    answers = [listing('5'), (response) => void response.end(), watching()];
+    responses = [listing('5'), (response) => void response.end(), watching()];
     await informerOf();
     await eventually(() => server.requests.length === 2 && clock.sleeperCount === 2);
     await clock.advance(999);
@@ -303,11 +303,11 @@ describe('Informer', () => {
   });
 
   it('lists from the beginning when a page has expired', async () => {
-    const firstPage: Answer = (response) =>
+    const firstPage: Response = (response) =>
       void response.end(
         JSON.stringify({ metadata: { resourceVersion: '5', continue: 'more' }, items: [object('a', 1)] }),
       );
-    answers = [firstPage, refusing(410, 'Expired'), listing('9', object('b', 2)), watching()];
+    responses = [firstPage, refusing(410, 'Expired'), listing('9', object('b', 2)), watching()];
     const informer = await informerOf();
     await retry(2);
     await informer.synced();
@@ -316,7 +316,7 @@ describe('Informer', () => {
   });
 
   it('keeps what it knows while the server is gone, and says once that it is lost and found', async () => {
-    answers = [listing('5', object('a', 1)), watching(), breaking, breaking, breaking, watching()];
+    responses = [listing('5', object('a', 1)), watching(), breaking, breaking, breaking, watching()];
     const informer = await informerOf();
     await eventually(() => watches.length === 1);
     watches[0]?.destroy();
@@ -332,7 +332,7 @@ describe('Informer', () => {
   });
 
   it('comes up when the server does, and says when the reason for waiting changes', async () => {
-    answers = [
+    responses = [
       breaking,
       breaking,
       refusing(403, 'Forbidden'),
@@ -350,7 +350,7 @@ describe('Informer', () => {
   });
 
   it('backs off up to eight seconds, and begins again after an event', async () => {
-    answers = [breaking];
+    responses = [breaking];
     await informerOf();
     const delays: number[] = [];
     for (let attempt = 1; attempt <= 8; attempt++) {
@@ -363,7 +363,7 @@ describe('Informer', () => {
   });
 
   it('leaves the server alone for as long as it asks', async () => {
-    answers = [refusing(429, 'TooManyRequests', { 'retry-after': '20' }), listing('5'), watching()];
+    responses = [refusing(429, 'TooManyRequests', { 'retry-after': '20' }), listing('5'), watching()];
     const informer = await informerOf();
     await eventually(() => logger.lines.length === 1);
     await clock.advance(19_999);
@@ -373,7 +373,7 @@ describe('Informer', () => {
   });
 
   it('believes no server that asks to be left alone for more than five minutes', async () => {
-    answers = [refusing(503, 'ServiceUnavailable', { 'retry-after': '86400' }), listing('5'), watching()];
+    responses = [refusing(503, 'ServiceUnavailable', { 'retry-after': '86400' }), listing('5'), watching()];
     const informer = await informerOf();
     await eventually(() => logger.lines.length === 1);
     await clock.advance(299_999);
@@ -383,7 +383,7 @@ describe('Informer', () => {
   });
 
   it('takes a list whose items are null for one of nothing, as Go writes it', async () => {
-    answers = [
+    responses = [
       (response) => void response.end('{"metadata":{"resourceVersion":"5"},"items":null}'),
       watching(),
     ];
@@ -395,7 +395,7 @@ describe('Informer', () => {
 
   it('goes by the code of the Status that ends a watch, where that has no reason', async () => {
     const ended = (code: number) => ({ type: 'ERROR', object: { kind: 'Status', message: 'over', code } });
-    answers = [
+    responses = [
       listing('5'),
       watching(ended(410)),
       listing('9'),
@@ -420,7 +420,7 @@ describe('Informer', () => {
   });
 
   it('watches on from the latest version, though an older event came last', async () => {
-    answers = [
+    responses = [
       listing('5'),
       watching(event('ADDED', 'a', 9), event('ADDED', 'b', 7), { type: 'BOOKMARK', object: version(8) }),
       watching(),
@@ -434,7 +434,7 @@ describe('Informer', () => {
   });
 
   it('takes in objects of a restored server that come again under older versions', async () => {
-    answers = [
+    responses = [
       listing('100', object('a', 90)),
       watching(event('DELETED', 'a', 101), error(410, 'Expired')),
       listing('40'),
@@ -447,7 +447,7 @@ describe('Informer', () => {
   });
 
   it('watches again without a list when the server is only busy', async () => {
-    answers = [
+    responses = [
       listing('5'),
       refusing(429, 'TooManyRequests'),
       refusing(503, 'ServiceUnavailable'),
@@ -461,14 +461,14 @@ describe('Informer', () => {
   });
 
   it('lists again when the server refuses the version that it gave', async () => {
-    answers = [listing('5'), refusing(504, 'Timeout'), listing('3', object('a', 2)), watching()];
+    responses = [listing('5'), refusing(504, 'Timeout'), listing('3', object('a', 2)), watching()];
     const informer = await informerOf();
     await retry(2);
     await eventually(() => informer.size === 1);
   });
 
   it('lists again after an event that cannot be read', async () => {
-    answers = [
+    responses = [
       listing('5'),
       (response) => void response.write('{"type":"ADDED","object":\n'),
       listing('6', object('a', 6)),
@@ -481,7 +481,7 @@ describe('Informer', () => {
   });
 
   it('opens a watch again that has fallen silent, where it was, and without a word', async () => {
-    answers = [listing('5'), watching(event('ADDED', 'a', 9)), watching()];
+    responses = [listing('5'), watching(event('ADDED', 'a', 9)), watching()];
     const informer = await informerOf();
     await eventually(() => informer.size === 1);
     await clock.advance(100_000);
@@ -496,7 +496,7 @@ describe('Informer', () => {
   });
 
   it('passes over what it does not understand, and says so once', async () => {
-    answers = [
+    responses = [
       listing('5', object('broken', 1), {}, object('a', 2)),
       watching({ type: 'FUTURE', object: {} }, { type: 'FUTURE', object: {} }, event('ADDED', 'b', 6)),
     ];
@@ -511,14 +511,14 @@ describe('Informer', () => {
   });
 
   it('drops an object that is no longer of interest', async () => {
-    answers = [listing('5', object('a', 1)), watching(event('MODIFIED', 'a', 6, 'none'))];
+    responses = [listing('5', object('a', 1)), watching(event('MODIFIED', 'a', 6, 'none'))];
     const informer = await informerOf();
     await informer.synced();
     await eventually(() => informer.size === 0);
   });
 
   it('leaves no connection behind, and lets nobody wait for it', async () => {
-    answers = [(response) => watches.push(response)];
+    responses = [(response) => watches.push(response)];
     const informer = await informerOf();
     const waiting = informer.synced().catch((reason: Error) => reason.message);
     await eventually(() => watches.length === 1);
@@ -529,7 +529,7 @@ describe('Informer', () => {
   });
 
   it('lets a waiter give up', async () => {
-    answers = [(response) => watches.push(response)];
+    responses = [(response) => watches.push(response)];
     const informer = await informerOf();
     const controller = new AbortController();
     const waiting = informer.synced(controller.signal).catch((reason: unknown) => reason);
@@ -540,7 +540,7 @@ describe('Informer', () => {
 
   it('lists what may not be watched as often as it is told, and watches once that is allowed', async () => {
     const forbidden = refusing(403, 'Forbidden');
-    answers = [
+    responses = [
       listing('5', object('a', 1), object('b', 2)),
       forbidden,
       listing('7', object('b', 6)),

@@ -30,7 +30,7 @@ const ORIGIN = {
 
 /** Our own errors are plain; the language's are faults of the program. */
 const isPlainError = (error: unknown) => error instanceof Error && error.constructor === Error;
-const isAnswerRefusal = (error: unknown) =>
+const isResponseRefusal = (error: unknown) =>
   isPlainError(error) || error instanceof ExcessiveResponse || error instanceof OtherNodesResponse;
 const isSelectorError = (error: unknown) => error instanceof SelectorError;
 const isStatusError = (error: unknown) => error instanceof StatusError;
@@ -64,14 +64,14 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     bound: KUBELET_BOUND,
     seeds: [recorded('t0-summary.json'), recorded('t1-summary-cpu-memory.json')],
     read: (text) => decodeSummary(Buffer.from(text), ORIGIN),
-    isRefusal: isAnswerRefusal,
+    isRefusal: isResponseRefusal,
   },
   {
     name: 'exposition decoder',
     bound: KUBELET_BOUND,
     seeds: [recorded('t0-metrics-resource.txt')],
     read: (text) => decodeExposition(text, ORIGIN),
-    isRefusal: isAnswerRefusal,
+    isRefusal: isResponseRefusal,
   },
   {
     name: 'nodes and pods of the API server',

@@ -19,7 +19,7 @@ const QUESTIONS: readonly { readonly path: string; readonly accept?: string; rea
     { path: '/livez?verbose' },
   ];
 
-/** Asks for everything and leaves once the answer begins, until the signal aborts. */
+/** Asks for everything and leaves once the response begins, until the signal aborts. */
 export async function leaveOn(
   { port, cluster }: ServerInCluster,
   signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function leaveOn(
   }
 }
 
-/** Asks one question after another until the signal aborts; an answer other than 200 is told. */
+/** Sends one request after another until the signal aborts; a response other than 200 is told. */
 export async function askOn(
   { ask }: ServerInCluster,
   signal: AbortSignal,

@@ -18,7 +18,7 @@ export interface Sample {
   readonly runningPods: number;
   /** Containers whose usage is not what it really is. */
   readonly wrongContainers: number;
-  /** Requests of clients that were not answered as they should be. */
+  /** Requests of clients that were not responded to as they should be. */
   readonly failedRequests: number;
 }
 
@@ -28,7 +28,7 @@ export type ProcessFigures = Omit<
   'atSeconds' | 'faultyNodes' | 'servedPods' | 'runningPods' | 'wrongContainers' | 'failedRequests'
 >;
 
-/** @param healthyNodes those whose kubelets answered whenever they were asked lately */
+/** @param healthyNodes those whose kubelets responded whenever they were asked lately */
 export async function sampleProcess(
   { ask, server }: ServerInCluster,
   healthyNodes: readonly string[],

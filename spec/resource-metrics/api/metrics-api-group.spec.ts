@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
-import { type ApiAnswer, askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { type ApiResponse, jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { FakeMetricsSource, liveNode, livePod, nodeUsage, podUsage } from '#spec/support/metrics-source.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
@@ -102,14 +102,14 @@ interface Item {
 async function startApi(): Promise<
   AsyncDisposable & {
     readonly source: FakeMetricsSource;
-    ask(path: string): Promise<ApiAnswer>;
+    ask(path: string): Promise<ApiResponse>;
     names(path: string): Promise<readonly string[]>;
   }
 > {
   const source = new FakeMetricsSource();
   const server = await startTestApiServer({ groups: [metricsApiGroup(source)] });
   const ask = (path: string) =>
-    askHttp1({ port: server.address.port, path: `/apis/metrics.k8s.io/v1beta1/${path}` });
+    requestHttp1({ port: server.address.port, path: `/apis/metrics.k8s.io/v1beta1/${path}` });
   return {
     source,
     ask,

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { FakeMetricsSource, livePod, nodeUsage, podUsage } from '#spec/support/metrics-source.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
@@ -38,8 +38,8 @@ describe('the watch of metrics', () => {
   const watch = (query = '', headers: Record<string, string> = {}, path = PODS) =>
     WatchStream.open(server.address.port, `${path}?watch=1${query}`, headers);
   const list = async (path = PODS) => {
-    const answer = await askHttp1({ port: server.address.port, path });
-    return jsonOf<{ metadata: { resourceVersion: string }; items: ReceivedEvent['object'][] }>(answer);
+    const response = await requestHttp1({ port: server.address.port, path });
+    return jsonOf<{ metadata: { resourceVersion: string }; items: ReceivedEvent['object'][] }>(response);
   };
 
   it('goes on from a list with what changes, once for each snapshot', async () => {
@@ -153,7 +153,7 @@ describe('the watch of metrics', () => {
       await list();
     }
     const path = `${PODS}?watch=1&resourceVersion=${metadata.resourceVersion}`;
-    const late = await askHttp1({ port: server.address.port, path });
+    const late = await requestHttp1({ port: server.address.port, path });
     expect(late.status).to.equal(410);
     expect(jsonOf(late)).to.include({ kind: 'Status', reason: 'Expired', code: 410 });
   });
@@ -162,7 +162,7 @@ describe('the watch of metrics', () => {
     await publish(podUsage('n', 'a'));
     const { metadata } = await list();
     const refusal = async (version: string) =>
-      (await askHttp1({ port: server.address.port, path: `${PODS}?watch=1&resourceVersion=${version}` }))
+      (await requestHttp1({ port: server.address.port, path: `${PODS}?watch=1&resourceVersion=${version}` }))
         .status;
     expect(await refusal(String(BigInt(metadata.resourceVersion) + 10n ** 7n))).to.equal(410);
     expect(await refusal('5')).to.equal(410);
@@ -219,14 +219,14 @@ describe('the watch of metrics', () => {
   it('is a verb of discovery, and cannot be had as YAML', async () => {
     const { port } = server.address;
     const { resources } = jsonOf<{ resources: { verbs: string[] }[] }>(
-      await askHttp1({ port, path: '/apis/metrics.k8s.io/v1beta1' }),
+      await requestHttp1({ port, path: '/apis/metrics.k8s.io/v1beta1' }),
     );
     expect(resources.map(({ verbs }) => verbs)).to.deep.equal([
       ['get', 'list', 'watch'],
       ['get', 'list', 'watch'],
     ]);
     const headers = { accept: 'application/yaml' };
-    const refusal = await askHttp1({ port, path: `${PODS}?watch=1`, headers });
+    const refusal = await requestHttp1({ port, path: `${PODS}?watch=1`, headers });
     expect(refusal.status).to.equal(406);
     expect(parse(refusal.body.toString())).to.include({
       message:

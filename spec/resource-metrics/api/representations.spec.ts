@@ -7,7 +7,7 @@ import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts'
 import { METRICS_SCHEMA, METRICS_SCHEMAS } from '#lib/resource-metrics/api/metrics-types.ts';
 import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { askHttp1 } from '#spec/support/api-request.ts';
+import { requestHttp1 } from '#spec/support/api-request.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';
 import { FakeMetricsSource, liveNode, livePod, nodeUsage, podUsage } from '#spec/support/metrics-source.ts';
 import { ProtobufFields } from '#spec/support/protobuf-fields.ts';
@@ -44,7 +44,7 @@ describe('the representations of metrics', () => {
 
   const ask = async (path: string, accept: string) => {
     const { port } = server.address;
-    const { status, body } = await askHttp1({
+    const { status, body } = await requestHttp1({
       port,
       path: `/apis/metrics.k8s.io/v1beta1/${path}`,
       headers: { accept },

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import type { ContainerUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import { askHttp1, jsonOf } from '#spec/support/api-request.ts';
+import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { FakeMetricsSource, nodeUsage, podUsage } from '#spec/support/metrics-source.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
@@ -21,7 +21,7 @@ const using = (name: string, extraBytes?: ContainerUsage['extraBytes']): Contain
 async function rowOf(resource: 'nodes' | 'pods', source: FakeMetricsSource): Promise<object> {
   await using server = await startTestApiServer({ groups: [metricsApiGroup(source)] });
   const { columnDefinitions, rows } = jsonOf<Table>(
-    await askHttp1({
+    await requestHttp1({
       port: server.address.port,
       path: `/apis/metrics.k8s.io/v1beta1/${resource}`,
       headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' },

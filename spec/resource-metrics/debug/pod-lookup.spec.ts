@@ -4,13 +4,13 @@ import { PodLookup } from '#lib/resource-metrics/debug/pod-lookup.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('PodLookup', () => {
-  const answering = (answer: unknown) => {
+  const responding = (response: unknown) => {
     const asked: string[] = [];
     const client = {
       getJson: async (path: string) => {
         asked.push(path);
-        if (answer instanceof Error) throw answer;
-        return answer;
+        if (response instanceof Error) throw response;
+        return response;
       },
     };
     const clock = new ManualClock();
@@ -22,7 +22,7 @@ describe('PodLookup', () => {
       spec: { nodeName: 'node-1' },
       status: { phase: 'Running', startTime: '2026-01-01T00:00:00Z' },
     };
-    const { asked, lookup } = answering({ items: [pod] });
+    const { asked, lookup } = responding({ items: [pod] });
     expect(await lookup.find('default', 'web')).to.deep.equal({
       kind: 'found',
       nodeName: 'node-1',
@@ -33,16 +33,16 @@ describe('PodLookup', () => {
   });
 
   it('tells that there is none, and which permission is missing', async () => {
-    expect(await answering({ items: null }).lookup.find('default', 'web')).to.deep.equal({ kind: 'absent' });
+    expect(await responding({ items: null }).lookup.find('default', 'web')).to.deep.equal({ kind: 'absent' });
     const refusal = new ApiError('no', { statusCode: 403, reason: 'Forbidden', retryAfterMs: undefined });
-    expect(await answering(refusal).lookup.find('default', 'web')).to.deep.equal({
+    expect(await responding(refusal).lookup.find('default', 'web')).to.deep.equal({
       kind: 'unknown',
       because: 'the permission to list pods is missing',
     });
   });
 
   it('asks ten times in ten seconds at most', async () => {
-    const { asked, clock, lookup } = answering({ items: [] });
+    const { asked, clock, lookup } = responding({ items: [] });
     for (let index = 0; index < 12; index++) await lookup.find('default', `web-${index}`);
     expect(asked).to.have.length(10);
     expect(await lookup.find('default', 'web')).to.have.property('kind', 'unknown');

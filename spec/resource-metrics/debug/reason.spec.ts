@@ -90,9 +90,9 @@ describe('REASONS', () => {
     await twoCycles(server, 1);
     let sample: Buffer | undefined;
     await server.cluster.setFault('node-1', {
-      change: (answer) => {
-        sample ??= answer.body;
-        return { ...answer, body: sample };
+      change: (response) => {
+        sample ??= response.body;
+        return { ...response, body: sample };
       },
     });
     for (let cycle = 0; cycle < 22; cycle++) {
@@ -122,10 +122,10 @@ interface Summary {
 }
 
 /** A fault that makes another summary of a summary. */
-function changing(change: (summary: Summary) => Summary): (answer: KubeletResponse) => KubeletResponse {
-  return (answer) => ({
-    ...answer,
-    body: Buffer.from(JSON.stringify(change(JSON.parse(answer.body.toString())))),
+function changing(change: (summary: Summary) => Summary): (response: KubeletResponse) => KubeletResponse {
+  return (response) => ({
+    ...response,
+    body: Buffer.from(JSON.stringify(change(JSON.parse(response.body.toString())))),
   });
 }
 

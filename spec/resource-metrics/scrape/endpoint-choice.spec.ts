@@ -10,37 +10,37 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const SUMMARY_PATH = '/stats/summary?only_cpu_and_memory=true';
 const RESOURCE_PATH = '/metrics/resource';
 
-/** A kubelet that answers some paths and refuses others with a status. */
+/** A kubelet that responds to some paths and refuses others with a status. */
 function setup(policy: EndpointPolicy, statuses: Record<string, number> = {}) {
   const clock = new ManualClock();
   const choice = new EndpointChoice(policy, clock);
   const kubelet = { statuses };
   const ask = async (name = 'a', resourceMetricsPath?: string) => {
     const asked: string[] = [];
-    const answer = await choice
+    const response = await choice
       .ask({ name, resourceMetricsPath }, async ({ path }) => {
         asked.push(path);
         const status = kubelet.statuses[path];
         if (status !== undefined) throw new KubeletStatusError(status, '');
-        return 'answered';
+        return 'responded';
       })
       .catch((error: Error) => error.message);
-    return [...asked, answer];
+    return [...asked, response];
   };
   return { ask, choice, clock, kubelet };
 }
 
 describe('EndpointChoice', () => {
   it('asks for the summary by default', async () => {
-    expect(await setup('auto').ask()).to.deep.equal([SUMMARY_PATH, 'answered']);
+    expect(await setup('auto').ask()).to.deep.equal([SUMMARY_PATH, 'responded']);
   });
 
   for (const status of [403, 404]) {
     it(`asks for /metrics/resource when the summary is refused with ${status}, and remembers`, async () => {
       const { ask } = setup('auto', { [SUMMARY_PATH]: status });
-      expect(await ask()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'answered']);
-      expect(await ask()).to.deep.equal([RESOURCE_PATH, 'answered']);
-      expect(await ask('b')).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'answered']);
+      expect(await ask()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'responded']);
+      expect(await ask()).to.deep.equal([RESOURCE_PATH, 'responded']);
+      expect(await ask('b')).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'responded']);
     });
   }
 
@@ -49,9 +49,9 @@ describe('EndpointChoice', () => {
     await ask();
     kubelet.statuses = {};
     await clock.advance(RECHECK_MS - 1);
-    expect(await ask()).to.deep.equal([RESOURCE_PATH, 'answered']);
+    expect(await ask()).to.deep.equal([RESOURCE_PATH, 'responded']);
     await clock.advance(1);
-    expect(await ask()).to.deep.equal([SUMMARY_PATH, 'answered']);
+    expect(await ask()).to.deep.equal([SUMMARY_PATH, 'responded']);
   });
 
   it('does not remember what did not help', async () => {
@@ -75,19 +75,19 @@ describe('EndpointChoice', () => {
       SUMMARY_PATH,
       'HTTP status 403',
     ]);
-    expect(await setup('resource').ask()).to.deep.equal([RESOURCE_PATH, 'answered']);
+    expect(await setup('resource').ask()).to.deep.equal([RESOURCE_PATH, 'responded']);
   });
 
   it('asks a node that names a path of its own for resources there, unless told to ask for summaries', async () => {
-    expect(await setup('auto').ask('a', '/virtual')).to.deep.equal(['/virtual', 'answered']);
-    expect(await setup('resource').ask('a', '/virtual')).to.deep.equal(['/virtual', 'answered']);
-    expect(await setup('summary').ask('a', '/virtual')).to.deep.equal([SUMMARY_PATH, 'answered']);
+    expect(await setup('auto').ask('a', '/virtual')).to.deep.equal(['/virtual', 'responded']);
+    expect(await setup('resource').ask('a', '/virtual')).to.deep.equal(['/virtual', 'responded']);
+    expect(await setup('summary').ask('a', '/virtual')).to.deep.equal([SUMMARY_PATH, 'responded']);
   });
 
   it('forgets nodes that are gone', async () => {
     const { ask, choice } = setup('auto', { [SUMMARY_PATH]: 404 });
     await ask();
     choice.retain(() => false);
-    expect(await ask()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'answered']);
+    expect(await ask()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'responded']);
   });
 });

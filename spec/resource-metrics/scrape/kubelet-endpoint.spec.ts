@@ -22,13 +22,13 @@ describe('kubeletEndpoints', () => {
       const { decode } = kubeletEndpoints(new Set(['swap', 'ephemeral-storage']))[endpoint];
       const bodies = await Promise.all(files.map((file) => readFile(new URL(file, FIXTURES))));
       const place = Buffer.alloc(Math.max(...bodies.map(({ length }) => length)));
-      const answers = bodies.map((body) => {
+      const responses = bodies.map((body) => {
         body.copy(place);
         return decode(place.subarray(0, body.length), ORIGIN);
       });
       place.fill('x');
-      expect(answers).to.deep.equal(bodies.map((body) => decode(body, ORIGIN)));
-      expect(answers[0]?.pods).not.to.deep.equal(answers[1]?.pods);
+      expect(responses).to.deep.equal(bodies.map((body) => decode(body, ORIGIN)));
+      expect(responses[0]?.pods).not.to.deep.equal(responses[1]?.pods);
     });
   }
 });

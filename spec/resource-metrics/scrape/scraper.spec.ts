@@ -5,7 +5,7 @@ import { type ScrapeOutcome, Scraper } from '#lib/resource-metrics/scrape/scrape
 import { SnapshotPublisher } from '#lib/resource-metrics/scrape/snapshot-publisher.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-/** How a kubelet answers: after so long, or never. */
+/** How a kubelet responds: after so long, or never. */
 type Kubelet = {
   readonly afterMs: number;
   readonly text?: string;
@@ -228,8 +228,8 @@ describe('Scraper', () => {
 
   describe('in the second scrape of a node', () => {
     /** When each kubelet was asked in the second cycle, which begins at 12 s; all were asked at 0 s in the first. */
-    const secondAskedAt = async (answeredAfterMs: readonly number[], endsAtMs: number) => {
-      const kubelets = answeredAfterMs.map((afterMs, index) => [`n${index}`, { afterMs }] as const);
+    const secondAskedAt = async (respondedAfterMs: readonly number[], endsAtMs: number) => {
+      const kubelets = respondedAfterMs.map((afterMs, index) => [`n${index}`, { afterMs }] as const);
       const { asked, clock, done, scrape } = setup(Object.fromEntries(kubelets));
       await clock.advance(12_000);
       await done;
@@ -241,9 +241,9 @@ describe('Scraper', () => {
     };
 
     it('asks 12 s after its own first response, however late that was, so that the two make a rate', async () => {
-      const answeredAfterMs = [0, 500, 1500, 4000, 9999];
-      const expected = answeredAfterMs.map((afterMs, index) => [`n${index}`, 12_000 + afterMs]);
-      expect(await secondAskedAt(answeredAfterMs, 72_000)).to.deep.equal(expected);
+      const respondedAfterMs = [0, 500, 1500, 4000, 9999];
+      const expected = respondedAfterMs.map((afterMs, index) => [`n${index}`, 12_000 + afterMs]);
+      expect(await secondAskedAt(respondedAfterMs, 72_000)).to.deep.equal(expected);
     });
 
     it('leaves to the next cycle whom it would ask too late for a response in this one', async () => {

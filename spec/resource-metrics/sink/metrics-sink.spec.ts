@@ -11,7 +11,7 @@ interface Setup {
   readonly clock: ManualClock;
   readonly sink: MetricsSink;
   /** Begins a cycle and hands the sink what the nodes' kubelets say, each with one pod unless told otherwise. */
-  readonly answer: (...nodes: { readonly name: string; readonly pods?: readonly PodPoints[] }[]) => void;
+  readonly response: (...nodes: { readonly name: string; readonly pods?: readonly PodPoints[] }[]) => void;
 }
 
 function setup({
@@ -24,21 +24,21 @@ function setup({
   const clock = new ManualClock(at(0));
   const livePodUid = (namespace: string, name: string) => liveUids[`${namespace}/${name}`];
   const sink = new MetricsSink({ clock, livePodUid, resolutionMs: RESOLUTION_MS, stalenessMs });
-  const answer: Setup['answer'] = (...nodes) => {
+  const response: Setup['response'] = (...nodes) => {
     const seconds = clock.monotonicMs() / 1000;
     sink.beginCycle();
     for (const { name, pods } of nodes) {
-      const answer = metricsBatch({
+      const response = metricsBatch({
         nodeName: name,
         receivedAtMs: clock.monotonicMs(),
         node: nodePoint({ takenAtMs: at(seconds), cpuCoreNanoseconds: 5e12 + seconds * 1e9 }),
         pods: pods ?? [podOn(name, seconds)],
       });
-      sink.receive(answer);
+      sink.receive(response);
     }
     sink.publish();
   };
-  return { clock, sink, answer };
+  return { clock, sink, response };
 }
 
 function podOn(node: string, seconds: number, changes: Partial<PodPoints> = {}): PodPoints {
@@ -58,11 +58,11 @@ describe('MetricsSink', () => {
 
   it('is ready once a rate over two readings is held', async () => {
     const system = setup();
-    system.answer({ name: 'a' });
+    system.response({ name: 'a' });
     expect(system.sink.isReady).to.equal(false);
     expect(nodesOf(system)).to.deep.equal(['a']);
     await system.clock.advance(12_000);
-    system.answer({ name: 'a' });
+    system.response({ name: 'a' });
     expect(system.sink.isReady).to.equal(true);
     expect(podsOf(system)).to.deep.equal(['pod-a']);
     expect(system.sink.storagePoints).to.deep.equal({ node: 1, container: 1 });
@@ -70,7 +70,7 @@ describe('MetricsSink', () => {
 
   it('says of which node a response cannot be taken in, and keeps what is held of it', () => {
     const system = setup();
-    system.answer({ name: 'a' });
+    system.response({ name: 'a' });
     const broken = metricsBatch({ nodeName: 'a', pods: undefined as unknown as [] });
     expect(() => system.sink.receive(broken)).to.throw('Cannot take in the response of node "a"');
     system.sink.publish();
@@ -79,7 +79,7 @@ describe('MetricsSink', () => {
 
   it('serves what it received only once that is published', async () => {
     const system = setup();
-    system.answer({ name: 'a' });
+    system.response({ name: 'a' });
     await system.clock.advance(12_000);
     system.sink.receive(metricsBatch({ nodeName: 'b', receivedAtMs: 12_000 }));
     expect(nodesOf(system)).to.deep.equal(['a']);
@@ -89,10 +89,10 @@ describe('MetricsSink', () => {
 
   it('replaces the snapshot whole and leaves one that a reader holds as it was', async () => {
     const system = setup();
-    system.answer({ name: 'a' });
+    system.response({ name: 'a' });
     const held = system.sink.snapshot;
     await system.clock.advance(60_000);
-    system.answer({ name: 'a' }, { name: 'b' });
+    system.response({ name: 'a' }, { name: 'b' });
     expect([...held.nodes.keys()]).to.deep.equal(['a']);
     expect(system.sink.snapshot.sequence).to.equal(held.sequence + 1);
     expect(system.sink.snapshot.publishedAtMs).to.equal(system.clock.nowMs());
@@ -100,7 +100,7 @@ describe('MetricsSink', () => {
 
   it('shows nobody a part of a cycle, though something is dropped in the midst of it', async () => {
     const system = setup({ stalenessMs: 0 });
-    system.answer({ name: 'a' }, { name: 'b' });
+    system.response({ name: 'a' }, { name: 'b' });
     await system.clock.advance(12_000);
     system.sink.beginCycle();
     system.sink.receive(
@@ -120,18 +120,18 @@ describe('MetricsSink', () => {
   describe('when a node does not respond', () => {
     it('serves its last good reading, with its true timestamp, after one lost scrape, and not after two', async () => {
       const system = setup();
-      system.answer({ name: 'a' }, { name: 'b' });
+      system.response({ name: 'a' }, { name: 'b' });
       await system.clock.advance(12_000);
-      system.answer({ name: 'a' }, { name: 'b' });
+      system.response({ name: 'a' }, { name: 'b' });
       await system.clock.advance(60_000);
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       await system.clock.advance(10_000);
       system.sink.lose('b');
       expect(nodesOf(system)).to.have.members(['a', 'b']);
       expect(podsOf(system)).to.have.members(['pod-a', 'pod-b']);
       expect(system.sink.snapshot.nodes.get('b')?.timestampMs).to.equal(at(12));
       await system.clock.advance(50_000);
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       expect(nodesOf(system)).to.have.members(['a', 'b']);
       await system.clock.advance(10_000);
       system.sink.lose('b');
@@ -142,7 +142,7 @@ describe('MetricsSink', () => {
 
     it('publishes once for all that are lost before anybody looks', () => {
       const system = setup({ stalenessMs: 0 });
-      system.answer({ name: 'a' }, { name: 'b' }, { name: 'c' });
+      system.response({ name: 'a' }, { name: 'b' }, { name: 'c' });
       const { sequence } = system.sink.snapshot;
       for (const name of ['a', 'b', 'a', 'unheard of']) system.sink.lose(name);
       expect(nodesOf(system)).to.deep.equal(['c']);
@@ -153,16 +153,16 @@ describe('MetricsSink', () => {
 
     it('counts it, and its pods, as served stale', async () => {
       const system = setup();
-      system.answer({ name: 'a' }, { name: 'b' });
+      system.response({ name: 'a' }, { name: 'b' });
       await system.clock.advance(60_000);
-      system.answer({ name: 'a' }, { name: 'b' });
+      system.response({ name: 'a' }, { name: 'b' });
       expect(system.sink.staleCounts).to.deep.equal({ node: 0, pod: 0 });
       await system.clock.advance(60_000);
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       system.sink.lose('b');
       expect(system.sink.staleCounts).to.deep.equal({ node: 1, pod: 1 });
       await system.clock.advance(60_000);
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       system.sink.lose('b');
       expect(system.sink.staleCounts).to.deep.equal({ node: 0, pod: 0 });
     });
@@ -170,7 +170,7 @@ describe('MetricsSink', () => {
     it('serves nothing for ever once cycles have stopped, whatever the staleness', async () => {
       for (const stalenessMs of [STALENESS_MS, 0, 3_600_000]) {
         const system = setup({ stalenessMs });
-        system.answer({ name: 'a' });
+        system.response({ name: 'a' });
         await system.clock.advance(2.5 * RESOLUTION_MS - 1);
         expect(nodesOf(system)).to.deep.equal(['a']);
         await system.clock.advance(1);
@@ -181,10 +181,10 @@ describe('MetricsSink', () => {
 
     it('keeps it for as long as it is served, though longer than readings are compared', async () => {
       const system = setup({ stalenessMs: 3_600_000 });
-      system.answer({ name: 'a' }, { name: 'b' });
+      system.response({ name: 'a' }, { name: 'b' });
       for (let cycle = 1; cycle <= 10; cycle++) {
         await system.clock.advance(RESOLUTION_MS);
-        system.answer({ name: 'a' });
+        system.response({ name: 'a' });
         system.sink.lose('b');
         system.sink.retain(() => true);
       }
@@ -193,39 +193,39 @@ describe('MetricsSink', () => {
 
     it('serves it as soon as it responds again, by the readings from before the gap', async () => {
       const system = setup();
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       await system.clock.advance(240_000);
       system.sink.retain(() => true);
       expect(podsOf(system)).to.deep.equal([]);
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       expect(podsOf(system)).to.deep.equal(['pod-a']);
       expect(system.sink.snapshot.nodes.get('a')).to.deep.include({ windowMs: 240_000, cpuNanocores: 1e9 });
     });
 
     it('does not compare with readings from before a gap too long', async () => {
       const system = setup();
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       await system.clock.advance(LONGEST_GAP_MS + 1);
       system.sink.retain(() => true);
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       expect(podsOf(system)).to.deep.equal([]);
     });
 
     it('forgets it when it is deleted', async () => {
       const system = setup();
-      system.answer({ name: 'a' }, { name: 'b' });
+      system.response({ name: 'a' }, { name: 'b' });
       await system.clock.advance(60_000);
       system.sink.retain((name) => name === 'a');
-      system.answer({ name: 'a' }, { name: 'b' });
+      system.response({ name: 'a' }, { name: 'b' });
       expect(podsOf(system)).to.deep.equal(['pod-a']);
     });
 
     it('drops it and its pods once it is known to be deleted, though nobody else responds', async () => {
       for (const stalenessMs of [STALENESS_MS, 0]) {
         const system = setup({ stalenessMs });
-        system.answer({ name: 'a' });
+        system.response({ name: 'a' });
         await system.clock.advance(12_000);
-        system.answer({ name: 'a' });
+        system.response({ name: 'a' });
         expect(podsOf(system)).to.deep.equal(['pod-a']);
         system.sink.retain(() => false);
         expect(podsOf(system)).to.deep.equal([]);
@@ -234,16 +234,16 @@ describe('MetricsSink', () => {
 
     it('counts by the monotonic clock alone', async () => {
       const system = setup();
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       system.clock.stepWall(86_400_000);
       expect(nodesOf(system)).to.deep.equal(['a']);
     });
 
     it('stays ready: discovery must not go because scraping does', async () => {
       const system = setup();
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       await system.clock.advance(12_000);
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       for (let cycle = 0; cycle < 10; cycle++) {
         await system.clock.advance(RESOLUTION_MS);
         system.sink.beginCycle();
@@ -258,9 +258,9 @@ describe('MetricsSink', () => {
   describe('when cycles have stopped', () => {
     const standStill = async () => {
       const system = setup();
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       await system.clock.advance(12_000);
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       await system.clock.advance(2.5 * RESOLUTION_MS - 1);
       expect(system.sink.isReady).to.equal(true);
       await system.clock.advance(1);
@@ -272,7 +272,7 @@ describe('MetricsSink', () => {
 
     it('is not ready, as all is too old, until a node responds', async () => {
       const system = await standStill();
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       expect(podsOf(system)).to.deep.equal(['pod-a']);
       expect(system.sink.isReady).to.equal(true);
     });
@@ -287,25 +287,25 @@ describe('MetricsSink', () => {
 
     it('begins again where they stopped in the middle of one, for so long that nothing can be compared with', async () => {
       const system = setup();
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       await system.clock.advance(12_000);
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       await system.clock.advance(RESOLUTION_MS);
       system.sink.beginCycle();
       await system.clock.advance(LONGEST_GAP_MS);
       system.sink.lose('a');
       system.sink.retain(() => true);
       expect(system.sink.isReady).to.equal(false);
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       expect(system.sink.isReady).to.equal(false);
       await system.clock.advance(RESOLUTION_MS);
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       expect(system.sink.isReady).to.equal(true);
     });
 
     it('serves again what may be stale for longer, once it is known that scrapes are lost', async () => {
       const system = setup({ stalenessMs: 3_600_000 });
-      system.answer({ name: 'a' });
+      system.response({ name: 'a' });
       await system.clock.advance(2.5 * RESOLUTION_MS);
       expect(nodesOf(system)).to.deep.equal([]);
       system.sink.beginCycle();
@@ -324,9 +324,12 @@ describe('MetricsSink', () => {
     const moved = async (liveUids: Record<string, string>, uidOnNew: string | undefined = 'uid-2') => {
       const system = setup({ liveUids });
       const podAt = (seconds: number, uid: string | undefined) => podOn('x', seconds, { name: 'db-0', uid });
-      system.answer({ name: 'old', pods: [podAt(0, 'uid-1')] }, { name: 'new', pods: [podAt(0, uidOnNew)] });
+      system.response(
+        { name: 'old', pods: [podAt(0, 'uid-1')] },
+        { name: 'new', pods: [podAt(0, uidOnNew)] },
+      );
       await system.clock.advance(60_000);
-      system.answer(
+      system.response(
         { name: 'old', pods: [podAt(60, 'uid-1')] },
         { name: 'new', pods: [podAt(59, uidOnNew)] },
       );
@@ -362,7 +365,7 @@ describe('MetricsSink', () => {
           { name: 'home', pods: podOf(home, seconds - 10) },
           { name: 'other', pods: podOf(other, seconds + otherSeconds) },
         ];
-        system.answer(...nodes);
+        system.response(...nodes);
       }
       const usage = system.sink.snapshot.pods.get('default')?.get('db-0');
       return usage?.timestampMs === at(50) ? 'home' : 'other';

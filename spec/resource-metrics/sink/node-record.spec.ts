@@ -11,7 +11,7 @@ const OPTIONS: NodeRecordOptions = { resolutionMs: 60_000, cycleStartedAtMs: 0, 
 const KEY = 'default/web-1';
 
 /** The same pod at a later second: containers by name with what they have used by then. */
-function answerAt(
+function responseAt(
   seconds: number,
   containers: Record<string, number>,
   pod: Parameters<typeof podPoints>[0] = {},
@@ -26,18 +26,18 @@ function answerAt(
   });
 }
 
-function recordOf(...answers: ReturnType<typeof answerAt>[]): NodeRecord {
-  const record = answers.reduce<NodeRecord | undefined>(
-    (held, answer) => nextNodeRecord(held, answer, OPTIONS),
+function recordOf(...responses: ReturnType<typeof responseAt>[]): NodeRecord {
+  const record = responses.reduce<NodeRecord | undefined>(
+    (held, response) => nextNodeRecord(held, response, OPTIONS),
     undefined,
   );
-  if (!record) throw new Error('a record needs an answer');
+  if (!record) throw new Error('a record needs a response');
   return record;
 }
 
 describe('nextNodeRecord', () => {
   it('serves a node that was read once at the rate that its kubelet measured', () => {
-    const { usage } = recordOf(answerAt(0, {}));
+    const { usage } = recordOf(responseAt(0, {}));
     expect(usage).to.deep.equal({
       name: 'node-1',
       timestampMs: at(0),
@@ -48,14 +48,17 @@ describe('nextNodeRecord', () => {
   });
 
   it('serves a node by its counter as soon as that was read twice', () => {
-    expect(recordOf(answerAt(0, {}), answerAt(60, {})).usage).to.deep.include({
+    expect(recordOf(responseAt(0, {}), responseAt(60, {})).usage).to.deep.include({
       cpuNanocores: 1e9,
       windowMs: 60_000,
     });
   });
 
   it('serves a pod when each of its containers is known', () => {
-    const { pods } = recordOf(answerAt(0, { app: 1e9, side: 2e9 }), answerAt(60, { app: 7e9, side: 2e9 }));
+    const { pods } = recordOf(
+      responseAt(0, { app: 1e9, side: 2e9 }),
+      responseAt(60, { app: 7e9, side: 2e9 }),
+    );
     const measured = { timestampMs: at(60), windowMs: 60_000, memoryBytes: 2 ** 20 };
     expect(pods.get(KEY)?.usage).to.deep.include({
       namespace: 'default',
@@ -71,16 +74,16 @@ describe('nextNodeRecord', () => {
   });
 
   it('does not serve a pod of which one container waits for its second reading', () => {
-    const { pods } = recordOf(answerAt(0, { app: 1e9 }), answerAt(60, { app: 7e9, new: 1 }));
+    const { pods } = recordOf(responseAt(0, { app: 1e9 }), responseAt(60, { app: 7e9, new: 1 }));
     expect(pods.get(KEY)?.usage).to.equal(undefined);
   });
 
   it('takes timestamp and window of a pod from the container whose timestamp is the earliest', () => {
-    const later = answerAt(60, { app: 7e9, side: 2e9 });
+    const later = responseAt(60, { app: 7e9, side: 2e9 });
     const [pod] = later.pods;
     const containers =
       pod?.containers.map((each, index) => ({ ...each, takenAtMs: at(60 - 5 * index) })) ?? [];
-    const record = recordOf(answerAt(0, { app: 1e9, side: 1e9 }), {
+    const record = recordOf(responseAt(0, { app: 1e9, side: 1e9 }), {
       ...later,
       pods: [podPoints({ containers })],
     });
@@ -88,26 +91,30 @@ describe('nextNodeRecord', () => {
   });
 
   it('goes on without a container that the kubelet no longer reports', () => {
-    const { pods } = recordOf(answerAt(0, { app: 1e9, gone: 1e9 }), answerAt(60, { app: 7e9 }));
+    const { pods } = recordOf(responseAt(0, { app: 1e9, gone: 1e9 }), responseAt(60, { app: 7e9 }));
     expect(pods.get(KEY)?.usage?.containers.map(({ name }) => name)).to.deep.equal(['app']);
   });
 
   it('goes on without a container that vanished though no sample of the others is new', () => {
-    const second = answerAt(60, { app: 7e9, gone: 2e9 });
-    const third = { ...answerAt(60, { app: 7e9 }), requestedAtMs: 75_000, receivedAtMs: 75_000 };
-    const { pods } = recordOf(answerAt(0, { app: 1e9, gone: 1e9 }), second, third);
+    const second = responseAt(60, { app: 7e9, gone: 2e9 });
+    const third = { ...responseAt(60, { app: 7e9 }), requestedAtMs: 75_000, receivedAtMs: 75_000 };
+    const { pods } = recordOf(responseAt(0, { app: 1e9, gone: 1e9 }), second, third);
     expect(pods.get(KEY)?.usage?.containers.map(({ name }) => name)).to.deep.equal(['app']);
   });
 
   it('leaves out an incomplete pod but keeps the readings that it has', () => {
-    const incomplete = answerAt(60, { app: 7e9 }, { incompleteBecause: 'container "side" has no CPU time' });
-    expect(recordOf(answerAt(0, { app: 1e9 }), incomplete).pods.get(KEY)?.usage).to.equal(undefined);
-    const again = recordOf(answerAt(0, { app: 1e9 }), incomplete, answerAt(120, { app: 13e9 }));
+    const incomplete = responseAt(
+      60,
+      { app: 7e9 },
+      { incompleteBecause: 'container "side" has no CPU time' },
+    );
+    expect(recordOf(responseAt(0, { app: 1e9 }), incomplete).pods.get(KEY)?.usage).to.equal(undefined);
+    const again = recordOf(responseAt(0, { app: 1e9 }), incomplete, responseAt(120, { app: 13e9 }));
     expect(again.pods.get(KEY)?.usage).to.deep.include({ windowMs: 60_000 });
   });
 
   it('begins again when another pod has taken the name', () => {
-    const { pods } = recordOf(answerAt(0, { app: 1e9 }), answerAt(60, { app: 7e9 }, { uid: 'uid-2' }));
+    const { pods } = recordOf(responseAt(0, { app: 1e9 }), responseAt(60, { app: 7e9 }, { uid: 'uid-2' }));
     expect(pods.get(KEY)?.usage).to.equal(undefined);
   });
 
@@ -132,25 +139,25 @@ describe('nextNodeRecord', () => {
         containerPoint({ name: `c${index}`, startedAtMs: at(seconds) }),
       );
       const young = podPoints({ name: 'young', containers: [containerPoint({ startedAtMs: at(-30) })] });
-      const answer = metricsBatch({ pods: [young, podPoints({ containers })] });
-      const record = nextNodeRecord(undefined, answer, OPTIONS);
+      const response = metricsBatch({ pods: [young, podPoints({ containers })] });
+      const record = nextNodeRecord(undefined, response, OPTIONS);
       expect(record.pods.get('default/young')?.usage).to.equal(undefined);
     });
   });
 
   it('serves a pod that started while the response before this one was under way', () => {
-    const slow = { ...answerAt(10, {}), requestedAtMs: 0, receivedAtMs: 10_000, pods: [] };
+    const slow = { ...responseAt(10, {}), requestedAtMs: 0, receivedAtMs: 10_000, pods: [] };
     const container = containerPoint({ startedAtMs: at(8), takenAtMs: at(60) });
-    const next = { ...answerAt(60, {}), pods: [podPoints({ containers: [container] })] };
+    const next = { ...responseAt(60, {}), pods: [podPoints({ containers: [container] })] };
     expect(recordOf(slow, next).pods.get(KEY)?.usage).to.deep.include({ windowMs: 52_000 });
   });
 
   describe('where the kubelet tells no UID', () => {
-    /** What is held after an answer at 0 s and one at 60 s, with who lived under the name at each. */
+    /** What is held after a response at 0 s and one at 60 s, with who lived under the name at each. */
     const recordWith = (...uids: readonly (string | undefined)[]) =>
       uids.reduce<NodeRecord | undefined>((held, uid, index) => {
-        const answer = answerAt(60 * index, { app: 1e9 + index * 6e9 }, { uid: undefined });
-        return nextNodeRecord(held, answer, { ...OPTIONS, livePodUid: () => uid });
+        const response = responseAt(60 * index, { app: 1e9 + index * 6e9 }, { uid: undefined });
+        return nextNodeRecord(held, response, { ...OPTIONS, livePodUid: () => uid });
       }, undefined);
 
     it('takes a pod for the one that lives under its name as the response comes in', () => {
@@ -167,48 +174,48 @@ describe('nextNodeRecord', () => {
   });
 
   it('measures over 30 s or more when the kubelet is asked at its endpoint of finer stamps from now on', () => {
-    const fine = { ...answerAt(44, { app: 9e9 }), stampResolution: 'millisecond' } as const;
-    const record = recordOf(answerAt(0, { app: 1e9 }), answerAt(30, { app: 7e9 }), fine);
+    const fine = { ...responseAt(44, { app: 9e9 }), stampResolution: 'millisecond' } as const;
+    const record = recordOf(responseAt(0, { app: 1e9 }), responseAt(30, { app: 7e9 }), fine);
     expect(record.usage?.windowMs).to.equal(44_000);
-    const finer = { ...answerAt(60, { app: 9e9 }), stampResolution: 'millisecond' } as const;
+    const finer = { ...responseAt(60, { app: 9e9 }), stampResolution: 'millisecond' } as const;
     expect(nextNodeRecord(record, finer, OPTIONS).usage?.windowMs).to.equal(16_000);
   });
 
   it('forgets a pod that the kubelet no longer reports', () => {
-    expect(recordOf(answerAt(0, { app: 1e9 }), { ...answerAt(60, {}), pods: [] }).pods.size).to.equal(0);
+    expect(recordOf(responseAt(0, { app: 1e9 }), { ...responseAt(60, {}), pods: [] }).pods.size).to.equal(0);
   });
 
   it('keeps the same usage object of a node while no sample is new', () => {
-    const first = recordOf(answerAt(0, { app: 1e9 }), answerAt(60, { app: 7e9 }));
-    const again = nextNodeRecord(first, { ...answerAt(60, { app: 7e9 }), receivedAtMs: 75_000 }, OPTIONS);
+    const first = recordOf(responseAt(0, { app: 1e9 }), responseAt(60, { app: 7e9 }));
+    const again = nextNodeRecord(first, { ...responseAt(60, { app: 7e9 }), receivedAtMs: 75_000 }, OPTIONS);
     expect(again.usage).to.equal(first.usage);
     expect(again.receivedAtMs).to.equal(75_000);
   });
 
   it('drops a node that its kubelet has long ceased to sample, though it goes on to respond', () => {
     const same = (receivedAtMs: number) => ({
-      ...answerAt(60, { app: 7e9 }),
+      ...responseAt(60, { app: 7e9 }),
       requestedAtMs: receivedAtMs,
       receivedAtMs,
     });
-    const record = recordOf(answerAt(0, { app: 1e9 }), same(60_000), same(120_000), same(360_000));
+    const record = recordOf(responseAt(0, { app: 1e9 }), same(60_000), same(120_000), same(360_000));
     expect(record.usage).to.equal(undefined);
     expect(record.pods.get(KEY)?.usage).to.equal(undefined);
   });
 
   it('has no usage of a node that does not know its own', () => {
-    expect(recordOf({ ...answerAt(0, {}), node: undefined }).usage).to.equal(undefined);
+    expect(recordOf({ ...responseAt(0, {}), node: undefined }).usage).to.equal(undefined);
   });
 });
 
 describe('holdsRate', () => {
   it('is false after one response and true after two', () => {
-    expect(holdsRate(recordOf(answerAt(0, { app: 1e9 })))).to.equal(false);
-    expect(holdsRate(recordOf(answerAt(0, {}), answerAt(12, {})))).to.equal(true);
+    expect(holdsRate(recordOf(responseAt(0, { app: 1e9 })))).to.equal(false);
+    expect(holdsRate(recordOf(responseAt(0, {}), responseAt(12, {})))).to.equal(true);
   });
 
   it('is true by a pod alone, where the node was not sampled again', () => {
-    const second = { ...answerAt(12, { app: 7e9 }), node: nodePoint() };
-    expect(holdsRate(recordOf({ ...answerAt(0, { app: 1e9 }), node: nodePoint() }, second))).to.equal(true);
+    const second = { ...responseAt(12, { app: 7e9 }), node: nodePoint() };
+    expect(holdsRate(recordOf({ ...responseAt(0, { app: 1e9 }), node: nodePoint() }, second))).to.equal(true);
   });
 });

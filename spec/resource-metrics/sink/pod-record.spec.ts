@@ -6,10 +6,10 @@ import { at, containerPoint, metricsBatch, podPoints } from '#spec/support/point
 
 const OPTIONS = { resolutionMs: 60_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
 
-type Answer = ReturnType<typeof metricsBatch>;
+type Response = ReturnType<typeof metricsBatch>;
 
 /** A pod's containers by name, each with what it has used by a second. */
-const answerAt = (seconds: number, containers: readonly [name: string, cpuCoreNanoseconds: number][]) =>
+const responseAt = (seconds: number, containers: readonly [name: string, cpuCoreNanoseconds: number][]) =>
   metricsBatch({
     receivedAtMs: seconds * 1000,
     pods: [
@@ -21,23 +21,23 @@ const answerAt = (seconds: number, containers: readonly [name: string, cpuCoreNa
     ],
   });
 
-/** The pod's record after each answer. */
-function recordsOf(...answers: readonly Answer[]): PodRecord[] {
+/** The pod's record after each response. */
+function recordsOf(...responses: readonly Response[]): PodRecord[] {
   let held: ReturnType<typeof nextNodeRecord> | undefined;
-  return answers.map((answer) => {
-    held = nextNodeRecord(held, answer, OPTIONS);
+  return responses.map((response) => {
+    held = nextNodeRecord(held, response, OPTIONS);
     const [pod] = held.pods.values();
-    if (!pod) throw new Error('the answer has no pod');
+    if (!pod) throw new Error('the response has no pod');
     return pod;
   });
 }
 
 describe('PodRecord', () => {
-  const first = answerAt(0, [
+  const first = responseAt(0, [
     ['app', 1e9],
     ['side', 2e9],
   ]);
-  const second = answerAt(60, [
+  const second = responseAt(60, [
     ['app', 7e9],
     ['side', 5e9],
   ]);
@@ -55,7 +55,7 @@ describe('PodRecord', () => {
   });
 
   it('goes on by name when the kubelet tells its containers in another order', () => {
-    const swapped = answerAt(60, [
+    const swapped = responseAt(60, [
       ['side', 5e9],
       ['app', 7e9],
     ]);
@@ -67,12 +67,12 @@ describe('PodRecord', () => {
   });
 
   it('tells of no usage without containers', () => {
-    const [, record] = recordsOf(answerAt(0, []), answerAt(60, []));
+    const [, record] = recordsOf(responseAt(0, []), responseAt(60, []));
     expect(record).to.deep.include({ usage: undefined, containerCount: 0 });
   });
 
   it('says the same while nothing is new, and leaves what was told before as it was', () => {
-    const swapped = answerAt(60, [
+    const swapped = responseAt(60, [
       ['side', 5e9],
       ['app', 7e9],
     ]);
@@ -97,7 +97,7 @@ describe('PodRecord', () => {
   });
 
   it('leaves the usage of before as it was when something is new', () => {
-    const third = answerAt(120, [
+    const third = responseAt(120, [
       ['app', 8e9],
       ['side', 6e9],
     ]);
@@ -108,7 +108,7 @@ describe('PodRecord', () => {
   });
 
   it('goes by the last of two pods of one name in a response', () => {
-    const [old] = answerAt(60, [['app', 9e9]]).pods;
+    const [old] = responseAt(60, [['app', 9e9]]).pods;
     const [, record] = recordsOf(first, { ...second, pods: [...(old ? [old] : []), ...second.pods] });
     expect(record?.usage?.containers).to.have.length(2);
   });

@@ -33,10 +33,13 @@ describe('Kubelet', () => {
     });
 
   it('responds at each address as the node that it is', async () => {
-    const answer = await ask('/stats/summary?only_cpu_and_memory=true');
-    expect(answer.status).to.equal(200);
-    expect(answer.headers).to.include({ 'content-type': 'application/json', 'transfer-encoding': 'chunked' });
-    const { node, pods } = JSON.parse(answer.body);
+    const response = await ask('/stats/summary?only_cpu_and_memory=true');
+    expect(response.status).to.equal(200);
+    expect(response.headers).to.include({
+      'content-type': 'application/json',
+      'transfer-encoding': 'chunked',
+    });
+    const { node, pods } = JSON.parse(response.body);
     expect(node.nodeName).to.equal('node-1');
     expect(pods).to.have.length(2);
     expect(pods[0].containers[0]).not.to.have.property('rootfs');
@@ -84,14 +87,14 @@ describe('Kubelet', () => {
   });
 
   it('has its headers as Go writes them', async () => {
-    const answer = await ask('/healthz', {
+    const response = await ask('/healthz', {
       token: '',
       cert: cluster.pki.admin.certificatePem,
       key: cluster.pki.admin.privateKeyPem,
     });
-    expect(answer.body).to.equal('ok');
-    expect(answer.headers).to.include({ 'content-length': '2', 'x-content-type-options': 'nosniff' });
-    expect(answer.headers).not.to.have.any.keys('connection', 'keep-alive');
+    expect(response.body).to.equal('ok');
+    expect(response.headers).to.include({ 'content-length': '2', 'x-content-type-options': 'nosniff' });
+    expect(response.headers).not.to.have.any.keys('connection', 'keep-alive');
   });
 
   it('knows no other paths', async () => {
@@ -167,11 +170,11 @@ describe('Kubelet', () => {
     }
 
     it('that can change', async () => {
-      const answer = () => ask('/stats/summary').catch((reason) => reason);
+      const response = () => ask('/stats/summary').catch((reason) => reason);
       cluster.setCertificate('node-1', 'self-signed');
-      expect((await answer()).code).to.equal('DEPTH_ZERO_SELF_SIGNED_CERT');
+      expect((await response()).code).to.equal('DEPTH_ZERO_SELF_SIGNED_CERT');
       cluster.setCertificate('node-1', 'valid');
-      expect((await answer()).status).to.equal(200);
+      expect((await response()).status).to.equal(200);
     });
   });
 

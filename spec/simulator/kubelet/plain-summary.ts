@@ -12,7 +12,7 @@ import {
 import type { SummaryOptions } from '#lib/simulator/kubelet/summary.ts';
 import { formatTimestamp } from '#lib/simulator/objects/kubernetes-object.ts';
 
-/** A kubelet's answer to `/stats/summary` as its objects are, written by `JSON.stringify`. */
+/** A kubelet's response to `/stats/summary` as its objects are, written by `JSON.stringify`. */
 export function plainSummaryOf(machine: NodeMachine, options: SummaryOptions): string {
   const nowMs = machine.clock.nowMs();
   const pods = [...machine.pods()].map((pod) => podStats(machine, pod, nowMs, options));

@@ -33,7 +33,7 @@ const node = fc.record({
   pods: fc.uniqueArray(pod, { maxLength: 4, selector: ({ uid }) => uid }),
 });
 
-/** What may happen between two questions, to the container or pod of a number. */
+/** What may happen between two requests, to the container or pod of a number. */
 const happening = fc.record({
   what: fc.constantFrom('nothing', 'restart', 'stop', 'stop pod', 'step clock'),
   which: fc.nat(11),

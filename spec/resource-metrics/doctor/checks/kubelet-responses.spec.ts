@@ -12,10 +12,10 @@ describe('kubeletResponses', () => {
     ['reading is forbidden', { status: 403 }, 'kubelet-forbidden'],
     ['the endpoint is not there', { status: 404 }, 'kubelet-endpoint-missing'],
     ['the kubelet is in trouble', { status: 500 }, 'kubelet-response-fails'],
-    ['the answer breaks off', 'reset-mid-body', 'kubelet-response-fails'],
-    ['the answer is garbage', 'garbage', 'kubelet-response-unreadable'],
-    ['the answer is too long', { bodyBytes: 2 ** 20 + 1 }, 'kubelet-response-excessive'],
-    ['the answer is too deep, and long', { nestingLevels: 200_000 }, 'kubelet-response-excessive'],
+    ['the response breaks off', 'reset-mid-body', 'kubelet-response-fails'],
+    ['the response is garbage', 'garbage', 'kubelet-response-unreadable'],
+    ['the response is too long', { bodyBytes: 2 ** 20 + 1 }, 'kubelet-response-excessive'],
+    ['the response is too deep, and long', { nestingLevels: 200_000 }, 'kubelet-response-excessive'],
   ];
   for (const [what, fault, diagnosis] of faults) {
     it(`tells that ${what}`, async () => {

@@ -22,9 +22,9 @@ describe('nodeClocks', () => {
 
   it('takes no samples that bear no time for those of a clock that is correct', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
-    const change = (answer: KubeletResponse) => {
-      const unstamped = answer.body.toString().replaceAll(/^([a-z].* \S+) \d+$/gm, '$1');
-      return { ...answer, body: Buffer.from(unstamped) };
+    const change = (response: KubeletResponse) => {
+      const unstamped = response.body.toString().replaceAll(/^([a-z].* \S+) \d+$/gm, '$1');
+      return { ...response, body: Buffer.from(unstamped) };
     };
     await server.cluster.setFault('node-1', { change });
     const { isSound, checks } = await examine(server, ['--kubelet-metrics-endpoint=resource']);

@@ -99,7 +99,7 @@ describe('decodeExposition', () => {
   });
 
   it('puts up with carriage returns, comments, blank lines and series of others', () => {
-    const answer = decode(
+    const response = decode(
       '# HELP x y\r',
       '',
       ' ',
@@ -107,8 +107,8 @@ describe('decodeExposition', () => {
       `${MEMORY}\r`,
       'pod_swap_usage_bytes{pod="x"} 0 1\r',
     );
-    expect(answer.pods[0]?.containers).to.have.length(1);
-    expect(answer.ignored).to.deep.equal([]);
+    expect(response.pods[0]?.containers).to.have.length(1);
+    expect(response.ignored).to.deep.equal([]);
   });
 
   it('takes a sample without a timestamp for one of the moment of its receipt', () => {
@@ -119,9 +119,9 @@ describe('decodeExposition', () => {
   });
 
   it('leaves out a bad line, alone, and names it', () => {
-    const answer = decode(CPU, 'container_cpu_usage_seconds_total{container="b', MEMORY);
-    expect(answer.pods[0]?.incompleteBecause).to.equal(undefined);
-    expect(answer.ignored).to.deep.equal([
+    const response = decode(CPU, 'container_cpu_usage_seconds_total{container="b', MEMORY);
+    expect(response.pods[0]?.incompleteBecause).to.equal(undefined);
+    expect(response.ignored).to.deep.equal([
       'a line that is no sample: "container_cpu_usage_seconds_total{container=\\"b"',
     ]);
   });
@@ -176,10 +176,10 @@ describe('decodeExposition', () => {
   it('gives up at the 50,000th pod or container, however many lines follow', () => {
     const line = (pod: number) =>
       `container_cpu_usage_seconds_total{container="a",namespace="b",pod="p${pod}"} 1 2`;
-    const answerOf = (pods: number) => Array.from({ length: pods }, (_, pod) => line(pod)).join('\n');
-    expect(decodeExposition(answerOf(25_000), ORIGIN).pods).to.have.length(25_000);
+    const responseOf = (pods: number) => Array.from({ length: pods }, (_, pod) => line(pod)).join('\n');
+    expect(decodeExposition(responseOf(25_000), ORIGIN).pods).to.have.length(25_000);
     for (const pods of [25_001, 200_000]) {
-      expect(() => decodeExposition(answerOf(pods), ORIGIN))
+      expect(() => decodeExposition(responseOf(pods), ORIGIN))
         .to.throw(ExcessiveResponse, 'more than 50000 pods and containers by line 25001')
         .with.property('bound', 'parts');
     }

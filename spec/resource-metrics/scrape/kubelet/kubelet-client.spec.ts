@@ -7,7 +7,7 @@ import { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-clie
 import { growthOf } from '#spec/reliability/foreign-text/growth.ts';
 import { memoryInUse } from '#spec/support/held-resources.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { answering, httpResponse, RawServer } from '#spec/support/raw-server.ts';
+import { httpResponse, RawServer, responding } from '#spec/support/raw-server.ts';
 import { until } from '#spec/support/until.ts';
 
 /** Less than any server of a cluster is set to, so that the spec is quick. */
@@ -55,7 +55,7 @@ function setup({
     client.get({ nodeName: 'a', host: '127.0.0.1', port }, '/path?x=y', { signal: never, read: String });
   const failure = (port: number) =>
     get(port).then(
-      (text) => `answered ${text}`,
+      (text) => `responded ${text}`,
       (error: Error & { code?: string }) => error.code ?? error.message,
     );
   const rotate = (to: KubeletTls) => {
@@ -82,7 +82,7 @@ describe('KubeletClient', () => {
   });
 
   it('keeps the connection when only those whom we believe have changed', async () => {
-    await using server = await RawServer.start(answering(httpResponse('1')));
+    await using server = await RawServer.start(responding(httpResponse('1')));
     await using system = setup();
     await system.get(server.port);
     system.rotate({ ca: 'another authority' });
@@ -91,7 +91,7 @@ describe('KubeletClient', () => {
   });
 
   it('asks over a new connection once there is another client certificate', async () => {
-    await using server = await RawServer.start(answering(httpResponse('1')));
+    await using server = await RawServer.start(responding(httpResponse('1')));
     await using system = setup();
     await system.get(server.port);
     system.rotate({ cert: 'the next', key: 'its key' });
@@ -102,7 +102,7 @@ describe('KubeletClient', () => {
   });
 
   it('keeps the connection for the next request', async () => {
-    await using server = await RawServer.start(answering(httpResponse('1')));
+    await using server = await RawServer.start(responding(httpResponse('1')));
     await using system = setup();
     await system.get(server.port);
     await system.clock.advance(60_000);
@@ -112,7 +112,7 @@ describe('KubeletClient', () => {
   });
 
   it('replaces a connection that the kubelet closed in the meantime', async () => {
-    await using server = await RawServer.start(answering(httpResponse('1')));
+    await using server = await RawServer.start(responding(httpResponse('1')));
     await using system = setup();
     await system.get(server.port);
     server.sockets[0]?.destroy();
@@ -149,7 +149,7 @@ describe('KubeletClient', () => {
   });
 
   it('keeps the later of two connections to one address, whatever becomes of the other', async () => {
-    await using server = await RawServer.start(answering(httpResponse('1')));
+    await using server = await RawServer.start(responding(httpResponse('1')));
     await using system = setup();
     await Promise.all([system.get(server.port), system.get(server.port)]);
     await until(system.clock, () => server.openSockets.length === 1);
@@ -170,23 +170,25 @@ describe('KubeletClient', () => {
     ['404 Not Found', 'x'.repeat(5000), `HTTP status 404: ${'x'.repeat(200)}`],
   ] as const) {
     it(`refuses status ${status} with what the kubelet said`, async () => {
-      await using server = await RawServer.start(answering(httpResponse(body, { status })));
+      await using server = await RawServer.start(responding(httpResponse(body, { status })));
       await using system = setup();
       expect(await system.failure(server.port)).to.equal(message);
     });
   }
 
   it('does not follow a redirect, least of all with credentials', async () => {
-    await using elsewhere = await RawServer.start(answering(httpResponse('secret')));
+    await using elsewhere = await RawServer.start(responding(httpResponse('secret')));
     const headers = `Location: http://127.0.0.1:${elsewhere.port}/\r\n`;
-    await using server = await RawServer.start(answering(httpResponse('', { status: '302 Found', headers })));
+    await using server = await RawServer.start(
+      responding(httpResponse('', { status: '302 Found', headers })),
+    );
     await using system = setup({ authorization: 'Bearer abc' });
     expect(await system.failure(server.port)).to.equal('HTTP status 302');
     expect(elsewhere.sockets).to.have.length(0);
   });
 
   it('gives up on a response that does not end in time, and drops the connection', async () => {
-    await using server = await RawServer.start(answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{'));
+    await using server = await RawServer.start(responding('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{'));
     await using system = setup();
     const failed = system.failure(server.port);
     while (server.sockets[0]?.bytesWritten === 0 || server.sockets.length === 0)
@@ -199,7 +201,7 @@ describe('KubeletClient', () => {
   });
 
   it('bounds dialling and response together', async () => {
-    await using server = await RawServer.start(answering('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{'));
+    await using server = await RawServer.start(responding('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{'));
     await using system = setup({ dialDelayMs: 2500 });
     const failed = system.failure(server.port);
     await until(system.clock, () => system.clock.sleeperCount === 2);
@@ -212,7 +214,7 @@ describe('KubeletClient', () => {
   });
 
   it('does not hold against a kubelet that its handshake had to wait for others', async () => {
-    await using server = await RawServer.start(answering('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{'));
+    await using server = await RawServer.start(responding('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{'));
     await using system = setup({ permitDelayMs: 60_000 });
     const failed = system.failure(server.port);
     await until(system.clock, () => system.clock.sleeperCount === 1);
@@ -225,7 +227,7 @@ describe('KubeletClient', () => {
   });
 
   it('names a response that is no HTTP', async () => {
-    await using server = await RawServer.start(answering('SSH-2.0-OpenSSH_9.2\r\n'));
+    await using server = await RawServer.start(responding('SSH-2.0-OpenSSH_9.2\r\n'));
     await using system = setup();
     expect(await system.failure(server.port)).to.equal('it does not speak HTTP');
   });
@@ -239,12 +241,12 @@ describe('KubeletClient', () => {
     it(`reads or refuses headers of ${what} in time that grows with their length`, async () => {
       const read = async (line: string) => {
         const response = `HTTP/1.1 200 OK\r\n${line}\r\nContent-Length: 1\r\n\r\n1`;
-        await using server = await RawServer.start(answering(response));
+        await using server = await RawServer.start(responding(response));
         await using system = setup();
         return await system.failure(server.port);
       };
       const [short, long] = [lineOf(1_800), lineOf(8 * 1_800)];
-      expect(await read(long)).to.match(/^answered 1$|headers|HTTP/);
+      expect(await read(long)).to.match(/^responded 1$|headers|HTTP/);
       const { isLinear, ratio } = await growthOf(read, { short, long });
       expect(isLinear, `eight times the length costs ${ratio.toFixed(1)} times as much`).to.equal(true);
     });
@@ -253,7 +255,7 @@ describe('KubeletClient', () => {
   it('holds no more of a response in tiny chunks than its bytes', async () => {
     const [chunk, chunks] = [`1e\r\n${'x'.repeat(30)}\r\n`, 34_000];
     const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
-    await using server = await RawServer.start(answering(head + chunk.repeat(chunks)));
+    await using server = await RawServer.start(responding(head + chunk.repeat(chunks)));
     await using system = setup();
     const before = await memoryInUse();
     const failed = system.failure(server.port);
@@ -295,7 +297,7 @@ describe('KubeletClient', () => {
 
   it('closes a connection on which more comes than one response', async () => {
     const behind = httpResponse('for somebody else');
-    await using server = await RawServer.start(answering(httpResponse('mine') + behind));
+    await using server = await RawServer.start(responding(httpResponse('mine') + behind));
     await using system = setup();
     expect(await system.get(server.port)).to.equal('mine');
     await until(system.clock, () => server.openSockets.length === 0);
@@ -305,7 +307,7 @@ describe('KubeletClient', () => {
 
   it('keeps half as many connections once file descriptors have run out', async () => {
     const servers = await Promise.all(
-      Array.from({ length: 6 }, () => RawServer.start(answering(httpResponse('1')))),
+      Array.from({ length: 6 }, () => RawServer.start(responding(httpResponse('1')))),
     );
     await using stack = new AsyncDisposableStack();
     for (const server of servers) stack.use(server);
@@ -321,7 +323,7 @@ describe('KubeletClient', () => {
 
   it('leaves the rest of a refusal that does not end', async () => {
     const head = 'HTTP/1.1 500 Internal Server Error\r\nContent-Length: 9999999\r\n\r\n';
-    await using server = await RawServer.start(answering(`${head}${'no '.repeat(10_000)}`));
+    await using server = await RawServer.start(responding(`${head}${'no '.repeat(10_000)}`));
     await using system = setup();
     expect(await system.failure(server.port)).to.match(/^HTTP status 500: no no /);
     await until(system.clock, () => server.openSockets.length === 0);
@@ -330,7 +332,7 @@ describe('KubeletClient', () => {
 
   it('refuses a response that is compressed, which it never asks for', async () => {
     const headers = 'Content-Encoding: gzip\r\n';
-    await using server = await RawServer.start(answering(httpResponse('\x1f\x8b', { headers })));
+    await using server = await RawServer.start(responding(httpResponse('\x1f\x8b', { headers })));
     await using system = setup();
     expect(await system.failure(server.port)).to.match(/^the response is encoded.*: gzip$/);
   });
@@ -341,7 +343,7 @@ describe('KubeletClient', () => {
   ] as const) {
     it(`refuses a response that ${what} longer than is allowed`, async () => {
       const body = 'x'.repeat(MAX_RESPONSE_BYTES + 1);
-      await using server = await RawServer.start(answering(`HTTP/1.1 200 OK\r\n${head}\r\n${body}`));
+      await using server = await RawServer.start(responding(`HTTP/1.1 200 OK\r\n${head}\r\n${body}`));
       await using system = setup();
       expect(await system.failure(server.port)).to.equal(
         'the response is larger than 1Mi (--kubelet-max-response-bytes)',
@@ -352,14 +354,14 @@ describe('KubeletClient', () => {
 
   it('takes a response that is as long as is allowed', async () => {
     const body = 'x'.repeat(MAX_RESPONSE_BYTES);
-    await using server = await RawServer.start(answering(httpResponse(body)));
+    await using server = await RawServer.start(responding(httpResponse(body)));
     await using system = setup();
     expect(await system.get(server.port)).to.equal(body);
   });
 
   it('closes connections to addresses that are no longer wanted', async () => {
-    await using one = await RawServer.start(answering(httpResponse('1')));
-    await using two = await RawServer.start(answering(httpResponse('2')));
+    await using one = await RawServer.start(responding(httpResponse('1')));
+    await using two = await RawServer.start(responding(httpResponse('2')));
     await using system = setup();
     await Promise.all([system.get(one.port), system.get(two.port)]);
     await system.client.retain(new Set([`127.0.0.1:${two.port}`]));

@@ -5,7 +5,7 @@ import { KubeletConnection } from '#lib/resource-metrics/scrape/kubelet/kubelet-
 import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { answering, httpResponse, RawServer } from '#spec/support/raw-server.ts';
+import { httpResponse, RawServer, responding } from '#spec/support/raw-server.ts';
 
 const never = new AbortController().signal;
 
@@ -47,7 +47,7 @@ describe('KubeletConnection', () => {
   });
 
   it('goes on after a response that cannot be read', async () => {
-    await using server = await RawServer.start(answering(httpResponse('what')));
+    await using server = await RawServer.start(responding(httpResponse('what')));
     using kubelet = await connect(server);
     const read = () => {
       throw new Error('unreadable');
@@ -74,7 +74,7 @@ describe('KubeletConnection', () => {
   });
 
   it('takes what comes unasked as a reason to close', async () => {
-    await using server = await RawServer.start(answering(httpResponse('asked')));
+    await using server = await RawServer.start(responding(httpResponse('asked')));
     using kubelet = await connect(server);
     expect(await kubelet.ask()).to.equal('asked');
     server.sockets[0]?.write('HTTP/1.1 408 Request Timeout\r\n\r\n');
@@ -84,7 +84,7 @@ describe('KubeletConnection', () => {
 
   it('reads a very long response to the last byte', async () => {
     const body = 'x'.repeat(40 * 2 ** 20);
-    await using server = await RawServer.start(answering(httpResponse(body)));
+    await using server = await RawServer.start(responding(httpResponse(body)));
     using kubelet = await connect(server);
     expect((await kubelet.ask()).length).to.equal(body.length);
     expect(await kubelet.ask()).to.have.length(body.length);
@@ -113,7 +113,7 @@ describe('KubeletConnection', () => {
     };
 
     it('has its time stopped until it has the memory', async () => {
-      await using server = await RawServer.start(answering(httpResponse('x'.repeat(300_000))));
+      await using server = await RawServer.start(responding(httpResponse('x'.repeat(300_000))));
       using waiting = await askWhileOthersHoldAll(server);
       expect(waiting.pauses).to.deep.equal({ begun: 1, ended: 0 });
       for (const other of waiting.others) other[Symbol.dispose]();
@@ -122,7 +122,7 @@ describe('KubeletConnection', () => {
     });
 
     it('has its time go on when it is given up', async () => {
-      await using server = await RawServer.start(answering(httpResponse('x'.repeat(300_000))));
+      await using server = await RawServer.start(responding(httpResponse('x'.repeat(300_000))));
       const aborting = new AbortController();
       using waiting = await askWhileOthersHoldAll(server, aborting.signal);
       aborting.abort(new Error('the cycle ended'));
@@ -132,7 +132,7 @@ describe('KubeletConnection', () => {
   });
 
   it('ends with the signal, at once and with its reason', async () => {
-    await using server = await RawServer.start(answering('HTTP/1.1 200 OK\r\n'));
+    await using server = await RawServer.start(responding('HTTP/1.1 200 OK\r\n'));
     using kubelet = await connect(server);
     const aborting = new AbortController();
     const response = kubelet.ask('/', { signal: aborting.signal });
@@ -144,7 +144,7 @@ describe('KubeletConnection', () => {
   });
 
   it('sends nothing that could be taken for another request', async () => {
-    await using server = await RawServer.start(answering(httpResponse('1')));
+    await using server = await RawServer.start(responding(httpResponse('1')));
     using kubelet = await connect(server);
     for (const path of ['/a b', '/a\r\nX: y', 'a', '', '/\u0100']) {
       expect(await kubelet.ask(path)).to.match(/path/);

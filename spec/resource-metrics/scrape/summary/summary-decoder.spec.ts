@@ -31,14 +31,14 @@ const podOf = (...containers: object[]) => ({
 
 describe('decodeSummary', () => {
   it("reads a real kubelet's response", async () => {
-    const answer = decodeSummary(await readFile(new URL('t0-summary-cpu-memory.json', FIXTURES)), ORIGIN);
-    expect(answer).to.deep.include({
+    const response = decodeSummary(await readFile(new URL('t0-summary-cpu-memory.json', FIXTURES)), ORIGIN);
+    expect(response).to.deep.include({
       nodeName: 'lab-node',
       requestedAtMs: 5,
       receivedAtMs: 7,
       stampResolution: 'second',
     });
-    expect(answer.node).to.deep.equal({
+    expect(response.node).to.deep.equal({
       name: 'lab-node',
       startedAtMs: Date.UTC(2026, 10, 21, 8, 1, 16),
       takenAtMs: Date.UTC(2026, 10, 21, 9, 12, 32),
@@ -46,12 +46,12 @@ describe('decodeSummary', () => {
       memoryBytes: 790_056_960,
       cpuUsageNanocores: 189_083_034,
     });
-    expect(answer.pods.map(({ namespace, name }) => `${namespace}/${name}`)).to.deep.equal([
+    expect(response.pods.map(({ namespace, name }) => `${namespace}/${name}`)).to.deep.equal([
       'default/burner-7b8469d94f-v2dlv',
       'kube-system/quiet',
       'default/burner-7b8469d94f-wrk7k',
     ]);
-    expect(answer.pods[0]).to.deep.equal({
+    expect(response.pods[0]).to.deep.equal({
       namespace: 'default',
       name: 'burner-7b8469d94f-v2dlv',
       uid: 'b95dfe2f-0a55-4870-9c5f-c9512f49424c',
@@ -76,12 +76,12 @@ describe('decodeSummary', () => {
   });
 
   it('refuses a response about another node, and takes one that does not tell which it is about', () => {
-    const answerOf = (nodeName: unknown) => () => decode({ node: { nodeName }, pods: [] });
-    expect(answerOf('lab-node-2')).to.throw(
+    const responseOf = (nodeName: unknown) => () => decode({ node: { nodeName }, pods: [] });
+    expect(responseOf('lab-node-2')).to.throw(
       OtherNodesResponse,
       'the kubelet there is that of node "lab-node-2"',
     );
-    for (const nodeName of ['lab-node', '', undefined, null, 7]) expect(answerOf(nodeName)).not.to.throw();
+    for (const nodeName of ['lab-node', '', undefined, null, 7]) expect(responseOf(nodeName)).not.to.throw();
   });
 
   it('reads the same from the full summary as from CPU and memory only', async () => {
@@ -117,10 +117,10 @@ describe('decodeSummary', () => {
   });
 
   it('refuses more pods and containers than a node can run', () => {
-    const answer = (pods: number) =>
+    const response = (pods: number) =>
       `{"pods":[${Array(pods).fill('{"podRef":{"name":"a","namespace":"b"}}')}]}`;
-    expect(decodeText(answer(50_000)).pods).to.have.length(50_000);
-    for (const text of [answer(50_001), `{"pods":[{"containers":[${Array(50_000).fill('0')}]}]}`]) {
+    expect(decodeText(response(50_000)).pods).to.have.length(50_000);
+    for (const text of [response(50_001), `{"pods":[{"containers":[${Array(50_000).fill('0')}]}]}`]) {
       expect(() => decodeText(text))
         .to.throw(ExcessiveResponse)
         .with.property('bound', 'parts');
@@ -269,8 +269,8 @@ describe('decodeSummary', () => {
       fc.property(value, value, value, (node, pods, extra) => {
         const known = podOf(container());
         const text = JSON.stringify({ node: { ...CPU, ...Object(node) }, pods: [pods, extra, known] });
-        const answer = decodeText(text);
-        for (const point of [answer.node, ...answer.pods.flatMap(({ containers }) => containers)]) {
+        const response = decodeText(text);
+        for (const point of [response.node, ...response.pods.flatMap(({ containers }) => containers)]) {
           if (!point) continue;
           expect(point.cpuCoreNanoseconds).to.be.above(0);
           expect(point.memoryBytes).to.be.above(0);

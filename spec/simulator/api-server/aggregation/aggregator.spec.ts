@@ -36,11 +36,11 @@ describe('Aggregator', () => {
           users: ['bob'],
           rules: [{ verbs: ['*'], apiGroups: ['metrics.k8s.io'], resources: ['*'] }],
         });
-        const answer = await bob.request('/apis/metrics.k8s.io/v1beta1/nodes?labelSelector=a%3Db', {
+        const response = await bob.request('/apis/metrics.k8s.io/v1beta1/nodes?labelSelector=a%3Db', {
           headers: { Accept: 'application/json', 'X-Remote-User': 'root', 'User-Agent': 'spec' },
         });
-        expect(answer.status).to.equal(200);
-        const { headers, url, peer } = JSON.parse(answer.body);
+        expect(response.status).to.equal(200);
+        const { headers, url, peer } = JSON.parse(response.body);
         expect(url).to.equal('/apis/metrics.k8s.io/v1beta1/nodes?labelSelector=a%3Db');
         expect(peer).to.equal('front-proxy-client');
         expect(headers['x-remote-user']).to.deep.equal(['bob']);
@@ -51,7 +51,7 @@ describe('Aggregator', () => {
         expect(headers).to.deep.include({
           accept: ['application/json'],
           'user-agent': ['spec'],
-          'audit-id': [answer.headers['audit-id']],
+          'audit-id': [response.headers['audit-id']],
           'x-forwarded-for': ['127.0.0.1'],
           'x-forwarded-host': [`127.0.0.1:${backend.port}`],
           'x-forwarded-proto': ['https'],
@@ -218,10 +218,10 @@ describe('Aggregator', () => {
     cluster.registerMetricsServer({ host: '127.0.0.1', port, caPem: authority.certificatePem });
   }
 
-  /** An aggregated server that answers with what it was asked, unless told otherwise. */
+  /** An aggregated server that responds with what it was asked, unless told otherwise. */
   async function startBackend(
     protocol: 'HTTP/1.1' | 'HTTP/2',
-    answer: (request: IncomingMessage, response: ServerResponse) => void = echo,
+    response: (request: IncomingMessage, response: ServerResponse) => void = echo,
     port = 0,
   ): Promise<AsyncDisposable & { readonly port: number }> {
     const issued = authority.issue({
@@ -237,7 +237,7 @@ describe('Aggregator', () => {
     };
     const sockets = new Set<Socket>();
     const server = protocol === 'HTTP/1.1' ? createServer(tls) : createSecureServer(tls);
-    server.on('request', answer as never);
+    server.on('request', response as never);
     server.on('connection', (socket: Socket) => sockets.add(socket));
     server.listen(port, '127.0.0.1');
     await once(server as Server, 'listening');

@@ -103,12 +103,12 @@ describe('ApiFault', () => {
 
   it('delays responses', async () => {
     cluster.apiServer.setFaults(delayResponses(5000));
-    const answer = client.request('/api/v1/nodes');
+    const response = client.request('/api/v1/nodes');
     await until(clock, () => clock.sleeperCount > 0);
     await clock.advance(4999);
-    expect(await Promise.race([answer, 'nothing yet'])).to.equal('nothing yet');
+    expect(await Promise.race([response, 'nothing yet'])).to.equal('nothing yet');
     await clock.advance(1);
-    expect((await answer).status).to.equal(200);
+    expect((await response).status).to.equal(200);
   });
 
   it('ends watches', async () => {

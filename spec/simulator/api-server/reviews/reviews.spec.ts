@@ -104,13 +104,13 @@ describe('serveReview', () => {
       .tag(2, 2)
       .string('SubjectAccessReview');
     const unknown = new BinaryWriter().tag(1, 2).bytes(typeMeta.finish()).tag(2, 2).bytes(raw).finish();
-    const answer = await client.json('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+    const response = await client.json('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
       method: 'POST',
       headers: { 'Content-Type': 'application/vnd.kubernetes.protobuf' },
       body: Buffer.concat([Buffer.from('k8s\0'), unknown]),
     });
-    expect(answer.spec).to.deep.equal({ resourceAttributes: listNodes, user: 'viewer' });
-    expect(answer.status.allowed).to.equal(true);
+    expect(response.spec).to.deep.equal({ resourceAttributes: listNodes, user: 'viewer' });
+    expect(response.status.allowed).to.equal(true);
   });
 
   it('refuses what it cannot read', async () => {
@@ -118,12 +118,12 @@ describe('serveReview', () => {
       ['application/json', '{'],
       ['application/vnd.kubernetes.protobuf', '{}'],
     ] as const) {
-      const answer = await client.json('/apis/authentication.k8s.io/v1/tokenreviews', {
+      const response = await client.json('/apis/authentication.k8s.io/v1/tokenreviews', {
         method: 'POST',
         headers: { 'Content-Type': type },
         body,
       });
-      expect(answer.code).to.equal(400);
+      expect(response.code).to.equal(400);
     }
   });
 });

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type FaultInput, faultOf } from '#lib/simulator/kubelet/faults/fault-schema.ts';
 import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
-import { type HttpsAnswer, openHttps, requestHttps } from '#spec/support/https-request.ts';
+import { type HttpsResponse, openHttps, requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';
 
@@ -25,7 +25,7 @@ describe('faultOf', () => {
   const url = () => `https://${cluster.node('node-1').plan.address}:${cluster.kubeletPort}/stats/summary`;
   const credentials = () => ({ ca: cluster.pki.kubeletCa.certificatePem, token: cluster.metricsServerToken });
   const ask = () => requestHttps(url(), credentials());
-  const askWith = async (...faults: FaultInput[]): Promise<HttpsAnswer & NodeJS.ErrnoException> => {
+  const askWith = async (...faults: FaultInput[]): Promise<HttpsResponse & NodeJS.ErrnoException> => {
     await cluster.setFault('node-1', ...faults);
     return ask().catch((error) => error);
   };
@@ -82,12 +82,12 @@ describe('faultOf', () => {
 
   it('delays the response', async () => {
     await cluster.setFault('node-1', { delayMs: 3000 });
-    const answer = ask();
+    const response = ask();
     await until(clock, () => clock.sleeperCount > 0);
     await clock.advance(2999);
-    expect(await Promise.race([answer, 'nothing yet'])).to.equal('nothing yet');
+    expect(await Promise.race([response, 'nothing yet'])).to.equal('nothing yet');
     await clock.advance(1);
-    expect((await answer).status).to.equal(200);
+    expect((await response).status).to.equal(200);
   });
 
   it('drips', async () => {
@@ -166,14 +166,14 @@ describe('faultOf', () => {
 
   it('combines', async () => {
     await cluster.setFault('node-1', { delayMs: 1000 }, 'truncate', { status: 500 });
-    const answer = ask();
+    const response = ask();
     await until(clock, () => clock.sleeperCount > 0);
     await clock.advance(1000);
-    expect((await answer).status).to.equal(500);
+    expect((await response).status).to.equal(500);
   });
 
   it('takes a fault of one’s own', async () => {
-    const shout = faultOf({ change: (answer) => ({ ...answer, body: Buffer.from('HEY') }) });
+    const shout = faultOf({ change: (response) => ({ ...response, body: Buffer.from('HEY') }) });
     expect((await askWith(shout)).body).to.equal('HEY');
   });
 

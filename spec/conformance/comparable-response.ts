@@ -1,15 +1,15 @@
 import { gunzipSync } from 'node:zlib';
-import type { ApiAnswer } from '#spec/support/api-request.ts';
-import type { RecordedAnswer } from './recording.ts';
+import type { ApiResponse } from '#spec/support/api-request.ts';
+import type { RecordedResponse } from './recording.ts';
 
-/** Of every answer what must be equal, with everything taken out that is another one each time. */
-export interface ComparableAnswer {
+/** Of every response what must be equal, with everything taken out that is another one each time. */
+export interface ComparableResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** How the bytes are framed is between two peers alone, and the moment is that of the answer. */
+/** How the bytes are framed is between two peers alone, and the moment is that of the response. */
 const NOT_COMPARED = new Set([
   'date',
   'content-length',
@@ -26,8 +26,8 @@ const VOLATILE: Readonly<Record<string, string>> = {
   'process-start-time-unix': 'a moment',
 };
 
-/** Makes an answer comparable. */
-export function comparable({ status, headers, body }: ApiAnswer | RecordedAnswer): ComparableAnswer {
+/** Makes a response comparable. */
+export function comparable({ status, headers, body }: ApiResponse | RecordedResponse): ComparableResponse {
   const compared: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (value !== undefined && !NOT_COMPARED.has(name)) compared[name] = VOLATILE[name] ?? String(value);
