@@ -37,5 +37,5 @@ for (const { path, contents } of outputFiles) {
 }
 
 // What the server sends to browsers, as it is: beside the bundle, as it lies beside its source.
-for (const folder of ['lib/ui/page', 'lib/resource-metrics/ui/page'])
+for (const folder of ['lib/ui/page', 'lib/resource-metrics/ui/page', 'lib/autoscaler/ui/page'])
   await cp(folder, 'dist/page', { recursive: true });

@@ -24,6 +24,7 @@ import {
 import { readRequest } from '#lib/apiserver/middleware/read-request.ts';
 import { recogniseAddress } from '#lib/apiserver/middleware/recognise-address.ts';
 import { respond } from '#lib/apiserver/middleware/respond.ts';
+import { signInBrowsers } from '#lib/apiserver/middleware/sign-in-browsers.ts';
 import { OpenApiDocuments } from '#lib/apiserver/openapi/openapi-documents.ts';
 import {
   OPENAPI_V3_ROOT,
@@ -56,6 +57,8 @@ export interface ApiServerOptions extends ListenAddress {
   readonly registry: Registry;
   /** What is served beside the groups, by paths, to who may get these. */
   readonly endpoints?: ReadonlyMap<string, Endpoint>;
+  /** Which of these take a token as a password, too. */
+  readonly browserPaths?: readonly string[];
   readonly version: VersionInfo;
   readonly certificates: ServingCertificates;
   readonly tls?: TlsSettings;
@@ -146,6 +149,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     state.slices = slices;
     return next();
   });
+  app.use(signInBrowsers(options.browserPaths ?? []));
   app.use(authenticate(options.authenticator ?? everyoneIsAnonymous));
   app.use(recogniseAddress((address, knownFor) => server?.noteAddress(address, knownFor)));
   app.use(limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry));

@@ -57,6 +57,7 @@ export async function serveSubsystems(
       groups: subsystems.flatMap(({ groups }) => groups),
       healthChecks: subsystems.flatMap(({ healthChecks }) => healthChecks),
       endpoints: new Map(subsystems.flatMap(({ endpoints }) => [...endpoints])),
+      browserPaths: subsystems.flatMap(({ browserPaths = [] }) => browserPaths),
       authorizer: openPaths(
         subsystems.flatMap(({ openPaths = [] }) => openPaths),
         authorizer,

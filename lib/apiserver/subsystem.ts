@@ -10,6 +10,8 @@ export interface Subsystem extends AsyncDisposable {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** Which of these everybody may get; by default none. */
   readonly openPaths?: readonly string[];
+  /** Which of these people open in browsers, which can send tokens as passwords only; by default none. */
+  readonly browserPaths?: readonly string[];
 
   /** Begins its work, once the server listens; comes back at once. */
   start(): void;

@@ -21,6 +21,7 @@ import type { AutoscalerOptions } from './options.ts';
 import { scaledObjectsPart } from './scaled-objects-part.ts';
 import { scalingSchedulePart } from './scaling-schedule-part.ts';
 import type { Subsystem } from './subsystem.ts';
+import { autoscalerUi } from './ui/autoscaler-ui.ts';
 
 /** What the autoscaler needs from outside. */
 export interface AutoscalerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
@@ -123,14 +124,22 @@ export async function startAutoscaler(
       }),
     ),
   ];
-  const debug = debugControllers(() => ({
+  const startedAt = new Date(clock.nowMs()).toISOString();
+  const state = () => ({
     identity,
     isLeader: isLeader(),
     leader: election ? election.holder : identity,
+    leaderSince: election ? election.heldSince : startedAt,
+    startedAt,
     controllers: [...options.controllers],
-  }));
+  });
+  const debug = debugControllers(state);
+  const ui = autoscalerUi({
+    parts: [...(metrics ?? []), ...subsystems].flatMap((one) => one.ui ?? []),
+    ...{ state, version: version.gitVersion, clock },
+  });
   const server = starting.use(
-    await serveSubsystems([...subsystems, ...(metrics ?? []), debugging(debug)], options, {
+    await serveSubsystems([...subsystems, ...(metrics ?? []), debugging(debug), ui], options, {
       ...environment,
       registry,
       userAgent,

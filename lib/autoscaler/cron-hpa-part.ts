@@ -41,6 +41,7 @@ export function cronHpaPart(environment: CronHpaPartEnvironment): CronHpaPart {
       },
     ],
     endpoints: cronHpa.endpoints,
+    ui: cronHpa.ui,
     holdsUp: (namespace, target) => cronHpa.holdsUp(namespace, target),
     start() {
       const { signal } = disposal;

@@ -9,6 +9,10 @@ export interface ControllersState {
   readonly isLeader: boolean;
   /** Who has the lease, as far as is known. */
   readonly leader: string | undefined;
+  /** Since when, as RFC 3339 says it. */
+  readonly leaderSince: string | undefined;
+  /** When this replica was started, as RFC 3339 says it. */
+  readonly startedAt: string;
   readonly controllers: readonly string[];
 }
 

@@ -33,6 +33,7 @@ export function hpaPart(environment: HpaPartEnvironment): Subsystem {
       },
     ],
     endpoints: hpa.endpoints,
+    ui: hpa.ui,
     start() {
       following = servedVersion(environment, disposal.signal).then(
         (version) => {

@@ -22,6 +22,7 @@ import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { openSqlSource, type SqlSource } from '#lib/sources/sql/sql-source.ts';
+import type { HasUi } from '#lib/ui/ui-part.ts';
 import { listenForMetrics } from './metrics-listener.ts';
 import { namedSources } from './named-sources.ts';
 import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';
@@ -55,7 +56,7 @@ export interface MetricsAdapterPartEnvironment
 export async function metricsAdapterPart(
   options: MetricsAdapterPartOptions,
   environment: MetricsAdapterPartEnvironment,
-): Promise<Subsystem> {
+): Promise<Subsystem & HasUi> {
   const { clock, logger, client, mapper, userAgent, schedules } = environment;
   const { allowedHosts, relistMs, scalingSchedule } = options;
   await using stack = new AsyncDisposableStack();

@@ -110,6 +110,7 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
       },
     ],
     endpoints: scaledObjects.endpoints,
+    ui: scaledObjects.ui,
     start() {
       following = follow().catch((error: unknown) => {
         if (!signal.aborted) logger.error('Cannot follow ScaledObjects', error);

@@ -1,7 +1,8 @@
 import type { Subsystem as ServedSubsystem } from '#lib/apiserver/subsystem.ts';
+import type { HasUi } from '#lib/ui/ui-part.ts';
 
 /** A subsystem of the autoscaler: every replica serves and follows objects, and only the leader acts. */
-export interface Subsystem extends ServedSubsystem {
+export interface Subsystem extends ServedSubsystem, Partial<HasUi> {
   /** What only the leader does; comes back once the signal has aborted and nothing acts any more. */
   lead(signal: AbortSignal): Promise<void>;
 }

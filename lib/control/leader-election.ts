@@ -54,6 +54,7 @@ export class LeaderElection {
   readonly #retryPeriodMs: number;
   #observed: Observation | undefined;
   #holder: string | undefined;
+  #heldSince: string | undefined;
   /** Until when this process may act, by the monotonic clock; `undefined` while it does not lead. */
   #validUntilMs: number | undefined;
   readonly #failures: FailureLog;
@@ -85,6 +86,11 @@ export class LeaderElection {
   /** Who has the lease, as far as is known; empty while nobody has. */
   get holder(): string | undefined {
     return this.#holder;
+  }
+
+  /** Since when the holder has the lease, as RFC 3339 says it; `undefined` while nobody has, and where that is not told. */
+  get heldSince(): string | undefined {
+    return this.#holder ? this.#heldSince : undefined;
   }
 
   /** To be asked before each write. @throws unless this process may act now */
@@ -181,10 +187,12 @@ export class LeaderElection {
     if (!current) {
       await this.#leases.create({ metadata: lease, spec: ours }, options);
       this.#holder = identity;
+      this.#heldSince = nowText;
       return true;
     }
     const { spec } = current;
     this.#holder = spec.holderIdentity || undefined;
+    this.#heldSince = spec.acquireTime ?? undefined;
     const isOurs = spec.holderIdentity === identity;
     if (!isOurs && spec.holderIdentity && !this.#hasExpired(current)) return false;
     const kept: LeaseSpec = isOurs
@@ -192,6 +200,7 @@ export class LeaderElection {
       : { leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
     await this.#leases.update({ ...current, spec: { ...ours, ...kept } }, options);
     this.#holder = identity;
+    this.#heldSince = kept.acquireTime ?? nowText;
     return true;
   }
 

@@ -12,7 +12,8 @@ import { stringInterner } from '#lib/kubernetes/interner.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { nameOf, type ScaleTargetRef } from './cron-hpa.ts';
+import type { HasUi } from '#lib/ui/ui-part.ts';
+import { type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
 import { cronHpaController } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './cron-hpa-series.ts';
 import { targetsOfCronHpa, targetsOfHpa } from './cron-hpa-watches.ts';
@@ -22,6 +23,7 @@ import { readCronHpa } from './read-cron-hpa.ts';
 import { hpaOf, readHpa } from './read-hpa.ts';
 import { targetKey } from './same-target.ts';
 import { statusClient } from './status-client.ts';
+import { cronHpaUi } from './ui/cron-hpa-ui.ts';
 
 /** What Cron-HPA needs from outside. */
 export interface CronHpaEnvironment {
@@ -37,7 +39,7 @@ export interface CronHpaEnvironment {
 }
 
 /** Cron-HPA, ready to be started; disposing it ends its informers. */
-export interface CronHpaSubsystem extends AsyncDisposable {
+export interface CronHpaSubsystem extends AsyncDisposable, HasUi {
   /** Follows the objects, as every replica does. */
   start(): void;
   readonly isSynced: boolean;
@@ -82,16 +84,16 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     synced: (signal: AbortSignal) => cronHpaInformer.synced(signal),
     keys: () => [...cronHpaInformer.values()].map(nameOf),
   };
-  const debug = debugCronHpas({
+  const known = {
     values: () => cronHpaInformer.values(),
-    find: (namespace, name) => cronHpaInformer.find(`${namespace}/${name}`),
-    others(object) {
+    find: (namespace: string, name: string) => cronHpaInformer.find(`${namespace}/${name}`),
+    others(object: CronHpa) {
       const target = targetKey(object.namespace, object.spec.scaleTargetRef);
       const hpa = hpaOf(object, hpasByTarget(target));
       return { hpa, others: cronHpasByTarget(target) };
     },
     planOptions: () => ({ nowMs: clock.nowMs(), timeZone: environment.timeZone, schedules }),
-  });
+  };
   return {
     start() {
       cronHpaInformer.start();
@@ -100,7 +102,8 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     get isSynced() {
       return cronHpaInformer.isSynced && hpas.isSynced;
     },
-    endpoints: new Map([['/debug/cronhpas', debug]]),
+    endpoints: new Map([['/debug/cronhpas', debugCronHpas(known)]]),
+    ui: [cronHpaUi(known)],
     holdsUp: (namespace, target) =>
       cronHpasByTarget(targetKey(namespace, target)).some(
         ({ status, isBeingDeleted }) => status.scaleUpKeepWindow && !isBeingDeleted,

@@ -1,8 +1,6 @@
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
-import { methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
-import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
@@ -12,19 +10,21 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
-import { printableLines } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { HasUi } from '#lib/ui/ui-part.ts';
 import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import { HpaCollectors } from './collectors/hpa-collectors.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
 import { SeveralSamplesTold } from './collectors/several-samples.ts';
+import { debugMetrics } from './debug-metrics.ts';
 import { findHpas } from './objects/find-hpas.ts';
 import { ObjectLabels } from './objects/object-labels.ts';
 import { readScaledHpa } from './objects/read-scaled-hpa.ts';
 import { nameOfMetric, type ScaledHpa } from './objects/scaled-hpa.ts';
 import type { TargetPods } from './objects/target-pods.ts';
 import { storedMetrics } from './stored-metrics.ts';
+import { metricsUi } from './ui/metrics-ui.ts';
 
 /** What is served, and how long values count. */
 export interface MetricsAdapterOptions {
@@ -62,7 +62,7 @@ const SOURCE_TIMEOUT_MS = 15_000;
 export function metricsAdapter(
   options: MetricsAdapterOptions,
   environment: MetricsAdapterEnvironment,
-): Subsystem {
+): Subsystem & HasUi {
   const { mapper, clock, logger, registry, events, collectors, store, pods, isLeader } = environment;
   const objectLabels = new ObjectLabels(environment);
   const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
@@ -137,16 +137,8 @@ export function metricsAdapter(
         check: () => (collection.isWarm ? undefined : 'some sources have not been asked yet'),
       },
     ],
-    endpoints: new Map([
-      [
-        '/debug/metrics',
-        (context) => {
-          if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
-          const text = JSON.stringify(stateOf(hpaCollectors, collection), undefined, 2);
-          writeBody(context, Buffer.from(`${printableLines(text)}\n`), 'json');
-        },
-      ],
-    ]),
+    endpoints: new Map([['/debug/metrics', debugMetrics({ collectors: hpaCollectors, collection, clock })]]),
+    ui: [metricsUi({ collectors: hpaCollectors, collection, clock })],
     start() {
       following = follow().catch((error: unknown) => {
         if (!signal.aborted) logger.error('Cannot follow HPAs', error);
@@ -158,36 +150,5 @@ export function metricsAdapter(
       await hpas?.[Symbol.asyncDispose]();
       await collection[Symbol.asyncDispose]();
     },
-  };
-}
-
-/** What is collected of whom, what came of it, and what cannot be collected and why. */
-function stateOf(hpaCollectors: HpaCollectors, collection: Collection) {
-  const nameOf = (owner: string, key: string) =>
-    hpaCollectors.known.get(owner)?.metrics.find((one) => one.key === key);
-  return {
-    collected: [...collection.reports()].map(
-      ({ owner, name, collector, reading, isValid, failure, nextInMs }) => {
-        const metric = nameOf(owner, name);
-        return {
-          hpa: owner,
-          metric: metric && `${metric.metric.type}/${metric.metric.name}`,
-          collector: metric?.collector,
-          query: collector.query.description,
-          intervalMs: collector.intervalMs,
-          value: reading?.samples[0]?.value,
-          samples: reading?.samples.length,
-          notes: [...(metric?.notes ?? []), ...(reading?.notes ?? [])],
-          receivedAt: reading && new Date(reading.receivedAtMs).toISOString(),
-          isServed: isValid,
-          nextInMs: Math.round(nextInMs),
-          error: failure && describeError(failure.error),
-          failingSince: failure && new Date(failure.sinceMs).toISOString(),
-        };
-      },
-    ),
-    problems: [...hpaCollectors.known].flatMap(([hpa, { problems }]) =>
-      problems.map(({ metric, error }) => ({ hpa, metric, error: describeError(error) })),
-    ),
   };
 }

@@ -13,6 +13,7 @@ import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { HasUi } from '#lib/ui/ui-part.ts';
 import { clusterReader } from './authentication/cluster-reader.ts';
 import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
 import { followObjects } from './follow/followed-objects.ts';
@@ -43,6 +44,7 @@ import { kedaSeries } from './told/keda-series.ts';
 import { registeredSeries } from './told/registered-series.ts';
 import type { JobTerm } from './told/told-object.ts';
 import type { TriggerTypes } from './triggers/trigger-types.ts';
+import { scaledObjectsUi } from './ui/scaled-objects-ui.ts';
 
 /** What ScaledObjects need from outside. */
 export interface ScaledObjectsEnvironment {
@@ -65,7 +67,7 @@ export interface ScaledObjectsEnvironment {
 }
 
 /** ScaledObjects, ready to be started; disposing ends what follows and asks. */
-export interface ScaledObjectsSubsystem extends AsyncDisposable {
+export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi {
   /** Follows the objects, as every replica does; HPAs in the version that the API server serves. */
   start(hpas: ApiResource): void;
   readonly isSynced: boolean;
@@ -142,6 +144,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       return collection.isWarm;
     },
     endpoints: new Map([['/debug/scaled-objects', debugScaledObjects({ ...told, memories, clock })]]),
+    ui: [scaledObjectsUi({ ...told, memories, clock })],
     collectors: () => plans.controller(),
     controller() {
       const { informer, client: hpaClient } = started();

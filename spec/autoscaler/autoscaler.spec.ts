@@ -66,12 +66,10 @@ describe('startAutoscaler', function () {
     await eventually(() => second.isLeader);
     expect((await lease()).spec.holderIdentity).to.equal('b');
     const debug = await get('/debug/controllers', second);
-    expect(JSON.parse(debug.body)).to.deep.equal({
-      identity: 'b',
-      isLeader: true,
-      leader: 'b',
-      controllers: ['cronhpa'],
-    });
+    const { leaderSince, startedAt, ...told } = JSON.parse(debug.body);
+    expect(told).to.deep.equal({ identity: 'b', isLeader: true, leader: 'b', controllers: ['cronhpa'] });
+    expect(Date.parse(leaderSince)).to.be.at.least(Date.parse(startedAt));
+    expect(leaderSince).to.equal((await lease()).spec.acquireTime);
   });
 
   it('serves health and series, and takes no part in elections without a controller', async () => {

@@ -3,7 +3,7 @@ import type { HpaEvent } from '../decision.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import type { HpaCondition, HpaStatus } from '../objects/hpa-status.ts';
 import { objectTime } from '../status/timestamp.ts';
-import type { OtherController } from './other-controllers.ts';
+import type { OtherController } from '../told/decision-log.ts';
 
 /** The condition of an HPA that another controller acts on. */
 export const CONTROLLED_ELSEWHERE = 'ControlledElsewhere';

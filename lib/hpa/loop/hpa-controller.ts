@@ -18,7 +18,7 @@ import type { HpaMemory } from '../objects/hpa-memory.ts';
 import type { FollowedPod } from '../pods/pod-lister.ts';
 import type { FollowedScales } from '../targets/followed-scales.ts';
 import { writeTargetScale } from '../targets/target-scale.ts';
-import type { DecisionLog } from './decision-log.ts';
+import type { DecisionLog } from '../told/decision-log.ts';
 import { actedOnElsewhere, withoutElsewhere } from './elsewhere-condition.ts';
 import type { HpaSeries } from './hpa-series.ts';
 import type { OtherControllers } from './other-controllers.ts';

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Outcome } from '../decision.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
-import type { DecisionLog } from './decision-log.ts';
+import type { DecisionLog } from '../told/decision-log.ts';
 
 const PREFIX = 'horizontal_pod_autoscaler_controller';
 /** From a millisecond to 16 s, each twice the one before, as Kubernetes has them. */

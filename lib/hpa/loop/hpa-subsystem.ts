@@ -10,6 +10,7 @@ import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { HasUi } from '#lib/ui/ui-part.ts';
 import { AutoMinLog } from '../auto-min/auto-min-log.ts';
 import { AutoMinReplicas } from '../auto-min/auto-min-replicas.ts';
 import { type AskPrometheus, WeekFromPrometheus } from '../auto-min/week-from-prometheus.ts';
@@ -22,8 +23,9 @@ import { CustomMetricsApi } from '../readings/custom-metrics-api.ts';
 import { MetricValuesReader } from '../readings/metric-values-reader.ts';
 import { NamespaceUsage } from '../readings/namespace-usage.ts';
 import { FollowedScales } from '../targets/followed-scales.ts';
-import { debugHpa } from './debug-hpa.ts';
-import { DecisionLog } from './decision-log.ts';
+import { debugHpa } from '../told/debug-hpa.ts';
+import { DecisionLog } from '../told/decision-log.ts';
+import { hpaUi } from '../told/hpa-ui.ts';
 import { type HpaLoopOptions, hpaController, tell } from './hpa-controller.ts';
 import { HpaSeries } from './hpa-series.ts';
 import { OtherControllers } from './other-controllers.ts';
@@ -47,7 +49,7 @@ export interface HpaEnvironment {
 }
 
 /** The HPA controller, ready to be started; disposing it ends its informers. */
-export interface HpaSubsystem extends AsyncDisposable {
+export interface HpaSubsystem extends AsyncDisposable, HasUi {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** Follows HPAs in a version, and pods, as every replica does. */
   start(version: HpaVersion): void;
@@ -81,6 +83,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
   let following: ReturnType<typeof followHpas> | undefined;
   return {
     endpoints: new Map([['/debug/hpa', debugHpa(decisions, autoMinLog)]]),
+    ui: [hpaUi({ decisions, autoMin: autoMinLog, nowMs: () => clock.nowMs() })],
     start(version) {
       following = followHpas(environment, version);
       following.informer.onChange(({ key, previous, current }) => {

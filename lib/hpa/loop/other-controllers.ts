@@ -2,15 +2,10 @@ import type { FollowedHpa, StatusWriter } from '../followed/followed-hpa.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
 import type { HpaStatus } from '../objects/hpa-status.ts';
 import { isSameStatus } from '../status/same-status.ts';
+import type { OtherController } from '../told/decision-log.ts';
 
 /** So many statuses that were sent last are known again. */
 const SENT = 4;
-
-/** Another controller that writes an HPA's status. */
-export interface OtherController {
-  readonly manager: string;
-  readonly writtenAtMs: number;
-}
 
 /** Notices other controllers of HPAs by what they write into statuses. */
 export class OtherControllers {

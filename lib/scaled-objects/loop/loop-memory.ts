@@ -36,6 +36,11 @@ export class LoopMemories {
     return fresh;
   }
 
+  /** What comes next for an object, without beginning to remember it. */
+  nextOf(key: string): LoopMemory['next'] {
+    return this.#memories.get(key)?.next;
+  }
+
   /** The object as it is now: as we wrote it last, where the informer does not know that yet. */
   latest(key: string, found: ScaledObject | undefined): ScaledObject | undefined {
     const { latest } = this.#memories.get(key) ?? {};

@@ -38,7 +38,7 @@ export function debugScaledObjects(options: DebugOptions): Endpoint {
 function stateOf(told: ToldObject, { memories, clock }: DebugOptions) {
   const { kind, key, object, plan, observed } = told;
   const { status, metadata } = object;
-  const next = kind === 'ScaledObject' ? memories.of(key).next : undefined;
+  const next = kind === 'ScaledObject' ? memories.nextOf(key) : undefined;
   return {
     namespace: metadata.namespace,
     name: metadata.name,

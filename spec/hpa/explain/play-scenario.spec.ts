@@ -81,11 +81,11 @@ describe('timelineSvg', () => {
   it('draws steps within its frame, and harmless text', () => {
     const svg = timelineSvg(play(SCENARIO), options);
     expect(svg).to.match(/^<svg [^>]*viewBox="0 0 960 360"/);
-    expect(svg).to.include('default/web &#60;&#38;&#34;&#62;');
+    expect(svg).to.include('default/web &lt;&amp;&quot;&gt;');
     const [, path = ''] = /class="replicas" d="([^"]*)"/.exec(svg) ?? [];
     expect(path).to.match(/^M56 [\d.]+(H[\d.]+|V[\d.]+)+$/);
-    for (const [, x] of path.matchAll(/H([\d.]+)/g)) expect(Number(x)).to.be.within(56, 928);
-    for (const [, y] of path.matchAll(/V([\d.]+)/g)) expect(Number(y)).to.be.within(40, 320);
+    for (const [, x] of path.matchAll(/H([\d.]+)/g)) expect(Number(x)).to.be.within(56, 924);
+    for (const [, y] of path.matchAll(/V([\d.]+)/g)) expect(Number(y)).to.be.within(64, 324);
     expect(svg).to.include('prefers-color-scheme: dark');
   });
 

@@ -11,6 +11,7 @@ import { canConsume, canProduce } from '#lib/apiserver/http/require-get.ts';
 import { serveContent } from '#lib/apiserver/http/serve-content.ts';
 import { wantsPretty } from '#lib/apiserver/http/write-response.ts';
 import { respond } from '#lib/apiserver/middleware/respond.ts';
+import { signInBrowsers } from '#lib/apiserver/middleware/sign-in-browsers.ts';
 import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
 import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
 import { NO_CONVERSION, negotiate } from '#lib/apiserver/negotiation/media-type.ts';
@@ -18,6 +19,8 @@ import { parseIncludeObject } from '#lib/apiserver/representation/table.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
+import { filterForm } from '#lib/ui/filter-form.ts';
+import { isListed, pageAddress, readPageQuery } from '#lib/ui/page-query.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 
@@ -136,6 +139,37 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
       token: repeated('a', { before: 'Bearer ' }),
     },
     read: (text) => authenticate({ headers: { authorization: text }, signal } as never),
+  },
+  {
+    name: 'a token as the password of a browser',
+    files: [],
+    bound: HEADERS,
+    shapes: {
+      spaces: repeated(' ', { before: 'Basic ', behind: 'x' }),
+      colons: repeated('Ojo6', { before: 'Basic ' }),
+      'no base64': repeated('!', { before: 'basic ' }),
+      'no UTF-8': repeated('////', { before: 'basic ' }),
+    },
+    read: async (text) => {
+      const context = contextWith({ authorization: text });
+      context.state.info = parseRequestInfo('GET', '/ui', new URLSearchParams());
+      await signInBrowsers(['/ui'])(context, async () => {});
+    },
+  },
+  {
+    name: 'what somebody wants to see of the page',
+    files: ['page-query.ts'],
+    bound: URL,
+    shapes: {
+      'white space': repeated('+', { before: 'filter=', behind: 'x' }),
+      digits: repeated('1', { before: 'page=' }),
+      hostile: repeated('%3C%22', { before: 'filter=' }),
+      settings: repeated('view=a&'),
+    },
+    read: (text) => {
+      const seen = readPageQuery(new URLSearchParams(text), ['hpas']);
+      return [pageAddress(seen), `${filterForm(seen)}`, isListed(seen, 'namespace', 'name')];
+    },
   },
   {
     name: "the front proxy's headers",

@@ -1,7 +1,13 @@
 import type { Outcome } from '../decision.ts';
 import type { Explanation } from '../explanation.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
-import type { OtherController } from './other-controllers.ts';
+import { LoadHistory } from './load-history.ts';
+
+/** Another controller that writes an HPA's status. */
+export interface OtherController {
+  readonly manager: string;
+  readonly writtenAtMs: number;
+}
 
 /** One decision in short. */
 export interface LoggedDecision {
@@ -28,6 +34,8 @@ export interface HpaDecisions {
   readonly other: OtherController | undefined;
   /** The latest ones, the first being the oldest. */
   readonly decisions: readonly LoggedDecision[];
+  /** How metrics compared with their targets at the latest of these. */
+  readonly loads: LoadHistory | undefined;
   /** Since when a metric is missing, the target has all that it may have, or neither. */
   readonly missingSinceMs: number | undefined;
   readonly atMaxSinceMs: number | undefined;
@@ -70,8 +78,10 @@ export class DecisionLog {
     };
     const isMissing = explanation.metrics.some(({ failure }) => failure !== undefined);
     const isAtMax = explanation.desiredReplicas === explanation.maxReplicas;
+    const loads = LoadHistory.after(before?.loads, explanation.metrics, MOST_DECISIONS);
+    loads.record(explanation.metrics);
     this.#hpas.set(key, {
-      ...{ namespace, name, explanation, other: undefined },
+      ...{ namespace, name, explanation, other: undefined, loads },
       decisions: [...(before?.decisions ?? []), decision].slice(-MOST_DECISIONS),
       missingSinceMs: isMissing ? (before?.missingSinceMs ?? atMs) : undefined,
       atMaxSinceMs: isAtMax ? (before?.atMaxSinceMs ?? atMs) : undefined,
@@ -86,8 +96,9 @@ export class DecisionLog {
       ...{ atMs, step: 'controlled-elsewhere', isScaled: false },
       ...{ currentReplicas: undefined, proposedReplicas: undefined, desiredReplicas: undefined },
     };
+    before?.loads?.record([]);
     this.#hpas.set(key, {
-      ...{ namespace, name, other, explanation: before?.explanation },
+      ...{ namespace, name, other, explanation: before?.explanation, loads: before?.loads },
       decisions: [...(before?.decisions ?? []), decision].slice(-MOST_DECISIONS),
       ...{ missingSinceMs: undefined, atMaxSinceMs: undefined },
     });

@@ -2,9 +2,8 @@ import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/errors/fa
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
-import { explainDecision } from '../explain/explain-decision.ts';
-import { objectTime } from '../status/timestamp.ts';
-import type { DecisionLog, HpaDecisions, LoggedDecision } from './decision-log.ts';
+import type { DecisionLog, HpaDecisions } from './decision-log.ts';
+import { decisionLine, hpaText } from './hpa-text.ts';
 
 /**
  * `/debug/hpa?namespace=&name=`: why an HPA has as many replicas as it has, as the leader decided. JSON, or text with
@@ -38,40 +37,6 @@ export function debugHpa(decisions: DecisionLog, autoMin: Pick<AutoMinLog, 'find
 }
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
-
-function hpaText(
-  { namespace, name, explanation, other, decisions }: HpaDecisions,
-  minimum: string | undefined,
-): string {
-  return [
-    `HorizontalPodAutoscaler ${namespace}/${name}`,
-    ...(other ? [`left alone, for "${other.manager}" acted on it at ${objectTime(other.writtenAtMs)}`] : []),
-    ...(explanation
-      ? [
-          `decided at ${objectTime(explanation.atMs)}`,
-          explainDecision(explanation, { isHypothetical: decisions.at(-1)?.agrees !== undefined }),
-        ]
-      : []),
-    ...(minimum === undefined ? [] : [`minReplicas by the week: ${minimum}`]),
-    '',
-    `the last ${decisions.length} decisions, the latest first:`,
-    ...decisions.toReversed().map(decisionLine),
-  ].join('\n');
-}
-
-function decisionLine(decision: LoggedDecision): string {
-  const { atMs, step, currentReplicas, proposedReplicas, desiredReplicas, isScaled, agrees, error } =
-    decision;
-  const asked = proposedReplicas === undefined ? '' : `, metrics ask for ${proposedReplicas}`;
-  const done =
-    agrees === undefined
-      ? isScaled
-        ? 'scaled'
-        : 'stayed'
-      : `dry run, ${agrees ? 'as' : 'other than'} the status says`;
-  const replicas = `${currentReplicas ?? '?'} -> ${desiredReplicas ?? '?'}`;
-  return `${objectTime(atMs)}  ${replicas}  ${done}  ${step}${asked}${error === undefined ? '' : `: ${error}`}`;
-}
 
 function inShort({ namespace, name, decisions }: HpaDecisions): object {
   return { namespace, name, latest: decisions.at(-1) };

@@ -1,0 +1,42 @@
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { pageFile, SHARED_STYLE } from '#lib/ui/page-file.ts';
+import { securePage } from '#lib/ui/secure-page.ts';
+import type { UiPart } from '#lib/ui/ui-part.ts';
+import type { ControllersState } from '../debug-controllers.ts';
+
+/** What the page shows. */
+export interface AutoscalerUiSource {
+  readonly parts: readonly UiPart[];
+  readonly state: () => ControllersState;
+  readonly version: string;
+  readonly clock: Clock;
+}
+
+const PAGE = '/ui';
+const STYLE = '/ui/page.css';
+
+/**
+ * The page of the autoscaler: what runs, and what each part has to show, as HTML without scripts. Who may get `/ui` may see
+ * it; the style holds no data, and is everybody's.
+ */
+export function autoscalerUi(source: AutoscalerUiSource): Subsystem {
+  const page: Endpoint = async (context) => {
+    securePage(context, 'text/html; charset=utf-8', { takesForms: true });
+    const { renderPage } = await import('./render-page.ts'); // nothing of it is loaded before somebody looks
+    context.body = await renderPage(context.state.query, source);
+  };
+  return {
+    groups: [],
+    healthChecks: [],
+    endpoints: new Map([
+      [PAGE, page],
+      [STYLE, pageFile('css', SHARED_STYLE, new URL('./page/autoscaler.css', import.meta.url))],
+    ]),
+    openPaths: [STYLE],
+    browserPaths: [PAGE],
+    start: () => {},
+    [Symbol.asyncDispose]: async () => {},
+  };
+}

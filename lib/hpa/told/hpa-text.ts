@@ -1,0 +1,43 @@
+import { explainDecision } from '../explain/explain-decision.ts';
+import { objectTime } from '../status/timestamp.ts';
+import type { HpaDecisions, LoggedDecision } from './decision-log.ts';
+
+/**
+ * Why an HPA has as many replicas as it has, for people.
+ *
+ * @param minimum what is said of its minReplicas by the week
+ */
+export function hpaText(
+  { namespace, name, explanation, other, decisions }: HpaDecisions,
+  minimum: string | undefined,
+): string {
+  return [
+    `HorizontalPodAutoscaler ${namespace}/${name}`,
+    ...(other ? [`left alone, for "${other.manager}" acted on it at ${objectTime(other.writtenAtMs)}`] : []),
+    ...(explanation
+      ? [
+          `decided at ${objectTime(explanation.atMs)}`,
+          explainDecision(explanation, { isHypothetical: decisions.at(-1)?.agrees !== undefined }),
+        ]
+      : []),
+    ...(minimum === undefined ? [] : [`minReplicas by the week: ${minimum}`]),
+    '',
+    `the last ${decisions.length} decisions, the latest first:`,
+    ...decisions.toReversed().map(decisionLine),
+  ].join('\n');
+}
+
+/** One decision on a line. */
+export function decisionLine(decision: LoggedDecision): string {
+  const { atMs, step, currentReplicas, proposedReplicas, desiredReplicas, isScaled, agrees, error } =
+    decision;
+  const asked = proposedReplicas === undefined ? '' : `, metrics ask for ${proposedReplicas}`;
+  const done =
+    agrees === undefined
+      ? isScaled
+        ? 'scaled'
+        : 'stayed'
+      : `dry run, ${agrees ? 'as' : 'other than'} the status says`;
+  const replicas = `${currentReplicas ?? '?'} -> ${desiredReplicas ?? '?'}`;
+  return `${objectTime(atMs)}  ${replicas}  ${done}  ${step}${asked}${error === undefined ? '' : `: ${error}`}`;
+}

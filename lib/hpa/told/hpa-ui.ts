@@ -1,0 +1,29 @@
+import type { UiPart } from '#lib/ui/ui-part.ts';
+import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
+import type { DecisionLog } from './decision-log.ts';
+
+/** What there is to show of HPAs. */
+export interface HpaUiSource {
+  readonly decisions: DecisionLog;
+  readonly autoMin: Pick<AutoMinLog, 'find'>;
+  nowMs(): number;
+}
+
+/** HPAs on the page: what was decided of each last, and of one the whole calculation, drawn over time. */
+export function hpaUi(source: HpaUiSource): UiPart {
+  return {
+    view: 'hpas',
+    title: 'HPAs',
+    about: 'HorizontalPodAutoscalers that this replica decides, by metrics',
+    summary() {
+      let troubled = 0;
+      for (const { missingSinceMs, other } of source.decisions.values())
+        if (missingSinceMs !== undefined || other) troubled++;
+      return { count: source.decisions.size, troubled, trouble: 'without a metric or left alone' };
+    },
+    async render(query) {
+      const { renderHpas } = await import('./render-hpas.ts');
+      return renderHpas(query, source);
+    },
+  };
+}

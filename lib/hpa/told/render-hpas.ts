@@ -1,0 +1,111 @@
+import { notFound } from '#lib/apiserver/errors/failures.ts';
+import { printableLines } from '#lib/telemetry/printable.ts';
+import { breadcrumbs } from '#lib/ui/breadcrumbs.ts';
+import { filterForm } from '#lib/ui/filter-form.ts';
+import { type Html, html } from '#lib/ui/html.ts';
+import { ago, lasting } from '#lib/ui/moments.ts';
+import { isListed, objectLink, type PageQuery, pageAddress } from '#lib/ui/page-query.ts';
+import { paged } from '#lib/ui/paged.ts';
+import { type Column, type Row, stateWord, table } from '#lib/ui/table.ts';
+import type { HpaDecisions, LoggedDecision } from './decision-log.ts';
+import { hpaCharts } from './hpa-charts.ts';
+import { hpaText } from './hpa-text.ts';
+import type { HpaUiSource } from './hpa-ui.ts';
+
+const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
+const COLUMNS: readonly Column[] = [
+  { title: 'State' },
+  { title: 'Namespace', className: 'faint' },
+  { title: 'HPA', className: 'name' },
+  { title: 'Replicas', className: 'number' },
+  { title: 'Metrics ask for', className: 'number' },
+  { title: 'Bounds', className: 'number' },
+  { title: 'Leading metric', className: 'text' },
+  { title: 'Decided', className: 'number' },
+];
+
+/** The list of HPAs, those in trouble first; one by namespace and name in full. */
+export function renderHpas(query: PageQuery, source: HpaUiSource): Html {
+  if (query.namespace !== '' && query.name !== '') return renderHpa(query, source);
+  const listed = [...source.decisions.values()].filter(({ namespace, name }) =>
+    isListed(query, namespace, name),
+  );
+  const isTroubled = ({ missingSinceMs, other }: HpaDecisions) =>
+    missingSinceMs !== undefined || other !== undefined;
+  const inOrder = [...listed.filter(isTroubled), ...listed.filter((one) => !isTroubled(one))];
+  const { items, links } = paged(inOrder, query);
+  const none = 'None has been decided here: only the replica that leads decides HPAs.';
+  return html`<section>
+<div class="bar"><h2>HorizontalPodAutoscalers</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>
+${table(
+  COLUMNS,
+  items.map((one) => rowOf(one, query, source.nowMs())),
+  none,
+)}
+${links}
+</section>`;
+}
+
+function rowOf(
+  { namespace, name, explanation, decisions, missingSinceMs, other, atMaxSinceMs }: HpaDecisions,
+  query: PageQuery,
+  nowMs: number,
+): Row {
+  const latest = decisions.at(-1);
+  const address = pageAddress({ view: query.view, namespace, name, isStill: query.isStill });
+  const leading =
+    explanation?.leadingMetric === undefined ? undefined : explanation.metrics[explanation.leadingMetric];
+  const failed = explanation?.metrics.find(({ failure }) => failure !== undefined);
+  const { currentReplicas, desiredReplicas } = latest ?? {};
+  const replicas =
+    currentReplicas === desiredReplicas
+      ? `${currentReplicas ?? '?'}`
+      : `${currentReplicas ?? '?'} → ${desiredReplicas ?? '?'}`;
+  const trouble = other ? 'left alone' : 'metric missing';
+  const isTroubled = other !== undefined || missingSinceMs !== undefined;
+  const note = other
+    ? html`"${other.manager}" acted on it ${ago(other.writtenAtMs, nowMs)}`
+    : failed &&
+      html`${failed.name}: ${failed.failure?.message}${missingSinceMs !== undefined && html` (${lasting(missingSinceMs, nowMs)})`}`;
+  return {
+    ...(isTroubled ? { state: other ? 'waiting' : 'failing', note } : {}),
+    cells: [
+      isTroubled
+        ? stateWord(other ? 'waiting' : 'failing', trouble)
+        : atMaxSinceMs !== undefined
+          ? html`${stateWord('waiting', 'at maximum')}`
+          : stateWord('served', wordOf(latest)),
+      namespace,
+      html`<a href="${address}">${name}</a>`,
+      replicas,
+      latest?.proposedReplicas ?? '–',
+      explanation ? `${explanation.minReplicas} to ${explanation.maxReplicas}` : '–',
+      leading
+        ? html`${leading.name}${leading.proposal && ` at ${Math.round(leading.proposal.ratio * 100)}% of its target`}`
+        : '–',
+      latest ? ago(latest.atMs, nowMs) : '–',
+    ],
+  };
+}
+
+function renderHpa(query: PageQuery, { decisions, autoMin }: HpaUiSource): Html {
+  const { namespace, name } = query;
+  const key = `${namespace}/${name}`;
+  const found = decisions.find(key);
+  if (!found) throw notFound(HPAS, key);
+  return html`${breadcrumbs(query, 'HPAs')}
+<section>
+<div class="charts">${hpaCharts(found)}</div>
+</section>
+<section>
+<div class="bar"><h2>Why</h2>${objectLink(query, { view: 'metrics', namespace, name, text: 'how its metrics are collected' })}</div>
+<pre class="why">${printableLines(hpaText(found, autoMin.find(key)))}</pre>
+</section>`;
+}
+
+/** What came of a decision, in a word. */
+function wordOf(decision: LoggedDecision | undefined): string {
+  if (!decision) return 'not decided yet';
+  if (decision.isScaled) return 'scaled';
+  return decision.step === 'metrics' ? 'stays' : decision.step.replaceAll('-', ' ');
+}

@@ -1,0 +1,50 @@
+import type { Collection } from '#lib/collection/collection.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { HpaCollectors } from './collectors/hpa-collectors.ts';
+import { nameOfMetric } from './objects/scaled-hpa.ts';
+
+/** How the collecting of one metric of an HPA goes. */
+export interface CollectedState {
+  /** `namespace/name` */
+  readonly hpa: string;
+  /** As messages name it. */
+  readonly metric: string | undefined;
+  readonly collector: string | undefined;
+  /** What is asked of which source. */
+  readonly query: string;
+  readonly intervalMs: number;
+  readonly value: number | undefined;
+  readonly samples: number | undefined;
+  readonly notes: readonly string[];
+  readonly receivedAtMs: number | undefined;
+  /** Whether the value still counts. */
+  readonly isServed: boolean;
+  readonly nextInMs: number;
+  readonly error: string | undefined;
+  readonly failingSinceMs: number | undefined;
+}
+
+/** What is collected for HPAs, and how that goes; each is worked out as it is asked for. */
+export function* collectedStates(
+  { known }: Pick<HpaCollectors, 'known'>,
+  collection: Pick<Collection, 'reports'>,
+): IterableIterator<CollectedState> {
+  for (const { owner, name, collector, reading, isValid, failure, nextInMs } of collection.reports()) {
+    const metric = known.get(owner)?.metrics.find(({ key }) => key === name);
+    yield {
+      hpa: owner,
+      metric: metric && nameOfMetric(metric.metric),
+      collector: metric?.collector,
+      query: collector.query.description,
+      intervalMs: collector.intervalMs,
+      value: reading?.samples[0]?.value,
+      samples: reading?.samples.length,
+      notes: [...(metric?.notes ?? []), ...(reading?.notes ?? [])],
+      receivedAtMs: reading?.receivedAtMs,
+      isServed: isValid,
+      nextInMs,
+      error: failure && describeError(failure.error),
+      failingSinceMs: failure?.sinceMs,
+    };
+  }
+}

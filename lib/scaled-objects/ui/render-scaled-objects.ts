@@ -1,0 +1,164 @@
+import { notFound } from '#lib/apiserver/errors/failures.ts';
+import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
+import { breadcrumbs } from '#lib/ui/breadcrumbs.ts';
+import { filterForm } from '#lib/ui/filter-form.ts';
+import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
+import { ago } from '#lib/ui/moments.ts';
+import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
+import { paged } from '#lib/ui/paged.ts';
+import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
+import { requestsOf } from '../objects/annotations.ts';
+import type { ScaledJob } from '../objects/scaled-job.ts';
+import { type ObjectCondition, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import type { DebugOptions } from '../told/debug-scaled-objects.ts';
+import { type ToldObject, toldScaledJobs, toldScaledObjects } from '../told/told-object.ts';
+import { isReady } from './scaled-objects-ui.ts';
+import { triggerTable } from './trigger-table.ts';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'State' },
+  { title: 'Kind', className: 'faint' },
+  { title: 'Namespace', className: 'faint' },
+  { title: 'Name', className: 'name' },
+  { title: 'Scales', className: 'text' },
+  { title: 'Triggers', className: 'text' },
+  { title: 'Last active', className: 'number' },
+  { title: 'Next', className: 'text' },
+];
+const RESOURCE = { group: 'keda.sh', resource: 'scaledobjects' };
+
+/** An object, and what is known of its triggers; nothing of those of a ScaledJob where this replica does not act. */
+interface Shown {
+  readonly kind: ToldObject['kind'];
+  readonly object: ScaledObject | ScaledJob;
+  readonly told: ToldObject | undefined;
+}
+
+/** The list of ScaledObjects and ScaledJobs, those first that are not ready; those of one name with their triggers. */
+export function renderScaledObjects(query: PageQuery, source: DebugOptions): Html {
+  const all = [
+    ...[...source.objects.values()].map((object) => ({ kind: 'ScaledObject', object }) as const),
+    ...[...source.jobs.values()].map((object) => ({ kind: 'ScaledJob', object }) as const),
+  ];
+  const listed = all.filter(({ object: { metadata } }) =>
+    isListed(query, metadata.namespace ?? '', metadata.name),
+  );
+  if (query.namespace !== '' && query.name !== '') {
+    if (listed.length === 0) throw notFound(RESOURCE, `${query.namespace}/${query.name}`);
+    return html`${breadcrumbs(query, 'ScaledObjects')}${shownOf(listed, source).map((one) => renderOne(one, source))}`;
+  }
+  const isTroubled = ({ object }: (typeof all)[number]) => !isReady(object.status?.conditions);
+  const inOrder = [...listed.filter(isTroubled), ...listed.filter((one) => !isTroubled(one))];
+  const { items, links } = paged(inOrder, query);
+  const rows = shownOf(items, source).map((one) => rowOf(one, query, source));
+  return html`<section>
+<div class="bar"><h2>ScaledObjects and ScaledJobs</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>
+${table(COLUMNS, rows, 'There is none.')}
+${links}
+</section>`;
+}
+
+/** What is known of some objects: of these alone it is looked up. */
+function shownOf(
+  some: readonly { readonly kind: ToldObject['kind']; readonly object: ScaledObject | ScaledJob }[],
+  source: DebugOptions,
+): readonly Shown[] {
+  const objects = some.flatMap(({ kind, object }) =>
+    kind === 'ScaledObject' ? (object as ScaledObject) : [],
+  );
+  const jobs = some.flatMap(({ kind, object }) => (kind === 'ScaledJob' ? (object as ScaledJob) : []));
+  const options = { ...source, objects, jobs };
+  const told = new Map(
+    [...toldScaledObjects(options), ...toldScaledJobs(options)].map((one) => [`${one.kind} ${one.key}`, one]),
+  );
+  return some.map((one) => ({ ...one, told: told.get(`${one.kind} ${keyOf(one.object.metadata)}`) }));
+}
+
+function rowOf(shown: Shown, query: PageQuery, source: DebugOptions): Row {
+  const { kind, object } = shown;
+  const { namespace = '', name } = object.metadata;
+  const { conditions = [], lastActiveTime } = object.status ?? {};
+  const { row, word } = wordOf(object, conditions);
+  return {
+    state: row,
+    note: row === 'failing' && conditions.find(({ type }) => type === 'Ready')?.message,
+    cells: [
+      stateWord(row, word),
+      kind,
+      namespace,
+      objectLink(query, { view: query.view, namespace, name, text: name }),
+      scaledBy(shown),
+      triggersText(shown),
+      lastActiveTime === undefined ? '–' : ago(Date.parse(lastActiveTime), source.clock.nowMs()),
+      nextText(shown, source),
+    ],
+  };
+}
+
+function renderOne(shown: Shown, source: DebugOptions): Html {
+  const { kind, object, told } = shown;
+  const { conditions = [], lastActiveTime } = object.status ?? {};
+  const nowMs = source.clock.nowMs();
+  const hpa = object.status && 'hpaName' in object.status ? object.status.hpaName : undefined;
+  const known: [string, HtmlPart][] = [
+    ['Scales', scaledBy(shown)],
+    ['Next', nextText(shown, source)],
+    ['Last active', lastActiveTime === undefined ? 'never' : ago(Date.parse(lastActiveTime), nowMs)],
+    ...(hpa === undefined ? [] : [['HPA', hpa] satisfies [string, HtmlPart]]),
+  ];
+  const conditionFacts = conditions.map(({ type, status, message }): [string, HtmlPart] => [
+    type,
+    message ? `${status}: ${message}` : status,
+  ]);
+  return html`<section>
+<div class="bar"><h2>${kind}</h2></div>
+${facts([...known, ...conditionFacts])}
+</section>
+<section>
+<div class="bar"><h2>Triggers</h2><span class="count">${object.spec.triggers.length}</span></div>
+${triggerTable(told, nowMs)}
+</section>`;
+}
+
+function wordOf(object: ScaledObject | ScaledJob, conditions: readonly ObjectCondition[]) {
+  const isTrue = (wanted: string) =>
+    conditions.some(({ type, status }) => type === wanted && status === 'True');
+  const state = (row: RowState, word: string) => ({ row, word });
+  if (requestsOf(object).isPaused) return state('waiting', 'paused');
+  if (conditions.length === 0) return state('waiting', 'not seen yet');
+  if (!isReady(conditions)) return state('failing', 'not ready');
+  if (isTrue('Fallback')) return state('waiting', 'falling back');
+  return state('served', isTrue('Active') ? 'active' : 'ready');
+}
+
+function scaledBy({ kind, object }: Shown): string {
+  if (kind === 'ScaledJob') return 'Jobs';
+  const target = targetOf(object as ScaledObject);
+  return `${target.kind} ${target.name}`;
+}
+
+/** Types of triggers, and how many of them are active. */
+function triggersText({ object, told }: Shown): string {
+  const types = [...new Set(object.spec.triggers.map(({ type }) => type))].join(', ');
+  const observed = told?.observed ?? [];
+  const active = observed.filter(({ state }) => state.kind === 'value' && state.isActive).length;
+  return observed.length === 0 ? types : `${types}: ${active} of ${observed.length} active`;
+}
+
+/** What is done next, and when. */
+function nextText({ kind, object, told }: Shown, { memories, clock }: DebugOptions): string {
+  if (requestsOf(object).isPaused) return 'nothing, for it is paused';
+  if (!told) return 'the replica that leads asks its triggers';
+  const { key, plan, observed, collection } = told;
+  if (!plan) return 'its triggers are looked at';
+  const next = kind === 'ScaledObject' ? memories.nextOf(key) : undefined;
+  const waits = observed.flatMap(({ metric }) => collection.nextInMs(key, metric.metricName) ?? []);
+  const polls = waits.length === 0 ? '' : `triggers are asked ${inSeconds(Math.min(...waits))}`;
+  const step =
+    next && (next.atMs === undefined ? next.what : `${next.what}, ${inSeconds(next.atMs - clock.nowMs())}`);
+  return [step, polls].filter(Boolean).join('; ') || 'no trigger of it is asked here';
+}
+
+function inSeconds(durationMs: number): string {
+  return `in ${Math.max(0, Math.round(durationMs / 1000))} s`;
+}

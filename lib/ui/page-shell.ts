@@ -1,0 +1,62 @@
+import { type Html, type HtmlPart, html } from './html.ts';
+import { type PageQuery, pageAddress } from './page-query.ts';
+
+/** A page without its frame. */
+export interface Page {
+  readonly program: string;
+  readonly title: string;
+  readonly query: PageQuery;
+  readonly links: readonly PageLink[];
+  readonly nowMs: number;
+  readonly body: HtmlPart;
+}
+
+/** A link to another part of the page. */
+export interface PageLink {
+  readonly view: string;
+  readonly title: string;
+  readonly count?: number;
+  readonly isTroubled?: boolean;
+}
+
+/** Often enough to follow what happens, and rarely enough to read. */
+const REFRESH_SECONDS = 30;
+
+/** Frames a page: title, links to the others, when it is from, and that it is to be looked at again. It needs no script. */
+export function pageShell({ program, title, query, links, nowMs, body }: Page): Html {
+  const refresh = query.isStill ? undefined : html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`;
+  const time = new Date(nowMs).toISOString().slice(11, 19);
+  const other = pageAddress({ ...query, isStill: !query.isStill });
+  const follow = query.isStill ? 'Follow' : 'Hold still';
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+${refresh}
+<title>${title} · ${program}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="ui/page.css">
+</head>
+<body>
+<header>
+<h1>${program}</h1>
+<nav class="views" aria-label="Parts">${links.map((link) => linkOf(link, query))}</nav>
+<div class="freshness"><span>as of ${time} UTC</span> <a href="${other}">${follow}</a></div>
+</header>
+<main>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+function linkOf({ view, title, count, isTroubled }: PageLink, { view: current, isStill }: PageQuery): Html {
+  const address = pageAddress({ view, isStill });
+  const mark = view === current ? html` aria-current="page"` : undefined;
+  const number =
+    count === undefined ? undefined : html` <span class="count${isTroubled && ' bad'}">${count}</span>`;
+  return html`<a href="${address}"${mark}>${title}${number}</a>`;
+}

@@ -1,0 +1,249 @@
+import { mkdir } from 'node:fs/promises';
+import { expect } from 'chai';
+import { Browser, CHROMIUM, hasChromium } from '#spec/support/browser.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import { createShownObjects, HOSTILE, setQueue } from '#spec/support/shown-objects.ts';
+import {
+  STRANGER_TOKEN,
+  startWatchedAutoscaler,
+  VIEWER_TOKEN,
+  type WatchedAutoscaler,
+} from '#spec/support/watched-autoscaler.ts';
+
+/** Where the photographs go, for people to look at. */
+const PHOTOGRAPHS = '.cache/photographs';
+const WEB = '/ui?view=hpas&namespace=default&name=web';
+
+describe('autoscalerUi', function () {
+  this.timeout(60_000);
+  let autoscaler: WatchedAutoscaler;
+
+  before(async function () {
+    this.timeout(120_000);
+    autoscaler = await startWatchedAutoscaler();
+    await createShownObjects(autoscaler);
+    for (const queue of [20, 20, 45, 70, 90, 110, 80, 40, 20, 10, 10, 10]) {
+      setQueue(autoscaler, queue);
+      await autoscaler.elapse(20);
+    }
+    await eventually(async () => (await decisions()) >= 12);
+  });
+
+  after(() => autoscaler[Symbol.asyncDispose]());
+
+  const get = async (path: string) => {
+    const { status, body } = await autoscaler.get(path);
+    expect(status, body).to.equal(200);
+    return body;
+  };
+  const decisions = async () =>
+    JSON.parse((await autoscaler.get('/debug/hpa?namespace=default&name=web')).body).decisions?.length ?? 0;
+
+  it('shows what runs, who acts since when, and how many things are in trouble', async () => {
+    const page = textOf(await get('/ui'));
+    expect(page).to.match(/Replica replica-1 .*Leader acts for \S+/);
+    expect(page).to.match(/Controllers cronhpa, hpa, scaledobjects/);
+    expect(page).to.match(/look here HPAs 6 \d without a metric or left alone/);
+    expect(page).to.match(/look here Metrics 3 2 failing or not served/);
+    expect(page).to.match(/Cron-HPAs 2 1 not ready/);
+    expect(page).to.match(/ScaledObjects 4 1 not ready/);
+  });
+
+  it('shows each collected metric as /debug/metrics has it', async () => {
+    const page = textOf(await get('/ui?view=metrics'));
+    expect(page).to.match(
+      /served default\/worker External\/orders json-path 60 \S+ ago 15s in \S+ \/orders of 127\.0\.0\.1:\d+/,
+    );
+    expect(page).to.match(
+      /missing default\/worker External\/down json-path – – 1m in \S+ \/down of .*503.* \(for \S+\)/,
+    );
+    expect(page).to.match(/not collected default\/worker External\/odd/);
+  });
+
+  it('shows of an HPA the text of /debug/hpa, and draws its decisions', async () => {
+    const { body: why } = await autoscaler.get('/debug/hpa?namespace=default&name=web&format=text');
+    const page = await get(WEB);
+    expect(unescaped(/<pre class="why">([^<]*)<\/pre>/.exec(page)?.[1] ?? '')).to.equal(why.trimEnd());
+    const drawings = page.match(/<svg .*?<\/svg>/gs) ?? [];
+    expect(drawings).to.have.lengthOf(2);
+    expect(drawings[0]).to.match(/<path class="replicas" d="M56 [\d.]+([HV][\d.]+)+"/);
+    expect(drawings[0]).to.match(/<path class="asked" d="M56 [\d.]+([HV][\d.]+)+"/);
+    expect(drawings[1])
+      .to.match(/<path class="load-0" d="M56 [\d.]+(L[\d.]+ [\d.]+)+"/)
+      .and.to.include('class="load-1"');
+  });
+
+  it('shows the jobs of a Cron-HPA, and why one cannot work', async () => {
+    const page = textOf(await get('/ui?view=cronhpas&namespace=default&name=night'));
+    expect(page).to.match(/Target Deployment night/);
+    expect(page).to.match(
+      /Succeed scale-up 0 \*\/3 \* \* \* \* UTC 4 in \S+ \S+ ago cron hpa job scale-up executed/,
+    );
+    expect(page).to.match(/resting @daily UTC 1 – – never due: suspend is true/);
+    expect(textOf(await get('/ui?view=cronhpas'))).to.match(/ScalingFailed default nowhere/);
+  });
+
+  it('shows the triggers of ScaledObjects and ScaledJobs, and what is done next', async () => {
+    const mail = textOf(await get('/ui?view=scaledobjects&namespace=default&name=mail'));
+    expect(mail).to.match(/Next leave the replicas to the HPA .*; triggers are asked in \d+ s/);
+    expect(mail).to.match(/active metrics-api 12 5 a replica \S+ ago 0 in \S+ value at \S+\/mails/);
+    const stuck = textOf(await get('/ui?view=scaledobjects&namespace=default&name=stuck'));
+    expect(stuck).to.match(/failing metrics-api – 5 a replica \S+ ago [1-9]\d* in \S+ /);
+    const jobs = textOf(await get('/ui?view=scaledobjects&namespace=default&name=thumbnails'));
+    expect(jobs)
+      .to.match(/ScaledJob Scales Jobs Next triggers are asked in \d+ s/)
+      .and.to.match(/active metrics-api 3 5 a replica/);
+  });
+
+  it('lists what a filter lets through', async () => {
+    const page = await get('/ui?view=hpas&namespace=default&filter=ro');
+    expect(page).to.include('>broken</a>').and.not.to.include('>web</a>');
+    expect(await get('/ui?view=hpas&namespace=other')).to.include('None has been decided here');
+  });
+
+  it('runs nothing that others have written, whatever their names are', async () => {
+    const paths = ['metrics', 'cronhpas', 'cronhpas&namespace=default&name=nowhere', 'hpas'].map(
+      (view) => `/ui?view=${view}`,
+    );
+    const hostile = encodeURIComponent(`"'>${HOSTILE}`);
+    paths.push(
+      `/ui?view=hpas&filter=${hostile}`,
+      `/ui?view=hpas&namespace=${hostile}`,
+      `/ui?refresh=${hostile}`,
+    );
+    for (const path of paths) {
+      const page = await get(path);
+      expect(page, path).not.to.include('<img');
+      expect(page, path).not.to.include('<script');
+    }
+    expect(await get('/ui?view=cronhpas&namespace=default&name=nowhere')).to.include(
+      '&lt;img src=x onerror=',
+    );
+  });
+
+  it('is looked at again by itself, unless it is to hold still', async () => {
+    expect(await get('/ui')).to.include('<meta http-equiv="refresh" content="30">');
+    expect(await get('/ui?refresh=off')).not.to.include('http-equiv="refresh"');
+  });
+
+  it('says what is not there', async () => {
+    for (const path of [
+      'view=none',
+      'view=hpas&namespace=default&name=none',
+      'view=cronhpas&namespace=a&name=b',
+    ])
+      expect((await autoscaler.get(`/ui?${path}`)).status, path).to.equal(404);
+  });
+
+  it('is for who may get it alone, and takes a token as a password, as browsers send it', async () => {
+    const asked = (headers: Record<string, string>, method = 'GET') =>
+      requestHttps(`${autoscaler.origin}/ui`, { rejectUnauthorized: false, headers, method });
+    const basic = (token: string) => ({
+      Authorization: `Basic ${Buffer.from(`anybody:${token}`).toString('base64')}`,
+    });
+    expect((await asked(basic(VIEWER_TOKEN))).status).to.equal(200);
+    for (const headers of [{}, basic(STRANGER_TOKEN), basic('no such token')]) {
+      const refused = await asked(headers);
+      expect(refused.status).to.equal(401);
+      expect(refused.headers['www-authenticate']).to.match(/^Basic /);
+      expect(refused.body).not.to.include('<html');
+    }
+    const stranger = await autoscaler.get('/ui', STRANGER_TOKEN);
+    expect(stranger.status).to.equal(403);
+    expect(stranger.headers['www-authenticate']).to.equal(undefined);
+    expect((await asked(basic(VIEWER_TOKEN), 'HEAD')).status).to.equal(200);
+    expect((await asked(basic(VIEWER_TOKEN), 'POST')).status).not.to.equal(200);
+    const debug = await requestHttps(`${autoscaler.origin}/debug/hpa`, {
+      ...{ rejectUnauthorized: false, headers: basic(VIEWER_TOKEN) },
+    });
+    expect(debug.status).to.equal(403); // a password is one of the page alone
+  });
+
+  it('gives its style to everybody, and says that nothing comes in from elsewhere', async () => {
+    const style = await autoscaler.get('/ui/page.css', '');
+    expect(style.status).to.equal(200);
+    expect(style.body).to.include(':root').and.to.include('.chart');
+    const { headers } = await autoscaler.get('/ui');
+    expect(headers['content-security-policy'])
+      .to.include("default-src 'none'")
+      .and.to.include("form-action 'self'");
+    expect(headers['cache-control']).to.equal('no-cache, private');
+  });
+
+  describe('in Chromium', () => {
+    let browser: Browser | undefined;
+
+    before(async function () {
+      if (!(await hasChromium())) {
+        console.log(`      Skipped: there is no ${CHROMIUM} (apt-get install chromium)`);
+        return this.skip();
+      }
+      await mkdir(PHOTOGRAPHS, { recursive: true });
+      browser = await Browser.start();
+      await browser.signIn('anybody', VIEWER_TOKEN);
+    });
+
+    after(() => browser?.[Symbol.asyncDispose]());
+
+    const views = {
+      overview: '/ui',
+      metrics: '/ui?view=metrics',
+      hpas: '/ui?view=hpas',
+      hpa: WEB,
+      cronhpas: '/ui?view=cronhpas',
+      cronhpa: '/ui?view=cronhpas&namespace=default&name=night',
+      scaledobjects: '/ui?view=scaledobjects',
+      scaledobject: '/ui?view=scaledobjects&namespace=default&name=quiet',
+    };
+
+    for (const [name, path] of Object.entries(views)) {
+      it(`shows ${name} in light and dark, wide and narrow, and is never wider than the window (photographs)`, async () => {
+        if (!browser) throw new Error('there is no browser');
+        await browser.open(`${autoscaler.origin}${path}`);
+        for (const [width, scheme] of [
+          [1280, 'light'],
+          [1280, 'dark'],
+          [420, 'light'],
+          [420, 'dark'],
+        ] as const) {
+          await browser.resize({ width, height: 900 });
+          await browser.prefer(scheme);
+          await browser.photograph(`${PHOTOGRAPHS}/autoscaler-${name}-${width}-${scheme}.png`);
+          const { scrollWidth, clientWidth } = (await browser.evaluate(
+            '(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }))(document.documentElement)',
+          )) as { scrollWidth: number; clientWidth: number };
+          expect(scrollWidth, `${width}`).to.be.at.most(clientWidth);
+        }
+        expect(await browser.evaluate('document.styleSheets.length')).to.equal(1);
+        expect(await browser.evaluate(`document.querySelectorAll('img, script').length`)).to.equal(0);
+      });
+    }
+
+    it('filters by its form, and follows links to one object', async () => {
+      if (!browser) throw new Error('there is no browser');
+      await browser.open(`${autoscaler.origin}/ui?view=hpas`);
+      await browser.type('input[name=filter]', 'we');
+      await browser.click('form.filter button');
+      await eventually(async () => String(await browser?.evaluate('location.search')).includes('filter=we'));
+      await eventually(async () => (await browser?.evaluate('document.readyState')) === 'complete');
+      await browser.click('td.name a');
+      await eventually(async () => String(await browser?.evaluate('location.search')).includes('name=web'));
+    });
+  });
+});
+
+/** What a reader sees, in one line. */
+function textOf(page: string): string {
+  const inOneLine = page.replace(/<\/?(?:a|b|span|time)\b[^>]*>/g, '').replace(/<[^>]*>/g, ' ');
+  return unescaped(inOneLine).replace(/\s+/g, ' ');
+}
+
+function unescaped(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
+import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { versionInfo } from '#lib/version.ts';
+import { eventually } from './eventually.ts';
+import { type HttpsResponse, requestHttps } from './https-request.ts';
+import type { ManualClock } from './manual-clock.ts';
+import { type MetricsApis, startMetricsApis } from './metrics-apis.ts';
+import { RecordingLogger } from './recording-logger.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
+
+/** An autoscaler that runs everything it has, in a simulated cluster on a manual clock, and who may look at it. */
+export interface WatchedAutoscaler extends AsyncDisposable {
+  readonly origin: string;
+  readonly clock: ManualClock;
+  readonly server: SimulatedApiServer;
+  readonly metrics: MetricsApis;
+  /** What an HTTP source of numbers says, by paths; 503 for others. */
+  readonly source: Map<string, number>;
+  readonly sourceUrl: string;
+  create(path: string, body: object): Promise<void>;
+  deployment(name: string, replicas: number): Promise<void>;
+  /** As who may look, unless another token is given. */
+  get(path: string, token?: string | undefined): Promise<HttpsResponse>;
+  /** Lets time pass by seconds, with all that happens at each of them. */
+  elapse(seconds: number): Promise<void>;
+}
+
+/** Somebody who may look at `/ui` and `/debug/`. */
+export const VIEWER_TOKEN = 'viewer-token';
+/** Somebody who may look at nothing. */
+export const STRANGER_TOKEN = 'stranger-token';
+
+const CRDS = [
+  'cron-horizontal-pod-autoscaler',
+  ...['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'].map(
+    (name) => `keda/${name}`,
+  ),
+];
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+
+/** Starts it; `await using` it. */
+export async function startWatchedAutoscaler(flags: readonly string[] = []): Promise<WatchedAutoscaler> {
+  await using starting = new AsyncDisposableStack();
+  const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/${name}.yaml`, 'utf8')));
+  const server = starting.use(await startSimulatedApiServer({ definitions }));
+  const { clock, cluster, client } = server;
+  const metrics = starting.use(await startMetricsApis(cluster));
+  cluster.authenticator.setToken(VIEWER_TOKEN, { username: 'viewer' });
+  cluster.authenticator.setToken(STRANGER_TOKEN, { username: 'stranger' });
+  const rules = [{ verbs: ['get', 'head'], nonResourceURLs: ['/debug/*', '/ui'] }];
+  cluster.rbac.grant({ name: 'debug', role: 'debug', users: ['viewer'], rules });
+  const http = await startSource();
+  starting.defer(http.close);
+  const commandLine = parseAutoscalerOptions([
+    ...['--bind-address=127.0.0.1', '--secure-port=0', `--cert-dir=${join(dirname(server.kubeconfig), 'a')}`],
+    ...['--controllers=*,hpa,scaledobjects', '--allowed-hosts=127.0.0.0/8', ...flags],
+  ]);
+  if (commandLine.kind !== 'run') throw new Error('It is to run');
+  const autoscaler = starting.use(
+    await startAutoscaler(commandLine.options, {
+      ...{ access: await server.access(), clock, logger: new RecordingLogger(), identity: 'replica-1' },
+      version: versionInfo(process),
+    }),
+  );
+  await eventually(async () => {
+    await clock.advance(0);
+    return autoscaler.isLeader;
+  });
+  const origin = `https://127.0.0.1:${autoscaler.address.port}`;
+  const create = async (path: string, body: object) => {
+    const response = await client.post(path, body);
+    if (response.status !== 201) throw new Error(`Cannot create at ${path}: ${response.body.message}`);
+  };
+  const stack = starting.move();
+  return {
+    ...{ origin, clock, server, metrics, source: http.values, sourceUrl: http.url, create },
+    async deployment(name, replicas) {
+      const labels = { app: name };
+      const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } };
+      const spec = { replicas, selector: { matchLabels: labels }, template };
+      await create(DEPLOYMENTS, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name }, spec });
+    },
+    get: (path, token = VIEWER_TOKEN) =>
+      requestHttps(`${origin}${path}`, { rejectUnauthorized: false, ...(token !== '' && { token }) }),
+    async elapse(seconds) {
+      for (let second = 0; second < seconds; second++) {
+        await clock.advance(1000);
+        await new Promise((resolve) => setTimeout(resolve, 4));
+      }
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+async function startSource() {
+  const values = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const value = values.get(request.url ?? '');
+    response.writeHead(value === undefined ? 503 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ value }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    ...{ values, url: `http://127.0.0.1:${port}` },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

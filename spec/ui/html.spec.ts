@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { html } from '#lib/ui/html.ts';
+
+describe('html', () => {
+  it('puts text in as text, and HTML as HTML', () => {
+    const inner = html`<b title="${'"a" & \'b\''}">${'<i>'}</b>`;
+    expect(`${html`<p>${inner}${['x', html`<hr>`, 2]}</p>`}`).to.equal(
+      '<p><b title="&quot;a&quot; &amp; &#39;b&#39;">&lt;i&gt;</b>x<hr>2</p>',
+    );
+  });
+
+  it('puts in nothing for what is not there, and 0 for 0', () => {
+    expect(`${html`[${undefined}${null}${false}${0}${''}]`}`).to.equal('[0]');
+  });
+
+  it('shows characters that reorder or hide others by their numbers, and keeps lines', () => {
+    expect(`${html`${'a\u202eb\u0000\nc'}`}`).to.equal('a\\u202eb\\u0000\nc');
+  });
+
+  it('lets no text end an element or an attribute', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(`${html`${text}`}`).not.to.match(/[<>"']/);
+      }),
+    );
+  });
+
+  it('takes time in proportion to the text', () => {
+    const text = '<&"\'>\u202e'.repeat(100_000);
+    const startedAt = performance.now();
+    expect(`${html`${text}`}`.length).to.be.greaterThan(text.length);
+    expect(performance.now() - startedAt).to.be.lessThan(5_000);
+  });
+});
