@@ -12,16 +12,34 @@ export interface RealRedis extends AsyncDisposable {
   send(...words: readonly string[]): Promise<unknown>;
 }
 
+/** How a server is started otherwise than plain. */
+export interface RealRedisOptions {
+  /** As part of a cluster, or as a sentinel that watches the master `main` at this port. */
+  readonly isClustered?: boolean;
+  readonly watchedPort?: number;
+  /** Speaks TLS alone, by these. */
+  readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string };
+}
+
 /** Starts Debian's redis-server; `undefined` where there is none. */
-export async function startRedis(): Promise<RealRedis | undefined> {
+export async function startRedis(options: RealRedisOptions = {}): Promise<RealRedis | undefined> {
+  const { isClustered = false, watchedPort, tls } = options;
   const host = '127.0.0.1';
   const port = await freePort();
   const directory = await TemporaryDirectory.create();
-  const child = spawn(
-    'redis-server',
-    ['--port', `${port}`, '--bind', host, '--save', '', '--dir', directory.path, '--appendonly', 'no'],
-    { stdio: 'ignore' },
-  );
+  const listens = tls ? ['port 0', `tls-port ${port}`] : [`port ${port}`];
+  const files: string[] = [];
+  for (const [name, pem] of Object.entries(tls ?? {}))
+    files.push(`tls-${name === 'ca' ? 'ca-cert' : name}-file ${await directory.write(`${name}.pem`, pem)}`);
+  const kind =
+    watchedPort === undefined
+      ? ["save ''", 'appendonly no', ...(isClustered ? ['cluster-enabled yes'] : [])]
+      : [`sentinel monitor main ${host} ${watchedPort} 1`];
+  const lines = [...listens, ...files, `bind ${host}`, `dir ${directory.path}`, ...kind, ''];
+  const config = await directory.write('redis.conf', lines.join('\n'));
+  const child = spawn('redis-server', [config, ...(watchedPort === undefined ? [] : ['--sentinel'])], {
+    stdio: 'ignore',
+  });
   const failed = once(child, 'error').then(() => true);
   const exited = once(child, 'exit');
   const spawned = once(child, 'spawn').then(() => false);
@@ -29,7 +47,8 @@ export async function startRedis(): Promise<RealRedis | undefined> {
     await directory[Symbol.asyncDispose]();
     return undefined;
   }
-  const client = createClient({ socket: { host, port } });
+  const secured = tls && { tls: true as const, ...tls, servername: '' };
+  const client = createClient({ socket: { host, port, ...secured } });
   client.on('error', () => {}); // it is connected again until the server is there
   await client.connect();
   return {

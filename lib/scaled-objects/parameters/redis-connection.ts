@@ -1,4 +1,4 @@
-import type { RedisServerOptions } from '#lib/sources/redis/redis-servers.ts';
+import type { RedisPlace } from '#lib/sources/redis/redis-place.ts';
 import { hostAndPort } from './host-and-port.ts';
 import {
   AUTHENTICATION,
@@ -12,6 +12,8 @@ import {
 } from './parameter.ts';
 
 const ADDRESS: readonly Place[] = ['metadata', 'authentication', 'environment'];
+/** Each may be tried until one responds. */
+const MOST_ADDRESSES = 50;
 const HOST: readonly Place[] = ['metadata', 'environment', 'authentication'];
 const secret = (description: string, aliases: readonly string[] = []) =>
   parameter(text.optional(), { from: AUTHENTICATION, description, aliases });
@@ -21,7 +23,7 @@ export const REDIS_CONNECTION = {
   address: parameter(text.optional(), {
     from: ADDRESS,
     aliases: ['addresses'],
-    description: 'host:port; of a list with commas between, the first.',
+    description: 'host:port; for a cluster and sentinels, a list with commas between.',
   }),
   host: parameter(text.optional(), { from: HOST, aliases: ['hosts'], description: 'The host, beside port.' }),
   port: parameter(text.optional(), { from: HOST, aliases: ['ports'], description: 'Its port.' }),
@@ -49,6 +51,18 @@ export const REDIS_CONNECTION = {
   cert: secret('PEM of a client certificate.', ['Cert']),
   key: secret('PEM of its key.'),
   keyPassword: secret('The passphrase of the key.'),
+  sentinelMaster: parameter(text.optional(), {
+    from: ADDRESS,
+    description: 'Of sentinels: the name under which they know the server. They need it.',
+  }),
+  sentinelUsername: parameter(text.optional(), {
+    from: ADDRESS,
+    description: 'Of sentinels: who asks them.',
+  }),
+  sentinelPassword: parameter(text.optional(), {
+    from: ADDRESS,
+    description: 'Of sentinels: their password.',
+  }),
 };
 
 interface Given {
@@ -65,10 +79,16 @@ interface Given {
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
   readonly keyPassword?: string | undefined;
+  readonly sentinelMaster?: string | undefined;
+  readonly sentinelUsername?: string | undefined;
+  readonly sentinelPassword?: string | undefined;
 }
 
-/** The server that parameters mean: of several, the first. @throws an Error that says which parameter is wrong */
-export function redisServerOf(given: Given): RedisServerOptions {
+/** The forms in which servers of Redis belong together. */
+export const REDIS_FORMS = ['server', 'cluster', 'sentinel'] as const;
+
+/** The servers that parameters mean: a plain one is the first of several. @throws an Error that says which parameter is wrong */
+export function redisPlaceOf(given: Given, form: (typeof REDIS_FORMS)[number]): RedisPlace {
   const { databaseIndex: database, username, password, enableTLS, tls, unsafeSsl } = given;
   if (enableTLS !== undefined && tls !== undefined)
     throw new Error('unable to set `tls` in both ScaledObject and TriggerAuthentication together');
@@ -77,18 +97,28 @@ export function redisServerOf(given: Given): RedisServerOptions {
     throw new Error(
       'not enough hosts or ports given. number of hosts should be equal to the number of ports',
     );
-  const [address] = [...listOf(given.address), ...hosts.map((host, index) => `${host}:${ports[index]}`)];
-  if (address === undefined)
+  const texts = [...listOf(given.address), ...hosts.map((host, index) => `${host}:${ports[index]}`)];
+  if (texts.length === 0)
     throw new Error(
       'no addresses or hosts given. address should be a comma separated list of host:port or set the host/port values',
     );
-  const isEncrypted = enableTLS === true || tls === 'enable';
+  if (texts.length > MOST_ADDRESSES)
+    throw new Error(`parameter "address" must be a list of no more than ${MOST_ADDRESSES}`);
+  if (form === 'cluster' && database !== 0)
+    throw new Error('parameter "databaseIndex" cannot be set for a cluster');
+  const addresses = texts.map((text) => hostAndPort('address', text));
   const { ca, cert, key, keyPassword: passphrase } = given;
-  return {
-    ...hostAndPort('address', address),
-    ...{ database, username, password },
-    tls: isEncrypted ? { ca, cert, key, passphrase, isUnverified: unsafeSsl } : undefined,
-  };
+  const isEncrypted = enableTLS === true || tls === 'enable';
+  const secured = isEncrypted ? { ca, cert, key, passphrase, isUnverified: unsafeSsl } : undefined;
+  const access = { database, username, password, tls: secured };
+  if (form !== 'sentinel') return { kind: form, addresses, access };
+  const { sentinelMaster: master, sentinelUsername, sentinelPassword } = given;
+  if (master === undefined)
+    throw new Error(
+      'missing required parameter "sentinelMaster" in [triggerMetadata authParams resolvedEnv]',
+    );
+  const sentinel = { database: 0, username: sentinelUsername, password: sentinelPassword, tls: secured };
+  return { kind: form, addresses, access, sentinelAccess: sentinel, master: master.trim() };
 }
 
 function listOf(text: string | undefined): readonly string[] {

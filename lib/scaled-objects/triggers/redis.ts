@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';
-import { type RedisServers, serverKey } from '#lib/sources/redis/redis-servers.ts';
+import { askPlace, placeKey, type RedisPlace } from '#lib/sources/redis/redis-place.ts';
+import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { integer, METADATA, parameter, text } from '../parameters/parameter.ts';
 import { parametersOf } from '../parameters/parameters-of.ts';
-import { REDIS_CONNECTION, redisServerOf } from '../parameters/redis-connection.ts';
+import { REDIS_CONNECTION, REDIS_FORMS, redisPlaceOf } from '../parameters/redis-connection.ts';
 import { above, oneMetric, type Trigger } from './trigger.ts';
 
 const listParameters = z.object({
@@ -24,20 +25,23 @@ const listParameters = z.object({
 /** The length of a list, set, sorted set or hash of Redis. */
 export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigger {
   return {
-    types: ['redis'],
+    types: ['redis', 'redis-cluster', 'redis-sentinel'],
     description: 'The length of a list, set, sorted set or hash of Redis.',
     parameters: listParameters,
     plan(request) {
       const given = parametersOf(listParameters, request);
-      const server = redisServerOf(given);
+      const place = redisPlaceOf(given, formOf(request.type));
       const { listName } = given;
       return oneMetric({
         name: `redis-${listName}`,
         query: {
-          key: JSON.stringify(['redis', serverKey(server), listName]),
-          description: `length of ${listName.slice(0, 200)} of Redis at ${server.host}:${server.port}`,
+          key: JSON.stringify(['redis', placeKey(place), listName]),
+          description: `length of ${listName.slice(0, 200)} of Redis at ${shownPlace(place)}`,
           ask: async (signal) => [
-            { value: await redis.ask(server, (send) => redisLength(send, listName), signal), labels: {} },
+            {
+              value: await askPlace(redis, { place, work: (send) => redisLength(send, listName) }, signal),
+              labels: {},
+            },
           ],
         },
         target: given.listLength,
@@ -80,24 +84,31 @@ const streamParameters = z.object({
 /** Entries of a stream of Redis. */
 export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers }): Trigger {
   return {
-    types: ['redis-streams'],
+    types: ['redis-streams', 'redis-cluster-streams', 'redis-sentinel-streams'],
     description: 'Entries of a stream of Redis: all, those that are pending, or the lag of a group.',
     parameters: streamParameters,
     plan(request) {
       const given = parametersOf(streamParameters, request);
-      const server = redisServerOf(given);
+      const place = redisPlaceOf(given, formOf(request.type));
       const { stream, consumerGroup: group, lagCount } = given;
       const counted = group === undefined ? 'length' : lagCount === undefined ? 'pending' : 'lag';
       const targets = { length: given.streamLength, pending: given.pendingEntriesCount, lag: lagCount ?? 0 };
       return oneMetric({
         name: `redis-streams-${stream}`,
         query: {
-          key: JSON.stringify(['redis-streams', serverKey(server), stream, group, counted]),
-          description: `${counted} of stream ${stream.slice(0, 200)} of Redis at ${server.host}:${server.port}`,
+          key: JSON.stringify(['redis-streams', placeKey(place), stream, group, counted]),
+          description: `${counted} of stream ${stream.slice(0, 200)} of Redis at ${shownPlace(place)}`,
           async ask(signal) {
             const count = { stream, group, counted } as const;
             return [
-              { value: await redis.ask(server, (send) => redisStreamCount(send, count), signal), labels: {} },
+              {
+                value: await askPlace(
+                  redis,
+                  { place, work: (send) => redisStreamCount(send, count) },
+                  signal,
+                ),
+                labels: {},
+              },
             ];
           },
         },
@@ -106,4 +117,16 @@ export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers })
       });
     },
   };
+}
+
+/** Of a type like `redis-sentinel-streams`. */
+function formOf(type: string): (typeof REDIS_FORMS)[number] {
+  return REDIS_FORMS.find((form) => type.startsWith(`redis-${form}`)) ?? 'server';
+}
+
+function shownPlace({ addresses }: RedisPlace): string {
+  return addresses
+    .slice(0, 3)
+    .map(({ host, port }) => `${host}:${port}`)
+    .join(', ');
 }

@@ -26,6 +26,9 @@ export interface RedisServersOptions {
   readonly lookup?: typeof dns.lookup | undefined;
 }
 
+/** Of several servers that are tried, the others must have their time. */
+const CONNECT_TIMEOUT_MS = 4000;
+
 /** Redis servers, over connections that are kept and shared. */
 export class RedisServers implements Disposable {
   readonly #clients: KeptClients<RedisConnection>;
@@ -33,7 +36,7 @@ export class RedisServers implements Disposable {
 
   constructor(options: RedisServersOptions) {
     this.#options = options;
-    this.#clients = new KeptClients(options);
+    this.#clients = new KeptClients({ ...options, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   }
 
   /**

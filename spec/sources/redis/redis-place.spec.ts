@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { askPlace, type RedisPlace } from '#lib/sources/redis/redis-place.ts';
+import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { RawServer } from '#spec/support/raw-server.ts';
+
+describe('askPlace', () => {
+  let stack: AsyncDisposableStack;
+  let redis: RedisServers;
+
+  beforeEach(() => {
+    stack = new AsyncDisposableStack();
+    redis = stack.use(
+      new RedisServers({ clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) }),
+    );
+  });
+
+  afterEach(() => stack.disposeAsync());
+
+  const play = async (respond: (text: string) => string) => {
+    let asked = 0;
+    const server = stack.use(
+      await RawServer.start((socket) =>
+        socket.on('data', (chunk) => {
+          const text = String(chunk);
+          if (!text.includes('PING')) asked++;
+          socket.write(text.includes('PING') ? '+PONG\r\n' : respond(text));
+        }),
+      ),
+    );
+    const access = { database: 0, username: undefined, password: undefined, tls: undefined };
+    const addresses = [{ host: '127.0.0.1', port: server.port }];
+    const cluster: RedisPlace = { kind: 'cluster', addresses, access };
+    const sentinel: RedisPlace = { kind: 'sentinel', addresses, access, sentinelAccess: access, master: 'a' };
+    const ask = (place: RedisPlace) =>
+      askPlace(redis, { place, work: (send) => send('LLEN', 'jobs') }, new AbortController().signal);
+    return { ...{ server, cluster, sentinel, ask }, asked: () => asked };
+  };
+
+  it('follows no more than five redirections', async () => {
+    const { ask, cluster, asked } = await play(() => '-MOVED 1 :7\r\n');
+    expect(await errorOf(ask(cluster))).to.match(/^connection to redis failed: 127\.0\.0\.1:7: /);
+    const loop: { port?: number } = {};
+    const lying = await play(() => `-MOVED 1 :${loop.port}\r\n`);
+    loop.port = lying.server.port;
+    expect(await errorOf(lying.ask(lying.cluster))).to.match(/^MOVED 1 /);
+    expect([asked(), lying.asked()]).to.deep.equal([1, 6]);
+  });
+
+  it('asks as it is told to where a key is on its way', async () => {
+    const target = await play((text) =>
+      text.includes('ASKING') && text.includes('LLEN') ? '+OK\r\n:7\r\n' : '',
+    );
+    const { ask, cluster } = await play(() => `-ASK 1 127.0.0.1:${target.server.port}\r\n`);
+    expect(await ask(cluster)).to.equal(7);
+  });
+
+  it('goes nowhere that must not be asked, however it is told to', async () => {
+    const { ask, cluster } = await play(() => '-MOVED 1 169.254.169.254:80\r\n');
+    expect(await errorOf(ask(cluster))).to.match(/169\.254\.169\.254 must not be asked/);
+    const sentinel = await play(() => '*2\r\n$9\r\n10.1.2.3\0\r\n$2\r\n80\r\n');
+    expect(await errorOf(sentinel.ask(sentinel.sentinel))).to.match(/^connection to redis failed/);
+    const other = await play(() => '*2\r\n$8\r\n10.1.2.3\r\n$2\r\n80\r\n');
+    expect(await errorOf(other.ask(other.sentinel))).to.match(/10\.1\.2\.3 must not be asked/);
+  });
+
+  it('takes nothing for a server that is none', async () => {
+    for (const told of [
+      '*-1\r\n',
+      '*0\r\n',
+      ':7\r\n',
+      '*2\r\n$1\r\na\r\n$1\r\nb\r\n',
+      '*2\r\n$1\r\na\r\n$5\r\n70000\r\n',
+    ]) {
+      const { ask, sentinel } = await play(() => told);
+      expect(await errorOf(ask(sentinel)), told).to.match(/knows no master "a"$/);
+    }
+    for (const told of ['-MOVED 1 a\r\n', '-MOVED x 127.0.0.1:1\r\n', '-MOVED 1 a:99999\r\n']) {
+      const { ask, cluster } = await play(() => told);
+      expect(await errorOf(ask(cluster)), told).to.match(/^MOVED /);
+    }
+  });
+});
