@@ -36,6 +36,7 @@ import type { ScaledJob } from './objects/scaled-job.ts';
 import type { ScaledObject } from './objects/scaled-object.ts';
 import type { TriggerAuthentication } from './objects/trigger-authentication.ts';
 import { KeySignal } from './plan/key-signal.ts';
+import { PushFollowers } from './plan/push-followers.ts';
 import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
 import type { ScaledObjectsOptions } from './scaled-objects-options.ts';
 import { writtenStatuses } from './statuses/written-statuses.ts';
@@ -183,12 +184,13 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     jobController() {
       const jobCollection = newCollection();
       const asked = new KeySignal();
+      const pushes = new PushFollowers({ clock });
       const term = { collection: jobCollection, memories: new JobMemories((key) => asked.tell(key)) };
       jobTerm = term;
       const jobs = new ResourceClient<ScaledJob>({ api: client, resource: SCALED_JOBS });
       const controller = scaledJobController({
         ...environment,
-        ...{ reader, types, collection: jobCollection, client: jobs, asked },
+        ...{ reader, types, collection: jobCollection, client: jobs, asked, pushes },
         memories: term.memories,
         others: followed.authenticationsOfJobs,
         objects: scaledJobs,
@@ -200,6 +202,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         ...controller,
         async [Symbol.asyncDispose]() {
           if (jobTerm === term) jobTerm = undefined;
+          pushes[Symbol.dispose]();
           await jobCollection[Symbol.asyncDispose]();
         },
       };

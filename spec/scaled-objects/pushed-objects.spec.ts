@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ExternalScalerServer } from '#spec/support/external-scaler-server.ts';
-import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
+import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 describe('scaledObjectsSubsystem, with a scaler that pushes', function () {
   this.timeout(60_000);
@@ -49,6 +49,32 @@ describe('scaledObjectsSubsystem, with a scaler that pushes', function () {
     await using stack = new AsyncDisposableStack();
     const { scaler, cluster } = await start(stack);
     await cluster.api.delete('/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web');
+    await cluster.holds(() => scaler.streams.size === 0);
+  });
+
+  it('makes Jobs when it is pushed, and listens no more when the ScaledJob is deleted', async () => {
+    await using scaler = await ExternalScalerServer.start(idle());
+    await using cluster = await startScaledObjectsCluster();
+    const triggers = [{ type: 'external-push', metadata: { scalerAddress: `127.0.0.1:${scaler.port}` } }];
+    const template = {
+      metadata: { labels: { app: 'work' } },
+      spec: { restartPolicy: 'OnFailure', containers: [{ name: 'main', image: 'work' }] },
+    };
+    await cluster.create(PATHS.scaledJobs, {
+      apiVersion: 'keda.sh/v1alpha1',
+      kind: 'ScaledJob',
+      metadata: { name: 'work' },
+      spec: { pollingInterval: 3600, jobTargetRef: { template }, triggers },
+    });
+    await cluster.lead();
+    await cluster.holds(() => scaler.streams.size === 1);
+    const jobs = async () =>
+      (await cluster.get('/apis/batch/v1/namespaces/default/jobs')).items.length as number;
+    expect(await jobs()).to.equal(0);
+    scaler.responses = { ...idle(), values: [{ metricName: 'queue', metricValue: 15 }], isActive: true };
+    scaler.push(true);
+    await cluster.holds(async () => (await jobs()) === 3);
+    await cluster.api.delete(`${PATHS.scaledJobs}/work`);
     await cluster.holds(() => scaler.streams.size === 0);
   });
 });

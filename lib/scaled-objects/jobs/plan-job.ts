@@ -4,6 +4,7 @@ import { containerEnvironment } from '../authentication/container-environment.ts
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { planTriggers } from '../plan/plan-triggers.ts';
+import type { PushFollowers } from '../plan/push-followers.ts';
 import { type PlannedObject, type PlannedTrigger, plannedMetrics } from '../triggers/planned-object.ts';
 import { JobCheckFailure } from './check-scaled-job.ts';
 import type { JobMemory } from './job-memory.ts';
@@ -68,7 +69,12 @@ function tellStarted(triggers: readonly PlannedTrigger[], own: ObjectEvents): vo
 export function collect(
   key: string,
   { spec }: ScaledJob,
-  { plan, collection, memory }: { plan: PlannedObject; collection: Collection; memory: JobMemory },
+  {
+    plan,
+    collection,
+    pushes,
+    memory,
+  }: { plan: PlannedObject; collection: Collection; pushes: PushFollowers; memory: JobMemory },
 ): void {
   const intervalMs = (spec.pollingInterval ?? DEFAULT_POLLING_S) * 1000;
   const wish = {
@@ -82,4 +88,8 @@ export function collect(
     { query, ...wish },
   ]);
   collection.replace(key, new Map(collectors));
+  pushes.replace(key, plan.triggers, (pushed) => {
+    for (const { metricName } of pushed.flatMap(({ metrics }) => metrics))
+      collection.askSoon(key, metricName);
+  });
 }

@@ -9,6 +9,7 @@ import { requestsOf } from '../objects/annotations.ts';
 import { eventsOf } from '../objects/object-events.ts';
 import { FINALIZER } from '../objects/resources.ts';
 import type { ScaledJob, ScaledJobStatus } from '../objects/scaled-job.ts';
+import type { PushFollowers } from '../plan/push-followers.ts';
 import type { WrittenStatuses } from '../statuses/written-statuses.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
 import { checkScaledJob, JobCheckFailure } from './check-scaled-job.ts';
@@ -25,6 +26,7 @@ export interface ScaledJobDependencies {
   /** What has objects planned again: their authentications. */
   readonly others: readonly Watched[];
   readonly collection: Collection;
+  readonly pushes: PushFollowers;
   readonly client: ResourceClient<ScaledJob>;
   readonly statuses: WrittenStatuses<ScaledJobStatus, ScaledJob>;
   readonly jobs: JobClient;
@@ -42,9 +44,13 @@ const LOOK_AGAIN_MS = 15_000;
 
 /** Makes Jobs of what triggers tell. A new one for each term as leader. */
 export function scaledJobController(dependencies: ScaledJobDependencies): Controller {
-  const { objects, others, asked, memories, collection, client, clock, statuses } = dependencies;
-  const stop = (key: string) => {
+  const { objects, others, asked, memories, collection, pushes, client, clock, statuses } = dependencies;
+  const stopAsking = (key: string) => {
     collection.replace(key, new Map());
+    pushes.replace(key, [], () => {});
+  };
+  const stop = (key: string) => {
+    stopAsking(key);
     memories.forget(key);
   };
   return {
@@ -79,7 +85,7 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
         checkScaledJob(object);
         const options = { ...dependencies, own, signal };
         const plan = await plannedFor(object, memory, options);
-        collect(key, object, { plan, collection, memory });
+        collect(key, object, { plan, collection, pushes, memory });
         const made = await makeJobs(object, { ...options, key, plan, memory });
         const status = statusOf(object, plan, { ...made, nowMs: clock.nowMs() });
         tellChanges(object, status, own);
@@ -89,7 +95,7 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof JobCheckFailure)) throw error;
-        collection.replace(key, new Map()); // nothing is made of what they would tell
+        stopAsking(key); // nothing is made of what they would tell
         if (memory.refusal !== error.full) own.warning('ScaledJobCheckFailed', error.full);
         memory.refusal = error.full;
         const conditions = withJobConditions(object.status?.conditions, jobCheckFailed(error.message));
