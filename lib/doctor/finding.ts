@@ -1,7 +1,7 @@
 import { type Diagnoses, type Diagnosis, remedyOf } from './diagnosis.ts';
 
 /** One thing that was looked at, and how it was found. */
-export type Finding = Sound | Faulty | Unchecked;
+export type Finding = Sound | Problem | Unchecked;
 
 /** As it should be; or worth a note, though nothing is wrong. */
 export interface Sound {
@@ -12,7 +12,7 @@ export interface Sound {
 }
 
 /** Not as it should be. */
-export interface Faulty {
+export interface Problem {
   readonly status: 'failed';
   readonly subject: string;
   readonly seen: string;

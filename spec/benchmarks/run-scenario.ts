@@ -56,7 +56,7 @@ export interface ScenarioResult {
 
 const READY_WITHIN_MS = 120_000;
 
-/** Runs the server on one scenario, alone but for the simulator and, in its turn, the load generator. */
+/** Runs the server on one scenario, alone but for the simulator and, the load generator after it. */
 export async function runScenario(
   scenario: BenchmarkScenario,
   options: BenchmarkOptions,

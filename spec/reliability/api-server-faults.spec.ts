@@ -54,7 +54,7 @@ describe('an API server that fails', () => {
       if (server.clock.monotonicMs() > endMs)
         throw new Error(`It did not hold in ${durationMs} ms: ${holds}`);
       await server.clock.advance(250);
-      await server.get('/livez'); // sockets, which know no manual clock, get their turns
+      await server.get('/livez'); // sockets, which know no manual clock, get to run
     }
   }
 

@@ -131,7 +131,7 @@ describe('a server under load', function () {
       expect((await system.ask(PODS)).status).to.equal(200);
       const refusedBefore = refused;
       await probe();
-      // A probe takes its turn: it waits for no more than what was there before it, and so does its successor.
+      // A probe waits in line: it waits for no more than what was there before it, and so does its successor.
       expect(refused - refusedBefore).to.be.below(20 * FLOODING_CLIENTS);
       isOver = true;
       await flooded;

@@ -7,7 +7,7 @@ const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
 const NODES = 3;
 const NODE_NAMES = ['node-1', 'node-2', 'node-3'];
 const STANDSTILL_MS = 120_000;
-/** The longest wait for a node's turn, and the first responses are published a second later. */
+/** The longest wait until a node is asked, and the first responses are published a second later. */
 const FIRST_RESPONSES_MS = NODES * 8 + 1_000;
 
 describe('a server that stood still for two minutes', () => {

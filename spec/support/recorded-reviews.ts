@@ -11,7 +11,7 @@ export interface RecordedReviews {
   readonly logger: RecordingLogger;
   /** What was asked, by path and body. */
   readonly asked: { readonly path: string; readonly body: unknown }[];
-  /** What the next questions are responded to with. */
+  /** What the next requests are responded to with. */
   response: (review: unknown) => unknown;
 }
 

@@ -64,7 +64,7 @@ export class ScrapeCycles {
     const endMs = this.#dueMs + (this.#count === 1 ? SECOND_CYCLE_AFTER_MS : RESOLUTION_MS);
     while (!(await haveFailed())) {
       if (clock.monotonicMs() >= endMs - 500) throw new Error(`fewer than ${count} kubelets failed in time`);
-      await clock.advance(500); // between two steps sockets get their turns
+      await clock.advance(500); // between two steps sockets get to run
     }
   }
 

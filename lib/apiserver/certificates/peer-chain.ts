@@ -7,7 +7,7 @@ import { type ChainValidity, CLIENT_AUTHENTICATION, verifyChain } from './verify
 const MAX_CERTIFICATES = 10;
 
 /** For so long a chain that is not good is not looked at again: a user's is tried for the front proxy's with each request. */
-const FAULT_KEPT_MS = 10_000;
+const ERROR_KEPT_MS = 10_000;
 
 /** Why a chain is not good, and until when it is not looked at again. */
 interface ChainError {
@@ -50,7 +50,7 @@ export class PeerChain {
       return verifyChain(this.#certificates, { authorities, usage: CLIENT_AUTHENTICATION, nowMs });
     } catch (cause) {
       const error = cause instanceof Error ? cause : new Error(String(cause));
-      return { error, fromMs: nowMs, toMs: nowMs + FAULT_KEPT_MS };
+      return { error, fromMs: nowMs, toMs: nowMs + ERROR_KEPT_MS };
     }
   }
 }

@@ -11,8 +11,8 @@ export interface PacedRequest {
 const MOST_AT_ONCE = 16;
 
 /**
- * Begins requests, no more than a few in each time slice: thousands may come in one packet. Those that wait begin by turns of
- * the addresses that they come from. A request that was taken back meanwhile, as by RST_STREAM, never begins.
+ * Begins requests, no more than a few in each time slice: thousands may come in one packet. Of those that wait, each
+ * address that they come from begins one before any begins another. A request that was taken back meanwhile, as by RST_STREAM, never begins.
  */
 export class RequestPacer {
   readonly #waiting = new Map<string, Set<PacedRequest>>();

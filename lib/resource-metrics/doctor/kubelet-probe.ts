@@ -118,14 +118,14 @@ function isExcessive(error: unknown): boolean {
   return error instanceof ExcessiveResponse && error.bound !== 'memory';
 }
 
-const CERTIFICATE_FAULTS = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_(CA|PURPOSE)|ERR_TLS_CERT)/;
+const CERTIFICATE_ERRORS = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_(CA|PURPOSE)|ERR_TLS_CERT)/;
 
 function outcomeOf(error: unknown, nodeName: string, target: ScrapeTarget): AttemptOutcome {
   const because = reasonOf(error, nodeName, target);
   if (error instanceof KubeletStatusError) return { kind: 'refused', statusCode: error.statusCode, because };
   if (isExcessive(error)) return { kind: 'excessive', because };
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-  if (code !== undefined && CERTIFICATE_FAULTS.test(code)) return { kind: 'untrusted', because, code };
+  if (code !== undefined && CERTIFICATE_ERRORS.test(code)) return { kind: 'untrusted', because, code };
   return { kind: 'failed', because, code };
 }
 

@@ -7,17 +7,16 @@ const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 const PAUSE_MS = 100;
 
 /** What clients of every kind ask for. */
-const QUESTIONS: readonly { readonly path: string; readonly accept?: string; readonly encoding?: string }[] =
-  [
-    { path: PODS },
-    { path: PODS, accept: 'application/vnd.kubernetes.protobuf' },
-    { path: `${PODS}?labelSelector=app`, encoding: 'gzip' },
-    { path: '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods', accept: TABLE },
-    { path: '/apis/metrics.k8s.io/v1beta1/nodes' },
-    { path: '/apis/metrics.k8s.io/v1beta1' },
-    { path: '/openapi/v3', encoding: 'gzip' },
-    { path: '/livez?verbose' },
-  ];
+const REQUESTS: readonly { readonly path: string; readonly accept?: string; readonly encoding?: string }[] = [
+  { path: PODS },
+  { path: PODS, accept: 'application/vnd.kubernetes.protobuf' },
+  { path: `${PODS}?labelSelector=app`, encoding: 'gzip' },
+  { path: '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods', accept: TABLE },
+  { path: '/apis/metrics.k8s.io/v1beta1/nodes' },
+  { path: '/apis/metrics.k8s.io/v1beta1' },
+  { path: '/openapi/v3', encoding: 'gzip' },
+  { path: '/livez?verbose' },
+];
 
 /** Asks for everything and leaves once the response begins, until the signal aborts. */
 export async function leaveOn(
@@ -44,7 +43,7 @@ export async function askOn(
   onFailure: (what: string) => void,
 ): Promise<void> {
   for (let turn = 0; !signal.aborted; turn++) {
-    const { path, accept, encoding } = QUESTIONS[turn % QUESTIONS.length] ?? { path: PODS };
+    const { path, accept, encoding } = REQUESTS[turn % REQUESTS.length] ?? { path: PODS };
     const headers = {
       ...(accept === undefined ? {} : { Accept: accept }),
       ...(encoding === undefined ? {} : { 'Accept-Encoding': encoding }),

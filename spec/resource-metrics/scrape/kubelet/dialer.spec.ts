@@ -135,7 +135,7 @@ describe('Dialer', () => {
     const first = failure(hanging.port);
     await until(clock, () => silent.length === 1);
     const second = failure(healthy.port);
-    for (let turn = 0; turn < 20; turn++) await clock.advance(0); // connected, and waiting for its turn
+    for (let turn = 0; turn < 20; turn++) await clock.advance(0); // connected, and waiting for its handshake
     await clock.advance(250); // by then the silence is the other kubelet's own
     expect(await second).to.equal('connected');
     await clock.advance(2750);

@@ -123,9 +123,9 @@ describe('KubeletClient', () => {
 
   it('asks again, once, when a kept connection is closed under the request', async () => {
     const closing = (socket: net.Socket, index: number) => {
-      let questions = 0;
+      let requests = 0;
       socket.on('data', () => {
-        if (index === 0 && ++questions === 2) socket.destroy();
+        if (index === 0 && ++requests === 2) socket.destroy();
         else socket.write(httpResponse(`from ${index}`));
       });
     };
