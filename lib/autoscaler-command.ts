@@ -4,6 +4,7 @@ import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment.ts';
 import { type AutoscalerCommandLine, parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { limitHeapGrowth } from '#lib/limit-heap-growth.ts';
+import { growYoungGeneration } from '#lib/limit-young-generation.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import type { Program } from './program.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
@@ -22,6 +23,7 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
   else if (commandLine.kind === 'doctor') return (await examine(commandLine, program)) ? 0 : 1;
   else {
     limitHeapGrowth();
+    if (commandLine.options.controllers.has('hpa')) growYoungGeneration();
     const identity = `${hostname()}_${randomUUID()}`;
     await serveUntilStopped(commandLine, program, (options, environment) =>
       startAutoscaler(options, { ...environment, identity }),

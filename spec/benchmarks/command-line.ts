@@ -23,6 +23,8 @@ export interface CommandLine {
   readonly controllers: boolean;
   /** Whether to measure what collecting and serving metrics for HPAs costs. */
   readonly metricsAdapter: boolean;
+  /** Whether to measure what deciding HPAs costs. */
+  readonly hpas: boolean;
   readonly measure: {
     readonly kubeletPsi: boolean;
     readonly settleMs: number;
@@ -45,7 +47,8 @@ export interface CommandLine {
 const FOREIGN_TEXT = 'foreign-text';
 const CONTROLLERS = 'controllers';
 const METRICS_ADAPTER = 'metrics-adapter';
-const NO_SCENARIOS = [FOREIGN_TEXT, CONTROLLERS, METRICS_ADAPTER];
+const HPAS = 'hpa';
+const NO_SCENARIOS = [FOREIGN_TEXT, CONTROLLERS, METRICS_ADAPTER, HPAS];
 
 const LOAD_NAMES = BACKGROUND_LOADS.map(({ name }) => name);
 
@@ -60,6 +63,8 @@ ${SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(8)}${describeScenario(sc
           10,000 CronHorizontalPodAutoscalers, of which 100 a second are changed, followed by an autoscaler
   ${METRICS_ADAPTER}
           1,000 HPAs with two External metrics and one of 3 pods each, collected every 15 s and asked for
+  ${HPAS}
+          5,000 HorizontalPodAutoscalers every 15 s and 1,000 every 5 s, decided by an autoscaler
 
 Flags:
   --without-psi       let kubelets respond as those before 1.34 did, without pressure and IO
@@ -114,6 +119,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     foreignText: chosenOnes.includes(FOREIGN_TEXT),
     controllers: chosenOnes.includes(CONTROLLERS),
     metricsAdapter: chosenOnes.includes(METRICS_ADAPTER),
+    hpas: chosenOnes.includes(HPAS),
     measure: {
       kubeletPsi: !values['without-psi'],
       settleMs: seconds('settle-seconds') * 1000,

@@ -11,6 +11,13 @@ import {
 } from './controllers/measure-controllers.ts';
 import { measureForeignText, reportForeignText } from './foreign-text.ts';
 import {
+  HPAS_SCENARIOS,
+  type HpasResult,
+  type HpasScenario,
+  measureHpas,
+  reportHpas,
+} from './hpa/measure-hpas.ts';
+import {
   METRICS_ADAPTER_SCENARIO,
   type MetricsAdapterResult,
   measureMetricsAdapter,
@@ -34,7 +41,7 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-const { help, json, scenarios, foreignText, controllers, metricsAdapter, measure, against, turns } =
+const { help, json, scenarios, foreignText, controllers, metricsAdapter, hpas, measure, against, turns } =
   parseCommandLine(process.argv.slice(2));
 
 if (help) {
@@ -71,11 +78,21 @@ if (help) {
   if (reconciled && !json) console.log(`${reportControllers(reconciled)}\n`);
   const collected = metricsAdapter ? await runMetricsAdapter() : undefined;
   if (collected && !json) console.log(`${reportMetricsAdapter(collected)}\n`);
+  const decided: HpasResult[] = [];
+  for (const scenario of hpas ? HPAS_SCENARIOS : []) {
+    const result = await runHpas(scenario);
+    decided.push(result);
+    if (!json) console.log(`${reportHpas(result)}\n`);
+  }
   if (json) {
     const controllers = reconciled && { ...reconciled, latenciesMs: quantilesOf(reconciled.latenciesMs) };
+    const hpas = decided.map(({ reactionsMs, ...one }) => ({
+      ...one,
+      reactionsMs: quantilesOf(reactionsMs),
+    }));
     console.log(
       JSON.stringify(
-        { machine, scenarios: all, foreignText: texts, controllers, metricsAdapter: collected },
+        { machine, scenarios: all, foreignText: texts, controllers, metricsAdapter: collected, hpas },
         undefined,
         2,
       ),
@@ -96,6 +113,14 @@ async function runMetricsAdapter(): Promise<MetricsAdapterResult> {
     program: OURS,
     signal: interruption.signal,
     onProgress: (what) => console.error(`metrics-adapter: ${what}`),
+  });
+}
+
+async function runHpas(scenario: HpasScenario): Promise<HpasResult> {
+  return await measureHpas(scenario, {
+    program: OURS,
+    signal: interruption.signal,
+    onProgress: (what) => console.error(`${scenario.hpas} hpa: ${what}`),
   });
 }
 

@@ -4,6 +4,7 @@ import type { Explanation } from '../explanation.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
+import { spreadOf } from '../spread-of.ts';
 import type { AutoMinLog } from './auto-min-log.ts';
 import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from './auto-min-settings.ts';
 import { judgeWeek, type MinimumChange } from './judge-week.ts';
@@ -37,12 +38,14 @@ export interface AutoMinDependencies {
 }
 
 interface Known {
-  readonly uid: string;
+  /** As it was seen last. */
+  hpa: FollowedHpa;
   week: Week;
-  kept: { readonly text: string; readonly atMs: number } | undefined;
+  /** What the store has of it. */
+  text: string | undefined;
 }
 
-/** Peaks that rise are kept this often at most; a process that is killed forgets what rose since. */
+/** The peaks of a namespace are kept this often if some have risen; a process that is killed forgets what rose since. */
 const KEEP_EVERY_MS = 600_000;
 /** HPAs are judged within this time after midnight, not all at once. */
 const SPREAD_MS = 3_600_000;
@@ -50,7 +53,12 @@ const SPREAD_MS = 3_600_000;
 /** Lets the minReplicas of HPAs follow their week, for one term of a leader. */
 export class AutoMinReplicas {
   readonly #dependencies: AutoMinDependencies;
-  readonly #known = new Map<string, Known>();
+  /** By namespace and name. */
+  readonly #known = new Map<string, Map<string, Known>>();
+  /** When the weeks of a namespace were kept. */
+  readonly #keptAtMs = new Map<string, number>();
+  /** Whether weeks could not be kept lately, which was told. */
+  #isFailing = false;
 
   constructor(dependencies: AutoMinDependencies) {
     this.#dependencies = dependencies;
@@ -71,17 +79,22 @@ export class AutoMinReplicas {
     if (isHeldUp(hpa)) return log.tell(key, 'left alone while a Cron-HPA holds up the target');
     const today = dayOf(nowMs);
     const known = await this.#knownOf(hpa, today, signal);
+    known.hpa = hpa;
     known.week = measured(known.week, hpa, { explanation, today });
-    const isDue = today > (known.week.judgedDay ?? 0) && nowMs >= startOfDayMs(today) + spreadMs(key);
-    if (isDue) await this.#judge(hpa, known, { settings, today, nowMs, signal });
-    else if (nowMs - (known.kept?.atMs ?? Number.NEGATIVE_INFINITY) >= KEEP_EVERY_MS)
-      await this.#keep(hpa, known, nowMs);
+    const isDue = !isJudged(known.week, today) && nowMs >= startOfDayMs(today) + spreadOf(key) * SPREAD_MS;
+    if (isDue) await this.#judge(hpa, known, { settings, today, signal });
+    else await this.#keepNamespace(namespace, nowMs);
   }
 
   /** An HPA is no more. */
   async forget(namespace: string, name: string): Promise<void> {
     const { store, log, isDryRun } = this.#dependencies;
-    this.#known.delete(`${namespace}/${name}`);
+    const others = this.#known.get(namespace);
+    others?.delete(name);
+    if (others?.size === 0) {
+      this.#known.delete(namespace);
+      this.#keptAtMs.delete(namespace);
+    }
     log.forget(`${namespace}/${name}`);
     if (!isDryRun) await store.put(namespace, weekKey(name), undefined);
   }
@@ -89,18 +102,18 @@ export class AutoMinReplicas {
   async #knownOf(hpa: FollowedHpa, today: number, signal: AbortSignal): Promise<Known> {
     const { store, weekBefore, logger } = this.#dependencies;
     const { namespace, name, uid } = hpa.metadata;
-    const key = `${namespace}/${name}`;
-    const known = this.#known.get(key);
-    if (known?.uid === uid) return known;
+    const known = this.#known.get(namespace)?.get(name);
+    if (known?.hpa.metadata.uid === uid) return known;
     const text = await store.get(namespace, weekKey(name));
     const record = text === undefined ? undefined : parseWeek(text);
-    const isOurs = text !== undefined && record?.uid === uid;
+    const isOurs = record?.uid === uid;
     const made: Known = {
-      uid,
-      week: isOurs && record ? record.week : emptyWeek(today),
-      kept: isOurs ? { text, atMs: Number.NEGATIVE_INFINITY } : undefined,
+      hpa,
+      week: isOurs ? record.week : emptyWeek(today),
+      text: isOurs ? text : undefined,
     };
-    this.#known.set(key, made);
+    const others = this.#known.get(namespace) ?? new Map<string, Known>();
+    this.#known.set(namespace, others.set(name, made));
     if (!isOurs && weekBefore) {
       // Deciding does not wait for it.
       weekBefore(hpa, today, signal).then(
@@ -116,11 +129,7 @@ export class AutoMinReplicas {
     return made;
   }
 
-  async #judge(
-    hpa: FollowedHpa,
-    known: Known,
-    { settings, today, nowMs, signal }: JudgingOptions,
-  ): Promise<void> {
+  async #judge(hpa: FollowedHpa, known: Known, { settings, today, signal }: JudgingOptions): Promise<void> {
     const { options, log, isDryRun } = this.#dependencies;
     const { namespace, name } = hpa.metadata;
     const { minReplicas = 1, maxReplicas } = hpa.spec;
@@ -130,7 +139,7 @@ export class AutoMinReplicas {
     const judgement = judgeWeek({ week, goals, minReplicas, maxReplicas, settings, weights, today });
     known.week = { ...week, judgedDay: today };
     // Kept first: who is killed after it says too little rather than the same again.
-    if (!(await this.#keep(hpa, known, nowMs))) {
+    if (!(await this.#keep(known))) {
       known.week = week;
       return;
     }
@@ -174,24 +183,37 @@ export class AutoMinReplicas {
     if (!isDryRun) tell(hpa, { reason, message });
   }
 
+  /** Keeps what has risen in a namespace, all of it at once, for it is one object; namespaces at times of their own. */
+  async #keepNamespace(namespace: string, nowMs: number): Promise<void> {
+    const keptAtMs = this.#keptAtMs.get(namespace);
+    if (keptAtMs !== undefined && Math.abs(nowMs - keptAtMs) < KEEP_EVERY_MS) return;
+    this.#keptAtMs.set(
+      namespace,
+      keptAtMs === undefined ? nowMs - spreadOf(namespace) * KEEP_EVERY_MS : nowMs,
+    );
+    if (keptAtMs === undefined) return;
+    await Promise.all([...(this.#known.get(namespace)?.values() ?? [])].map((known) => this.#keep(known)));
+  }
+
   /** @returns whether it is kept */
-  async #keep({ metadata, spec }: FollowedHpa, known: Known, nowMs: number): Promise<boolean> {
+  async #keep(known: Known): Promise<boolean> {
     const { store, isDryRun, logger } = this.#dependencies;
-    const { namespace, name, uid } = metadata;
     if (isDryRun) return true;
+    const { metadata, spec } = known.hpa;
+    const { namespace, name, uid } = metadata;
     const names = new Set(metricGoals(spec).flatMap((goal) => goal?.metric ?? []));
     known.week = withMetricsOf(known.week, names);
     const text = formatWeek({ uid, week: known.week });
-    if (text !== known.kept?.text) {
-      try {
-        await store.put(namespace, weekKey(name), text);
-      } catch (error) {
-        logger.error('Cannot keep the week of an HPA', error, { namespace, name });
-        known.kept = { text: known.kept?.text ?? '', atMs: nowMs }; // tried again later
-        return false;
-      }
+    if (text === known.text) return true;
+    try {
+      await store.put(namespace, weekKey(name), text);
+    } catch (error) {
+      if (!this.#isFailing) logger.error('Cannot keep the weeks of HPAs', error, { namespace, name });
+      this.#isFailing = true;
+      return false; // tried again later
     }
-    known.kept = { text, atMs: nowMs };
+    this.#isFailing = false;
+    known.text = text;
     return true;
   }
 }
@@ -199,7 +221,6 @@ export class AutoMinReplicas {
 interface JudgingOptions {
   readonly settings: AutoMinSettings;
   readonly today: number;
-  readonly nowMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -228,9 +249,7 @@ function isOwned({ metadata: { ownerReferences = [] } }: FollowedHpa): boolean {
   return ownerReferences.some(({ controller }) => controller === true);
 }
 
-/** When after midnight an HPA is judged; a number that its key has for good. */
-function spreadMs(key: string): number {
-  let hash = 0;
-  for (let place = 0; place < key.length; place++) hash = (Math.imul(hash, 31) + key.charCodeAt(place)) >>> 0;
-  return (hash / 2 ** 32) * SPREAD_MS;
+/** Whether nothing more is to be said today. A day far ahead was told by a clock that was wrong. */
+function isJudged({ judgedDay }: Week, today: number): boolean {
+  return judgedDay !== undefined && judgedDay >= today && judgedDay <= today + 1;
 }

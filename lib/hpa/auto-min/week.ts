@@ -38,12 +38,15 @@ export function emptyWeek(firstDay: number): Week {
   return { firstDay, judgedDay: undefined, peaks: new Map() };
 }
 
-/** Takes in what was measured; the same week where that is no peak. What is too old to count goes. */
+/**
+ * Takes in what was measured; the same week where that is no peak. What is too old to count goes, and what a clock that was
+ * wrong has put days ahead.
+ */
 export function withPeak(week: Week, metric: string, peak: DayPeak): Week {
   const days = week.peaks.get(metric) ?? [];
   const known = days.find(({ day }) => day === peak.day);
   if (known && carriedOf(known) >= carriedOf(peak)) return week;
-  const others = days.filter(({ day }) => day !== peak.day && day >= peak.day - WEEK_DAYS);
+  const others = days.filter(({ day }) => day !== peak.day && Math.abs(day - peak.day) <= WEEK_DAYS);
   const all = [...others, peak].sort((one, other) => one.day - other.day);
   return { ...week, peaks: new Map(week.peaks).set(metric, all) };
 }

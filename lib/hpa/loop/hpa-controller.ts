@@ -86,7 +86,9 @@ export function hpaController(dependencies: HpaDependencies): Controller {
       due.follow(key, hpa.metadata.namespace, schedule.periodMs);
       const waitMs = due.untilDueMs(key, hpa, clock.monotonicMs());
       if (waitMs > 0) return { requeueAfterMs: waitMs };
-      if (schedule.problem && due.isNew(key, hpa)) tell(hpa, dependencies, invalidPeriod(schedule.problem));
+      const isChanged = due.isNew(key, hpa);
+      const dueAtMs = clock.monotonicMs() + waitMs;
+      if (schedule.problem && isChanged) tell(hpa, dependencies, invalidPeriod(schedule.problem));
 
       const other = options.isDryRun ? undefined : others.lately(key, QUIET_PERIODS * schedule.periodMs);
       if (other) {
@@ -100,6 +102,7 @@ export function hpaController(dependencies: HpaDependencies): Controller {
         series.reconciled(outcome, clock.monotonicMs() - startedAtMs);
       }
       const nowMs = clock.monotonicMs();
+      if (!isChanged) series.late(nowMs - dueAtMs);
       const untilMs = untilNextMs(schedule, nowMs);
       due.decided(key, hpa, nowMs + untilMs);
       return { requeueAfterMs: untilMs };
@@ -182,7 +185,8 @@ async function keep(
   const windows = keptWindows(hpa.spec, options.config);
   const { namespace, name, uid } = hpa.metadata;
   try {
-    await memories.keep({ namespace, name, uid }, memory, { windows, intent, nowMs });
+    const currentReplicas = scaleTo === undefined ? from : undefined;
+    await memories.keep({ namespace, name, uid }, memory, { currentReplicas, windows, intent, nowMs });
     series.memoryKept(true);
   } catch (error) {
     acting.signal.throwIfAborted();

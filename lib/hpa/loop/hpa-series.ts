@@ -7,6 +7,8 @@ const PREFIX = 'horizontal_pod_autoscaler_controller';
 /** From a millisecond to 16 s, each twice the one before, as Kubernetes has them. */
 const BUCKETS_S = Array.from({ length: 15 }, (_, place) => 0.001 * 2 ** place);
 
+const LAG_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
 type Action = 'scale_up' | 'scale_down' | 'none';
 
 /** The `horizontal_pod_autoscaler_controller_*` series of Kubernetes, and what alerts need beside them. */
@@ -18,6 +20,7 @@ export class HpaSeries {
   readonly #reversals: Counter<'namespace' | 'name'>;
   readonly #dryRuns: Counter<'agrees'>;
   readonly #memoryFailures: Counter;
+  readonly #lag: Histogram;
   readonly #lastActions = new Map<string, Action>();
   #isMemoryKept = true;
 
@@ -62,7 +65,18 @@ export class HpaSeries {
       help: 'How often what is remembered of an HPA could not be kept for a restart',
       registers,
     });
+    this.#lag = new Histogram({
+      name: 'autoscaler_hpa_lag_seconds',
+      help: 'How long after it was due an HPA had been decided and acted on',
+      buckets: LAG_BUCKETS_S,
+      registers,
+    });
     addGauges(registers, decisions);
+  }
+
+  /** An HPA that was due by its period has been acted on. */
+  late(lagMs: number): void {
+    this.#lag.observe(lagMs / 1000);
   }
 
   reconciled({ explanation, error }: Outcome, durationMs: number): void {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
+import { spreadOf } from '../spread-of.ts';
 
 /** How often an HPA is decided, where that differs from the controller's period. */
 export const RESYNC_PERIOD = 'platform.stke/resync-period';
@@ -9,7 +10,7 @@ const SHORTEST_PERIOD_MS = 1000;
 /** A longer one says nothing: Kubernetes' timers and ours end there. */
 const LONGEST_PERIOD_MS = 86_400_000;
 /** HPAs of one namespace are decided within this time of one another, for they share what was read. */
-const SPREAD_MS = 1000;
+const SPREAD_MS = 500;
 
 /** How often an HPA is decided, and when within that time. */
 export interface SyncSchedule {
@@ -21,7 +22,8 @@ export interface SyncSchedule {
 
 /**
  * The period of an HPA: its own, or that of the controller. Namespaces are spread over the period; HPAs of one namespace
- * follow one another, so that a list of what its pods use is young for all of them.
+ * follow one another, so that a list of what its pods use is young for all of them; where their periods differ, too, as long
+ * as one is a multiple of the other.
  */
 export function syncSchedule(
   { metadata: { namespace, name, annotations } }: Pick<FollowedHpa, 'metadata'>,
@@ -32,7 +34,8 @@ export function syncSchedule(
   const isValid = own !== undefined && own >= SHORTEST_PERIOD_MS && own <= LONGEST_PERIOD_MS;
   const periodMs = isValid ? own : defaultPeriodMs;
   const spreadMs = Math.min(SPREAD_MS, periodMs / 5);
-  const phaseMs = spread(namespace) * periodMs + spread(`${namespace}/${name}`) * spreadMs;
+  const placeMs = (spreadOf(namespace) * LONGEST_PERIOD_MS) % periodMs;
+  const phaseMs = placeMs + spreadOf(`${namespace}/${name}`) * spreadMs;
   if (text === undefined || isValid) return { periodMs, phaseMs };
   const problem = `the annotation ${RESYNC_PERIOD} ${JSON.stringify(text.slice(0, 64))} is no duration from 1s to 24h; ${periodMs / 1000}s is used`;
   return { periodMs, phaseMs, problem };
@@ -107,12 +110,4 @@ function isSameWish(one: FollowedHpa, other: FollowedHpa): boolean {
     isDeepStrictEqual(one.spec, other.spec) &&
     one.metadata.annotations?.[RESYNC_PERIOD] === other.metadata.annotations?.[RESYNC_PERIOD]
   );
-}
-
-/** A number in [0, 1) that a text has for good (FNV-1a). */
-function spread(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let place = 0; place < text.length; place++)
-    hash = Math.imul(hash ^ text.charCodeAt(place), 0x01000193);
-  return (hash >>> 0) / 2 ** 32;
 }

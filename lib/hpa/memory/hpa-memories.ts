@@ -1,5 +1,5 @@
 import { type HpaMemory, NO_MEMORY } from '../objects/hpa-memory.ts';
-import { isOutdated, type KeptWindows, keptMemory, restoredMemory } from './kept-memory.ts';
+import { isOutdated, type KeptMemory, type KeptWindows, keptMemory, restoredMemory } from './kept-memory.ts';
 import {
   formatRecord,
   type MemoryRecord,
@@ -77,13 +77,20 @@ export class HpaMemories {
     hpa: Rememberer,
     memory: HpaMemory,
     {
+      currentReplicas,
       windows,
       intent,
       nowMs,
-    }: { readonly windows: KeptWindows; readonly intent?: ScaleIntent | undefined; readonly nowMs: number },
+    }: {
+      readonly currentReplicas: number | undefined;
+      readonly windows: KeptWindows;
+      readonly intent?: ScaleIntent | undefined;
+      readonly nowMs: number;
+    },
   ): Promise<void> {
     const known = this.#memories.get(`${hpa.namespace}/${hpa.name}`);
     const kept = keptMemory(memory, windows, nowMs);
+    if (!known?.record && !intent && saysNothingBut(kept, currentReplicas)) return;
     if (known?.record && !isOutdated(withIntent(known.record), kept, windows, nowMs)) return;
     const record = { ...withoutIntent(kept, intent), uid: hpa.uid, intent };
     await this.#store.put(hpa.namespace, hpa.name, formatRecord(record));
@@ -103,6 +110,13 @@ export class HpaMemories {
     this.#memories.delete(`${namespace}/${name}`);
     await this.#store.put(namespace, name, undefined);
   }
+}
+
+/** Whether a memory is what anybody takes for it who has none: that what there is was recommended. */
+function saysNothingBut(kept: KeptMemory, currentReplicas: number | undefined): boolean {
+  const { recommendations, latest, scaleUpEvents, scaleDownEvents } = kept;
+  const count = recommendations.length + scaleUpEvents.length + scaleDownEvents.length;
+  return count === 0 && latest?.replicas === currentReplicas;
 }
 
 /** Takes the event of a scaling out that is told as one about to be written. */

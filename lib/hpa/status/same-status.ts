@@ -13,18 +13,16 @@ export function isSameStatus(one: HpaStatus | undefined, other: HpaStatus): bool
 /** The status that the API server shows of an HPA that nobody has reconciled. */
 const UNWRITTEN: HpaStatus = { currentReplicas: 0, desiredReplicas: 0 };
 
-/** @param path the names of the field and of what it is in */
-function isSame(one: unknown, other: unknown, ...path: readonly string[]): boolean {
+/** @param name of the field, and `parent` of what it is in */
+function isSame(one: unknown, other: unknown, name = '', parent = ''): boolean {
   if (one === other || (isEmpty(one) && isEmpty(other))) return true;
-  if (typeof one === 'string' && typeof other === 'string') return isSameText(one, other, path);
+  if (typeof one === 'string' && typeof other === 'string') return isSameText(one, other, name, parent);
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
-    return COUNTS.has(path[0] ?? '') && (one ?? 0) === (other ?? 0);
+    return COUNTS.has(name) && (one ?? 0) === (other ?? 0);
   }
   const [first, second] = [one as Record<string, unknown>, other as Record<string, unknown>];
-  const [parent = ''] = path;
-  for (const name in first) if (!isSame(first[name], second[name], name, parent)) return false;
-  for (const name in second)
-    if (!(name in first) && !isSame(undefined, second[name], name, parent)) return false;
+  for (const key in first) if (!isSame(first[key], second[key], key, name)) return false;
+  for (const key in second) if (!(key in first) && !isSame(undefined, second[key], key, name)) return false;
   return true;
 }
 
@@ -38,7 +36,7 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
-function isSameText(one: string, other: string, [name = '', parent]: readonly string[]): boolean {
+function isSameText(one: string, other: string, name: string, parent: string): boolean {
   if (name === 'lastScaleTime' || name === 'lastTransitionTime') return Date.parse(one) === Date.parse(other);
   if (parent !== 'current') return false;
   try {

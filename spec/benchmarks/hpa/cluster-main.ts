@@ -1,0 +1,32 @@
+// A process of its own for a cluster of HPAs: told what to do, and tells what comes of it, by messages.
+import { ScaledCluster, type ScaledClusterOptions } from './scaled-cluster.ts';
+
+/** What the process is told. */
+export type ClusterOrder =
+  | { readonly kind: 'counts' }
+  | { readonly kind: 'raise'; readonly index: number; readonly percent: number };
+
+/** What it tells. */
+export type ClusterMessage =
+  | { readonly kind: 'ready'; readonly kubeconfig: string }
+  | { readonly kind: 'failed'; readonly problem: string }
+  | { readonly kind: 'counts'; readonly counts: ScaledCluster['counts'] }
+  | { readonly kind: 'scaled'; readonly index: number; readonly afterMs: number };
+
+const tell = (message: ClusterMessage) => void process.send?.(message);
+
+try {
+  const options = JSON.parse(process.argv[2] ?? '') as ScaledClusterOptions;
+  const cluster = await ScaledCluster.start(options);
+  process.once('disconnect', () => void cluster[Symbol.asyncDispose]().finally(() => process.exit()));
+  process.on('message', (order: ClusterOrder) => {
+    if (order.kind === 'counts') return tell({ kind: 'counts', counts: cluster.counts });
+    const { index, percent } = order;
+    void cluster.raise(index, percent).then((afterMs) => tell({ kind: 'scaled', index, afterMs }));
+  });
+  tell({ kind: 'ready', kubeconfig: cluster.kubeconfig });
+} catch (error) {
+  tell({ kind: 'failed', problem: String(error) });
+  process.exitCode = 1;
+  process.disconnect?.();
+}

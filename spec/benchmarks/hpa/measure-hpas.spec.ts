@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { measureHpas, reportHpas } from './measure-hpas.ts';
+
+describe('measureHpas', function () {
+  this.timeout(180_000);
+
+  it('tells how late HPAs are decided, what that costs, and how soon a metric shows in a scale', async () => {
+    const result = await measureHpas(
+      {
+        ...{ hpas: 20, podsPerHpa: 2, namespaces: 2, wanderingPercent: 100, syncPeriodMs: 2000 },
+        ...{ settlePeriods: 1, periods: 2, raised: 3 },
+      },
+      { program: [process.execPath, 'lib/main.ts'], onProgress: () => {} },
+    );
+    expect(result.counts.usageLists).to.be.within(2, 20);
+    expect(result.lagSeconds.half).to.be.greaterThan(0);
+    expect(result.reactionsMs).to.have.lengthOf(3);
+    expect(result.scalingCounts.scaleWrites).to.be.at.least(3);
+    expect(result.residentBytes).to.be.greaterThan(2 ** 20);
+    expect(reportHpas(result)).to.match(/metric to scale: half [\d.]+ s, 99 % [\d.]+ s, all [\d.]+ s/);
+  });
+});

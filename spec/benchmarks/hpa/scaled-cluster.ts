@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import type { KubernetesObject } from '#lib/simulator/objects/kubernetes-object.ts';
+import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
+import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
+
+/** How many HPAs there are, and of what. */
+export interface ScaledClusterOptions {
+  readonly hpas: number;
+  readonly podsPerHpa: number;
+  readonly namespaces: number;
+  /** Of how many HPAs in a hundred what the pods use changes from sample to sample; the others' never does. */
+  readonly wanderingPercent: number;
+}
+
+/** What was asked of the cluster so far. */
+export interface ClusterCounts {
+  /** Lists of what the pods of a namespace use. */
+  readonly usageLists: number;
+  readonly statusWrites: number;
+  readonly configMapWrites: number;
+  readonly scaleWrites: number;
+  /** What the cluster itself has used of a core. */
+  readonly cpuMs: number;
+}
+
+/** How much of its CPU request each pod of an HPA uses where nothing is told, and how far that wanders within the tolerance. */
+const STEADY_PERCENT = 50;
+const WANDERS_PERCENT = 4;
+/** A sample is as old as that of a metrics server that looks every 15 s. */
+const RESOLUTION_MS = 15_000;
+
+/** A simulated cluster of HPAs, their Deployments and pods, with resource metrics that wander. */
+export class ScaledCluster implements AsyncDisposable {
+  readonly #options: ScaledClusterOptions;
+  readonly #cluster: SimulatedCluster;
+  readonly #stack: AsyncDisposableStack;
+  readonly #raised = new Map<string, number>();
+  readonly #awaited = new Map<string, (atMs: number) => void>();
+  readonly #pods = new Map<string, Map<string, KubernetesObject>>();
+  readonly #counts = { usageLists: 0, statusWrites: 0, configMapWrites: 0, scaleWrites: 0 };
+
+  private constructor(options: ScaledClusterOptions, cluster: SimulatedCluster, stack: AsyncDisposableStack) {
+    this.#options = options;
+    this.#cluster = cluster;
+    this.#stack = stack;
+  }
+
+  static async start(options: ScaledClusterOptions): Promise<ScaledCluster> {
+    await using stack = new AsyncDisposableStack();
+    const { namespaces } = options;
+    const cluster = stack.use(await startCluster({ nodes: 20, podsPerNode: 0, namespaces }));
+    const scaled = new ScaledCluster(options, cluster, stack.move());
+    try {
+      scaled.#followPods();
+      await scaled.#serveUsage();
+      await scaled.#create();
+      scaled.#count();
+    } catch (error) {
+      await scaled[Symbol.asyncDispose]();
+      throw error;
+    }
+    return scaled;
+  }
+
+  get kubeconfig(): string {
+    return this.#cluster.files.kubeconfig;
+  }
+
+  get counts(): ClusterCounts {
+    const { user, system } = process.cpuUsage();
+    return { ...this.#counts, cpuMs: (user + system) / 1000 };
+  }
+
+  /** Has the pods of an HPA use more from now on. @returns after how many milliseconds its scale was written */
+  async raise(index: number, percent: number): Promise<number> {
+    const key = placeOf(index, this.#options.namespaces);
+    const startedAtMs = performance.now();
+    const { promise, resolve } = Promise.withResolvers<number>();
+    this.#awaited.set(key, resolve);
+    this.#raised.set(key, percent);
+    return (await promise) - startedAtMs;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+
+  async #create(): Promise<void> {
+    const { hpas, podsPerHpa, namespaces } = this.#options;
+    const { store } = this.#cluster;
+    for (let index = 0; index < hpas; index++) {
+      const [namespace = '', name = ''] = placeOf(index, namespaces).split('/');
+      store.create('deployments.apps', deployment(namespace, name, podsPerHpa));
+      store.create('horizontalpodautoscalers.autoscaling', hpa(namespace, name));
+      if (index % 20 === 0) await new Promise((resolve) => setImmediate(resolve)); // pods are made meanwhile
+    }
+    while (store.list('pods').items.length < hpas * podsPerHpa)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    store.compact();
+  }
+
+  #count(): void {
+    this.#cluster.store.subscribe(({ resource, object, previous }) => {
+      if (resource === 'configmaps') this.#counts.configMapWrites++;
+      if (resource === 'horizontalpodautoscalers.autoscaling') this.#counts.statusWrites++;
+      if (resource !== 'deployments.apps' || !previous || replicasOf(object) === replicasOf(previous)) return;
+      this.#counts.scaleWrites++;
+      this.#awaited.get(`${object.metadata.namespace}/${object.metadata.name}`)?.(performance.now());
+    });
+  }
+
+  #followPods(): void {
+    this.#cluster.store.subscribe(({ type, resource, object }) => {
+      if (resource !== 'pods') return;
+      const { namespace = '', name } = object.metadata;
+      const pods = this.#pods.get(namespace) ?? new Map<string, KubernetesObject>();
+      this.#pods.set(namespace, pods);
+      if (type === 'DELETED') pods.delete(name);
+      else pods.set(name, object);
+    });
+  }
+
+  async #serveUsage(): Promise<void> {
+    const { certificatePem: cert, privateKeyPem: key } = new CertificateAuthority('metrics').issue({
+      subject: { commonName: 'metrics' },
+      usages: ['serverAuth'],
+    });
+    const server = createServer({ cert, key, keepAliveTimeout: 60_000 }, (request, response) => {
+      const [, , group, version, , namespace] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
+      response.writeHead(200, { 'content-type': 'application/json' });
+      if (namespace === undefined) {
+        const groupVersion = `${group}/${version}`;
+        return response.end(JSON.stringify({ kind: 'APIResourceList', groupVersion, resources: [] }));
+      }
+      this.#counts.usageLists++;
+      return response.end(JSON.stringify({ kind: 'PodMetricsList', items: this.#usageOf(namespace) }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    this.#stack.defer(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    this.#cluster.registerMetricsServer({
+      host: '127.0.0.1',
+      port: (server.address() as AddressInfo).port,
+    });
+  }
+
+  #usageOf(namespace: string): readonly object[] {
+    const sampledAtMs = Math.floor(Date.now() / RESOLUTION_MS) * RESOLUTION_MS;
+    const timestamp = new Date().toISOString();
+    return [...(this.#pods.get(namespace)?.values() ?? [])].map(({ metadata: { name, labels = {} } }) => {
+      const place = Number(labels.place);
+      const isWandering = place % 100 < this.#options.wanderingPercent;
+      const wanders = isWandering ? Math.round(WANDERS_PERCENT * Math.sin(sampledAtMs / 7_000 + place)) : 0;
+      const percent = this.#raised.get(`${namespace}/${labels.app}`) ?? STEADY_PERCENT + wanders;
+      return {
+        metadata: { name, namespace, labels },
+        ...{ timestamp, window: '5s' },
+        containers: [{ name: 'app', usage: { cpu: `${percent * 1_000_000}n`, memory: '64Mi' } }],
+      };
+    });
+  }
+}
+
+function placeOf(index: number, namespaces: number): string {
+  return `team-${(index % namespaces) + 1}/web-${index}`;
+}
+
+function replicasOf({ spec }: KubernetesObject): unknown {
+  return (spec as { readonly replicas?: number }).replicas;
+}
+
+function deployment(namespace: string, name: string, replicas: number) {
+  const labels = { app: name, place: name.slice('web-'.length) };
+  const container = { name: 'app', image: 'web', resources: { requests: { cpu: '100m' } } };
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace, name, generation: 1 } },
+    spec: {
+      ...{ replicas, selector: { matchLabels: { app: name } } },
+      template: { metadata: { labels }, spec: { containers: [container] } },
+    },
+  };
+}
+
+function hpa(namespace: string, name: string) {
+  const target = { type: 'Utilization', averageUtilization: STEADY_PERCENT };
+  return {
+    ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { namespace, name } },
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+      ...{ minReplicas: 2, maxReplicas: 100 },
+      metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }],
+    },
+  };
+}

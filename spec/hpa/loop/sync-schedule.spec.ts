@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { DueHpas, RESYNC_PERIOD, syncSchedule, untilNextMs } from '#lib/hpa/loop/sync-schedule.ts';
+import { followedWeb } from '../auto-min/built-decision.ts';
+
+const hpa = (name: string, { namespace = 'shop', period }: { namespace?: string; period?: string } = {}) => ({
+  metadata: { name, namespace, uid: name, ...(period && { annotations: { [RESYNC_PERIOD]: period } }) },
+});
+
+describe('syncSchedule', () => {
+  it('has the HPAs of a namespace follow one another within half a second', () => {
+    const phases = Array.from(
+      { length: 50 },
+      (_, place) => syncSchedule(hpa(`web-${place}`), 15_000).phaseMs,
+    );
+    const [first, last] = [Math.min(...phases), Math.max(...phases)];
+    expect(last - first).to.be.within(300, 500);
+  });
+
+  it('spreads namespaces over the period', () => {
+    const tenths = new Set<number>();
+    for (let place = 0; place < 100; place++) {
+      const { phaseMs } = syncSchedule(hpa('web', { namespace: `team-${place}` }), 15_000);
+      tenths.add(Math.floor(phaseMs / 1500));
+    }
+    expect(tenths.size).to.be.at.least(10);
+  });
+
+  it('decides HPAs of a namespace together where one period is a multiple of the other', () => {
+    const phaseOf = (period: string) => syncSchedule(hpa('web', { period }), 15_000).phaseMs;
+    const difference = Math.abs((phaseOf('60s') - phaseOf('5s')) % 5000);
+    expect(Math.min(difference, 5000 - difference)).to.be.lessThan(500);
+  });
+
+  it('takes a period from 1s to 24h, and tells the rule to others', () => {
+    const of = (period: string) => syncSchedule(hpa('web', { period }), 15_000);
+    expect([of('1s'), of('24h')].map(({ periodMs }) => periodMs)).to.deep.equal([1000, 86_400_000]);
+    for (const period of ['999ms', '24h1ms', '-5s', 'soon', '', '5'.repeat(100)]) {
+      const { periodMs, problem } = of(period);
+      expect(periodMs, period).to.equal(15_000);
+      if (period !== '') expect(problem, period).to.match(/is no duration from 1s to 24h; 15s is used$/);
+    }
+  });
+});
+
+describe('untilNextMs', () => {
+  const schedule = { periodMs: 10_000, phaseMs: 3000 };
+
+  it('waits for the phase of the period', () => {
+    expect(untilNextMs(schedule, 3000)).to.equal(10_000);
+    expect(untilNextMs(schedule, 5000)).to.equal(8000);
+    expect(untilNextMs(schedule, 1000)).to.equal(2000);
+  });
+
+  it('does not decide again at once what was just decided', () => {
+    expect(untilNextMs(schedule, 2001)).to.equal(10_999);
+    expect(untilNextMs(schedule, 2000)).to.equal(1000);
+  });
+});
+
+describe('DueHpas', () => {
+  it('has an HPA due at its time, and at once when it is new or changed by its user', () => {
+    const due = new DueHpas();
+    const web = followedWeb({ minReplicas: 2 });
+    expect([due.isNew('a', web), due.untilDueMs('a', web, 0)]).to.deep.equal([true, 0]);
+    due.decided('a', web, 5000);
+    expect([due.isNew('a', web), due.untilDueMs('a', web, 1000)]).to.deep.equal([false, 4000]);
+    expect(due.untilDueMs('a', web, 5001)).to.equal(-1);
+    expect(due.untilDueMs('a', { ...web, status: { desiredReplicas: 9 } }, 1000)).to.equal(4000);
+    const changed = followedWeb({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1s' } });
+    expect([due.isNew('a', changed), due.untilDueMs('a', changed, 1000)]).to.deep.equal([true, 0]);
+    due.forget('a');
+    expect(due.isNew('a', web)).to.equal(true);
+  });
+
+  it('knows the shortest period of a namespace, also after HPAs have left', () => {
+    const due = new DueHpas();
+    due.follow('shop/a', 'shop', 15_000);
+    due.follow('shop/b', 'shop', 5000);
+    due.follow('shop/c', 'shop', 5000);
+    expect(due.shortestPeriodMs('shop')).to.equal(5000);
+    due.forget('shop/b');
+    expect(due.shortestPeriodMs('shop')).to.equal(5000);
+    due.follow('shop/c', 'shop', 30_000);
+    expect(due.shortestPeriodMs('shop')).to.equal(15_000);
+    due.forget('shop/a');
+    expect(due.shortestPeriodMs('shop')).to.equal(30_000);
+  });
+});
