@@ -27,8 +27,8 @@ export interface FollowedObjects extends AsyncDisposable {
   readonly authenticationsOfJobs: readonly Watched[];
   /** One by its kind and key. */
   authentication(kind: string, key: string): TriggerAuthentication | undefined;
-  /** What an object refers to, as it is now. */
-  authenticationsOf(object: ScaledObject | ScaledJob): readonly (TriggerAuthentication | undefined)[];
+  /** What tells apart what an object refers to from what it was before: which they are, and as of when. */
+  authenticationsOf(object: ScaledObject | ScaledJob): readonly string[];
   start(): void;
   readonly isSynced: boolean;
 }
@@ -85,7 +85,8 @@ export function followObjects(options: FollowOptions): FollowedObjects {
     authenticationsOf: (object) =>
       authenticationNames(object).map((name) => {
         const [kind = '', key = ''] = name.split(' ');
-        return authentication(kind, key);
+        const { uid, generation } = authentication(kind, key)?.metadata ?? {};
+        return `${uid} ${generation}`;
       }),
     start() {
       for (const one of all) one.start();

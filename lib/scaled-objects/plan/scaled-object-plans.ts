@@ -129,17 +129,17 @@ export class ScaledObjectPlans implements Disposable {
     const { clock } = this.#options;
     const plannedAtMs = clock.monotonicMs();
     const { uid, generation } = object.metadata;
-    const triggers = await this.#plan(object, signal);
+    const planned = await this.#plan(object, signal);
+    const isSame = known && isOf(known, object, authentications);
+    const triggers = isSame ? keepGood(known.plan.triggers, planned) : planned;
     const kept = { plan: { uid, generation, triggers, plannedAtMs }, authentications };
     this.#plans.set(key, kept);
     return kept;
   }
 
-  #isCurrent({ plan, authentications }: Kept, object: ScaledObject, now: readonly unknown[]): boolean {
-    const { uid, generation } = object.metadata;
-    if (plan.uid !== uid || plan.generation !== generation || planError(plan)) return false;
-    if (authentications.length !== now.length || authentications.some((one, index) => one !== now[index]))
-      return false;
+  #isCurrent(kept: Kept, object: ScaledObject, now: readonly unknown[]): boolean {
+    const { plan } = kept;
+    if (!isOf(kept, object, now) || planError(plan)) return false;
     const ageMs = this.#options.clock.monotonicMs() - plan.plannedAtMs;
     return now.length === 0 || ageMs < REREAD_FAILED_MS || (ageMs < REREAD_MS && !this.#isFailing(object));
   }
@@ -283,4 +283,21 @@ export class ScaledObjectPlans implements Disposable {
     this.#failedCounts.delete(key);
     if (this.#plans.delete(key)) this.changed.tell(key);
   }
+}
+
+/** Whether a plan was made of an object as it is now, and of authentications as they are now. */
+function isOf({ plan, authentications }: Kept, { metadata }: ScaledObject, now: readonly unknown[]): boolean {
+  if (plan.uid !== metadata.uid || plan.generation !== metadata.generation) return false;
+  return authentications.length === now.length && authentications.every((one, index) => one === now[index]);
+}
+
+/** What could be planned once and cannot just now stays as it was: its source is away, and failures go on to count. */
+function keepGood(
+  before: readonly PlannedTrigger[],
+  now: readonly PlannedTrigger[],
+): readonly PlannedTrigger[] {
+  return now.map((trigger, index) => {
+    const known = before[index];
+    return trigger.error && known && !known.error ? known : trigger;
+  });
 }

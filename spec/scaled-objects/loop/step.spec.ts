@@ -1,0 +1,277 @@
+import { expect } from 'chai';
+import { z } from 'zod';
+import { above, oneMetric, type Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
+import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
+
+const METRIC = 's0-metric-api-value';
+const NOT_ACTIVE = 'False ScalerNotActive Scaling is not performed because triggers are not active';
+
+describe('step', function () {
+  this.timeout(60_000);
+
+  it('counts the first cooldown from the creation of the object', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    await cluster.deployment('web', 2);
+    await cluster.scaledObject('web', {
+      ...{ initialCooldownPeriod: 60, cooldownPeriod: 0, triggers: [cluster.trigger('/queue')] },
+    });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
+    expect(await cluster.condition('web', 'Active')).to.equal(
+      'False ScalerCooldown Scaler cooling down because triggers are not active',
+    );
+    await cluster.elapse(50);
+    expect(await cluster.replicas('web')).to.equal(2);
+    await cluster.elapse(12);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+  });
+
+  it('rests at idle replicas, and wakes to the minimum', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    await cluster.deployment('web', 5);
+    const replicas = { idleReplicaCount: 0, minReplicaCount: 2, maxReplicaCount: 8 };
+    await cluster.scaledObject('web', {
+      ...replicas,
+      cooldownPeriod: 0,
+      triggers: [cluster.trigger('/queue')],
+    });
+    await cluster.lead();
+    await cluster.elapse(2);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    const { spec } = await cluster.get(`${PATHS.hpas}/keda-hpa-web`);
+    expect(spec).to.include({ minReplicas: 2, maxReplicas: 8 });
+    cluster.source.set('/queue', 1);
+    await cluster.elapse(31);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 2);
+  });
+
+  it('raises what has fewer replicas than the minimum, without an event', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    await cluster.deployment('web', 1);
+    await cluster.scaledObject('web', { minReplicaCount: 3, triggers: [cluster.trigger('/queue')] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.replicas('web')) === 3);
+    expect(cluster.events.filter((event) => event.includes('KEDAScaleTarget'))).to.deep.equal([]);
+  });
+
+  it('lets the cooldown run while one trigger is active and another fails', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/a', 1).set('/b', 1);
+    await cluster.deployment('web', 1);
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/a'), cluster.trigger('/b')] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    cluster.source.set('/b', { status: 500 });
+    await cluster.elapse(16);
+    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('Unknown'));
+    expect(await cluster.condition('web', 'Ready')).to.equal(
+      'Unknown PartialTriggerError Some triggers defined in ScaledObject are not working correctly',
+    );
+    const { lastActiveTime } = await cluster.status('web');
+    await cluster.elapse(120);
+    expect((await cluster.status('web')).lastActiveTime).to.equal(lastActiveTime);
+    expect(await cluster.replicas('web')).to.equal(1);
+  });
+
+  it('wakes by annotation, and says so', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    await cluster.deployment('web', 0);
+    const annotations = { 'autoscaling.keda.sh/force-activation': 'true' };
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] }, { annotations });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    expect(await cluster.condition('web', 'Active')).to.equal(
+      'True ScalerActive Scaling is performed because activation is being forced by annotation',
+    );
+    expect(cluster.events).to.include(
+      'web KEDAScaleTargetActivated Scaled apps/v1.Deployment default/web from 0 to 1, caused by forced activation annotation',
+    );
+  });
+
+  it('goes into the fallback from zero, once failures exceed the threshold', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await cluster.deployment('web', 0);
+    const fallback = { failureThreshold: 1, replicas: 4 };
+    await cluster.scaledObject('web', {
+      pollingInterval: 10,
+      fallback,
+      triggers: [cluster.trigger('/absent')],
+    });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.status('web')).health?.[METRIC]?.numberOfFailures === 1);
+    expect(await cluster.replicas('web')).to.equal(0);
+    await cluster.elapse(11);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.holds(() => cluster.external(METRIC, 'web') === '20');
+  });
+
+  it('stays in the fallback though its trigger cannot be planned again while its source is away', async () => {
+    let isThere = true;
+    const parameters = z.object({});
+    const trigger: Trigger = {
+      ...{ types: ['remote'], description: 'A source that is asked what it has.', parameters },
+      plan() {
+        if (!isThere) throw new Error('the source does not say what it has');
+        const ask = async () => {
+          if (!isThere) throw new Error('the source is away');
+          return [{ value: 7, labels: {} }];
+        };
+        const query = { key: 'remote', description: 'what is left', ask };
+        return oneMetric({ name: 'remote', query, target: 5, judge: above(0) });
+      },
+    };
+    await using cluster = await startScaledObjectsCluster({ triggers: [trigger] });
+    await cluster.create(PATHS.authentications, {
+      ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'TriggerAuthentication', metadata: { name: 'auth' } },
+      spec: { env: [] },
+    });
+    await cluster.deployment('web', 2);
+    await cluster.scaledObject('web', {
+      ...{ pollingInterval: 10, fallback: { failureThreshold: 1, replicas: 4 } },
+      triggers: [{ type: 'remote', metadata: {}, authenticationRef: { name: 'auth' } }],
+    });
+    await cluster.lead();
+    await cluster.holds(() => cluster.external('s0-remote', 'web') === '7');
+    isThere = false;
+    await cluster.elapse(45); // credentials are read again meanwhile
+    await cluster.holds(() => cluster.external('s0-remote', 'web') === '20');
+    await cluster.elapse(45);
+    expect(await cluster.condition('web', 'Fallback')).to.match(/^True FallbackExists/);
+    expect(cluster.external('s0-remote', 'web')).to.equal('20');
+  });
+
+  it('scales nothing to a fallback of 0 before failures exceed the threshold', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await cluster.deployment('web', 3);
+    const fallback = { failureThreshold: 3, replicas: 0 };
+    await cluster.scaledObject('web', {
+      ...{ pollingInterval: 10, cooldownPeriod: 0, fallback, triggers: [cluster.trigger('/absent')] },
+    });
+    await cluster.lead();
+    await cluster.elapse(21);
+    await cluster.holds(async () => (await cluster.status('web')).health?.[METRIC]?.numberOfFailures === 3);
+    expect(await cluster.replicas('web')).to.equal(3);
+    await cluster.elapse(11);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+  });
+
+  for (const [annotation, direction, replicas] of [
+    ['paused-scale-in', 'scaleDown', 3],
+    ['paused-scale-out', 'scaleUp', 0],
+  ] as const)
+    it(`goes on in one direction alone by ${annotation}`, async () => {
+      await using cluster = await startScaledObjectsCluster();
+      cluster.source.set('/queue', direction === 'scaleUp' ? 9 : 0);
+      await cluster.deployment('web', replicas);
+      const annotations = { [`autoscaling.keda.sh/${annotation}`]: 'true' };
+      await cluster.scaledObject(
+        'web',
+        { cooldownPeriod: 0, triggers: [cluster.trigger('/queue')] },
+        { annotations },
+      );
+      await cluster.lead();
+      await cluster.holds(async () => (await cluster.condition('web', 'Paused')).startsWith('True'));
+      expect(await cluster.condition('web', 'Paused')).to.equal(
+        'True ScaledObjectPaused ScaledObject is paused',
+      );
+      const { spec } = await cluster.get(`${PATHS.hpas}/keda-hpa-web`);
+      expect(spec.behavior[direction].selectPolicy).to.equal('Disabled');
+      await cluster.elapse(40);
+      expect(await cluster.replicas('web')).to.equal(replicas);
+      expect(cluster.external(METRIC, 'web')).to.equal(direction === 'scaleUp' ? '9' : '0');
+    });
+
+  for (const [text, isPaused] of [
+    ['false', false],
+    ['0', false],
+    ['true', true],
+    ['whatever', true],
+  ] as const)
+    it(`${isPaused ? 'pauses' : 'does not pause'} by an annotation that says ${text}, and keeps replicas`, async () => {
+      await using cluster = await startScaledObjectsCluster();
+      cluster.source.set('/queue', 9);
+      await cluster.deployment('web', 2);
+      const annotations = { 'autoscaling.keda.sh/paused': text };
+      await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] }, { annotations });
+      await cluster.lead();
+      await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+      const { code } = await cluster.get(`${PATHS.hpas}/keda-hpa-web`);
+      expect(code).to.equal(isPaused ? 404 : undefined);
+      expect(await cluster.replicas('web')).to.equal(2);
+    });
+
+  it('asks for an HPA that syncs, and with useCachedMetrics at the polling interval alone', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/fresh', 1).set('/cached', 1);
+    for (const [name, more] of [
+      ['fresh', {}],
+      ['cached', { useCachedMetrics: true }],
+    ] as const) {
+      await cluster.deployment(name, 1);
+      await cluster.scaledObject(name, {
+        pollingInterval: 60,
+        triggers: [cluster.trigger(`/${name}`, more)],
+      });
+    }
+    await cluster.lead();
+    await cluster.holds(() => cluster.asked('/cached') === 1 && cluster.asked('/fresh') === 1);
+    await cluster.elapse(125);
+    expect(cluster.asked('/cached')).to.equal(3);
+    expect(cluster.asked('/fresh')).to.be.within(8, 9);
+  });
+
+  it('adopts an HPA in place whose name is given, and no other', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    for (const name of ['web', 'other']) {
+      await cluster.deployment(name, 1);
+      await cluster.create(PATHS.hpas, {
+        ...{
+          apiVersion: 'autoscaling/v2',
+          kind: 'HorizontalPodAutoscaler',
+          metadata: { name: `my-${name}` },
+        },
+        spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name }, maxReplicas: 2 },
+      });
+    }
+    const { uid } = (await cluster.get(`${PATHS.hpas}/my-web`)).metadata;
+    const annotations = { 'scaledobject.keda.sh/transfer-hpa-ownership': 'true' };
+    const advanced = { horizontalPodAutoscalerConfig: { name: 'my-web' } };
+    const triggers = [cluster.trigger('/queue')];
+    await cluster.scaledObject('web', { triggers, advanced }, { annotations });
+    await cluster.scaledObject('other', { triggers }, { annotations });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    const hpa = await cluster.get(`${PATHS.hpas}/my-web`);
+    expect(hpa.metadata.uid).to.equal(uid);
+    expect(hpa.metadata.ownerReferences[0]).to.include({
+      kind: 'ScaledObject',
+      name: 'web',
+      controller: true,
+    });
+    expect(hpa.spec.maxReplicas).to.equal(100);
+    await cluster.holds(async () => (await cluster.condition('other', 'Ready')).startsWith('False'));
+    expect(await cluster.condition('other', 'Ready')).to.contain(
+      "the existing hpa 'my-other' for workload 'other' of type 'apps/v1.Deployment' must be specified by name in advanced settings to enable ownership transfer",
+    );
+  });
+
+  it('leaves the replicas as they are where nothing is to be restored', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    await cluster.deployment('web', 3);
+    await cluster.scaledObject('web', { cooldownPeriod: 0, triggers: [cluster.trigger('/queue')] });
+    await cluster.lead();
+    await cluster.elapse(2);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    expect(await cluster.condition('web', 'Active')).to.equal(NOT_ACTIVE);
+    await cluster.api.delete(`${PATHS.scaledObjects}/web`);
+    await cluster.holds(async () => (await cluster.get(`${PATHS.scaledObjects}/web`)).code === 404);
+    expect(await cluster.replicas('web')).to.equal(0);
+  });
+});
