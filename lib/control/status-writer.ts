@@ -32,9 +32,9 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
    * Of an object without `managedFields`, the whole status is compared.
    *
    * @param object as it was read; of an object that was made again under its name, nothing is written
-   * @param status all of ours: what it leaves out and we wrote before is taken away
+   * @param status all of ours: what it leaves out and we wrote before is taken away; an empty text counts as left out
    * @returns the object as it is now
-   * @throws an ApiError: not found where the object is gone, a conflict where another of that name is there
+   * @throws an ApiError: not found where the object is gone; 422 where another of that name is there
    */
   async write(object: T, status: Status, signal?: AbortSignal): Promise<T> {
     const plain = plainOf(status);
@@ -91,7 +91,12 @@ function nameOf({ metadata: { name, namespace } }: KubernetesObject): ObjectName
   return { name, ...(namespace && { namespace }) };
 }
 
-/** As it would come back: without what is undefined. */
+/**
+ * As it would come back: without what is undefined. Empty texts and nulls are left out, too, and mean the same as what is not there: of an
+ * empty text that is applied to a custom resource Kubernetes 1.20 makes a null, at every depth, and refuses it.
+ */
 function plainOf(status: unknown): unknown {
-  return JSON.parse(JSON.stringify(status ?? {}));
+  return JSON.parse(
+    JSON.stringify(status ?? {}, (_, value) => (value === '' || value === null ? undefined : value)),
+  );
 }

@@ -171,13 +171,7 @@ function sharedOf(ready: z.infer<typeof READY>, share: Share) {
   };
 }
 
-/**
- * The status as the API server takes it: one list holds the jobs' conditions and the standard one.
- *
- * An empty message is left out: in an item of an atomic list, server-side apply of Kubernetes 1.20 makes a null of it, which
- * the schema refuses.
- */
+/** The status as the API server takes it: one list holds the jobs' conditions and the standard one. */
 export function formatStatus({ jobs, ready, ...rest }: CronHpaStatus): Record<string, unknown> {
-  const conditions = jobs.map(({ message, ...job }) => (message === '' ? job : { ...job, message }));
-  return { ...rest, conditions: [...conditions, ...(ready ? [ready] : [])] };
+  return { ...rest, conditions: [...jobs, ...(ready ? [ready] : [])] };
 }

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { StatusWriter } from '#lib/control/status-writer.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type SimulatedApi, startSimulatedApi, type Widget } from '#spec/support/simulated-api.ts';
+import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+import { WIDGETS as DEFINITION } from '#spec/support/widget-definition.ts';
 
 const NAME = { namespace: 'default', name: 'a' };
 
@@ -79,8 +83,28 @@ describe('StatusWriter', () => {
     expect(gone).to.be.instanceOf(ApiError).and.have.property('statusCode', 404);
     await served.widgets.create({ metadata: NAME });
     const replaced = await writer.write(widget, { size: 3 }).catch((error: unknown) => error);
-    expect(replaced).to.be.instanceOf(ApiError).and.have.property('statusCode', 409);
+    expect(replaced).to.be.instanceOf(ApiError).and.have.property('statusCode', 422);
     expect(await served.widgets.get(NAME)).not.to.have.property('status');
+  });
+
+  it('writes no empty texts, which Kubernetes 1.20 takes for nulls and refuses', async () => {
+    const scenario = { nodes: 0, kubernetesMinor: 20 };
+    await using old = await startSimulatedApiServer({ definitions: [DEFINITION], scenario });
+    await using api = new ApiClient({ access: await old.access(), clock: old.clock, userAgent: 'spec' });
+    const resource = { ...served.widgets.resource, group: 'example.com' };
+    const client = new ResourceClient<Widget>({ api, resource });
+    const made = await client.create({ metadata: NAME, spec: { colour: 'red' } });
+    const conditions = [{ type: 'Ready', status: 'True', reason: '' }];
+    const status = { selector: '', replicas: 0, conditions };
+    const raw = await client
+      .apply({ metadata: NAME, status }, { fieldManager: 'raw', subresource: 'status' })
+      .catch((error: unknown) => error);
+    expect(raw).to.be.instanceOf(ApiError).and.have.property('statusCode', 422);
+
+    const over = new StatusWriter<object, Widget>({ client, fieldManager: 'spec' });
+    const after = await over.write(made, status);
+    expect(after.status).to.deep.equal({ replicas: 0, conditions: [{ type: 'Ready', status: 'True' }] });
+    expect(await over.writeOver(after, { ...status, selector: null })).to.equal(after);
   });
 
   describe('writeOver', () => {

