@@ -29,8 +29,6 @@ export interface RouteContext extends ResourceContext {
   readonly aggregator: Aggregator;
   /** Address and port that discovery tells. */
   readonly serverAddress: string;
-  /** Of the Kubernetes that it behaves like. */
-  readonly minor: number;
 }
 
 /**

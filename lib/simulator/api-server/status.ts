@@ -30,6 +30,7 @@ export interface StatusDetails {
 /** A request that fails with a Status; handlers throw it. */
 export class ApiError extends Error {
   readonly code: number;
+  /** Empty where the real server gives none. */
   readonly reason: string;
   readonly details: StatusDetails | undefined;
 
@@ -47,7 +48,7 @@ export class ApiError extends Error {
       metadata: {},
       status: 'Failure',
       message: this.message,
-      reason: this.reason,
+      ...(this.reason === '' ? {} : { reason: this.reason }),
       ...(this.details ? { details: this.details } : {}),
       code: this.code,
     };

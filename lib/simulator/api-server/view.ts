@@ -35,12 +35,18 @@ export interface ListView {
   item(object: KubernetesObject): unknown;
 }
 
+/** Lists of custom resources tell that there is no more; Go leaves out the empty text of others. */
+function continueOf({ continueToken }: ListPage, { type, view }: ViewOptions): { continue?: string } {
+  if (continueToken !== undefined) return { continue: continueToken };
+  return type.isCustom && view === 'Object' ? { continue: '' } : {};
+}
+
 /** A list as asked for, in parts, because a whole one may not fit into a string. */
 export function viewOfList(page: ListPage, options: ViewOptions): ListView {
   const { type, view, viewVersion } = options;
   const metadata = {
     resourceVersion: String(page.resourceVersion),
-    ...(page.continueToken === undefined ? {} : { continue: page.continueToken }),
+    ...continueOf(page, options),
     ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
   };
   switch (view) {

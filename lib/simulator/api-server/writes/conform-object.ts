@@ -32,6 +32,16 @@ export function conformObject(
   return whole;
 }
 
+/**
+ * Refuses nulls where the schema allows none, in place of leaving them out.
+ *
+ * @throws ApiError 422
+ */
+export function refuseNulls(object: KubernetesObject, { type }: ObjectWrite): void {
+  const nulls = validate(object, type.schema).filter(({ message }) => message.endsWith('"null"'));
+  refuseInvalid(nulls, { type, name: object.metadata.name });
+}
+
 function refuseInvalid(
   errors: readonly FieldError[],
   { type, name }: { readonly type: ObjectWrite['type']; readonly name: string },

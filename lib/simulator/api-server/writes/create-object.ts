@@ -13,7 +13,7 @@ import { asObject, requireNamespace } from './read-object.ts';
  *
  * @param ownerships who manages what, where that is known already
  * @returns it as it is stored, or would be
- * @throws ApiError 409 when there is one of its name
+ * @throws ApiError 409 when there is one of its name, 500 for one that tells its version
  */
 export function createObject(
   body: unknown,
@@ -21,7 +21,10 @@ export function createObject(
   ownerships?: readonly Ownership[],
 ): KubernetesObject {
   const { type, context, options } = write;
-  const draft = asNew(asObject(body, write), type);
+  const given = asObject(body, write);
+  if (given.metadata.resourceVersion)
+    throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
+  const draft = asNew(given, type);
   requireNamespace(draft, write);
   const { namespace, name } = draft.metadata;
   const object = conformObject(draft, undefined, write);

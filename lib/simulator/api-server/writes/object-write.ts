@@ -12,6 +12,8 @@ export interface ResourceContext {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly registry: ResourceRegistry;
+  /** Of the Kubernetes that it behaves like. */
+  readonly minor: number;
 }
 
 /** One request that writes an object. */

@@ -1,3 +1,4 @@
+import { withEmptyTextsAsNulls } from '../../apply/empty-texts.ts';
 import { type Ownership, readManagedFields } from '../../apply/managed-fields.ts';
 import { type ApplyConflict, serverSideApply } from '../../apply/server-side-apply.ts';
 import { compare, trackUpdate } from '../../apply/track-update.ts';
@@ -9,10 +10,14 @@ import { groupVersion, presented } from '../../resources/resource-type.ts';
 import { isRecord } from '../../schema/schema.ts';
 import { requiredValue } from '../../schema/validate.ts';
 import { ApiError, badRequest, invalidObject, notFound } from '../status.ts';
+import { refuseNulls } from './conform-object.ts';
 import { createObject } from './create-object.ts';
 import { managerOf, type ObjectWrite } from './object-write.ts';
 import { asObject, mediaTypeOf, readStructured } from './read-object.ts';
 import { updateObject } from './update-object.ts';
+
+/** The minor of Kubernetes 1 that takes no empty texts where a custom resource is applied. */
+const LAST_WITHOUT_EMPTY_TEXTS = 20;
 
 /** What a patch has made. */
 export interface Patched {
@@ -82,13 +87,15 @@ function applyObject(
   previous: KubernetesObject | undefined,
   write: ObjectWrite,
 ): Patched {
-  const { type, options, target } = write;
+  const { type, options, target, context } = write;
   checkConfiguration(configuration, write);
   const manager = managerOf(write, 'Apply');
   const before = previous && presented(previous, type);
   if (!before && target.subresource !== undefined) throw notFound(target, target.name ?? '');
   const owned = before ? ownershipsOf(before, write) : [];
-  const wanted = ownPart(asObject(configuration, write), write);
+  const given = ownPart(asObject(configuration, write), write);
+  const isOld = type.isCustom && context.minor === LAST_WITHOUT_EMPTY_TEXTS;
+  const wanted = isOld ? (withEmptyTextsAsNulls(given) as KubernetesObject) : given;
   const applied = serverSideApply(before ?? {}, wanted, {
     manager,
     ownerships: owned,
@@ -97,6 +104,7 @@ function applyObject(
   });
   if ('conflicts' in applied) throw applyConflict(applied.conflicts);
   const { object, ownerships } = applied;
+  if (isOld) refuseNulls(object as KubernetesObject, write);
   return previous
     ? { object: updateObject(object, previous, write, ownerships), isNew: false }
     : { object: createObject(object, write, ownerships), isNew: true };

@@ -59,18 +59,33 @@ export function updateObject(
   return updateOrFinish(next, { store, storage: type.storage }).object;
 }
 
-function checkIdentity(
-  given: KubernetesObject,
-  before: KubernetesObject,
-  { type, request }: ObjectWrite,
-): void {
-  const { resourceVersion, uid, name } = given.metadata;
-  if (uid && uid !== before.metadata.uid)
+/** An update is told whose it is; what a patch makes is judged when its version is. */
+function checkIdentity(given: KubernetesObject, before: KubernetesObject, write: ObjectWrite): void {
+  const { type, request } = write;
+  const { uid, name } = given.metadata;
+  const isOther = uid && uid !== before.metadata.uid;
+  if (isOther && request.verb !== 'patch')
     throw conflict(
       type,
       name,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid}`,
     );
+  checkVersion(given, before, write);
+  if (!isOther) return;
+  throw invalidObject(type, name, [
+    {
+      ...invalidValue('metadata.uid', uid, ''),
+      message: `Invalid value: ${JSON.stringify(uid)}: field is immutable`,
+    },
+  ]);
+}
+
+function checkVersion(
+  given: KubernetesObject,
+  before: KubernetesObject,
+  { type, request }: ObjectWrite,
+): void {
+  const { resourceVersion, name } = given.metadata;
   if (!resourceVersion || resourceVersion === '0') {
     if (!type.allowsBlindUpdates && request.verb === 'update')
       throw invalidObject(type, name, [

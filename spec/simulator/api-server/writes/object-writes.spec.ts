@@ -308,4 +308,14 @@ describe('writes of objects', () => {
       expect(body.message).to.match(/spec.replicas: Invalid value: -1: must be greater than or equal to 0$/);
     });
   });
+
+  it('takes no new object that tells its version', async () => {
+    const told = {
+      ...widget('versioned', { colour: 'red' }),
+      metadata: { name: 'versioned', resourceVersion: '7' },
+    };
+    const { status, body } = await client.post(WIDGET_PATH, told);
+    expect(status).to.equal(500);
+    expect(body.message).to.equal('resourceVersion should not be set on objects to be created');
+  });
 });

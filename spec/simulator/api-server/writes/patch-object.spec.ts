@@ -31,6 +31,32 @@ describe('patchObject', () => {
     expect(body.spec).to.deep.equal({ colour: 'red', replicas: 3 });
   });
 
+  it('judges the version of what a patch makes before its UID, which stays what it is', async () => {
+    await client.post(WIDGET_PATH, widget('known', { colour: 'red' }));
+    const other = { metadata: { uid: 'other' } };
+    const { status, body } = await client.patch(`${WIDGET_PATH}/known`, 'merge', other);
+    expect([status, body.details.causes[0].field]).to.deep.equal([422, 'metadata.uid']);
+    const older = { metadata: { ...other.metadata, resourceVersion: '1' } };
+    expect((await client.patch(`${WIDGET_PATH}/known`, 'merge', older)).status).to.equal(409);
+  });
+
+  it('takes an empty text for a null where it is Kubernetes 1.20 and a custom resource is applied', async () => {
+    const applied = { ...widget('empty', { colour: 'red', tags: [''] }), status: { selector: '' } };
+    const path = `${WIDGET_PATH}/empty`;
+    expect((await client.apply(path, applied, { manager: 'spec' })).status).to.equal(201);
+    expect((await client.apply(`${path}/status`, applied, { manager: 'spec' })).status).to.equal(200);
+    const scenario = { kubernetesMinor: 20 };
+    await using old = await startSimulatedApiServer({ definitions: [WIDGETS], scenario });
+    await old.client.post(WIDGET_PATH, widget('empty', { colour: 'red' }));
+    const { status, body } = await old.client.apply(`${path}/status`, applied, { manager: 'spec' });
+    expect([status, body.details.causes[0].field]).to.deep.equal([422, 'status.selector']);
+    const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'empty' }, data: { a: '' } };
+    const configPath = '/api/v1/namespaces/default/configmaps/empty';
+    expect((await old.client.apply(configPath, config, { manager: 'spec' })).body.data).to.deep.equal({
+      a: '',
+    });
+  });
+
   it('follows the steps of a JSON patch, or does nothing', async () => {
     await client.post(WIDGET_PATH, widget('stepped', { colour: 'red', replicas: 3 }));
     const path = `${WIDGET_PATH}/stepped`;

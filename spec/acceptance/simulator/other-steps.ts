@@ -1,0 +1,139 @@
+import type { RequestStep } from './request-step.ts';
+import { CONFIG_MAPS, configMap, HPAS, TABLE, WIDGETS_PATH } from './step-bodies.ts';
+
+/** Built-in kinds, which are decoded before they are judged. */
+export const BUILT_IN: readonly RequestStep[] = [
+  { name: 'create a ConfigMap', method: 'POST', path: CONFIG_MAPS, body: configMap('m', { a: '1' }) },
+  {
+    name: 'patch a ConfigMap strategically',
+    method: 'PATCH',
+    patch: 'strategic',
+    path: `${CONFIG_MAPS}/m`,
+    body: { data: { b: '2', a: null } },
+  },
+  {
+    name: 'merge a number into a ConfigMap',
+    method: 'PATCH',
+    patch: 'merge',
+    path: `${CONFIG_MAPS}/m`,
+    body: { data: { b: 2 } },
+  },
+  {
+    name: 'update a ConfigMap blindly',
+    method: 'PUT',
+    path: `${CONFIG_MAPS}/m`,
+    body: configMap('m', { c: '3' }),
+  },
+  {
+    name: 'apply a ConfigMap',
+    method: 'PATCH',
+    patch: 'apply',
+    path: `${CONFIG_MAPS}/n?fieldManager=one`,
+    body: configMap('n', { a: '1' }),
+  },
+  {
+    name: 'create an HPA',
+    method: 'POST',
+    path: HPAS,
+    body: {
+      apiVersion: 'autoscaling/v1',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'h' },
+      spec: { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 3 },
+    },
+  },
+  {
+    name: 'create an HPA that is none',
+    method: 'POST',
+    path: HPAS,
+    body: {
+      apiVersion: 'autoscaling/v1',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'i' },
+      spec: { scaleTargetRef: { kind: 'Deployment' }, minReplicas: 5, maxReplicas: 3 },
+    },
+  },
+  { name: 'list HPAs as a table', method: 'GET', path: HPAS, accept: TABLE },
+  {
+    name: 'list ConfigMaps as a table',
+    method: 'GET',
+    path: `${CONFIG_MAPS}?fieldSelector=metadata.name%3Dn`,
+    accept: TABLE,
+  },
+];
+
+/** Watches from a version, by label, as tables. */
+export const WATCHING: readonly RequestStep[] = [
+  {
+    name: 'list for a watch',
+    method: 'GET',
+    path: `${WIDGETS_PATH}?limit=1`,
+    keep: { NOW: ['metadata', 'resourceVersion'] },
+  },
+  {
+    name: 'change what is watched',
+    method: 'PATCH',
+    patch: 'merge',
+    path: `${WIDGETS_PATH}/d`,
+    body: { spec: { replicas: 2 } },
+  },
+  { name: 'delete what is watched', method: 'DELETE', path: `${WIDGETS_PATH}/d` },
+  {
+    name: 'watch from a version',
+    method: 'GET',
+    path: `${WIDGETS_PATH}?watch=true&resourceVersion={{NOW}}&timeoutSeconds=1`,
+  },
+  {
+    name: 'watch by label',
+    method: 'GET',
+    path: `${WIDGETS_PATH}?watch=true&resourceVersion=0&labelSelector=made%3Dso&timeoutSeconds=1`,
+  },
+  {
+    name: 'watch as a table',
+    method: 'GET',
+    path: `${WIDGETS_PATH}?watch=true&resourceVersion={{NOW}}&timeoutSeconds=1`,
+    accept: TABLE,
+  },
+  {
+    name: 'watch from what is forgotten',
+    method: 'GET',
+    path: `${WIDGETS_PATH}?watch=true&resourceVersion=1&timeoutSeconds=1`,
+  },
+];
+
+/** Finalizers, preconditions, collections. */
+export const DELETING: readonly RequestStep[] = [
+  {
+    name: 'add a finalizer',
+    method: 'PATCH',
+    patch: 'merge',
+    path: `${WIDGETS_PATH}/b`,
+    body: { metadata: { finalizers: ['example.com/hold'] } },
+  },
+  { name: 'delete what is held', method: 'DELETE', path: `${WIDGETS_PATH}/b` },
+  {
+    name: 'add a finalizer to what goes',
+    method: 'PATCH',
+    patch: 'merge',
+    path: `${WIDGETS_PATH}/b`,
+    body: { metadata: { finalizers: ['example.com/hold', 'example.com/more'] } },
+  },
+  {
+    name: 'let go',
+    method: 'PATCH',
+    patch: 'merge',
+    path: `${WIDGETS_PATH}/b`,
+    body: { metadata: { finalizers: null } },
+  },
+  { name: 'get what went', method: 'GET', path: `${WIDGETS_PATH}/b` },
+  {
+    name: 'delete another of that name',
+    method: 'DELETE',
+    path: `${WIDGETS_PATH}/a`,
+    body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: 'other' } },
+  },
+  { name: 'delete', method: 'DELETE', path: `${WIDGETS_PATH}/a` },
+  { name: 'delete nothing', method: 'DELETE', path: `${WIDGETS_PATH}/a` },
+  { name: 'delete those of a label', method: 'DELETE', path: `${WIDGETS_PATH}?labelSelector=made%3Dso` },
+  { name: 'list what is left', method: 'GET', path: WIDGETS_PATH },
+];
