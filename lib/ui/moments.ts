@@ -27,7 +27,7 @@ export function shortDuration(durationMs: number): string {
 
 function moment(atMs: number, text: string): Html {
   const date = new Date(atMs);
-  if (Number.isNaN(date.getTime())) return html`${text}`;
+  if (Number.isNaN(date.getTime())) return html`–`; // nobody can read when that was
   const time = `${date.toISOString().slice(0, 19)}Z`;
   return html`<time datetime="${time}" title="${time}">${text}</time>`;
 }

@@ -105,7 +105,7 @@ function jobRow(job: ReturnType<typeof describeCronHpa>['jobs'][number], nowMs: 
   const state = STATES[job.state] ?? 'waiting';
   const notes = [job.neverDueBecause && `never due: ${job.neverDueBecause}`, job.message].filter(Boolean);
   return {
-    state,
+    ...(state === 'failing' && { state }), // that a job is not due yet is no trouble
     note: notes.length > 0 && notes.map((note) => html`<p>${note}</p>`),
     cells: [
       stateWord(state, job.state),
