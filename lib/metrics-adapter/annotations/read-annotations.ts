@@ -25,6 +25,9 @@ const ENTRY = z.catchall(
 
 /** YAML takes long to read, and every change of the HPA has it read again. */
 const MAX_LIST_LENGTH = 64 * 1024;
+/** What makes YAML of a text; keys take the square of their number, and each that is wrong takes an error with its stack. */
+const MARK = /[,:&*!?#[{\n]/g;
+const MAX_MARKS = 5_000;
 
 /**
  * What an HPA's annotations say of its collectors, one for each collector of a metric that they name. One that cannot
@@ -54,9 +57,11 @@ function readList(text: string): readonly ReadConfig[] {
     { type: undefined, metric: undefined, error: new Error(`Annotation ${LIST_KEY} ${why}`) },
   ];
   if (text.length > MAX_LIST_LENGTH) return refuse(`must be no longer than ${MAX_LIST_LENGTH} characters`);
+  if (hasMore(text.matchAll(MARK), MAX_MARKS))
+    return refuse(`must have no more than ${MAX_MARKS} lines and characters of , : & * ! ? # [ {`);
   let list: unknown;
   try {
-    list = parse(text, { maxAliasCount: 0, logLevel: 'error' });
+    list = parse(text, { maxAliasCount: 0, logLevel: 'error', prettyErrors: false });
   } catch {
     return refuse('must be YAML without aliases');
   }
@@ -90,4 +95,9 @@ function attempt(
       error: error instanceof Error ? error : new Error(String(error)),
     };
   }
+}
+
+function hasMore(matches: Iterator<unknown>, most: number): boolean {
+  for (let seen = 0; seen <= most; seen++) if (matches.next().done) return false;
+  return true;
 }

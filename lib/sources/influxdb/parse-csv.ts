@@ -1,8 +1,11 @@
+/** Of one row; what is refused for having more need not be read to its end. */
+const MAX_FIELDS = 1_000;
+
 /**
  * The rows of a text of comma-separated values as RFC 4180 has them, one after another; a line without a character
  * is a row without fields.
  *
- * @throws when a quoted field does not end
+ * @throws when a quoted field does not end, or a row has too many
  */
 export function* parseCsv(text: string): Generator<readonly string[]> {
   let at = 0;
@@ -13,6 +16,7 @@ export function* parseCsv(text: string): Generator<readonly string[]> {
     const next = text[end];
     const isBlank = row.length === 0 && !isQuoted && field === '' && next !== ',';
     if (!isBlank) row.push(field);
+    if (row.length > MAX_FIELDS) throw new Error(`a row has more than ${MAX_FIELDS} fields`);
     if (next === ',') {
       at = end + 1;
       if (at < text.length) continue;

@@ -11,8 +11,8 @@ const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT
  * Parses JSON that somebody else wrote, of which the deepest and the most numerous values are refused before they take
  * memory. Of a key that comes twice, the last counts.
  */
-export function readBoundedJson(body: Uint8Array): Json {
-  checkShape(body);
+export function readBoundedJson(body: Uint8Array, maxValues = MAX_VALUES): Json {
+  checkShape(body, maxValues);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Json;
   } catch (cause) {
@@ -20,7 +20,7 @@ export function readBoundedJson(body: Uint8Array): Json {
   }
 }
 
-function checkShape(body: Uint8Array): void {
+function checkShape(body: Uint8Array, maxValues: number): void {
   let [depth, values, isInText] = [0, 0, false];
   for (let at = 0; at < body.length; at++) {
     const byte = body[at];
@@ -34,6 +34,6 @@ function checkShape(body: Uint8Array): void {
       values++;
       if (depth > MAX_DEPTH) throw new Error(`the response is nested deeper than ${MAX_DEPTH} levels`);
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
-    if (values > MAX_VALUES) throw new Error(`the response has more than ${MAX_VALUES} values`);
+    if (values > maxValues) throw new Error(`the response has more than ${maxValues} values`);
   }
 }

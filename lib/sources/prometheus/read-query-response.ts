@@ -1,63 +1,63 @@
-import { z } from 'zod';
+import { isArray, isObject, type Json } from '../json/json-value.ts';
+import { readBoundedJson } from '../json/read-bounded-json.ts';
 import type { Sample } from '../query.ts';
 
-/** A sample as Prometheus writes it: seconds since the epoch, and a number as text. */
-const point = z.tuple([z.number(), z.string().max(64)]);
-
-const querySchema = z.object({
-  status: z.literal('success'),
-  data: z.discriminatedUnion('resultType', [
-    z.object({
-      resultType: z.literal('vector'),
-      result: z.array(z.object({ metric: z.record(z.string(), z.string()), value: point.optional() })),
-    }),
-    z.object({ resultType: z.literal('scalar'), result: point }),
-    z.object({ resultType: z.enum(['matrix', 'string']) }),
-  ]),
-});
-
-const errorSchema = z.object({ status: z.literal('error'), error: z.string() });
-
 const MAX_ERROR_LENGTH = 300;
+/** A number as Prometheus writes it; what it also writes, NaN and infinities, is no result. */
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+const MAX_NUMBER_LENGTH = 64;
 
 /**
- * The samples in the response to an instant query, as numbers that count.
+ * The samples in the response to an instant query, as numbers that count. What it is made of is looked at by hand, up to
+ * the first that is wrong: a schema has a list made of everything that is.
  *
  * @throws an Error that says why there is no result: an empty one, NaN and infinities are none
  */
-export function readQueryResponse(body: Buffer): readonly Sample[] {
-  const parsed = querySchema.safeParse(parseJson(body));
-  if (!parsed.success) throw new Error('the response is not one of the Prometheus HTTP API');
-  const { data } = parsed.data;
-  if (data.resultType === 'scalar') return [sampleOf(data.result, {})];
-  if (data.resultType !== 'vector')
-    throw new Error(`the query gives a ${data.resultType}, not a vector or scalar`);
-  if (data.result.length === 0) throw new Error('the query has no result');
-  return data.result.map(({ metric, value }) => {
-    if (!value) throw new Error('the query gives a histogram, not a number');
-    return sampleOf(value, metric);
+export function readQueryResponse(body: Uint8Array): readonly Sample[] {
+  const response = readBoundedJson(body);
+  const data = isObject(response) && response.status === 'success' ? response.data : undefined;
+  if (!isObject(data)) throw unknownForm();
+  const { resultType, result } = data;
+  if (resultType === 'matrix' || resultType === 'string')
+    throw new Error(`the query gives a ${resultType}, not a vector or scalar`);
+  if (resultType === 'scalar') return [sampleOf(result, {})];
+  if (resultType !== 'vector' || !isArray(result)) throw unknownForm();
+  if (result.length === 0) throw new Error('the query has no result');
+  return result.map((one) => {
+    if (!isObject(one)) throw unknownForm();
+    const labels = labelsOf(one.metric);
+    if (one.value === undefined) throw new Error('the query gives a histogram, not a number');
+    return sampleOf(one.value, labels);
   });
 }
 
 /** What Prometheus says is wrong with a query, cut to what fits into a line; `undefined` where it does not say. */
-export function readQueryError(body: Buffer): string | undefined {
-  const parsed = errorSchema.safeParse(parseJson(body));
-  return parsed.success ? parsed.data.error.slice(0, MAX_ERROR_LENGTH) : undefined;
-}
-
-function sampleOf(
-  [seconds, text]: readonly [number, string],
-  labels: Readonly<Record<string, string>>,
-): Sample {
-  const value = text === '' ? Number.NaN : Number(text);
-  if (!Number.isFinite(value)) throw new Error(`the query gives ${JSON.stringify(text)}, which is no result`);
-  return { value, labels, takenAtMs: Math.round(seconds * 1000) };
-}
-
-function parseJson(body: Buffer): unknown {
+export function readQueryError(body: Uint8Array): string | undefined {
   try {
-    return JSON.parse(body.toString('utf8'));
+    const response = readBoundedJson(body);
+    const error = isObject(response) && response.status === 'error' ? response.error : undefined;
+    return typeof error === 'string' ? error.slice(0, MAX_ERROR_LENGTH) : undefined;
   } catch {
     return undefined;
   }
+}
+
+function labelsOf(metric: Json | undefined): Readonly<Record<string, string>> {
+  if (!isObject(metric)) throw unknownForm();
+  for (const name in metric) if (typeof metric[name] !== 'string') throw unknownForm();
+  return metric as Readonly<Record<string, string>>;
+}
+
+/** @param point seconds since the epoch, and a number as text */
+function sampleOf(point: Json | undefined, labels: Readonly<Record<string, string>>): Sample {
+  const [seconds, text, ...more] = isArray(point) ? point : [];
+  if (typeof seconds !== 'number' || typeof text !== 'string' || more.length > 0) throw unknownForm();
+  const value = text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text) ? Number(text) : Number.NaN;
+  if (Number.isFinite(value)) return { value, labels, takenAtMs: Math.round(seconds * 1000) };
+  const shown = JSON.stringify(text.slice(0, MAX_NUMBER_LENGTH));
+  throw new Error(`the query gives ${shown}, which is no result`);
+}
+
+function unknownForm(): Error {
+  return new Error('the response is not one of the Prometheus HTTP API');
 }

@@ -115,6 +115,9 @@ describe('readAnnotations', () => {
       '[{type: Pods, metric: a, collector: b, interval: 1}]',
       /, entry 1, interval must be a duration/,
     ],
+    ['a setting twice', '[{type: Pods, metric: a, collector: b, query: a, query: b}]', /must be YAML/],
+    ['more marks than it may have', '\n'.repeat(5_001), /must have no more than 5000 lines and characters/],
+    ['as many as it may have', '\n'.repeat(5_000), /must be a list of collectors$/],
     ['too much', ' '.repeat(262_145), /must be no longer than 65536 characters$/],
   ];
   for (const [what, text, error] of refused)

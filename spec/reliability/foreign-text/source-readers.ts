@@ -313,6 +313,10 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
         before: '{"status":"success","data":{"resultType":"vector","result":[{"metric":{',
         behind: '"z":""},"value":[1,"2"]}]}}',
       }),
+      'what is no sample': repeated('1,', {
+        before: '{"status":"success","data":{"resultType":"vector","result":[',
+        behind: '1]}}',
+      }),
       nesting: nested('[', ']'),
       'a long error': repeated('a', { before: '{"status":"error","error":"', behind: '"}' }),
     },
@@ -443,8 +447,14 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   {
     name: 'annotations of HPAs',
     files: ['annotation-key.ts', 'read-annotations.ts'],
-    bound: { length: 256 * 1024, by: 'the API server, of all annotations of an object' },
+    bound: { length: 64 * 1024, by: 'MAX_LIST_LENGTH' },
     shapes: {
+      // As many as there may be, and far more.
+      keys: distinct((index) => `a-long-name-of-a-key${String(index).padStart(5)}:\n`),
+      'short keys': distinct((index) => `a${index}:\n`),
+      commas: repeated(',', { before: '[' }),
+      'commas far apart': repeated('            ,', { before: '[', behind: ']' }),
+      anchors: repeated('&abcdefghijk '),
       dots: repeated('.', { before: 'metric-config.' }),
       slashes: repeated('/', { before: 'metric-config.a.b.c' }),
       entries: repeated('- {type: Pods, metric: a, collector: b, interval: 1s}\n'),

@@ -45,6 +45,29 @@ describe('PrometheusServer', () => {
       /gives a string, not a vector or scalar$/,
     ],
     ['a histogram', vector([{ metric: {}, histogram: [1, {}] }]), /gives a histogram, not a number$/],
+    ['a blank for a number', vector([{ metric: {}, value: [1, ' '] }]), /" ", which is no result$/],
+    ['another form of a number', vector([{ metric: {}, value: [1, '0x10'] }]), /"0x10", which is no result$/],
+    [
+      'a number that never ends',
+      vector([{ metric: {}, value: [1, '1'.repeat(65)] }]),
+      /"1{64}", which is no result$/,
+    ],
+    ...[
+      vector([1 as unknown as object]),
+      vector([{ value: [1, '1'] }]),
+      vector([{ metric: { a: 1 }, value: [1, '1'] }]),
+      vector([{ metric: {}, value: [1, '1', 2] }]),
+      vector([{ metric: {}, value: ['1', '1'] }]),
+      vector([{ metric: {}, value: '1' }]),
+      success({ resultType: 'vector', result: {} }),
+      success({ resultType: 'scalar' }),
+      success({ resultType: 'other', result: [1, '1'] }),
+      { status: 'other', data: { resultType: 'scalar', result: [1, '1'] } },
+      [],
+    ].map(
+      (body) => [`what is ${JSON.stringify(body)}`, body, /not one of the Prometheus HTTP API$/] as const,
+    ),
+    ['too much', vector(Array.from({ length: 100_001 }, () => 1 as unknown as object)), /100000 values$/],
     ['something else', { a: 1 }, /the response is not one of the Prometheus HTTP API$/],
   ];
   for (const [what, body, error] of refused) {
