@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
-import { findMariadb, type RealDatabase, startMariadb } from '#spec/support/real-databases.ts';
+import {
+  findMariadb,
+  findPostgres,
+  type RealDatabase,
+  startMariadb,
+  startPostgres,
+} from '#spec/support/real-databases.ts';
 import { findPrometheus, type RealPrometheus, startPrometheus } from '#spec/support/real-prometheus.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { freePort } from '#spec/support/spawned-server.ts';
@@ -15,6 +21,13 @@ import { deployment } from './scheduled-objects.ts';
 
 const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
 const PATIENCE_MS = 90_000;
+const DATABASES = [
+  ['MariaDB', 'mariadb', findMariadb, startMariadb],
+  ['PostgreSQL', 'postgres', findPostgres, startPostgres],
+] as const;
+const COMPONENT = 'manifests/components/scaling-schedule';
+/** How long the value of the schedule counts: long enough to be seen on a slow machine. */
+const SCHEDULED_MS = 75_000;
 /** What an HPA counts as, as long as nothing new is known of it: three intervals of two seconds. */
 const VALID_MS = 6_000;
 
@@ -33,7 +46,8 @@ describe('custom and external metrics, served through the real aggregator to the
   let exporter: LoopbackServer;
   let application: LoopbackServer;
   let pods: ReadyPods;
-  let mariadb: RealDatabase | undefined;
+  /** Those that this machine has, by their systems. */
+  const databases = new Map<string, RealDatabase>();
   /** What all pods of `web` have to do together. */
   let load = 1;
 
@@ -61,8 +75,10 @@ describe('custom and external metrics, served through the real aggregator to the
     );
     installed = stack.use(await InstalledAutoscaler.start(binaries));
     pods = stack.use(new ReadyPods(installed.controlPlane));
-    const mariadbd = await findMariadb();
-    mariadb = mariadbd === undefined ? undefined : stack.use(await startMariadb(mariadbd));
+    for (const [, system, find, start] of DATABASES) {
+      const program = await find();
+      if (program !== undefined) databases.set(system, stack.use(await start(program)));
+    }
   });
 
   after(async () => {
@@ -74,21 +90,18 @@ describe('custom and external metrics, served through the real aggregator to the
     const port = await freePort();
     await installed.expose(port);
     const sources: string[] = [];
-    if (mariadb) {
-      const file = join(installed.controlPlane.folder, 'jobs.yaml');
-      const facts = { system: 'mariadb', host: '127.0.0.1', port: mariadb.port };
-      const source = {
-        ...facts,
-        user: 'reader',
-        password: 'secret',
-        database: 'shop',
-        tls: { ca: mariadb.ca },
-      };
+    for (const [system, { port, ca }] of databases) {
+      const file = join(installed.controlPlane.folder, `${system}.yaml`);
+      const account = { user: 'reader', password: 'secret', database: 'shop', tls: { ca } };
+      const source = { system, host: '127.0.0.1', port, ...account, namespaces: ['default'] };
       await writeFile(file, JSON.stringify(source), { mode: 0o600 });
-      sources.push(`--sql-source=jobs=${file}`);
+      sources.push(`--sql-source=${system}=${file}`);
     }
+    for (const file of ['scaling-schedule', 'cluster-scaling-schedule', 'rbac'])
+      await installed.run('apply', '--filename', `${COMPONENT}/${file}.yaml`);
     autoscaler = await installed.startReplica([
       ...sources,
+      '--scaling-schedule',
       '--allowed-hosts=127.0.0.0/8',
       `--secure-port=${port}`,
       `--prometheus-server=${prometheus.url.href}`,
@@ -167,29 +180,73 @@ describe('custom and external metrics, served through the real aggregator to the
     await untilReplicas('web', 1);
   });
 
-  it('scale a Deployment from 1 to 4 and back to 1 by a query of MariaDB', async function () {
-    if (!mariadb) {
-      console.log('      SKIPPED: there is no MariaDB on this machine that could be started');
-      return this.skip();
-    }
-    await mariadb.run('CREATE TABLE jobs (id integer); INSERT INTO jobs VALUES (1)');
-    const config = 'metric-config.external.waiting-jobs.sql';
+  it('lift the replicas that a schedule wants within the tolerance, and tell so', async () => {
+    const now = Date.now();
+    const [date, endDate] = [now - 1_000, now + SCHEDULED_MS].map((ms) => new Date(ms).toISOString());
     await installed.apply(
-      deployment('reports', 1),
-      scaledByMetrics('reports', {
-        annotations: {
-          [`${config}/source`]: 'jobs',
-          [`${config}/query`]: 'SELECT count(*) FROM jobs',
-          [`${config}/interval`]: '2s',
+      {
+        apiVersion: 'zalando.org/v1',
+        kind: 'ScalingSchedule',
+        metadata: { name: 'rush', namespace: 'default' },
+        spec: {
+          scalingWindowDurationMinutes: 0,
+          schedules: [{ type: 'OneTime', value: 950, date, endDate }],
         },
-        metrics: [externalMetric('waiting-jobs', { averageValue: '1', matchLabels: { type: 'sql' } })],
+      },
+      deployment('rush', 9),
+      scaledByMetrics('rush', {
+        annotations: { 'metric-config.object.rush.scaling-schedule/interval': '2s' },
+        metrics: [
+          objectMetric('rush', {
+            averageValue: '100',
+            describedObject: { apiVersion: 'zalando.org/v1', kind: 'ScalingSchedule', name: 'rush' },
+          }),
+        ],
       }),
     );
-    await untilConditionIs('reports', 'ScalingActive', 'True');
-    await mariadb.run('INSERT INTO jobs VALUES (2), (3), (4)');
-    await untilReplicas('reports', 4);
-    await mariadb.run('DELETE FROM jobs WHERE id > 1');
-    await untilReplicas('reports', 1);
+    await untilReplicas('rush', 10); // 950 of 900 are no reason for the HPA controller to have a tenth
+    expect(await isActive('rush')).to.equal(true);
+    const told = ['get', 'events', '--field-selector=reason=ScalingAdjusted'];
+    expect(await installed.run(...told, '--output=jsonpath={.items[*].message}')).to.equal(
+      "Scaling schedule 'ScalingSchedule' adjusted replicas 9 -> 10 based on metric: default/rush",
+    );
+  });
+
+  for (const [name, system] of DATABASES)
+    it(`scale a Deployment from 1 to 4 and back to 1 by a query of ${name}`, async function () {
+      const database = databases.get(system);
+      if (!database) {
+        console.log(`      SKIPPED: there is no ${name} on this machine that could be started`);
+        return this.skip();
+      }
+      await database.run('CREATE TABLE jobs (id integer); INSERT INTO jobs VALUES (1)');
+      const config = 'metric-config.external.waiting-jobs.sql';
+      await installed.apply(
+        deployment(system, 1),
+        scaledByMetrics(system, {
+          annotations: {
+            [`${config}/source`]: system,
+            [`${config}/query`]: 'SELECT count(*) FROM jobs',
+            [`${config}/interval`]: '2s',
+          },
+          metrics: [
+            externalMetric('waiting-jobs', {
+              averageValue: '1',
+              matchLabels: { type: 'sql', source: system },
+            }),
+          ],
+        }),
+      );
+      await untilConditionIs(system, 'ScalingActive', 'True');
+      await database.run('INSERT INTO jobs VALUES (2), (3), (4)');
+      await untilReplicas(system, 4);
+      await database.run('DELETE FROM jobs WHERE id > 1');
+      await untilReplicas(system, 1);
+    });
+
+  it('are 0 once the schedule has ended', async () => {
+    await until('the schedule is not active', async () => !(await isActive('rush')));
+    await untilReplicas('rush', 1);
   });
 
   it('hold the replicas while Prometheus is down, and go on once it is back', async () => {
@@ -217,6 +274,8 @@ describe('custom and external metrics, served through the real aggregator to the
       'list horizontalpodautoscalers.autoscaling',
       'watch horizontalpodautoscalers.autoscaling',
       'create subjectaccessreviews.authorization.k8s.io',
+      'update scalingschedules/status.zalando.org',
+      'update deployments/scale.apps',
     ]);
   });
 
@@ -228,6 +287,12 @@ describe('custom and external metrics, served through the real aggregator to the
 
   async function untilReplicas(name: string, replicas: number): Promise<void> {
     await until(`${name} has ${replicas} replicas`, async () => (await replicasOf(name)) === replicas);
+  }
+
+  async function isActive(name: string): Promise<boolean> {
+    const path = `/apis/zalando.org/v1/namespaces/default/scalingschedules/${name}`;
+    const { status } = await installed.controlPlane.client.get<Scheduled>(path);
+    return status?.active ?? false;
   }
 
   async function untilConditionIs(name: string, type: string, status: string): Promise<void> {
@@ -256,6 +321,10 @@ describe('custom and external metrics, served through the real aggregator to the
 
 interface Scaled {
   readonly spec: { readonly replicas?: number };
+}
+
+interface Scheduled {
+  readonly status?: { readonly active?: boolean };
 }
 
 interface Conditioned {
