@@ -1,44 +1,10 @@
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
-import { hostRateCollector } from '#lib/metrics-adapter/collectors/host-rate-collector.ts';
-import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
-import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
-import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
-import { nakadiCollector } from '#lib/metrics-adapter/collectors/nakadi-collector.ts';
-import { podsCollector } from '#lib/metrics-adapter/collectors/pods-collector.ts';
-import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
-import { skipperCollector } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
-import { sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
-import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
-import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
 import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
-import { PodsOnDemand } from '#lib/metrics-adapter/objects/followed-pods.ts';
-import { TargetPods } from '#lib/metrics-adapter/objects/target-pods.ts';
-import { TargetSelectors } from '#lib/metrics-adapter/objects/target-selectors.ts';
-import {
-  type FoundSchedules,
-  scalingScheduleCollector,
-} from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
-import { HttpClients } from '#lib/sources/http/http-clients.ts';
-import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
-import { openSqlSource, type SqlSource } from '#lib/sources/sql/sql-source.ts';
+import type { FoundSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
+import { metricCollectors } from './metric-collectors.ts';
 import { listenForMetrics } from './metrics-listener.ts';
-import { namedSources } from './named-sources.ts';
 import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';
-
-/** Collectors of what Skipper counts, which only Prometheus knows. */
-function byPrometheus(
-  server: PrometheusServer,
-  { skipper, externalRpsMetricName: series }: MetricsAdapterPartOptions,
-  cluster: Pick<MetricsAdapterPartEnvironment, 'client' | 'mapper'>,
-): readonly MetricCollector[] {
-  const { ingresses, routeGroups } = skipper;
-  return [
-    ...(ingresses || routeGroups ? [skipperCollector({ server, ...cluster, ...skipper })] : []),
-    ...(series === undefined ? [] : [hostRateCollector({ server, series })]),
-  ];
-}
 
 /** What the part needs from outside. */
 export interface MetricsAdapterPartEnvironment
@@ -57,35 +23,8 @@ export async function metricsAdapterPart(
   options: MetricsAdapterPartOptions,
   environment: MetricsAdapterPartEnvironment,
 ): Promise<Subsystem & HasUi> {
-  const { clock, logger, client, mapper, userAgent, schedules } = environment;
-  const { allowedHosts, relistMs, scalingSchedule } = options;
   await using stack = new AsyncDisposableStack();
-  const http = { clock, userAgent };
-  const clients = stack.use(new HttpClients({ ...http, allowedHosts: new AllowedHosts(allowedHosts) }));
-  // A pod may have any address, but for those that nobody may be asked at unless the administrator names them.
-  const ofPods = stack.use(
-    new HttpClients({ ...http, allowedHosts: new AllowedHosts(['*', ...allowedHosts]) }),
-  );
-  const pods = new TargetPods(stack.use(new PodsOnDemand({ client, clock, logger, relistMs })));
-  const selectors = new TargetSelectors({ client, mapper, clock });
-  const sources = await namedSources(options, { ...environment, stack });
-  const sqlSources = new Map<string, SqlSource>();
-  for (const [name, path] of options.sqlSources)
-    sqlSources.set(name, stack.use(await openSqlSource({ name, path }, environment)));
-  const collectors = [
-    prometheusCollector({ ...sources, clients }),
-    httpCollector({ clients }),
-    podsCollector({ clock, clients: ofPods, pods, selectors }),
-    sqlCollector({ sources: sqlSources }),
-    influxdbCollector({ server: sources.influxdb, clients }),
-    ...(sources.zmon ? [zmonCollector({ server: sources.zmon })] : []),
-    ...(sources.nakadi ? [nakadiCollector({ server: sources.nakadi })] : []),
-    ...(options.awsRegions ? [sqsCollector({ regions: sources.sqsRegions })] : []),
-    ...(sources.server ? byPrometheus(sources.server, options, { client, mapper }) : []),
-    ...(schedules && scalingSchedule
-      ? [scalingScheduleCollector({ schedules, defaults: scalingSchedule, clock })]
-      : []),
-  ];
+  const { collectors, pods } = await metricCollectors(options, { ...environment, stack });
   if (options.metricsAddress) stack.use(await listenForMetrics(options.metricsAddress, environment.registry));
   const adapter = stack.use(metricsAdapter(options, { ...environment, collectors, pods }));
   const owned = stack.move();

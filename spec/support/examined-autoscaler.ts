@@ -21,6 +21,7 @@ export interface AutoscalerExamination {
 /** When examinations begin. */
 export const EXAMINED_AT = '2026-07-15T08:00:00Z';
 
+const WITHOUT_METRICS = ['--enable-custom-metrics-api=false', '--enable-external-metrics-api=false'];
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
 
 /** A cluster with our definitions, and with a leader that has just renewed its lease. */
@@ -57,6 +58,7 @@ export async function examineAutoscaler(
     `--kubeconfig=${kubeconfig}`,
     '--output=json',
     ...(flags.some((flag) => flag.startsWith('--controllers')) ? [] : ['--controllers=cronhpa']),
+    ...(flags.some((flag) => flag.startsWith('--enable-')) ? [] : WITHOUT_METRICS),
     ...flags,
   ]);
   if (command.kind !== 'doctor') throw new Error('these flags examine nothing');

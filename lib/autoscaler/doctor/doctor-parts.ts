@@ -2,7 +2,11 @@ import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
 import type { Permission } from '#lib/doctor/permission.ts';
 import { hpaDoctor } from '#lib/hpa/doctor/hpa-doctor.ts';
+import type { OpenCollectors } from '#lib/metrics-adapter/doctor/examined-metrics.ts';
+import { metricsAdapterDoctor } from '#lib/metrics-adapter/doctor/metrics-adapter-doctor.ts';
 import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
+import { metricCollectors } from '../metric-collectors.ts';
+import type { MetricsAdapterPartOptions } from '../options/metrics-adapter-options.ts';
 import type { AutoscalerOptions, DoctorOptions } from '../options.ts';
 import { AUTOSCALER_DIAGNOSES } from './diagnoses.ts';
 import { leader } from './leader.ts';
@@ -16,7 +20,25 @@ export function doctorParts(options: AutoscalerOptions, { namespace }: DoctorOpt
     parts.push(hpaDoctor({ syncPeriodMs: options.hpa.options.syncPeriodMs, namespace }));
   if (options.controllers.has('scaledobjects'))
     parts.push(scaledObjectsDoctor({ ...options.scaledObjects, namespace }));
+  const { metricsAdapter } = options;
+  if (metricsAdapter) {
+    const openCollectors = collectorsOf(metricsAdapter);
+    parts.push(metricsAdapterDoctor({ ...metricsAdapter, namespace, openCollectors }));
+  }
   return parts;
+}
+
+/** Collectors of the doctor's own, which ask as those of the autoscaler do; what they would log, findings tell. */
+function collectorsOf(options: MetricsAdapterPartOptions): OpenCollectors {
+  const logger = { info() {}, warning() {}, error() {} };
+  return async ({ client, mapper, clock }, stack) => {
+    const environment = { client, mapper, clock, logger, stack, schedules: undefined };
+    const { collectors } = await metricCollectors(options, {
+      ...environment,
+      userAgent: 'autoscaler-doctor',
+    });
+    return collectors;
+  };
 }
 
 function autoscalerItself({ controllers, leaderElection }: AutoscalerOptions): DoctorPart {

@@ -11,8 +11,9 @@ export interface FindHpasOptions {
   readonly signal: AbortSignal;
 }
 
-const KIND = 'HorizontalPodAutoscaler';
-const VERSIONS = ['autoscaling/v2', 'autoscaling/v2beta2'];
+export const HPA_KIND = 'HorizontalPodAutoscaler';
+/** Those that know metrics, the one first that is asked for where there are both. */
+export const HPA_VERSIONS = ['autoscaling/v2', 'autoscaling/v2beta2'];
 const LOOK_MS = 10_000;
 
 /**
@@ -24,8 +25,8 @@ export async function findHpas({ mapper, clock, logger, signal }: FindHpasOption
   let isTold = false;
   for (;;) {
     try {
-      for (const apiVersion of VERSIONS) {
-        const resource = await mapper.findExact({ apiVersion, kind: KIND }, signal);
+      for (const apiVersion of HPA_VERSIONS) {
+        const resource = await mapper.findExact({ apiVersion, kind: HPA_KIND }, signal);
         if (resource) return collectionPath(resource);
       }
     } catch (error) {

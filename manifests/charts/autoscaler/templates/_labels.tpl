@@ -42,6 +42,27 @@ annotations:
   verbs: [get]
 {{- end }}
 {{- end }}
+{{- if or .Values.metricsApis.custom.enabled .Values.metricsApis.external.enabled }}
+{{- if not .Values.controllers.cronhpa.enabled }}
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers]
+  verbs: [list]
+{{- end }}
+# Metrics of HPAs: whether they are served, and what their sources say.
+- apiGroups: [apiregistration.k8s.io]
+  resources: [apiservices]
+  resourceNames: [v1beta1.custom.metrics.k8s.io, v1beta2.custom.metrics.k8s.io, v1beta1.external.metrics.k8s.io]
+  verbs: [get]
+- apiGroups: [custom.metrics.k8s.io, external.metrics.k8s.io]
+  resources: ["*"]
+  verbs: [get, list]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list, watch]
+- apiGroups: [apps]
+  resources: [deployments, statefulsets, replicasets]
+  verbs: [get]
+{{- end }}
 {{- end }}
 
 {{/* The flags that choose what the autoscaler does, which its doctor takes, too. */}}

@@ -1,0 +1,107 @@
+import * as z from 'zod/mini';
+import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { failed } from './diagnoses.ts';
+import { isDiscovered, METRICS_VERSIONS, respondingVersion } from './discovered-metrics.ts';
+import type { ExaminedMetric, ExaminedMetrics, MetricsGroup } from './examined-metrics.ts';
+
+const API_SERVICE = z.object({
+  spec: z.object({ service: z.nullish(z.object({ namespace: z.string(), name: z.string() })) }),
+  status: z.optional(
+    z.object({
+      conditions: z.optional(
+        z.array(
+          z.object({
+            ...{ type: z.string(), status: z.string() },
+            ...{ reason: z.optional(z.string()), message: z.optional(z.string()) },
+          }),
+        ),
+      ),
+    }),
+  ),
+});
+
+interface Registered {
+  readonly name: string;
+  /** As in `kube-system/autoscaler`. */
+  readonly service: string;
+  /** Why it is not available; `undefined` where it is. */
+  readonly unavailable: string | undefined;
+}
+
+/** Whether the API server sends requests for the metrics here that are collected. */
+export function apiServices(examined: ExaminedMetrics): Check {
+  return {
+    name: 'metrics-api-services',
+    title: 'APIServices of collected metrics',
+
+    async run(context) {
+      return await examined.look(context, async ({ metrics }) => {
+        const found: Finding[] = [];
+        for (const group of examined.groups) {
+          const needed = metrics.filter((one) => one.group === group);
+          if (needed.length === 0) found.push(note(group, 'no HPA needs it of the autoscaler'));
+          else found.push(...(await examineGroup(context, group, needed)));
+        }
+        return found;
+      });
+    },
+  };
+}
+
+async function examineGroup(
+  context: ApiContext,
+  group: MetricsGroup,
+  needed: readonly ExaminedMetric[],
+): Promise<readonly Finding[]> {
+  const names = { GROUP: group, ...OF_GROUP[group] };
+  const registered: Registered[] = [];
+  for (const version of METRICS_VERSIONS[group]) {
+    const one = await read(context, `${version}.${group}`);
+    if (one) registered.push(one);
+  }
+  const [first] = registered;
+  if (!first)
+    return [failed(group, 'has no APIService', { diagnosis: 'metrics-api-unregistered', ...names })];
+  const found = registered.map(({ name, service, unavailable }) =>
+    unavailable === undefined
+      ? ok(`APIService ${name}`, `is available, from ${service}`)
+      : failed(`APIService ${name}`, `is not available: ${unavailable}`, {
+          diagnosis: 'metrics-api-unavailable',
+          ...{ SERVICE: service, NAME: name },
+        }),
+  );
+  const responding = await respondingVersion(context, group);
+  if (!responding) return found;
+  const known = needed.filter((one) => isDiscovered(one, responding.names));
+  if (known.length > 0) return found;
+  const seen = `tells of none of the ${needed.length} metrics that are collected`;
+  return [
+    ...found,
+    failed(group, seen, { diagnosis: 'metrics-api-of-another', ...names, SERVICE: first.service }),
+  ];
+}
+
+const OF_GROUP: Readonly<Record<MetricsGroup, { readonly COMPONENT: string; readonly FLAG: string }>> = {
+  'custom.metrics.k8s.io': { COMPONENT: 'manifests/components/custom-metrics', FLAG: 'custom' },
+  'external.metrics.k8s.io': { COMPONENT: 'manifests/components/external-metrics', FLAG: 'external' },
+};
+
+async function read(context: ApiContext, name: string): Promise<Registered | undefined> {
+  const path = `/apis/apiregistration.k8s.io/v1/apiservices/${name}`;
+  try {
+    const { spec, status } = API_SERVICE.parse(
+      await context.get(path, `get apiservices.apiregistration.k8s.io ${name}`),
+    );
+    const service = spec.service ? `${spec.service.namespace}/${spec.service.name}` : 'the API server itself';
+    const condition = status?.conditions?.find(({ type }) => type === 'Available');
+    const { reason = 'unknown', message = 'nothing is said of it' } = condition ?? {};
+    const unavailable = condition?.status === 'True' ? undefined : `${reason}: ${message}`;
+    return { name, service, unavailable };
+  } catch (error) {
+    if (error instanceof ApiError && error.statusCode === 404) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
+import type { Permission } from '#lib/doctor/permission.ts';
+import { apiServices } from './api-services.ts';
+import { configurations } from './configurations.ts';
+import { METRICS_DIAGNOSES } from './diagnoses.ts';
+import { ExaminedMetrics, type MetricsGroup, type OpenCollectors } from './examined-metrics.ts';
+import { servedValues } from './served-values.ts';
+import { sources } from './sources.ts';
+
+/** How collected metrics are looked at. */
+export interface MetricsAdapterDoctorOptions {
+  readonly servesCustom: boolean;
+  readonly servesExternal: boolean;
+  readonly openCollectors: OpenCollectors;
+  /** The one namespace to look at; `undefined` for all. */
+  readonly namespace: string | undefined;
+}
+
+/** What the metrics adapter brings to the doctor: the chain from an annotation by its source to what the API serves. */
+export function metricsAdapterDoctor(options: MetricsAdapterDoctorOptions): DoctorPart {
+  const { servesCustom, servesExternal } = options;
+  const groups: MetricsGroup[] = [
+    ...(servesCustom ? (['custom.metrics.k8s.io'] as const) : []),
+    ...(servesExternal ? (['external.metrics.k8s.io'] as const) : []),
+  ];
+  const examined = new ExaminedMetrics({ ...options, groups });
+  return {
+    permissions: [...PERMISSIONS, ...(servesCustom ? OF_PODS : [])],
+    checks: [configurations(examined), apiServices(examined), sources(examined), servedValues(examined)],
+    diagnoses: METRICS_DIAGNOSES,
+  };
+}
+
+const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
+const PERMISSIONS: readonly Permission[] = [
+  { verb: 'list', ...HPAS },
+  { verb: 'watch', ...HPAS, instead: { ...HPAS, seen: 'HPAs are listed every --resource-update-interval' } },
+];
+const PODS = { group: '', resource: 'pods' };
+const OF_PODS: readonly Permission[] = [
+  { verb: 'list', ...PODS },
+  { verb: 'watch', ...PODS, instead: { ...PODS, seen: 'pods are listed every --resource-update-interval' } },
+  ...['deployments', 'statefulsets', 'replicasets'].map((resource) => ({
+    ...{ verb: 'get', group: 'apps', resource },
+  })),
+];

@@ -1,0 +1,81 @@
+import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { failed } from './diagnoses.ts';
+import { isDiscovered, respondingVersion } from './discovered-metrics.ts';
+import { type ExaminedMetric, type ExaminedMetrics, subjectOf } from './examined-metrics.ts';
+
+const AT_ONCE = 16;
+/** An examination is to end: of more, the first are asked for. */
+const MAX_METRICS = 500;
+
+/** Whether the HPA controller gets the metrics, asked for as it asks for them: through the API server. */
+export function servedValues(examined: ExaminedMetrics): Check {
+  return {
+    name: 'metrics-served',
+    title: 'Values of collected metrics',
+
+    async run(context) {
+      return await examined.look(context, async ({ metrics }) => {
+        const found: Finding[] = [];
+        const semaphore = new Semaphore(AT_ONCE);
+        for (const group of examined.groups) {
+          const all = metrics.filter((one) => one.group === group);
+          const responding = all.length === 0 ? undefined : await respondingVersion(context, group);
+          // Where nothing responds, or another provider does, the APIService's finding says so of all.
+          if (!responding || !all.some((one) => isDiscovered(one, responding.names))) continue;
+          const asked = all.slice(0, MAX_METRICS).map(async (one) => {
+            using _permit = await semaphore.acquire(context.signal);
+            return await examineMetric(context, one, responding.version);
+          });
+          found.push(...(await Promise.all(asked)));
+        }
+        return found.length > 0 ? found : [note('values', 'nothing can be asked for')];
+      });
+    },
+  };
+}
+
+async function examineMetric(context: ApiContext, one: ExaminedMetric, version: string): Promise<Finding> {
+  const { namespace, name } = one.hpa;
+  const absent = (seen: string) =>
+    failed(subjectOf(one), seen, { diagnosis: 'metric-not-served', NAMESPACE: namespace, NAME: name });
+  const path = await pathOf(context, one, version);
+  if (path === undefined) return note(subjectOf(one), 'the kind of its object is not served');
+  try {
+    const items = propertyOf(await context.get(path, `get ${one.group}`), 'items');
+    const [first] = Array.isArray(items) ? items : [];
+    if (first === undefined) return absent('the API has no value of it');
+    return ok(subjectOf(one), `served: ${String(propertyOf(first, 'value'))}`);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return absent(error.message);
+  }
+}
+
+/** Where the HPA controller asks for it; of pods, all of the namespace. */
+async function pathOf(
+  { mapper, signal }: ApiContext,
+  { hpa: { namespace }, planned: { metric }, group }: ExaminedMetric,
+  version: string,
+): Promise<string | undefined> {
+  const base = `/apis/${group}/${version}`;
+  const inNamespace = `${base}/namespaces/${encodeURIComponent(namespace)}`;
+  const name = encodeURIComponent(metric.name);
+  const labels = Object.entries(metric.matchLabels).map(([key, value]) => `${key}=${value}`);
+  const selected = (by: string) =>
+    labels.length === 0 ? '' : `?${by}=${encodeURIComponent(labels.join(','))}`;
+  if (metric.type === 'External') return `${inNamespace}/${name}${selected('labelSelector')}`;
+  if (metric.type === 'Pods') return `${inNamespace}/pods/*/${name}${selected('metricLabelSelector')}`;
+  const { apiVersion = 'v1', kind = '', name: object = '' } = metric.describedObject ?? {};
+  const resource = await mapper.find({ apiVersion: apiVersion || 'v1', kind }, signal);
+  if (!resource) return undefined;
+  const plural = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
+  if (plural === 'namespaces')
+    return `${base}/namespaces/${encodeURIComponent(object)}/metrics/${name}${selected('metricLabelSelector')}`;
+  const where = resource.namespaced ? inNamespace : base;
+  return `${where}/${plural}/${encodeURIComponent(object)}/${name}${selected('metricLabelSelector')}`;
+}

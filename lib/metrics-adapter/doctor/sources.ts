@@ -1,0 +1,81 @@
+import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import type { Query } from '#lib/sources/query.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
+import { formatDuration } from '#lib/time/duration.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
+import { failed } from './diagnoses.ts';
+import { type ExaminedMetric, type ExaminedMetrics, subjectOf } from './examined-metrics.ts';
+
+const AT_ONCE = 16;
+/** An examination is to end: of more, the first are asked. */
+const MAX_QUERIES = 500;
+const TIMEOUT_MS = 15_000;
+
+/** Whether each source responds, and each query has a result: they are asked as the autoscaler asks them, equal ones once. */
+export function sources(examined: ExaminedMetrics): Check {
+  return {
+    name: 'metrics-sources',
+    title: 'Sources of collected metrics',
+
+    async run(context) {
+      return await examined.look(context, async ({ metrics }) => {
+        const byQuery = Map.groupBy(metrics, ({ planned }) => planned.query.key);
+        if (byQuery.size === 0) return [note('sources', 'nothing is collected')];
+        const asked = [...byQuery.values()].slice(0, MAX_QUERIES);
+        const semaphore = new Semaphore(AT_ONCE);
+        const found = await Promise.all(
+          asked.map(async (same) => {
+            using _permit = await semaphore.acquire(context.signal);
+            return await examineQuery(context, same);
+          }),
+        );
+        const left = byQuery.size - asked.length;
+        return [
+          ...found.flat(),
+          ...(left > 0 ? [note('sources', `${left} more queries were not asked`)] : []),
+        ];
+      });
+    },
+  };
+}
+
+async function examineQuery(
+  context: ApiContext,
+  same: readonly ExaminedMetric[],
+): Promise<readonly Finding[]> {
+  const [first] = same;
+  if (!first) return [];
+  const { query } = first.planned;
+  const notes: string[] = [];
+  try {
+    const samples = await ask(query, context, (text) => notes.push(text));
+    if (samples.length === 0)
+      return same.map((one) => note(subjectOf(one), `${query.description}: nobody is there to be asked`));
+    const ofAll = samples.length === 1 ? '1 value' : `${samples.length} values`;
+    return [
+      ...same.map((one) => ok(subjectOf(one), `${query.description}: ${ofAll}`)),
+      ...notes.slice(0, 3).map((text) => note(subjectOf(first), text)),
+    ];
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return same.map((one) =>
+      failed(subjectOf(one), `${query.description}: ${describeError(error)}`, {
+        diagnosis: 'metric-source-silent',
+      }),
+    );
+  }
+}
+
+async function ask(
+  { ask, timeoutMs = TIMEOUT_MS }: Query,
+  { clock, signal }: ApiContext,
+  note: (text: string) => void,
+) {
+  const expired = () => new Error(`no response within ${formatDuration(timeoutMs)}`);
+  using deadline = startDeadline(clock, timeoutMs, { signal, expired });
+  return await raceAbort(ask(deadline.signal, note), deadline.signal);
+}

@@ -1,0 +1,198 @@
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { versionInfo } from '#lib/version.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { created, examineAutoscaler } from '#spec/support/examined-autoscaler.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { startMetricsApis } from '#spec/support/metrics-apis.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { externalMetric, hpaObject, objectMetric, podsMetric } from '#spec/support/scaled-hpas.ts';
+import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const HPAS = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+const BOTH = ['custom.metrics.k8s.io', 'external.metrics.k8s.io'] as const;
+const RESULT = '{"status":"success","data":{"resultType":"scalar","result":[1767225600,"1.5009"]}}';
+
+describe('metricsAdapterDoctor', function () {
+  this.timeout(60_000);
+
+  it('follows each metric from its configuration by its source to the API', async () => {
+    await using system = await start();
+    await system.apply();
+    await system.run();
+    await system.register(BOTH);
+    const { isSound, findings } = await system.examine();
+    expect(isSound, JSON.stringify(findings)).to.equal(true);
+    const seen = findings
+      .filter(({ subject }) => subject.startsWith('hpa ') || subject === 'metrics')
+      .map(({ status, subject, seen }) => [status, subject, seen.replace(system.prometheus, 'HOST')]);
+    expect(seen).to.deep.equal([
+      ['ok', 'metrics', '2 metrics of 1 HPAs are collected'],
+      ['ok', 'hpa default/web External/queue', 'depth of Prometheus at HOST: 1 value'],
+      ['ok', 'hpa default/web Object/rate', 'rate of Prometheus at HOST: 1 value'],
+      ['ok', 'hpa default/web Object/rate', 'served: 1500m'],
+      ['ok', 'hpa default/web External/queue', 'served: 1500m'],
+    ]);
+    expect(findings).to.deep.include.members([
+      {
+        status: 'ok',
+        subject: 'APIService v1beta2.custom.metrics.k8s.io',
+        seen: 'is available, from kube-system/autoscaler',
+      },
+      {
+        status: 'ok',
+        subject: 'APIService v1beta1.external.metrics.k8s.io',
+        seen: 'is available, from kube-system/autoscaler',
+      },
+    ]);
+  });
+
+  it('finds nothing to look at where no HPA has metrics that are collected, and needs no APIService then', async () => {
+    await using system = await start();
+    const { isSound, findings } = await system.examine();
+    expect(isSound, JSON.stringify(findings)).to.equal(true);
+    expect(findings.filter(({ status }) => status === 'note').map(({ subject }) => subject)).to.deep.equal([
+      ...['metrics', ...BOTH, 'sources', 'values'],
+    ]);
+  });
+
+  it('tells of metrics that cannot be collected as they are configured, and goes on with the others', async () => {
+    await using system = await start();
+    await system.apply({ 'metric-config.pods.busy.json-path/port': '0' }, [podsMetric('busy')]);
+    await system.run();
+    await system.register(BOTH);
+    const { diagnoses, findings } = await system.examine();
+    expect(diagnoses).to.deep.equal(['metric-not-configured']);
+    const failed = findings.find(({ status }) => status === 'failed');
+    expect(failed).to.include({ subject: 'hpa default/web Pods/busy' });
+    expect(failed).to.have.property('remedy').which.includes('`kubectl -n default edit hpa web`');
+    expect(failed?.seen).to.include('metric-config.pods.busy.json-path/port');
+  });
+
+  it('tells of metrics APIs that are not registered, or whose server does not respond', async () => {
+    await using system = await start();
+    await system.apply();
+    expect((await system.examine()).diagnoses).to.deep.equal([
+      'metrics-api-unregistered',
+      'metrics-api-unregistered',
+    ]);
+    await system.run();
+    await system.register(BOTH, 1); // nobody listens there
+    const { diagnoses, findings } = await system.examine();
+    expect(new Set(diagnoses)).to.deep.equal(new Set(['metrics-api-unavailable']));
+    expect(findings.find(({ status }) => status === 'failed'))
+      .to.have.property('remedy')
+      .which.includes('kube-system/autoscaler');
+  });
+
+  it('tells that another provider has the APIs', async () => {
+    await using system = await start();
+    await system.apply();
+    await using _other = await startMetricsApis(system.server.cluster);
+    await eventually(async () => !(await system.examine()).diagnoses.includes('metrics-api-unavailable'));
+    const { diagnoses, findings } = await system.examine();
+    expect(diagnoses).to.deep.equal(['metrics-api-of-another', 'metrics-api-of-another']);
+    expect(findings.find(({ subject, status }) => subject === BOTH[1] && status === 'failed'))
+      .to.have.property('remedy')
+      .which.includes('leave it to kube-system/metrics by --enable-external-metrics-api=false');
+  });
+
+  it('tells which source gives no result, and of what', async () => {
+    await using system = await start();
+    await system.apply();
+    await system.run();
+    await system.register(BOTH);
+    system.body = '{"status":"success","data":{"resultType":"vector","result":[]}}';
+    const { diagnoses, findings } = await system.examine();
+    expect(diagnoses).to.deep.equal(['metric-source-silent', 'metric-source-silent']);
+    expect(findings.find(({ status }) => status === 'failed')?.seen).to.match(
+      /^depth of Prometheus at .*the query has no result$/,
+    );
+  });
+
+  it('tells of a value that its source has and the API has not', async () => {
+    await using system = await start();
+    system.body = '{"status":"success","data":{"resultType":"vector","result":[]}}';
+    await system.apply();
+    await system.run();
+    await system.register(BOTH);
+    system.body = RESULT;
+    const { diagnoses, findings } = await system.examine();
+    expect(diagnoses).to.deep.equal(['metric-not-served', 'metric-not-served']);
+    const failed = findings.filter(({ status }) => status === 'failed');
+    expect(failed.map(({ seen }) => seen)).to.deep.equal([
+      'Cannot get /apis/custom.metrics.k8s.io/v1beta2/namespaces/default/services/web/rate: the server could not find the metric rate for services web (status 404)',
+      'the API has no value of it',
+    ]);
+  });
+});
+
+/** A cluster, a Prometheus, and an autoscaler that may be started and registered. */
+async function start() {
+  await using starting = new AsyncDisposableStack();
+  const server = starting.use(await startSimulatedApiServer({ clock: new ManualClock(Date.now()) }));
+  const prometheus = starting.use(
+    await LoopbackServer.start((_, response) => void response.end(system.body)),
+  );
+  const flags = ['--controllers=', `--prometheus-server=${prometheus.url.href}`];
+  let port = 0;
+  const system = {
+    server,
+    prometheus: prometheus.url.host,
+    body: RESULT,
+    async apply(more: Readonly<Record<string, string>> = {}, others: readonly object[] = []) {
+      const annotations = {
+        'metric-config.external.queue.prometheus/query': 'depth',
+        'metric-config.object.rate.prometheus/query': 'rate',
+        ...more,
+      };
+      const service = { apiVersion: 'v1', kind: 'Service', name: 'web' };
+      const metrics = [
+        externalMetric('queue', { type: 'prometheus' }),
+        objectMetric('rate', service),
+        externalMetric('of-somebody-else'),
+        ...others,
+      ];
+      await created(server, HPAS, hpaObject({ annotations, metrics }));
+    },
+    /** Starts the autoscaler, and waits until it has asked for the metrics. */
+    async run() {
+      const folder = join(dirname(server.kubeconfig), 'autoscaler');
+      const own = ['--bind-address=127.0.0.1', '--secure-port=0', `--cert-dir=${folder}`];
+      const command = parseAutoscalerOptions([...own, ...flags]);
+      if (command.kind !== 'run') throw new Error('these flags run it');
+      const autoscaler = stack.use(
+        await startAutoscaler(command.options, {
+          ...{ access: await server.access(), clock: server.clock, identity: 'a' },
+          ...{ logger: new RecordingLogger(), version: versionInfo(process) },
+        }),
+      );
+      ({ port } = autoscaler.address);
+      await eventually(async () => {
+        await server.clock.advance(100);
+        return prometheus.requests.length >= 2;
+      });
+      await server.clock.advance(100);
+    },
+    async register(groups: readonly (typeof BOTH)[number][], at = port) {
+      for (const group of groups)
+        for (const version of group.startsWith('custom') ? ['v1beta1', 'v1beta2'] : ['v1beta1']) {
+          const service = { namespace: 'kube-system', name: 'autoscaler' };
+          server.cluster.aggregator.register({ group, version, host: '127.0.0.1', port: at, service });
+        }
+      await eventually(async () => {
+        await server.clock.advance(1000);
+        const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.external.metrics.k8s.io';
+        const { body } = await server.client.get(path);
+        return body.status?.conditions?.[0]?.status === (at === 1 ? 'False' : 'True');
+      });
+    },
+    examine: () => examineAutoscaler(server, [...flags, '--enable-custom-metrics-api=true']),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+  const stack = starting.move();
+  return system;
+}
