@@ -15,7 +15,7 @@ help: ## Tell what the targets do
 demo: $(installed) kubectl ## Show kubectl top on a simulated cluster until Ctrl-C; once and out with ONCE=1
 	@$(on_our_node) node scripts/demo.ts $(if $(ONCE),--once)
 
-demo-autoscaler: $(installed) kubectl ## Show a Deployment of a simulated cluster follow a schedule of seconds, in a minute
+demo-autoscaler: $(installed) kubectl ## Show Deployments of a simulated cluster follow a schedule, an HTTP queue and a gRPC scaler, in a minute
 	@$(on_our_node) node scripts/demo-autoscaler.ts
 
 test: $(installed) kubectl $(if $(CI),tools) ## Run every spec; with CI=1 get what some need besides, first

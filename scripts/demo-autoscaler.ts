@@ -1,21 +1,27 @@
-// Shows the autoscaler at work: a simulated cluster, a Deployment that follows a schedule of seconds, and the real kubectl watching it.
+// Shows the autoscaler at work: a simulated cluster, Deployments that follow a schedule of seconds, an HTTP queue and a gRPC scaler of this process, and the real kubectl.
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AutoscalerSystem, startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
+import { ExternalScalerServer } from '#spec/support/external-scaler-server.ts';
+import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 import { runDemo } from './run-demo.ts';
 
-const WATCHED_MS = 45_000;
+const STEP_MS = 9000;
+const FLAGS = ['--controllers=cronhpa,scaledobjects', '--allowed-hosts=127.0.0.0/8'];
 
-const DEPLOYMENT = `apiVersion: apps/v1
+const deployment = (name: string, replicas: number) => `apiVersion: apps/v1
 kind: Deployment
 metadata:
-  name: web
+  name: ${name}
 spec:
-  replicas: 1
-  selector: { matchLabels: { app: web } }
+  replicas: ${replicas}
+  selector: { matchLabels: { app: ${name} } }
   template:
-    metadata: { labels: { app: web } }
+    metadata: { labels: { app: ${name} } }
     spec: { containers: [{ name: nginx, image: nginx }] }
 `;
 
@@ -30,22 +36,93 @@ spec:
     - { name: scale-down, schedule: '10/20 * * * * *', targetSize: 2 }
 `;
 
+const scaledObject = (name: string, trigger: string) => `apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: ${name}
+spec:
+  scaleTargetRef: { name: ${name} }
+  pollingInterval: 1
+  cooldownPeriod: 4
+  triggers:
+    - ${trigger}
+`;
+
 await runDemo(demonstrate);
 
 async function demonstrate(signal: AbortSignal): Promise<void> {
   console.log('Simulating a cluster of 2 nodes, and starting an autoscaler in it.');
-  await using system = await startAutoscalerSystem({ signal });
+  await using queue = await startQueue();
+  await using scaler = await ExternalScalerServer.start(parcels(0));
+  await using system = await startAutoscalerSystem({ signal, flags: FLAGS, prepare: defineScaledObjects });
   await using folder = await TemporaryDirectory.create();
-  const file = `${folder.path}/web.yaml`;
-  await writeFile(file, `${DEPLOYMENT}---\n${SCHEDULE}`);
-  console.log(`\n${SCHEDULE.trimEnd()}`);
-  await show(system, ['apply', '-f', file], 'kubectl apply -f web.yaml');
-  console.log('\n$ kubectl get deployment web -w');
-  await using _ = system.watch(['get', 'deployment', 'web', '-w'], (line) => console.log(line));
-  await sleep(WATCHED_MS, undefined, { signal });
+  const orders = scaledObject(
+    'orders',
+    `{ type: metrics-api, metadata: { url: '${queue.url}', valueLocation: waiting, targetValue: '5' } }`,
+  );
+  const pushed = scaledObject(
+    'parcels',
+    `{ type: external-push, metadata: { scalerAddress: '127.0.0.1:${scaler.port}' } }`,
+  );
+  const deployments = [deployment('web', 1), deployment('orders', 0), deployment('parcels', 0)];
+  const objects = [SCHEDULE, orders, pushed];
+  const file = `${folder.path}/demo.yaml`;
+  await writeFile(file, [...deployments, ...objects].join('---\n'));
+  console.log(`\n${objects.join('---\n').trimEnd()}`);
+  await show(system, ['apply', '-f', file], 'kubectl apply -f demo.yaml');
+  console.log('\n$ kubectl get deployments -w');
+  await using _ = system.watch(['get', 'deployments', '-w'], (line) => console.log(line));
+  const happen = async (what: string) => {
+    await sleep(STEP_MS, undefined, { signal });
+    console.log(`# ${what}`);
+  };
+  await happen('12 orders wait in the HTTP queue');
+  queue.waiting = 12;
+  await happen('the gRPC scaler pushes that there are parcels');
+  scaler.responses = parcels(3);
+  scaler.push(true);
+  await happen('orders and parcels are done');
+  queue.waiting = 0;
+  scaler.responses = parcels(0);
+  await sleep(STEP_MS, undefined, { signal });
   console.log('^C');
   await show(system, ['get', 'cronhpa']);
-  await show(system, ['get', 'events', '--field-selector=reason=Scaled']);
+  await show(system, ['get', 'scaledobjects']);
+  await show(system, ['get', 'hpa']);
+  for (const reason of ['KEDAScaleTargetActivated', 'KEDAScaleTargetDeactivated'])
+    await show(system, ['get', 'events', `--field-selector=reason=${reason}`]);
+}
+
+/** What a scaler tells of so many parcels. */
+function parcels(count: number) {
+  const specs = [{ metricName: 'parcels', targetSize: 2 }];
+  return { specs, values: [{ metricName: 'parcels', metricValue: count }], isActive: count > 0 };
+}
+
+/** An HTTP server that tells how many orders wait. */
+async function startQueue() {
+  const queue = { waiting: 0, url: '', [Symbol.asyncDispose]: async () => {} };
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ waiting: queue.waiting }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  queue.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  queue[Symbol.asyncDispose] = async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+  return queue;
+}
+
+async function defineScaledObjects(kubeconfig: string): Promise<void> {
+  const applied = await new Kubectl(await findKubectl(), kubeconfig).run([
+    'apply',
+    '-k',
+    'manifests/crds/keda',
+  ]);
+  if (applied.exitStatus !== 0) throw new Error(`Cannot apply the definitions: ${applied.stderr.trim()}`);
 }
 
 async function show(
