@@ -1,5 +1,4 @@
-import { apiGroup, apiResourceList } from '#lib/apiserver/discovery/group-documents.ts';
-import { serveGroups } from '#lib/apiserver/discovery/serve-groups.ts';
+import { apiGroup, apiResourceList, serveGroups } from '#lib/apiserver/discovery/serve-groups.ts';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import { methodNotAllowed, noSuchResource } from '#lib/apiserver/errors/failures.ts';

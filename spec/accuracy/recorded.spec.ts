@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
-import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/response-origin.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
 

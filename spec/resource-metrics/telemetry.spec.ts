@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
-import { NeverAsked } from '#lib/resource-metrics/scrape/never-asked.ts';
-import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
+import { NeverAsked, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { ResourceMetricsTelemetry } from '#lib/resource-metrics/telemetry.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 

@@ -5,7 +5,6 @@ import {
   type KeyAndCertificate,
   makeSelfSignedCertificate,
 } from '#lib/apiserver/tls/self-signed-certificate.ts';
-import { fixedCertificate } from '#lib/apiserver/tls/serving-certificates.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
@@ -32,7 +31,7 @@ export async function startTestApiServer(options: Partial<ApiServerOptions> = {}
     healthChecks: [],
     registry: new Registry(),
     version: TEST_VERSION,
-    certificates: fixedCertificate(await certificate),
+    certificates: { current: await certificate, named: [], onChange: () => {} },
     clock: systemClock,
     logger: new RecordingLogger(),
     bindAddress: '127.0.0.1',

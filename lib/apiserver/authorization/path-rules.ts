@@ -1,4 +1,5 @@
 import type { RequestInfo } from '#lib/apiserver/http/request-info.ts';
+import type { Authorizer } from './authorizer.ts';
 
 /** Paths that everybody may ask for, anonymous or not. */
 export interface PathRules {
@@ -27,4 +28,14 @@ export function isAlwaysAllowed(info: RequestInfo, { exact, prefixes }: PathRule
   if (info.isResourceRequest) return false;
   const path = info.path.replace(/^\//, '');
   return exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix));
+}
+
+/** Lets everybody get some paths, which hold nothing that is anybody's, and asks an authorizer about everything else. */
+export function openPaths(paths: readonly string[], authorizer: Authorizer): Authorizer {
+  const open = parsePathRules(paths);
+  return async (attributes) => {
+    const { info } = attributes;
+    const isRead = info.verb === 'get' || info.verb === 'head';
+    return isRead && isAlwaysAllowed(info, open) ? { isAllowed: true } : await authorizer(attributes);
+  };
 }

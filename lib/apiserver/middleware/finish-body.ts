@@ -1,6 +1,5 @@
 import type { Middleware } from '#lib/apiserver/http/api-context.ts';
 import { gzip, heldBytes, lengthOf, type ResponseBody, sentBody } from '#lib/apiserver/http/response-body.ts';
-import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
 
 /**
  * Puts the pieces of a response together, and compresses long ones for those who take that, off the event loop. A long
@@ -26,4 +25,20 @@ export const finishBody: Middleware = async (context, next) => {
 
 function wholeBody(body: unknown): ResponseBody | undefined {
   return Buffer.isBuffer(body) ? { pieces: [body] } : undefined;
+}
+
+const ZERO = /^0(?:\.0*)?$/;
+
+/** Whether a client says gzip, and not that it takes none of it; as in Kubernetes, a star is not enough. */
+export function takesGzip(header: string): boolean {
+  return header.split(',').some(saysGzip);
+}
+
+function saysGzip(clause: string): boolean {
+  const [coding = '', ...parameters] = clause.split(';');
+  if (coding.trim() !== 'gzip') return false;
+  return parameters.every((parameter) => {
+    const [name = '', value = ''] = parameter.split('=');
+    return name.trim() !== 'q' || !ZERO.test(value.trim());
+  });
 }

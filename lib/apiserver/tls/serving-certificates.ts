@@ -91,11 +91,6 @@ export async function openServingCertificates(
   };
 }
 
-/** A certificate that stays as it is. */
-export function fixedCertificate(pair: KeyAndCertificate): ServingCertificates {
-  return { current: pair, named: [], onChange: () => {} };
-}
-
 /** The DNS names that a certificate is made out to. */
 function namesIn({ cert }: KeyAndCertificate): readonly string[] {
   const { subjectAltName = '' } = new X509Certificate(cert);

@@ -3,8 +3,8 @@ import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import type { MetricsOrigin } from './metrics-origin.ts';
 import { NODE_METRICS, POD_METRICS } from './metrics-types.ts';
+import type { MetricsOrigin } from './snapshot-versions.ts';
 
 /** The metrics of a usage and the live object that it belongs to. */
 class MetricsObject<Usage extends { readonly name: string }, Live extends Pick<ServedObject, 'labels'>> {

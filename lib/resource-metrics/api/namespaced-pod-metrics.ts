@@ -2,9 +2,9 @@ import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import type { PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import { type LiveLookup, LiveMetrics } from './live-metrics.ts';
 import { PodMetrics } from './metrics-object.ts';
-import { type MetricsOrigin, originOf } from './metrics-origin.ts';
 import { NameOrder } from './name-order.ts';
 import type { SnapshotVersions } from './snapshot-versions.ts';
+import { type MetricsOrigin, originOf } from './snapshot-versions.ts';
 
 /** The metrics of the pods of one namespace. */
 export type NamespaceMetrics = LiveMetrics<PodUsage, LivePod, PodMetrics>;

@@ -4,11 +4,11 @@ import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import { type LiveLookup, LiveMetrics } from './live-metrics.ts';
 import { NodeMetrics } from './metrics-object.ts';
-import { originOf } from './metrics-origin.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
 import { METRICS_SCHEMA } from './metrics-types.ts';
 import { NameOrder } from './name-order.ts';
 import type { SnapshotVersions } from './snapshot-versions.ts';
+import { originOf } from './snapshot-versions.ts';
 import { usageColumns } from './usage-columns.ts';
 import { watchableMetrics } from './watchable-metrics.ts';
 

@@ -5,12 +5,12 @@ import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/time-slices.t
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import { type ContainerUsage, isSamePodUsage, type PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import { PodMetrics } from './metrics-object.ts';
-import { originOf } from './metrics-origin.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
 import { METRICS_SCHEMA } from './metrics-types.ts';
 import { NamespacedPodMetrics, type NamespaceMetrics } from './namespaced-pod-metrics.ts';
 import { countTimestamps } from './served-timestamps.ts';
 import type { SnapshotVersions } from './snapshot-versions.ts';
+import { originOf } from './snapshot-versions.ts';
 import { usageColumns } from './usage-columns.ts';
 import type { Usage } from './usage-types.ts';
 import { watchableMetrics } from './watchable-metrics.ts';

@@ -8,11 +8,10 @@ import {
   scrapeTargetOf,
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
-import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
-import { OtherNodesResponse } from '#lib/resource-metrics/scrape/other-nodes-response.ts';
-import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
+import { OtherNodesResponse, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Inspection, inspectCertificate } from './inspect-certificate.ts';
 

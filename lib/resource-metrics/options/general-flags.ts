@@ -34,3 +34,13 @@ export const generalFlags = {
   version: flag('version', boolean, { default: false, description: 'Print the version and exit.' }),
   help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this help and exit.' }),
 };
+
+/** How metrics are served, beside what every API server can do. */
+export const watchFlags = {
+  enableWatch: flag('enable-watch', boolean, {
+    default: false,
+    description:
+      'Let clients watch metrics, as kubectl get --watch does: discovery says so, and metrics have a version. ' +
+      'The reference cannot be watched.',
+  }),
+};

@@ -1,7 +1,7 @@
 import type { ExtraResources, MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { TimedResponseOrigin } from './decode-options.ts';
 import { nameInterner } from './decode-options.ts';
 import { decodeExposition } from './exposition/exposition-decoder.ts';
-import type { TimedResponseOrigin } from './response-origin.ts';
 import { decodeSummary } from './summary/summary-decoder.ts';
 
 /** Something that a kubelet can be asked, and how its response is read. */

@@ -51,3 +51,21 @@ function kindOf(cause: unknown): string {
   if (cause instanceof KubeletStatusError) return `HTTP status ${cause.statusCode}`;
   return cause.message.replace(/:.*/s, '').replace(/\d+/g, '0');
 }
+
+/** A kubelet was not asked in more than a whole cycle: that is our own load, of which the kubelet knows nothing. */
+export class NeverAsked extends Error {
+  constructor() {
+    super('it was not asked for more than a cycle: this process has too many handshakes to do');
+  }
+}
+
+/** A response by the kubelet of another node than was asked, as where two nodes have one address: its numbers are not ours. */
+export class OtherNodesResponse extends Error {
+  /** The node that the response is about. */
+  readonly otherNodeName: string;
+
+  constructor(otherNodeName: string) {
+    super(`the kubelet there is that of node "${otherNodeName}"`);
+    this.otherNodeName = otherNodeName;
+  }
+}

@@ -1,4 +1,4 @@
-import { NeverAsked } from './never-asked.ts';
+import { NeverAsked } from './scrape-error.ts';
 import type { ScrapeOutcome } from './scraper.ts';
 
 /** What is known of one node's latest scrapes. All times are of our wall clock. */

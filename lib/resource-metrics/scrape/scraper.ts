@@ -9,8 +9,7 @@ import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet
 import type { Clock } from '#lib/time/clock.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import type { EndpointChoice } from './endpoint-choice.ts';
-import { NeverAsked } from './never-asked.ts';
-import { ScrapeError } from './scrape-error.ts';
+import { NeverAsked, ScrapeError } from './scrape-error.ts';
 import { type ScrapeBounds, ScrapesUnderWay } from './scrapes-under-way.ts';
 import { SecondScrapes } from './second-scrapes.ts';
 import type { SnapshotPublisher } from './snapshot-publisher.ts';

@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import { takesGzip } from '#lib/apiserver/middleware/finish-body.ts';
 import { type ApiResponse, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
@@ -62,4 +63,27 @@ describe('finishBody', () => {
     const response = await requestHttp1({ port: server.address.port, path: '/metrics', headers });
     expect(response.headers).to.include({ 'content-encoding': 'gzip' });
   });
+});
+
+describe('takesGzip', () => {
+  const cases: readonly [string, boolean][] = [
+    ['', false],
+    ['gzip', true],
+    ['deflate, gzip;q=1.0, *;q=0.5', true],
+    ['gzip;q=0.001', true],
+    ['gzip ; q = 0.5', true],
+    ['br, \tgzip', true],
+    ['gzip;q=0', false],
+    ['gzip;q=0.000', false],
+    ['gzip;q= 0', false],
+    ['gzip ; q = 0 ', false],
+    ['*', false],
+    ['xgzip, gzipx', false],
+    ['deflate;q=gzip', false],
+  ];
+  for (const [header, isTaken] of cases) {
+    it(`is ${isTaken} for "${header}"`, () => {
+      expect(takesGzip(header)).to.equal(isTaken);
+    });
+  }
 });

@@ -10,9 +10,9 @@ import { MAX_SELECTOR_BYTES, readSelectors } from '#lib/apiserver/http/request-s
 import { canConsume, canProduce } from '#lib/apiserver/http/require-get.ts';
 import { serveContent } from '#lib/apiserver/http/serve-content.ts';
 import { wantsPretty } from '#lib/apiserver/http/write-response.ts';
+import { takesGzip } from '#lib/apiserver/middleware/finish-body.ts';
 import { respond } from '#lib/apiserver/middleware/respond.ts';
 import { signInBrowsers } from '#lib/apiserver/middleware/sign-in-browsers.ts';
-import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
 import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
 import { NO_CONVERSION, negotiate } from '#lib/apiserver/negotiation/media-type.ts';
 import { parseIncludeObject } from '#lib/apiserver/representation/table.ts';
@@ -67,7 +67,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'Accept-Encoding',
-    files: ['accept-encoding.ts'],
+    files: ['finish-body.ts'],
     bound: HEADER,
     shapes: {
       clauses: repeated('gzip;q=0,'),

@@ -4,7 +4,7 @@ import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts
 import { constraintsOf } from '#lib/apiserver/certificates/certificate-constraints.ts';
 import { canConsume } from '#lib/apiserver/http/require-get.ts';
 import { serveContent } from '#lib/apiserver/http/serve-content.ts';
-import { takesGzip } from '#lib/apiserver/negotiation/accept-encoding.ts';
+import { takesGzip } from '#lib/apiserver/middleware/finish-body.ts';
 import { MAX_ACCEPT_BYTES, parseAccept } from '#lib/apiserver/negotiation/accept-header.ts';
 import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
 import {

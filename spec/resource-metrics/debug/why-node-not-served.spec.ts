@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { explainScrape } from '#lib/resource-metrics/debug/why-node-not-served.ts';
-import { NeverAsked } from '#lib/resource-metrics/scrape/never-asked.ts';
-import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { NeverAsked, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 
 describe('explainScrape', () => {

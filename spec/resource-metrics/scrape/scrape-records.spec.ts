@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { NeverAsked } from '#lib/resource-metrics/scrape/never-asked.ts';
-import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { NeverAsked, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
 

@@ -1,7 +1,7 @@
 import { type Interner, ownCopy } from '#lib/kubernetes/interner.ts';
 import type { PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
-import { ContainerCount } from '#lib/resource-metrics/scrape/container-count.ts';
+import { ContainerCount } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import type { SampleReader } from './sample-reader.ts';
 
 /** A report that is filled sample by sample. */

@@ -1,9 +1,9 @@
 import type { MetricsBatch, NodePoint } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { ContainerReport } from '#lib/resource-metrics/scrape/complete-pod.ts';
+import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';
-import { IgnoredParts } from '#lib/resource-metrics/scrape/ignored-parts.ts';
 import { knownAmount, knownAmountOrZero, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
-import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/response-origin.ts';
+import { IgnoredParts } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { ExpositionContainers, emptyReport, type ReportDraft } from './exposition-containers.ts';
 import { SampleReader } from './sample-reader.ts';
 

@@ -1,4 +1,4 @@
-import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 
 /** Several times as many as the containers of the largest node have, which take eight at most. */
 export const MOST_LINES = 1_000_000;

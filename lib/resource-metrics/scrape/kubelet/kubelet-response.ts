@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { explainHttpError } from './http-error.ts';
 import { KubeletStatusError } from './kubelet-status-error.ts';
 import { ResponseBody, type ResponseBodyOptions } from './response-body.ts';

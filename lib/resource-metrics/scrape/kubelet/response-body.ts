@@ -1,5 +1,5 @@
 import { formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
-import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import type { ResponseMemory, ResponseMemoryListener, ResponseShare } from './response-memory.ts';
 
 /** Longer than the responses of nearly all kubelets. */

@@ -1,4 +1,4 @@
-import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What responses of more than the usual length hold together, but for the one that came first. */

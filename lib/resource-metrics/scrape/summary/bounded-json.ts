@@ -1,4 +1,4 @@
-import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 
 /** How deep lists and objects may lie in one another; a summary has 8 levels in all. */
 export const MAX_JSON_DEPTH = 32;

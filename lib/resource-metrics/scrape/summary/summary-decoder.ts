@@ -7,12 +7,11 @@ import type {
   PodPoints,
 } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
-import { ContainerCount } from '#lib/resource-metrics/scrape/container-count.ts';
+import type { ResponseOrigin } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';
-import { IgnoredParts } from '#lib/resource-metrics/scrape/ignored-parts.ts';
 import { knownAmount, knownAmountOrZero, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
-import { OtherNodesResponse } from '#lib/resource-metrics/scrape/other-nodes-response.ts';
-import type { ResponseOrigin } from '#lib/resource-metrics/scrape/response-origin.ts';
+import { ContainerCount, IgnoredParts } from '#lib/resource-metrics/scrape/response-bounds.ts';
+import { OtherNodesResponse } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { parseBoundedJson } from './bounded-json.ts';
 import { parseRfc3339 } from './rfc3339.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
 import { SampleReader } from '#lib/resource-metrics/scrape/exposition/sample-reader.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 
 /** One line, from left to right; `undefined` where it is no sample. */
 function read(line: string) {

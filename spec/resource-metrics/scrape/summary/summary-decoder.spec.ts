@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Interner } from '#lib/kubernetes/interner.ts';
 import type { ExtraResource } from '#lib/resource-metrics/batch/metrics-batch.ts';
-import { ExcessiveResponse } from '#lib/resource-metrics/scrape/excessive-response.ts';
-import { OtherNodesResponse } from '#lib/resource-metrics/scrape/other-nodes-response.ts';
+import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
+import { OtherNodesResponse } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 
 const ORIGIN = { nodeName: 'lab-node', requestedAtMs: 5, receivedAtMs: 7 };
