@@ -87,7 +87,8 @@ function objectOf({ objectName, namespace, metadata, environment }: TriggerReque
     const found = Object.hasOwn(environment, value) ? environment[value] : undefined;
     return found ? [[key, found]] : [];
   });
-  return { name: objectName, namespace, metadata: Object.fromEntries(sent) };
+  const secrets = sent.flatMap(([key, value]) => (key.endsWith(FROM_ENVIRONMENT) ? [value] : []));
+  return { name: objectName, namespace, metadata: Object.fromEntries(sent), secrets };
 }
 
 async function specsOf(

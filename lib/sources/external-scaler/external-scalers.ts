@@ -4,6 +4,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { digestOf } from '../digest.ts';
 import type { AllowedHosts } from '../http/allowed-hosts.ts';
 import { allowedLookup, notAllowed } from '../http/allowed-lookup.ts';
+import { textWithoutSecrets } from '../http/without-secrets.ts';
 import { KeptClients } from '../kept-clients.ts';
 import {
   decodeIsActive,
@@ -66,7 +67,8 @@ export class ExternalScalers implements Disposable {
     signal: AbortSignal,
   ): Promise<readonly ScalerMetric[]> {
     const request = encodeObjectRef(object);
-    return await this.#call(server, { method: 'GetMetricSpec', request, decode: decodeMetricSpecs }, signal);
+    const call = { method: 'GetMetricSpec', request, decode: decodeMetricSpecs } as const;
+    return await this.#call(server, { call, object }, signal);
   }
 
   /** The values of a metric. @throws as {@link metrics} */
@@ -76,13 +78,15 @@ export class ExternalScalers implements Disposable {
     signal: AbortSignal,
   ): Promise<readonly number[]> {
     const request = encodeMetricsRequest(of);
-    return await this.#call(server, { method: 'GetMetrics', request, decode: decodeMetricValues }, signal);
+    const call = { method: 'GetMetrics', request, decode: decodeMetricValues } as const;
+    return await this.#call(server, { call, object: of.object }, signal);
   }
 
   /** Whether there is something to do. @throws as {@link metrics} */
   async isActive(server: ScalerServer, object: ScaledObjectRef, signal: AbortSignal): Promise<boolean> {
     const request = encodeObjectRef(object);
-    return await this.#call(server, { method: 'IsActive', request, decode: decodeIsActive }, signal);
+    const call = { method: 'IsActive', request, decode: decodeIsActive } as const;
+    return await this.#call(server, { call, object }, signal);
   }
 
   /** Calls back whenever a scaler tells that there is something to do; ends with the signal, and otherwise never. */
@@ -120,15 +124,21 @@ export class ExternalScalers implements Disposable {
     this.#channels[Symbol.dispose]();
   }
 
-  async #call<T>(server: ScalerServer, call: ScalerCall<T>, signal: AbortSignal): Promise<T> {
+  async #call<T>(
+    server: ScalerServer,
+    { call, object }: { readonly call: ScalerCall<T>; readonly object: ScaledObjectRef },
+    signal: AbortSignal,
+  ): Promise<T> {
     try {
       return await this.#channels.use(keyOf(server), {
         connect: (connecting) => this.#connect(server, connecting),
         work: (channel) => channel.call(call, signal),
         signal,
       });
-    } catch (cause) {
+    } catch (error) {
       if (signal.aborted) throw signal.reason;
+      const reason = error instanceof Error ? error.message : String(error);
+      const cause = new Error(textWithoutSecrets(reason, object.secrets));
       throw new Error(`Cannot call ${call.method} of ${server.host}:${server.port}`, { cause });
     }
   }

@@ -5,6 +5,8 @@ export interface ScaledObjectRef {
   readonly name: string;
   readonly namespace: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** What of it must not be told, whatever the scaler says. */
+  readonly secrets: readonly string[];
 }
 
 /** A metric that a scaler has. */

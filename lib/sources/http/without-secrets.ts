@@ -9,10 +9,18 @@ export function withoutSecrets(body: Buffer, { authorization = '' }: HttpCredent
   return secretsIn(authorization).reduce(without, body);
 }
 
-/** The token, and of a user and password their encoded and their plain form. */
+/** A text without what it repeats of what was shown to its writer. */
+export function textWithoutSecrets(text: string, secrets: readonly (string | undefined)[]): string {
+  return secrets
+    .filter((secret) => secret !== undefined && secret.length >= MIN_LENGTH)
+    .reduce<string>((left, secret) => left.replaceAll(secret ?? '', '…'), text);
+}
+
+/** The token, and of a user and password their encoded and their plain form, and the password alone. */
 function secretsIn(authorization: string): readonly Buffer[] {
   const [scheme = '', word = ''] = authorization.split(' ');
-  const plain = scheme === 'Basic' ? [Buffer.from(word, 'base64')] : [];
+  const login = Buffer.from(scheme === 'Basic' ? word : '', 'base64');
+  const plain = [login, login.subarray(login.indexOf(':') + 1)];
   return [Buffer.from(word), ...plain].filter(({ length }) => length >= MIN_LENGTH);
 }
 

@@ -1,5 +1,6 @@
 import { onAbort } from '#lib/time/on-abort.ts';
 import { type Dialled, type DialOptions, dial } from '../http/dial.ts';
+import { textWithoutSecrets } from '../http/without-secrets.ts';
 import type { KeptClient } from '../kept-clients.ts';
 import {
   AmqpDecoder,
@@ -46,10 +47,12 @@ export class AmqpConnection implements KeptClient {
   #pending = 0;
   #isChannelOpen = false;
   #receivedBytes = 0;
+  readonly #login: AmqpAccess['login'];
   #breakage: Error | undefined;
 
-  private constructor(dialled: Dialled) {
+  private constructor(dialled: Dialled, { login }: AmqpAccess) {
     this.#dialled = dialled;
+    this.#login = login;
     const { socket } = dialled;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('error', (error) => this.#break(error));
@@ -59,7 +62,7 @@ export class AmqpConnection implements KeptClient {
   /** Connects, and says who asks. @throws when it cannot, or when the broker does not let it */
   static async connect(options: AmqpAccess & DialOptions, signal: AbortSignal): Promise<AmqpConnection> {
     const { login, vhost } = options;
-    const connection = new AmqpConnection(await dial(options, signal));
+    const connection = new AmqpConnection(await dial(options, signal), options);
     using _aborted = onAbort(signal, () => connection.#break(signal.reason));
     try {
       await connection.#exchange(PROTOCOL_HEADER, METHODS.start);
@@ -121,7 +124,7 @@ export class AmqpConnection implements KeptClient {
     this.#write(bytes);
     const method = await waiting.promise;
     if (method.id === expected) return method;
-    if (method.id === METHODS.channelClose) throw reasonIn(method);
+    if (method.id === METHODS.channelClose) throw this.#reasonIn(method);
     const error = new Error('the broker responds to what nobody asked');
     this.#break(error);
     throw error;
@@ -143,7 +146,7 @@ export class AmqpConnection implements KeptClient {
   }
 
   #take(method: AmqpMethod): void {
-    if (method.id === METHODS.close) throw reasonIn(method);
+    if (method.id === METHODS.close) throw this.#reasonIn(method);
     if (method.id === METHODS.channelClose) {
       this.#isChannelOpen = false;
       this.#write(encodeMethod(method.channel, METHODS.channelCloseOk));
@@ -152,6 +155,10 @@ export class AmqpConnection implements KeptClient {
     this.#waiting = undefined;
     if (waiting) waiting.resolve(method);
     else if (method.id !== METHODS.channelClose) throw new Error('the broker responds to what nobody asked');
+  }
+
+  #reasonIn(method: AmqpMethod): Error {
+    return new Error(textWithoutSecrets(reasonIn(method), [this.#login?.password]));
   }
 
   #break(error: Error): void {

@@ -125,10 +125,10 @@ export function messageCountIn({ content }: AmqpMethod): number {
 }
 
 /** Why a channel or connection was closed: a code and a text. */
-export function reasonIn({ content }: AmqpMethod): Error {
-  if (content.length < 3) return new Error('the broker closes without a reason');
+export function reasonIn({ content }: AmqpMethod): string {
+  if (content.length < 3) return 'the broker closes without a reason';
   const text = content.subarray(3, 3 + (content[2] ?? 0)).toString('utf8');
-  return new Error(`${content.readUInt16BE(0)} ${text}`);
+  return `${content.readUInt16BE(0)} ${text}`;
 }
 
 /** @returns `undefined` for what is no method: a heartbeat */

@@ -1,5 +1,6 @@
 import { onAbort } from '#lib/time/on-abort.ts';
 import { type Dialled, type DialOptions, dial } from '../http/dial.ts';
+import { textWithoutSecrets } from '../http/without-secrets.ts';
 import type { KeptClient } from '../kept-clients.ts';
 import { RespDecoder, RespError, type RespValue } from './resp-decoder.ts';
 
@@ -18,10 +19,12 @@ export class RedisConnection implements KeptClient {
   readonly #dialled: Dialled;
   readonly #decoder = new RespDecoder();
   readonly #pending: PromiseWithResolvers<RespValue>[] = [];
+  readonly #password: string | undefined;
   #breakage: Error | undefined;
 
-  private constructor(dialled: Dialled) {
+  private constructor(dialled: Dialled, { password }: RedisAccess) {
     this.#dialled = dialled;
+    this.#password = password;
     const { socket } = dialled;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('error', (error) => this.#break(error));
@@ -31,7 +34,7 @@ export class RedisConnection implements KeptClient {
   /** Connects, and says who asks. @throws when it cannot, or when the server does not know who asks */
   static async connect(options: RedisAccess & DialOptions, signal: AbortSignal): Promise<RedisConnection> {
     const { username, password, database } = options;
-    const connection = new RedisConnection(await dial(options, signal));
+    const connection = new RedisConnection(await dial(options, signal), options);
     using _aborted = onAbort(signal, () => connection.#break(signal.reason));
     try {
       if (password !== undefined)
@@ -57,7 +60,7 @@ export class RedisConnection implements KeptClient {
     this.#pending.push(response);
     this.#dialled.socket.write(encodeCommand(words));
     const value = await response.promise;
-    if (value instanceof RespError) throw new Error(value.message);
+    if (value instanceof RespError) throw new Error(textWithoutSecrets(value.message, [this.#password]));
     return value;
   }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { withoutSecrets } from '#lib/sources/http/without-secrets.ts';
+import { textWithoutSecrets, withoutSecrets } from '#lib/sources/http/without-secrets.ts';
 
 const textOf = (body: string, authorization?: string) =>
   withoutSecrets(Buffer.from(body), { authorization }).toString();
@@ -14,6 +14,11 @@ describe('withoutSecrets', () => {
   it('leaves out user and password, plain and encoded', () => {
     const encoded = Buffer.from('me:secret').toString('base64');
     expect(textOf(`${encoded} (me:secret)`, `Basic ${encoded}`)).to.equal('… (…)');
+  });
+
+  it('leaves out the password alone', () => {
+    const encoded = Buffer.from('me:very:secret').toString('base64');
+    expect(textOf('is it very:secret', `Basic ${encoded}`)).to.equal('is it …');
   });
 
   it('leaves all else as it is, be it without credentials or with a token that stands in anything', () => {
@@ -30,5 +35,13 @@ describe('withoutSecrets', () => {
         expect(textOf(body, `Bearer ${token}`)).not.to.include(token);
       }),
     );
+  });
+});
+
+describe('textWithoutSecrets', () => {
+  it('leaves out what is long enough to be told from anything else', () => {
+    expect(
+      textWithoutSecrets('a abcdefgh b ijklmnop $& ', ['a', undefined, 'abcdefgh', 'ijklmnop']),
+    ).to.equal('a … b … $& ');
   });
 });
