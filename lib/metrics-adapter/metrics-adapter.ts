@@ -1,9 +1,9 @@
 import type { Registry } from 'prom-client';
-import { Counter } from 'prom-client';
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
+import type { Controller } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
@@ -14,10 +14,12 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
 import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
+import { collectedStates } from './collected-states.ts';
 import { HpaCollectors } from './collectors/hpa-collectors.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
 import { SeveralSamplesTold } from './collectors/several-samples.ts';
 import { debugMetrics } from './debug-metrics.ts';
+import { type MetricsAdapterSeries, metricsAdapterSeries } from './metrics-adapter-series.ts';
 import { findHpas } from './objects/find-hpas.ts';
 import { ObjectLabels } from './objects/object-labels.ts';
 import { readScaledHpa } from './objects/read-scaled-hpa.ts';
@@ -65,16 +67,15 @@ export function metricsAdapter(
 ): Subsystem & HasUi {
   const { mapper, clock, logger, registry, events, collectors, store, pods, isLeader } = environment;
   const objectLabels = new ObjectLabels(environment);
-  const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
-  const succeeded = counter(
-    'kube_metrics_adapter_collections_success',
-    'Requests of sources that gave a result.',
-  );
-  const failed = counter('kube_metrics_adapter_collections_error', 'Requests of sources that gave none.');
+  const series = metricsAdapterSeries({
+    registry,
+    nowMs: () => clock.nowMs(),
+    collected: () => collectedStates(hpaCollectors, collection),
+  });
   const collection = new Collection({
     ...{ clock, logger, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
-    onAsked: (query, _durationMs, error, reading) => {
-      (error ? failed : succeeded).inc();
+    onAsked: (query, durationMs, error, reading) => {
+      series.asked(durationMs, error);
       if (!error) severalSamples.look(query, reading);
     },
   });
@@ -124,7 +125,7 @@ export function metricsAdapter(
     const { relistMs } = options;
     hpas = new Informer({ ...environment, collection: { path }, transform: readScaledHpa, relistMs });
     hpas.start();
-    await runController(hpaCollectors.controller(), { clock, logger, signal });
+    await runController(counted(hpaCollectors.controller(), series), { clock, logger, signal });
   }
 
   let following: Promise<void> = Promise.resolve();
@@ -149,6 +150,23 @@ export function metricsAdapter(
       await following;
       await hpas?.[Symbol.asyncDispose]();
       await collection[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A controller each of whose reconciles is counted. */
+function counted(controller: Controller, series: MetricsAdapterSeries): Controller {
+  return {
+    ...controller,
+    async reconcile(key, signal) {
+      try {
+        const result = await controller.reconcile(key, signal);
+        series.updated(undefined);
+        return result;
+      } catch (error) {
+        if (!signal.aborted) series.updated(error);
+        throw error;
+      }
     },
   };
 }

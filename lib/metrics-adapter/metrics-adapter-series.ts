@@ -1,0 +1,94 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { CollectedState } from './collected-states.ts';
+
+/** What the series are made of. */
+export interface MetricsAdapterSeriesOptions {
+  readonly registry: Registry;
+  /** By the wall clock. */
+  readonly nowMs: () => number;
+  /** What is collected, asked for whenever the series are read. */
+  readonly collected: () => Iterable<CollectedState>;
+}
+
+/** Counts what is told as it happens. */
+export interface MetricsAdapterSeries {
+  /** A source was asked. */
+  asked(durationMs: number, error: Error | undefined): void;
+  /** An HPA's collectors were brought up to date, or could not be. */
+  updated(error: unknown): void;
+}
+
+const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
+
+/** The series of kube-metrics-adapter under its names, and beside them how each collector's metrics fare. */
+export function metricsAdapterSeries({
+  registry,
+  nowMs,
+  collected,
+}: MetricsAdapterSeriesOptions): MetricsAdapterSeries {
+  const registers = [registry];
+  const counter = (name: string, help: string) => new Counter({ name, help, registers });
+  const succeeded = counter(
+    'kube_metrics_adapter_collections_success',
+    'Requests of sources that gave a result.',
+  );
+  const failed = counter('kube_metrics_adapter_collections_error', 'Requests of sources that gave none.');
+  const updates = counter(
+    'kube_metrics_adapter_updates_success',
+    'HPAs whose collectors were brought up to date.',
+  );
+  const failedUpdates = counter(
+    'kube_metrics_adapter_updates_error',
+    'HPAs whose collectors could not be brought up to date; they are tried again.',
+  );
+  const durations = new Histogram({
+    name: 'autoscaler_source_request_duration_seconds',
+    help: 'How long sources took to respond, or to fail.',
+    labelNames: ['result'],
+    buckets: BUCKETS_SECONDS,
+    registers,
+  });
+  const gauge = (name: string, help: string, measure: (states: readonly CollectedState[]) => number) =>
+    new Gauge({
+      ...{ name, help, registers, labelNames: ['collector'] },
+      collect() {
+        this.reset(); // a collector that is used no more has no series
+        for (const [collector, states] of Map.groupBy(collected(), (state) => state.collector ?? ''))
+          this.set({ collector }, measure(states));
+      },
+    });
+  const countOf = (is: (state: CollectedState) => boolean) => (states: readonly CollectedState[]) =>
+    states.filter(is).length;
+  gauge(
+    'autoscaler_collected_metrics',
+    'Metrics of HPAs that are collected.',
+    countOf(() => true),
+  );
+  gauge(
+    'autoscaler_collected_metrics_without_value',
+    'Metrics of HPAs that are not served, since no value counts any more, or none has come yet.',
+    countOf(({ isServed }) => !isServed),
+  );
+  gauge(
+    'autoscaler_collected_metrics_failing',
+    'Metrics of HPAs whose source failed when it was asked last.',
+    countOf(({ error }) => error !== undefined),
+  );
+  gauge(
+    'autoscaler_collected_metrics_oldest_seconds',
+    'Age of the oldest value that is served.',
+    (states) => {
+      const received = states.flatMap(({ isServed, receivedAtMs }) => (isServed ? (receivedAtMs ?? []) : []));
+      return received.reduce((oldest, atMs) => Math.max(oldest, (nowMs() - atMs) / 1000), 0);
+    },
+  );
+  return {
+    asked(durationMs, error) {
+      (error ? failed : succeeded).inc();
+      durations.observe({ result: error ? 'error' : 'success' }, durationMs / 1000);
+    },
+    updated(error) {
+      (error === undefined ? updates : failedUpdates).inc();
+    },
+  };
+}

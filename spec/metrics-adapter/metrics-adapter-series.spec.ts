@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import type { CollectedState } from '#lib/metrics-adapter/collected-states.ts';
+import { metricsAdapterSeries } from '#lib/metrics-adapter/metrics-adapter-series.ts';
+
+const NOW_MS = 1_000_000;
+
+function state(collector: string, changes: Partial<CollectedState> = {}): CollectedState {
+  return {
+    ...{ hpa: 'default/web', metric: 'External/queue', collector, query: 'queue', intervalMs: 15_000 },
+    ...{ value: 1, samples: 1, notes: [], receivedAtMs: NOW_MS - 5_000, isServed: true, nextInMs: 10_000 },
+    ...{ error: undefined, failingSinceMs: undefined },
+    ...changes,
+  };
+}
+
+describe('metricsAdapterSeries', () => {
+  it('tells of each collector what it collects, what is missing and failing, and how old values are', async () => {
+    const registry = new Registry();
+    let collected: readonly CollectedState[] = [
+      state('prometheus'),
+      state('prometheus', {
+        receivedAtMs: NOW_MS - 12_000,
+        error: 'refused',
+        failingSinceMs: NOW_MS - 9_000,
+      }),
+      state('prometheus', { receivedAtMs: NOW_MS - 99_000, isServed: false, error: 'refused' }),
+      state('json-path', { receivedAtMs: undefined, value: undefined, isServed: false }),
+    ];
+    metricsAdapterSeries({ registry, nowMs: () => NOW_MS, collected: () => collected });
+    const lines = async () =>
+      (await registry.metrics()).split('\n').filter((line) => line.startsWith('autoscaler_collected'));
+    expect(await lines()).to.deep.equal([
+      'autoscaler_collected_metrics{collector="prometheus"} 3',
+      'autoscaler_collected_metrics{collector="json-path"} 1',
+      'autoscaler_collected_metrics_without_value{collector="prometheus"} 1',
+      'autoscaler_collected_metrics_without_value{collector="json-path"} 1',
+      'autoscaler_collected_metrics_failing{collector="prometheus"} 2',
+      'autoscaler_collected_metrics_failing{collector="json-path"} 0',
+      'autoscaler_collected_metrics_oldest_seconds{collector="prometheus"} 12',
+      'autoscaler_collected_metrics_oldest_seconds{collector="json-path"} 0',
+    ]);
+    collected = [];
+    expect(await lines()).to.deep.equal([]);
+  });
+
+  it('counts under the names of kube-metrics-adapter, from the start', async () => {
+    const registry = new Registry();
+    const series = metricsAdapterSeries({ registry, nowMs: () => NOW_MS, collected: () => [] });
+    const counts = async () =>
+      (await registry.metrics()).split('\n').filter((line) => line.startsWith('kube_metrics_adapter'));
+    const named = (...[success, error, updates, failedUpdates]: readonly number[]) => [
+      `kube_metrics_adapter_collections_success ${success}`,
+      `kube_metrics_adapter_collections_error ${error}`,
+      `kube_metrics_adapter_updates_success ${updates}`,
+      `kube_metrics_adapter_updates_error ${failedUpdates}`,
+    ];
+    expect(await counts()).to.deep.equal(named(0, 0, 0, 0));
+    series.asked(20, undefined);
+    series.asked(30, undefined);
+    series.asked(15_000, new Error('no response'));
+    series.updated(undefined);
+    for (let time = 0; time < 3; time++) series.updated(new Error('forbidden'));
+    expect(await counts()).to.deep.equal(named(2, 1, 1, 3));
+    const durations = await registry.metrics();
+    expect(durations).to.include('autoscaler_source_request_duration_seconds_sum{result="success"} 0.05');
+    expect(durations).to.include('autoscaler_source_request_duration_seconds_count{result="error"} 1');
+  });
+});
