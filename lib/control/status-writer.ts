@@ -66,7 +66,8 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
   }
 
   #isThere(object: T, plain: unknown): boolean {
-    return isDeepStrictEqual(appliedStatus(object, this.#options.fieldManager) ?? object.status ?? {}, plain);
+    const there = appliedStatus(object, this.#options.fieldManager) ?? object.status;
+    return isDeepStrictEqual(plainOf(there), plain);
   }
 
   async #apply(

@@ -31,7 +31,8 @@ export function statusClient(objects: ResourceClient<KubernetesObject>): StatusC
     },
     async write({ namespace, name, uid, resourceVersion, status: current }, status, signal) {
       const metadata = { namespace, name, uid, resourceVersion };
-      const before = { metadata, status: formatStatus(current) };
+      const isFirst = current.jobs.length === 0 && current.ready === undefined;
+      const before = { metadata, ...(!isFirst && { status: formatStatus(current) }) };
       const after = await writer.writeOver(before, formatStatus(status), signal);
       return after === before ? undefined : readCronHpa(after);
     },
