@@ -1,10 +1,11 @@
 import type { ScaleClient } from '#lib/control/scale-client.ts';
-import { isConflict } from '#lib/kubernetes/client/api-error.ts';
+import { isConflict, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
 import type { AdjustType } from './activation-message.ts';
 import { ADJUST_HPA_MIN, type CronHpa } from './cron-hpa.ts';
+import { hindranceOf } from './hindrance.ts';
 import { type Hpa, hpaChange, hpaPatch } from './hpa-change.ts';
-import { readHpa } from './read-hpa.ts';
+import { hpaOf, readHpa } from './read-hpa.ts';
 
 /** HPAs, as far as they are read and changed. */
 export interface HpaClient {
@@ -27,7 +28,7 @@ interface RequestOptions {
 export interface SetSizeOptions {
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly hpaClient: HpaClient;
-  /** The HPA that scales the same target. */
+  /** The HPA that scales the same target, as an informer shows it; what counts is what it is now. */
   readonly hpa: Hpa | undefined;
   readonly signal: AbortSignal;
 }
@@ -50,12 +51,34 @@ const MOST_CONFLICTS = 5;
  * @throws when that cannot be done
  */
 export async function setSize(object: CronHpa, size: number, options: SetSizeOptions): Promise<SizeSet> {
-  const { hpa } = options;
+  const hpa = options.hpa && (await latestHpa(object, options.hpa, options));
   const { kind, name } = object.spec.scaleTargetRef;
   if (hpa) return await setMinReplicas(object, size, { ...options, hpa });
   const needsHpa = object.annotations[ADJUST_HPA_MIN] === 'true' || kind === 'HorizontalPodAutoscaler';
   if (needsHpa) throw new Error(`no HorizontalPodAutoscaler scales ${kind} "${name}"`);
   return await setReplicas(object, size, options);
+}
+
+/**
+ * The HPA as it is now, if it is there and still scales the same target.
+ *
+ * @throws where it has got an owner who alone changes it
+ */
+async function latestHpa(
+  object: CronHpa,
+  { namespace, name }: Hpa,
+  { hpaClient, signal }: Pick<SetSizeOptions, 'hpaClient' | 'signal'>,
+): Promise<Hpa | undefined> {
+  const value = await hpaClient.get({ namespace, name }, { signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  const latest = value && readHpa(value);
+  if (value && !latest) throw new Error(`HorizontalPodAutoscaler "${name}" cannot be read`);
+  const hpa = hpaOf(object, latest ? [latest] : []);
+  const hindrance = hindranceOf(object, { hpa, others: [] });
+  if (hindrance) throw new Error(hindrance.message);
+  return hpa;
 }
 
 async function setReplicas(
@@ -76,13 +99,14 @@ async function setMinReplicas(
 ): Promise<SizeSet> {
   const { hpa } = options;
   if (desired < 1) throw new Error(`HorizontalPodAutoscaler "${hpa.name}" cannot have minReplicas 0`);
-  const { minReplicas: current } = await patchHpa(desired, options);
+  const { minReplicas: current } = await patchHpa(object, desired, options);
   await wakeTarget(object, desired, options);
   return { adjustType: 'hpa min replicas', current, desired };
 }
 
 /** @returns the HPA as it was before */
 async function patchHpa(
+  object: CronHpa,
   size: number,
   { hpa, hpaClient, signal }: SetSizeOptions & { readonly hpa: Hpa },
 ): Promise<Hpa> {
@@ -96,7 +120,7 @@ async function patchHpa(
       return before;
     } catch (error) {
       if (!isConflict(error) || conflicts >= MOST_CONFLICTS) throw error;
-      const latest = readHpa(await hpaClient.get(before, { signal }));
+      const latest = await latestHpa(object, before, { hpaClient, signal });
       if (!latest) throw error;
       before = latest;
     }
