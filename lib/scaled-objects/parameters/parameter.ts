@@ -68,6 +68,13 @@ export const boolean = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
+/** Of every trigger that may be told to trust anybody. */
+export const UNSAFE_SSL = parameter(boolean.default(false), {
+  from: METADATA,
+  description: 'Whether any certificate of the server is taken.',
+  default: 'false',
+});
+
 /** A duration as Go reads it, or a whole number of milliseconds; in milliseconds. */
 export const duration = z.string().transform((given, context) => {
   const trimmed = given.trim();

@@ -2,7 +2,7 @@ import type { SourceTls } from '#lib/sources/http/dial.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import type { AmqpBroker } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { clientKey } from './client-key.ts';
-import { AUTHENTICATION, boolean, METADATA, oneOf, type Place, parameter, text } from './parameter.ts';
+import { AUTHENTICATION, oneOf, type Place, parameter, text, UNSAFE_SSL } from './parameter.ts';
 
 const LOGIN: readonly Place[] = ['authentication', 'environment'];
 const secret = (description: string) => parameter(text.optional(), { from: AUTHENTICATION, description });
@@ -27,11 +27,7 @@ export const RABBITMQ_CONNECTION = {
     description: 'Who asks, in place of who is in the host.',
   }),
   password: parameter(text.optional(), { from: LOGIN, description: 'The password.' }),
-  unsafeSsl: parameter(boolean.default(false), {
-    from: METADATA,
-    description: 'Whether any certificate of the broker is taken.',
-    default: 'false',
-  }),
+  unsafeSsl: UNSAFE_SSL,
   tls: parameter(oneOf('enable', 'disable').default('disable'), {
     from: AUTHENTICATION,
     description:

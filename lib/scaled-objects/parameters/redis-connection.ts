@@ -9,6 +9,7 @@ import {
   type Place,
   parameter,
   text,
+  UNSAFE_SSL,
 } from './parameter.ts';
 
 const ADDRESS: readonly Place[] = ['metadata', 'authentication', 'environment'];
@@ -42,11 +43,7 @@ export const REDIS_CONNECTION = {
     from: AUTHENTICATION,
     description: 'The same: enable or disable.',
   }),
-  unsafeSsl: parameter(boolean.default(false), {
-    from: METADATA,
-    description: 'Whether any certificate of the server is taken.',
-    default: 'false',
-  }),
+  unsafeSsl: UNSAFE_SSL,
   ca: secret('PEM of the authorities that the server may have its certificate of.'),
   cert: secret('PEM of a client certificate.', ['Cert']),
   key: secret('PEM of its key.'),

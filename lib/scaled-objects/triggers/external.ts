@@ -11,7 +11,7 @@ import type { Sample } from '#lib/sources/query.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { hostAndPort } from '../parameters/host-and-port.ts';
-import { AUTHENTICATION, boolean, METADATA, parameter, text } from '../parameters/parameter.ts';
+import { AUTHENTICATION, boolean, METADATA, parameter, text, UNSAFE_SSL } from '../parameters/parameter.ts';
 import { parametersOf } from '../parameters/parameters-of.ts';
 import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from './trigger.ts';
 
@@ -24,11 +24,7 @@ const parameters = z.object({
     description: 'Whether the connection is encrypted; it is, too, where one of the certificates is given.',
     default: 'false',
   }),
-  unsafeSsl: parameter(boolean.default(false), {
-    from: METADATA,
-    description: 'Whether any certificate of the server is taken.',
-    default: 'false',
-  }),
+  unsafeSsl: UNSAFE_SSL,
   caCert: secret('PEM of the authorities that the server may have its certificate of.'),
   tlsClientCert: secret('PEM of a client certificate.'),
   tlsClientKey: secret('PEM of its key.'),

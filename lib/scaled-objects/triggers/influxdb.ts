@@ -4,7 +4,7 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
 import { influxdb3Value } from '#lib/sources/influxdb/influxdb3-value.ts';
 import type { Query } from '#lib/sources/query.ts';
-import { boolean, float, METADATA, oneOf, type Place, parameter, text } from '../parameters/parameter.ts';
+import { float, METADATA, oneOf, type Place, parameter, text, UNSAFE_SSL } from '../parameters/parameter.ts';
 import { parametersOf } from '../parameters/parameters-of.ts';
 import type { HttpClients } from './http-clients.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
@@ -50,11 +50,7 @@ const parameters = z.object({
     description: 'Above this the trigger is active.',
     default: '0',
   }),
-  unsafeSsl: parameter(boolean.default(false), {
-    from: METADATA,
-    description: 'Whether any certificate of the server is taken.',
-    default: 'false',
-  }),
+  unsafeSsl: UNSAFE_SSL,
 });
 
 const LANGUAGES: Readonly<Record<string, 'influxql' | 'sql'>> = { influxql: 'influxql', flightsql: 'sql' };

@@ -13,6 +13,7 @@ import {
   oneOf,
   parameter,
   text,
+  UNSAFE_SSL,
 } from '../parameters/parameter.ts';
 import { parametersOf } from '../parameters/parameters-of.ts';
 import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from './located-value.ts';
@@ -37,11 +38,7 @@ const parameters = z.object({
     description: `What the response is, of ${VALUE_FORMATS.join(', ')}.`,
     default: 'json',
   }),
-  unsafeSsl: parameter(boolean.default(false), {
-    from: METADATA,
-    description: 'Whether any certificate of the server is taken.',
-    default: 'false',
-  }),
+  unsafeSsl: UNSAFE_SSL,
   timeout: parameter(duration.optional(), { from: METADATA, description: 'How long a request may take.' }),
   aggregateFromKubeServiceEndpoints: parameter(boolean.default(false), {
     from: METADATA,

@@ -4,7 +4,16 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
-import { boolean, duration, float, keyValues, METADATA, parameter, text } from '../parameters/parameter.ts';
+import {
+  boolean,
+  duration,
+  float,
+  keyValues,
+  METADATA,
+  parameter,
+  text,
+  UNSAFE_SSL,
+} from '../parameters/parameter.ts';
 import { parametersOf } from '../parameters/parameters-of.ts';
 import type { HttpClients } from './http-clients.ts';
 import { readPrometheusValue } from './prometheus-value.ts';
@@ -39,11 +48,7 @@ const parameters = z.object({
     description: 'Whether no result is 0 rather than an error.',
     default: 'true',
   }),
-  unsafeSsl: parameter(boolean.default(false), {
-    from: METADATA,
-    description: 'Whether any certificate of the server is taken.',
-    default: 'false',
-  }),
+  unsafeSsl: UNSAFE_SSL,
   timeout: parameter(duration.optional(), { from: METADATA, description: 'How long a request may take.' }),
   ...HTTP_AUTHENTICATION,
 });
