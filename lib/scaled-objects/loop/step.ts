@@ -1,8 +1,6 @@
 import { formatTime } from '#lib/control/conditions.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import {
-  hpaNameOf,
   type ObjectCondition,
   periodsOf,
   type ScaledObject,
@@ -11,15 +9,15 @@ import {
 } from '../objects/scaled-object.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
 import { validFallback } from '../values/fallback.ts';
-import type { ObservedMetric } from '../values/metric-state.ts';
-import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import { CONDITIONS, hpaActive, statusOf, withConditions } from './conditions.ts';
 import { type Decision, decide } from './decide.ts';
+import { describedStatus } from './described-status.ts';
 import { type Evaluation, evaluate } from './evaluate.ts';
 import { nextStep } from './next-step.ts';
 import type { PauseOptions } from './pause.ts';
 import type { Prepared } from './prepare.ts';
 import { kindText, setReplicas } from './scale-target.ts';
+import { pauseConditions, tellFailures, tellFallback, tellUnpaused } from './tell-changes.ts';
 
 /** Steady activity is written down no more often than this. */
 const ACTIVE_WRITE_MS = 60_000;
@@ -47,7 +45,7 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   tellFallback(object, evaluation, options);
   tellUnpaused(object, options);
   const base = {
-    ...described(object, options),
+    ...describedStatus(object, options),
     ...(counted.status?.health && { health: counted.status.health }),
   };
   const common = [
@@ -109,29 +107,6 @@ function withHealth(object: ScaledObject, { plan, collection, memories, key }: O
   return { ...object, status: { ...object.status, health } };
 }
 
-/** What the status says of the object apart from how its triggers are. */
-function described(object: ScaledObject, { plan, target }: Options): ScaledObjectStatus {
-  const { status = {}, spec } = object;
-  const { health: _, pausedReplicaCount: _paused, ...before } = status;
-  const { group, version, kind, plural } = target.resource;
-  const isFirst = status.scaleTargetKind !== kindText(object) || status.originalReplicaCount === undefined;
-  const resources = plan.triggers.flatMap(({ resource }) => (resource ? [resource.resource] : []));
-  const authentications = spec.triggers.flatMap(({ authenticationRef }) => authenticationRef?.name ?? []);
-  const { compositeScalerName: _composite, ...rest } = before;
-  return {
-    ...rest,
-    scaleTargetKind: kindText(object),
-    scaleTargetGVKR: { group, version, kind, resource: plural },
-    originalReplicaCount: isFirst ? target.replicas : (status.originalReplicaCount ?? target.replicas),
-    externalMetricNames: plannedMetrics(plan).map(({ metricName }) => metricName),
-    resourceMetricNames: resources,
-    ...(spec.advanced?.scalingModifiers?.formula && { compositeScalerName: COMPOSITE_METRIC }),
-    hpaName: hpaNameOf(object),
-    triggersTypes: [...new Set(spec.triggers.map(({ type }) => type))].join(','),
-    authenticationsTypes: [...new Set(authentications)].join(','),
-  };
-}
-
 /** Does what was decided. @returns whether it is as decided now */
 async function act(
   object: ScaledObject,
@@ -172,50 +147,6 @@ function activeOf({ active }: Decision): ObjectCondition {
   if (active === 'ScalerActive') return CONDITIONS.active;
   if (active === 'ForcedActive') return CONDITIONS.forced;
   return active === 'ScalerCooldown' ? CONDITIONS.cooldown : CONDITIONS.notActive;
-}
-
-function pauseConditions(object: ScaledObject): readonly ObjectCondition[] {
-  const { isScaleInPaused, isScaleOutPaused } = requestsOf(object);
-  if (isScaleInPaused || isScaleOutPaused) return [CONDITIONS.paused];
-  return statusOf(object.status?.conditions, 'Paused') === 'True' ? [CONDITIONS.unpaused] : [];
-}
-
-function tellUnpaused(object: ScaledObject, { own }: Options): void {
-  const [found] = pauseConditions(object);
-  const before = statusOf(object.status?.conditions, 'Paused');
-  if (!found || found.status === before) return;
-  if (found.status === 'True') own.normal('ScaledObjectPaused', 'ScaledObject is paused');
-  else own.normal('ScaledObjectUnpaused', 'pause annotation removed for ScaledObject');
-}
-
-function tellFallback(object: ScaledObject, { isFallingBack }: Evaluation, { own }: Options): void {
-  const wasFallingBack = statusOf(object.status?.conditions, 'Fallback') === 'True';
-  if (isFallingBack && !wasFallingBack)
-    own.normal('ScaledObjectFallbackActivated', 'ScaledObject fallback is active');
-  if (!isFallingBack && wasFallingBack)
-    own.normal('ScaledObjectFallbackDeactivated', 'ScaledObject fallback is no longer active');
-}
-
-function tellFailures(
-  object: ScaledObject,
-  observed: readonly ObservedMetric[],
-  { own, memories, key }: Options,
-): void {
-  const { failures } = memories.of(key);
-  failures.delete('');
-  const reason = object.spec.advanced?.scalingModifiers?.formula
-    ? 'KEDAMetricSourceFailed'
-    : 'KEDAScalerFailed';
-  for (const { metric, state } of observed) {
-    if (state.kind === 'pending' || state.kind === 'value') {
-      failures.delete(metric.metricName);
-      continue;
-    }
-    const message = describeError(state.error);
-    if (failures.get(metric.metricName) === message) continue;
-    failures.set(metric.metricName, message);
-    own.warning(reason, message);
-  }
 }
 
 function latest(rememberedMs: number | undefined, written: string | undefined): number | undefined {

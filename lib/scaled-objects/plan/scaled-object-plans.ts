@@ -1,6 +1,5 @@
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type { Collection, Collector } from '#lib/collection/collection.ts';
-import type { MetricStore, StoredExternalMetric } from '#lib/collection/metric-store.ts';
+import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -8,19 +7,16 @@ import type { ClusterReader } from '../authentication/cluster-reader.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
 import type { Workloads } from '../follow/workloads.ts';
 import { requestsOf } from '../objects/annotations.ts';
-import { NAME_LABEL } from '../objects/resources.ts';
 import { periodsOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
 import { ActivityLog } from '../values/activity-log.ts';
-import { formatAmount, formatTruncated } from '../values/amount.ts';
-import { compositeOf } from '../values/composite.ts';
-import { fallbackValue, validFallback } from '../values/fallback.ts';
+import { validFallback } from '../values/fallback.ts';
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
-import { COMPOSITE_METRIC, type Modifiers, modifiersOf } from '../values/modifiers.ts';
 import { KeySignal } from './key-signal.ts';
 import { planTriggers } from './plan-triggers.ts';
 import { PushFollowers } from './push-followers.ts';
+import { servedMetrics, servedValues } from './served-metrics.ts';
 
 /** What plans are made and kept with. */
 export interface ScaledObjectPlansOptions {
@@ -188,7 +184,8 @@ export class ScaledObjectPlans implements Disposable {
         collection.askSoon(key, metricName);
       this.changed.tell(key);
     });
-    store.put(`ScaledObject ${key}`, { external: this.#stored(key, object, plan) });
+    const valuesOf = (metricName: string) => this.#values(key, metricName);
+    store.put(`ScaledObject ${key}`, { external: servedMetrics(object, plan, valuesOf) });
   }
 
   /** The same function for as long as the object is there: collectors that stay the same go on. */
@@ -213,59 +210,18 @@ export class ScaledObjectPlans implements Disposable {
     activity.note(this.observe(key, object, plan), this.#options.clock.nowMs());
   }
 
-  #stored(key: string, object: ScaledObject, plan: PlannedObject): readonly StoredExternalMetric[] {
-    const { namespace = '', name } = object.metadata;
-    const stored = (metricName: string): StoredExternalMetric => ({
-      namespace,
-      name: metricName,
-      labels: { [NAME_LABEL]: name },
-      identity: `${key} ${metricName}`,
-      values: () => this.#values(key, metricName),
-    });
-    let modifiers: Modifiers | undefined;
-    try {
-      modifiers = modifiersOf(object);
-    } catch {
-      return []; // told in the condition
-    }
-    if (modifiers) return [stored(COMPOSITE_METRIC)];
-    return plan.triggers.flatMap(({ metrics }) => metrics.map(({ metricName }) => stored(metricName)));
-  }
-
-  /** What an HPA is told: the values now, those of the fallback, or an error, but never nothing for something. */
+  /** What an HPA is told of a metric at this moment. */
   #values(key: string, metricName: string): readonly MetricValue[] {
     const object = this.#options.objects.find(key);
     const plan = this.#plans.get(key)?.plan;
     if (!object || !plan) return [];
-    const observed = this.observe(key, object, plan);
-    const failed = (cause?: Error) =>
-      new StatusError(500, 'InternalError', `metric:${metricName} encountered error`, { cause });
-    const fallback = validFallback(object);
-    const context = { ...this.#contextOf(object), modifiers: modifiersOf(object) };
-    const nowMs = this.#options.clock.nowMs();
-    if (context.modifiers) {
-      const composite = compositeOf(observed, { ...context, modifiers: context.modifiers, fallback });
-      if (composite.kind !== 'value')
-        throw failed(composite.kind === 'failing' ? composite.error : undefined);
-      return [{ value: formatTruncated(composite.value), takenAtMs: nowMs }];
-    }
-    const found = observed.find(({ metric }) => metric.metricName === metricName);
-    if (!found || found.state.kind === 'pending') throw failed();
-    const { state, metric } = found;
-    if (state.kind === 'value')
-      return state.values.map((value) => ({ value: formatAmount(value), takenAtMs: state.atMs }));
-    const value =
-      state.kind === 'fallback' && fallback ? fallbackValue(metric, fallback, context) : undefined;
-    if (value === undefined) throw failed(state.error);
-    return [{ value: formatTruncated(value), takenAtMs: nowMs }];
-  }
-
-  #contextOf(object: ScaledObject): {
-    readonly replicas: number | undefined;
-    readonly readyPods: number | undefined;
-  } {
     const workload = this.#options.workloads.find(targetOf(object));
-    return { replicas: workload?.replicas, readyPods: workload?.readyReplicas };
+    return servedValues(metricName, {
+      object,
+      observed: this.observe(key, object, plan),
+      target: { replicas: workload?.replicas, readyPods: workload?.readyReplicas },
+      nowMs: this.#options.clock.nowMs(),
+    });
   }
 
   /** Follows nothing any more that pushes. */

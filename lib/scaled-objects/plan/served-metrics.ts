@@ -1,0 +1,79 @@
+import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import type { StoredExternalMetric } from '#lib/collection/metric-store.ts';
+import type { MetricValue } from '#lib/collection/metrics-provider.ts';
+import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
+import { NAME_LABEL } from '../objects/resources.ts';
+import type { ScaledObject } from '../objects/scaled-object.ts';
+import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
+import { formatAmount, formatTruncated } from '../values/amount.ts';
+import { compositeOf } from '../values/composite.ts';
+import { fallbackValue, validFallback } from '../values/fallback.ts';
+import type { ObservedMetric } from '../values/metric-state.ts';
+import { COMPOSITE_METRIC, type Modifiers, modifiersOf } from '../values/modifiers.ts';
+
+/**
+ * The external metrics that are served of an object: one where a formula makes one of all.
+ *
+ * @param valuesOf reads the values of a metric at the moment of a request
+ */
+export function servedMetrics(
+  object: ScaledObject,
+  plan: PlannedObject,
+  valuesOf: (metricName: string) => readonly MetricValue[],
+): readonly StoredExternalMetric[] {
+  const { namespace = '', name } = object.metadata;
+  const stored = (metricName: string): StoredExternalMetric => ({
+    namespace,
+    name: metricName,
+    labels: { [NAME_LABEL]: name },
+    identity: `${keyOf(object.metadata)} ${metricName}`,
+    values: () => valuesOf(metricName),
+  });
+  let modifiers: Modifiers | undefined;
+  try {
+    modifiers = modifiersOf(object);
+  } catch {
+    return []; // told in the condition
+  }
+  if (modifiers) return [stored(COMPOSITE_METRIC)];
+  return plannedMetrics(plan).map(({ metricName }) => stored(metricName));
+}
+
+/** What is known as a request is served. */
+export interface ServedState {
+  readonly object: ScaledObject;
+  readonly observed: readonly ObservedMetric[];
+  readonly target: { readonly replicas: number | undefined; readonly readyPods: number | undefined };
+  readonly nowMs: number;
+}
+
+/**
+ * What an HPA is told: the values now, or those of the fallback, but never nothing for something.
+ *
+ * @throws {StatusError} where neither is known
+ */
+export function servedValues(
+  metricName: string,
+  { object, observed, target, nowMs }: ServedState,
+): readonly MetricValue[] {
+  const failed = (cause?: Error) =>
+    new StatusError(500, 'InternalError', `metric:${metricName} encountered error`, { cause });
+  const fallback = validFallback(object);
+  const modifiers = modifiersOf(object);
+  if (modifiers) {
+    const composite = compositeOf(observed, { ...target, modifiers, fallback });
+    if (composite.kind !== 'value') throw failed(composite.kind === 'failing' ? composite.error : undefined);
+    return [{ value: formatTruncated(composite.value), takenAtMs: nowMs }];
+  }
+  const found = observed.find(({ metric }) => metric.metricName === metricName);
+  if (!found || found.state.kind === 'pending') throw failed();
+  const { state, metric } = found;
+  if (state.kind === 'value')
+    return state.values.map((value) => ({ value: formatAmount(value), takenAtMs: state.atMs }));
+  const value =
+    state.kind === 'fallback' && fallback
+      ? fallbackValue(metric, fallback, { ...target, modifiers })
+      : undefined;
+  if (value === undefined) throw failed(state.error);
+  return [{ value: formatTruncated(value), takenAtMs: nowMs }];
+}
