@@ -7,6 +7,7 @@ import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { modifiersOf } from '../values/modifiers.ts';
 import { CheckFailure, checkScaledObject, STEPS } from './checks.ts';
+import { irrelevantSettings } from './irrelevant-settings.ts';
 import type { PauseOptions } from './pause.ts';
 import { type TargetReading, targetReading } from './scale-target.ts';
 
@@ -49,6 +50,7 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
     own.normal('KEDAScalersStarted', 'Started scalers watch');
     for (const type of new Set(plan.triggers.map((trigger) => trigger.type)))
       own.normal('KEDAScalersStarted', `Scaler ${type} is built`);
+    for (const text of irrelevantSettings(object)) own.normal('KEDAScalerInfo', text);
   }
   return { plan, target, hpa };
 }

@@ -51,9 +51,13 @@ describe('step', function () {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
     await cluster.deployment('web', 1);
-    await cluster.scaledObject('web', { minReplicaCount: 3, triggers: [cluster.trigger('/queue')] });
+    const triggers = [cluster.trigger('/queue')];
+    await cluster.scaledObject('web', { minReplicaCount: 3, cooldownPeriod: 9, triggers });
     await cluster.lead();
     await cluster.holds(async () => (await cluster.replicas('web')) === 3);
+    expect(cluster.events).to.include(
+      'web KEDAScalerInfo CooldownPeriod is configured but is not relevant. CooldownPeriod is only relevant when minReplicaCount = 0 or idleReplicaCount = 0',
+    );
     expect(cluster.events.filter((event) => event.includes('KEDAScaleTarget'))).to.deep.equal([]);
   });
 
