@@ -1,6 +1,7 @@
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
 import type { FoundSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
+import type { MetricsUiPart } from '#lib/metrics-adapter/ui/metrics-ui.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
 import { metricCollectors } from './metric-collectors.ts';
 import { listenForMetrics } from './metrics-listener.ts';
@@ -22,7 +23,7 @@ export interface MetricsAdapterPartEnvironment
 export async function metricsAdapterPart(
   options: MetricsAdapterPartOptions,
   environment: MetricsAdapterPartEnvironment,
-): Promise<Subsystem & HasUi> {
+): Promise<Subsystem & HasUi<MetricsUiPart>> {
   await using stack = new AsyncDisposableStack();
   const { collectors, pods } = await metricCollectors(options, { ...environment, stack });
   if (options.metricsAddress) stack.use(await listenForMetrics(options.metricsAddress, environment.registry));

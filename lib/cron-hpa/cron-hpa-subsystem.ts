@@ -23,7 +23,7 @@ import { readCronHpa } from './read-cron-hpa.ts';
 import { hpaOf, readHpa } from './read-hpa.ts';
 import { targetKey } from './same-target.ts';
 import { statusClient } from './status-client.ts';
-import { cronHpaUi } from './ui/cron-hpa-ui.ts';
+import { type CronHpaUiPart, cronHpaUi } from './ui/cron-hpa-ui.ts';
 
 /** What Cron-HPA needs from outside. */
 export interface CronHpaEnvironment {
@@ -39,7 +39,7 @@ export interface CronHpaEnvironment {
 }
 
 /** Cron-HPA, ready to be started; disposing it ends its informers. */
-export interface CronHpaSubsystem extends AsyncDisposable, HasUi {
+export interface CronHpaSubsystem extends AsyncDisposable, HasUi<CronHpaUiPart> {
   /** Follows the objects, as every replica does. */
   start(): void;
   readonly isSynced: boolean;

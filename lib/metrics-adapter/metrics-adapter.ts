@@ -26,7 +26,7 @@ import { readScaledHpa } from './objects/read-scaled-hpa.ts';
 import { nameOfMetric, type ScaledHpa } from './objects/scaled-hpa.ts';
 import type { TargetPods } from './objects/target-pods.ts';
 import { storedMetrics } from './stored-metrics.ts';
-import { metricsUi } from './ui/metrics-ui.ts';
+import { type MetricsUiPart, metricsUi } from './ui/metrics-ui.ts';
 
 /** What is served, and how long values count. */
 export interface MetricsAdapterOptions {
@@ -64,7 +64,7 @@ const SOURCE_TIMEOUT_MS = 15_000;
 export function metricsAdapter(
   options: MetricsAdapterOptions,
   environment: MetricsAdapterEnvironment,
-): Subsystem & HasUi {
+): Subsystem & HasUi<MetricsUiPart> {
   const { mapper, clock, logger, registry, events, collectors, store, pods, isLeader } = environment;
   const objectLabels = new ObjectLabels(environment);
   const series = metricsAdapterSeries({

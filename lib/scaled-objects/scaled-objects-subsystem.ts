@@ -45,7 +45,7 @@ import { kedaSeries } from './told/keda-series.ts';
 import { registeredSeries } from './told/registered-series.ts';
 import type { JobTerm } from './told/told-object.ts';
 import type { TriggerTypes } from './triggers/trigger-types.ts';
-import { scaledObjectsUi } from './ui/scaled-objects-ui.ts';
+import { type ScaledObjectsUiPart, scaledObjectsUi } from './ui/scaled-objects-ui.ts';
 
 /** What ScaledObjects need from outside. */
 export interface ScaledObjectsEnvironment {
@@ -68,7 +68,7 @@ export interface ScaledObjectsEnvironment {
 }
 
 /** ScaledObjects, ready to be started; disposing ends what follows and asks. */
-export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi {
+export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi<ScaledObjectsUiPart> {
   /** Follows the objects, as every replica does; HPAs in the version that the API server serves. */
   start(hpas: ApiResource): void;
   readonly isSynced: boolean;

@@ -1,6 +1,3 @@
-import type { Html } from './html.ts';
-import type { PageQuery } from './page-query.ts';
-
 /** How many things a part of the page shows, for the overview. */
 export interface UiSummary {
   readonly count: number;
@@ -10,24 +7,20 @@ export interface UiSummary {
   readonly trouble: string;
 }
 
-/** What has something to show. */
-export interface HasUi {
-  readonly ui: readonly UiPart[];
-}
-
-/** A part of a program's page: what one subsystem has to show. */
-export interface UiPart {
+/** A part of a program's page: what one subsystem has to show. What draws it is loaded when somebody looks. */
+export interface UiPart<View extends string = string, Source = unknown> {
   /** In the address: `?view=hpas`. */
-  readonly view: string;
+  readonly view: View;
   readonly title: string;
   /** What it shows, in a sentence. */
   readonly about: string;
+  /** What is drawn. */
+  readonly source: Source;
   /** Is asked for each page: a look at each thing at most. */
   summary(): UiSummary;
-  /**
-   * Draws what a reader wants to see. What draws is loaded when it is first asked for: most programs never are.
-   *
-   * @throws {StatusError} 404 where there is no such thing
-   */
-  render(query: PageQuery): Promise<Html>;
+}
+
+/** What has something to show. */
+export interface HasUi<Part extends UiPart = UiPart> {
+  readonly ui: readonly Part[];
 }

@@ -1,14 +1,20 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import type { CronHpaUiPart } from '#lib/cron-hpa/ui/cron-hpa-ui.ts';
+import type { HpaUiPart } from '#lib/hpa/told/hpa-ui.ts';
+import type { MetricsUiPart } from '#lib/metrics-adapter/ui/metrics-ui.ts';
+import type { ScaledObjectsUiPart } from '#lib/scaled-objects/ui/scaled-objects-ui.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { pageFile, SHARED_STYLE } from '#lib/ui/page-file.ts';
 import { securePage } from '#lib/ui/secure-page.ts';
-import type { UiPart } from '#lib/ui/ui-part.ts';
 import type { ControllersState } from '../debug-controllers.ts';
+
+/** What subsystems of the autoscaler have to show. */
+export type AutoscalerUiPart = HpaUiPart | MetricsUiPart | CronHpaUiPart | ScaledObjectsUiPart;
 
 /** What the page shows. */
 export interface AutoscalerUiSource {
-  readonly parts: readonly UiPart[];
+  readonly parts: readonly AutoscalerUiPart[];
   readonly state: () => ControllersState;
   readonly version: string;
   readonly clock: Clock;
@@ -25,7 +31,7 @@ export function autoscalerUi(source: AutoscalerUiSource): Subsystem {
   const page: Endpoint = async (context) => {
     securePage(context, 'text/html; charset=utf-8', { takesForms: true });
     const { renderPage } = await import('./render-page.ts'); // nothing of it is loaded before somebody looks
-    context.body = await renderPage(context.state.query, source);
+    context.body = renderPage(context.state.query, source);
   };
   return {
     groups: [],

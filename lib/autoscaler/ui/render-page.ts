@@ -1,12 +1,17 @@
 import { notFound } from '#lib/apiserver/errors/failures.ts';
+import { renderCronHpas } from '#lib/cron-hpa/ui/render-cron-hpas.ts';
+import { renderHpas } from '#lib/hpa/told/render-hpas.ts';
+import { renderMetrics } from '#lib/metrics-adapter/ui/render-metrics.ts';
+import { renderScaledObjects } from '#lib/scaled-objects/ui/render-scaled-objects.ts';
+import type { Html } from '#lib/ui/html.ts';
 import { type PageQuery, readPageQuery } from '#lib/ui/page-query.ts';
 import { pageShell } from '#lib/ui/page-shell.ts';
 import type { UiPart } from '#lib/ui/ui-part.ts';
-import type { AutoscalerUiSource } from './autoscaler-ui.ts';
+import type { AutoscalerUiPart, AutoscalerUiSource } from './autoscaler-ui.ts';
 import { renderOverview } from './render-overview.ts';
 
 /** The page as its address says, as HTML. @throws {StatusError} 404 where there is no such part or object */
-export async function renderPage(address: URLSearchParams, source: AutoscalerUiSource): Promise<Buffer> {
+export function renderPage(address: URLSearchParams, source: AutoscalerUiSource): Buffer {
   const { parts, clock } = source;
   const query = readPageQuery(
     address,
@@ -19,13 +24,27 @@ export async function renderPage(address: URLSearchParams, source: AutoscalerUiS
     ...{ view, title, count },
     isTroubled: troubled > 0,
   }));
-  const body = found ? await found.render(query) : renderOverview(summaries, source);
+  const body = found ? renderPart(found, query) : renderOverview(summaries, source);
   const page = pageShell({
     ...{ program: 'autoscaler', query, body, nowMs: clock.nowMs() },
     title: titleOf(found, query),
     links: [{ view: '', title: 'Overview' }, ...links],
   });
   return Buffer.from(page.toString());
+}
+
+/** All that draws is here: loaded as one file, not as many that would cost every run of the program memory. */
+function renderPart(part: AutoscalerUiPart, query: PageQuery): Html {
+  switch (part.view) {
+    case 'hpas':
+      return renderHpas(query, part.source);
+    case 'metrics':
+      return renderMetrics(query, part.source);
+    case 'cronhpas':
+      return renderCronHpas(query, part.source);
+    case 'scaledobjects':
+      return renderScaledObjects(query, part.source);
+  }
 }
 
 function titleOf(part: UiPart | undefined, { namespace, name }: PageQuery): string {

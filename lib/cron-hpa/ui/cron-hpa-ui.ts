@@ -1,12 +1,16 @@
 import type { UiPart } from '#lib/ui/ui-part.ts';
 import type { DebuggedCronHpas } from '../debug/debug-cron-hpas.ts';
 
+/** The part of the page that shows Cron-HPAs. */
+export type CronHpaUiPart = UiPart<'cronhpas', DebuggedCronHpas>;
+
 /** Cron-HPAs on the page: as `/debug/cronhpas` has them. */
-export function cronHpaUi(known: DebuggedCronHpas): UiPart {
+export function cronHpaUi(known: DebuggedCronHpas): CronHpaUiPart {
   return {
     view: 'cronhpas',
     title: 'Cron-HPAs',
     about: 'CronHorizontalPodAutoscalers, which scale by the clock',
+    source: known,
     summary() {
       let [count, troubled] = [0, 0];
       for (const { status } of known.values()) {
@@ -14,10 +18,6 @@ export function cronHpaUi(known: DebuggedCronHpas): UiPart {
         if (status.ready?.status !== 'True') troubled++;
       }
       return { count, troubled, trouble: 'not ready' };
-    },
-    async render(query) {
-      const { renderCronHpas } = await import('./render-cron-hpas.ts');
-      return renderCronHpas(query, known);
     },
   };
 }

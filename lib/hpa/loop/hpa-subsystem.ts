@@ -25,7 +25,7 @@ import { NamespaceUsage } from '../readings/namespace-usage.ts';
 import { FollowedScales } from '../targets/followed-scales.ts';
 import { debugHpa } from '../told/debug-hpa.ts';
 import { DecisionLog } from '../told/decision-log.ts';
-import { hpaUi } from '../told/hpa-ui.ts';
+import { type HpaUiPart, hpaUi } from '../told/hpa-ui.ts';
 import { type HpaLoopOptions, hpaController, tell } from './hpa-controller.ts';
 import { HpaSeries } from './hpa-series.ts';
 import { OtherControllers } from './other-controllers.ts';
@@ -49,7 +49,7 @@ export interface HpaEnvironment {
 }
 
 /** The HPA controller, ready to be started; disposing it ends its informers. */
-export interface HpaSubsystem extends AsyncDisposable, HasUi {
+export interface HpaSubsystem extends AsyncDisposable, HasUi<HpaUiPart> {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** Follows HPAs in a version, and pods, as every replica does. */
   start(version: HpaVersion): void;

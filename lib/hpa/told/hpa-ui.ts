@@ -9,21 +9,21 @@ export interface HpaUiSource {
   nowMs(): number;
 }
 
+/** The part of the page that shows HPAs. */
+export type HpaUiPart = UiPart<'hpas', HpaUiSource>;
+
 /** HPAs on the page: what was decided of each last, and of one the whole calculation, drawn over time. */
-export function hpaUi(source: HpaUiSource): UiPart {
+export function hpaUi(source: HpaUiSource): HpaUiPart {
   return {
     view: 'hpas',
     title: 'HPAs',
     about: 'HorizontalPodAutoscalers that this replica decides, by metrics',
+    source,
     summary() {
       let troubled = 0;
       for (const { missingSinceMs, other } of source.decisions.values())
         if (missingSinceMs !== undefined || other) troubled++;
       return { count: source.decisions.size, troubled, trouble: 'without a metric or left alone' };
-    },
-    async render(query) {
-      const { renderHpas } = await import('./render-hpas.ts');
-      return renderHpas(query, source);
     },
   };
 }

@@ -1,12 +1,16 @@
 import type { UiPart } from '#lib/ui/ui-part.ts';
 import type { DebuggedMetrics } from '../debug-metrics.ts';
 
+/** The part of the page that shows collected metrics. */
+export type MetricsUiPart = UiPart<'metrics', DebuggedMetrics>;
+
 /** Collected metrics on the page: as `/debug/metrics` has them. */
-export function metricsUi(source: DebuggedMetrics): UiPart {
+export function metricsUi(source: DebuggedMetrics): MetricsUiPart {
   return {
     view: 'metrics',
     title: 'Metrics',
     about: 'Metrics that HPAs ask for, collected ahead of requests',
+    source,
     summary() {
       let [count, troubled] = [0, 0];
       for (const { isValid, failure } of source.collection.reports()) {
@@ -18,10 +22,6 @@ export function metricsUi(source: DebuggedMetrics): UiPart {
         troubled += problems.length;
       }
       return { count, troubled, trouble: 'failing or not served' };
-    },
-    async render(query) {
-      const { renderMetrics } = await import('./render-metrics.ts');
-      return renderMetrics(query, source);
     },
   };
 }

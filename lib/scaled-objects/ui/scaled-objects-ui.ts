@@ -2,12 +2,16 @@ import type { UiPart } from '#lib/ui/ui-part.ts';
 import type { ObjectCondition } from '../objects/scaled-object.ts';
 import type { DebugOptions } from '../told/debug-scaled-objects.ts';
 
+/** The part of the page that shows ScaledObjects and ScaledJobs. */
+export type ScaledObjectsUiPart = UiPart<'scaledobjects', DebugOptions>;
+
 /** ScaledObjects and ScaledJobs on the page: as `/debug/scaled-objects` has them. */
-export function scaledObjectsUi(source: DebugOptions): UiPart {
+export function scaledObjectsUi(source: DebugOptions): ScaledObjectsUiPart {
   return {
     view: 'scaledobjects',
     title: 'ScaledObjects',
     about: 'ScaledObjects and ScaledJobs, which scale by events',
+    source,
     summary() {
       let [count, troubled] = [0, 0];
       for (const objects of [source.objects, source.jobs]) {
@@ -17,10 +21,6 @@ export function scaledObjectsUi(source: DebugOptions): UiPart {
         }
       }
       return { count, troubled, trouble: 'not ready' };
-    },
-    async render(query) {
-      const { renderScaledObjects } = await import('./render-scaled-objects.ts');
-      return renderScaledObjects(query, source);
     },
   };
 }
