@@ -9,13 +9,6 @@ import { recordedUsers } from '../recorded-users.ts';
 import { type Recording, readRecordings } from '../recording.ts';
 import { readDataset } from './dataset.ts';
 
-/** The names of recordings that went through kube-apiserver, which would respond to some of them by itself. */
-export function skippedRecordings(folder: string): readonly string[] {
-  return readRecordings(join(folder, 'requests'))
-    .map(({ name }) => name)
-    .filter(isAggregated);
-}
-
 /** A recording, and what is responded to its request here. */
 export interface Replayed {
   readonly recording: Recording;
@@ -25,12 +18,13 @@ export interface Replayed {
 
 const ADDRESS = { bindAddress: '127.53.44.44', port: 6543 };
 const NARROW = 'system:serviceaccount:shop:narrow';
+const UNCACHED = 'no-cache, private';
 const GROUPS = ['custom.metrics.k8s.io', 'external.metrics.k8s.io'];
 
 /**
  * Serves a folder's `dataset.json` and sends its `requests/` once more.
  *
- * @returns what came back, without the requests that went through kube-apiserver, which are none of this server's
+ * Those that went through kube-apiserver are sent as its aggregator sends them; what it added to a response is left out.
  */
 export async function replayMetrics(folder: string): Promise<readonly Replayed[]> {
   const { custom, external } = readDataset(join(folder, 'dataset.json'));
@@ -57,22 +51,45 @@ export async function replayMetrics(folder: string): Promise<readonly Replayed[]
   // Whose token it was is told by the front proxy here: the cluster has no such service account.
   const headers = { 'x-remote-user': NARROW, 'x-remote-group': 'system:serviceaccounts' };
   const users = new Map([...recorded, ['token', { ...recorded.get('proxy'), headers }]]);
+  // What went through kube-apiserver came from its aggregator, which tells who asked.
+  const told = (name: string, group: string) => ({
+    ...recorded.get('proxy'),
+    headers: { 'x-remote-user': name, 'x-remote-group': group },
+  });
+  const aggregated = new Map([
+    ['admin', told('kubernetes-admin', 'system:masters')],
+    ['alice', told('alice', 'system:authenticated')],
+    ['token', told(NARROW, 'system:serviceaccounts')],
+  ]);
   const replayed: Replayed[] = [];
   for (const recording of readRecordings(join(folder, 'requests'))) {
-    if (isAggregated(recording.name)) continue;
     const { method, path, headers: sent, body, isHttp2, user } = recording;
-    const { headers: shown, ...certificate } = users.get(user) ?? {};
+    const of = isAggregated(recording.name) ? aggregated : users;
+    const { headers: shown, ...certificate } = of.get(user) ?? {};
     const response = await (isHttp2 ? requestHttp2 : requestHttp1)({
       ...certificate,
       ...{ host: ADDRESS.bindAddress, port: ADDRESS.port, path, method },
       headers: { ...sent, ...shown },
       ...(body !== undefined && { body }),
     });
-    replayed.push({ recording, ours: comparable(response), theirs: comparable(recording.response) });
+    const theirs = comparable(recording.response);
+    replayed.push({
+      recording,
+      ours: comparable(response),
+      theirs: isAggregated(recording.name) ? asItWasSent(theirs) : theirs,
+    });
   }
   return replayed;
 }
 
 function isAggregated(name: string): boolean {
   return name.startsWith('agg-');
+}
+
+/** A response as the aggregator got it: it adds how it has classified the request, and its own word about caches. */
+function asItWasSent({ headers, ...response }: ComparableResponse): ComparableResponse {
+  const sent = Object.entries(headers)
+    .filter(([name]) => !name.startsWith('x-kubernetes-pf-'))
+    .map(([name, value]) => [name, value === `${UNCACHED}, ${UNCACHED}` ? UNCACHED : value] as const);
+  return { ...response, headers: Object.fromEntries(sent) };
 }
