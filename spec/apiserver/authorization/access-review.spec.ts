@@ -59,6 +59,20 @@ describe('accessReviewSpec', () => {
     });
   });
 
+  it('tells fields that are to be equal, as In, and nothing of a selector that cannot be read', () => {
+    const requirementsOf = (query: string) =>
+      (
+        specOf('GET', `/apis/metrics.k8s.io/v1beta1/pods?${query}`).resourceAttributes as {
+          fieldSelector?: unknown;
+        }
+      ).fieldSelector;
+    for (const equals of ['%3D', '%3D%3D'])
+      expect(requirementsOf(`fieldSelector=metadata.namespace${equals}x`)).to.deep.equal({
+        requirements: [{ key: 'metadata.namespace', operator: 'In', values: ['x'] }],
+      });
+    expect(requirementsOf('fieldSelector=metadata.name')).to.equal(undefined);
+  });
+
   it('passes over selectors that cannot be read, and those of requests for one object', () => {
     const pods = '/apis/metrics.k8s.io/v1beta1/namespaces/a/pods';
     expect(specOf('GET', `${pods}?labelSelector=a+in`).resourceAttributes).not.to.have.property(

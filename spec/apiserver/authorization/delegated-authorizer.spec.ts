@@ -71,6 +71,32 @@ describe('delegatedAuthorizer', () => {
     expect(reviews.asked).to.have.length(2);
   });
 
+  it('remembers what is just short enough, of paths, of resources and of what is selected of them', async () => {
+    const others = `${NODES}/metrics.k8s.iov1beta1nodes`.length; // a name is in the path and for itself
+    for (const [path, asked] of [
+      [`/${'x'.repeat(10_000 - '/get'.length)}`, 1],
+      [`/${'x'.repeat(10_001 - '/get'.length)}`, 2],
+      [`${NODES}/${'n'.repeat(Math.floor((10_000 - others) / 2))}`, 1],
+      [`${NODES}/${'n'.repeat(Math.floor((10_000 - others) / 2) + 1)}`, 2],
+    ] as const) {
+      const { reviews, ask } = setUp({ allowed: true });
+      await ask(path);
+      await ask(path);
+      expect(reviews.asked, path.slice(0, 40)).to.have.length(asked);
+    }
+    const { reviews, ask } = setUp(undefined);
+    reviews.response = (review) => ({ allowed: JSON.stringify(review).includes('Selector') });
+    const selecting = `${NODES}?labelSelector=a&fieldSelector=metadata.namespace%3D${'n'.repeat(10_000)}`;
+    await ask(selecting);
+    await ask(selecting);
+    expect(reviews.asked).to.have.length(3); // everything once, and the selection each time
+  });
+
+  it('tells no reason where there is none, or one that is no text', async () => {
+    for (const reason of ['', undefined, 7])
+      expect(await setUp({ allowed: false, reason }).ask(NODES)).to.deep.equal({ isAllowed: false });
+  });
+
   it('lets administrators and the always allowed paths pass without asking', async () => {
     const { reviews, ask } = setUp({ allowed: false });
     expect(await ask(NODES, ['a', 'system:masters'])).to.deep.equal({ isAllowed: true });
@@ -118,7 +144,12 @@ describe('delegatedAuthorizer', () => {
       () => undefined,
       (error: unknown) => error,
     );
-    expect(failure).to.be.instanceOf(StatusError).and.include({ code: 500, reason: 'InternalError' });
+    expect(failure).to.be.instanceOf(StatusError).and.deep.include({
+      code: 500,
+      reason: 'InternalError',
+      details: {},
+      message: 'Internal error occurred: the API server cannot be asked whether this is allowed',
+    });
     expect(await ask('/healthz')).to.deep.equal({ isAllowed: true });
     expect(await ask(NODES, ['system:masters'])).to.deep.equal({ isAllowed: true });
     reviews.response = () => ({ allowed: true });
