@@ -8,6 +8,7 @@ import type { AllowedHosts } from './allowed-hosts.ts';
 import { type ConnectionOptions, connectionPool } from './http-connections.ts';
 import { type CredentialSource, type HttpCredentials, NO_CREDENTIALS } from './http-credentials.ts';
 import type { HttpPool } from './http-pool.ts';
+import type { LongResponses } from './long-responses.ts';
 import { type ReadBodyOptions, readBody } from './read-body.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
@@ -22,6 +23,8 @@ export interface HttpClientOptions {
   readonly connectTimeoutMs?: number;
   /** Finds the addresses of a name; by default, as the system does. */
   readonly lookup?: ConnectionOptions['lookup'];
+  /** Bounds what is held of responses together with other clients; by default each is bounded alone. */
+  readonly longResponses?: LongResponses;
   /** Told of each request before it is sent. */
   readonly onUse?: (client: HttpClient) => void;
 }
@@ -79,7 +82,9 @@ export class HttpClient implements AsyncDisposable {
    * signal's reason when that aborts
    */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-    const { url, timeoutMs, maxBytes = MAX_BYTES, onLength } = request;
+    const { url, timeoutMs, maxBytes = MAX_BYTES } = request;
+    using held = this.#options.longResponses?.begin();
+    const { onLength = held?.onLength } = request;
     const expired = () => new Error(`no response within ${formatDuration(timeoutMs ?? 0)}`);
     using deadline = timeoutMs
       ? startDeadline(this.#options.clock, timeoutMs, { signal, expired })

@@ -1,5 +1,6 @@
 import { HttpClient, type HttpClientOptions } from './http-client.ts';
 import type { CredentialSource } from './http-credentials.ts';
+import { LongResponses } from './long-responses.ts';
 
 /** What tells one client from another. */
 export interface HttpClientChoice {
@@ -21,9 +22,10 @@ export class HttpClients implements AsyncDisposable {
   /** Both in the order of their last use. */
   readonly #remembered = new Map<string, HttpClient>();
   readonly #connected = new Set<HttpClient>();
+  readonly #longResponses = new LongResponses();
   #isClosed = false;
 
-  constructor(options: Omit<HttpClientOptions, keyof HttpClientChoice | 'onUse'>) {
+  constructor(options: Omit<HttpClientOptions, keyof HttpClientChoice | 'onUse' | 'longResponses'>) {
     this.#options = options;
   }
 
@@ -34,6 +36,7 @@ export class HttpClients implements AsyncDisposable {
       this.#remembered.get(key) ??
       new HttpClient({
         ...this.#options,
+        longResponses: this.#longResponses,
         ...(credentials && { credentials }),
         ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
         onUse: (used) => this.#use(used),

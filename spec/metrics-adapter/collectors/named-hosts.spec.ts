@@ -118,6 +118,7 @@ async function setUp(say: (response: ServerResponse) => void = respond) {
   const stack = new AsyncDisposableStack();
   const server = stack.use(
     await LoopbackServer.start(({ url }, response) => {
+      response.setHeader('connection', 'close'); // so that each request connects again
       if (url.pathname.endsWith('/api/v2/query') && say === respond) response.end(CSV);
       else say(response);
     }),

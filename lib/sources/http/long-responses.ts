@@ -1,0 +1,36 @@
+import { Semaphore } from '#lib/concurrency/semaphore.ts';
+
+/** What a response may have without waiting for others. */
+const SHORT_BYTES = 64 * 1024;
+/** At once, of at most 4 MiB each: 64 MiB together. */
+const MAX_LONG = 16;
+
+/** What is held of a response while it comes in. */
+export interface HeldResponse extends Disposable {
+  /** Waits, once a response is long, until there is capacity for it; meanwhile its socket is not read. */
+  onLength(bytes: number): Promise<void>;
+}
+
+/** Bounds what responses of servers that anybody may name take together while they come in. */
+export class LongResponses {
+  readonly #permits = new Semaphore(MAX_LONG);
+
+  /** A response begins; dispose of it when it has ended, however that may be. */
+  begin(): HeldResponse {
+    const ended = new AbortController();
+    let permit: Promise<Disposable> | undefined;
+    return {
+      onLength: async (bytes) => {
+        if (bytes > SHORT_BYTES) permit ??= this.#permits.acquire(ended.signal);
+        await permit;
+      },
+      [Symbol.dispose]() {
+        ended.abort(new Error('the response has ended'));
+        permit?.then(
+          (held) => held[Symbol.dispose](),
+          () => {}, // it never came
+        );
+      },
+    };
+  }
+}

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { LongResponses } from '#lib/sources/http/long-responses.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const LONG = 64 * 1024 + 1;
+const signal = new AbortController().signal;
+
+describe('LongResponses', () => {
+  it('has the seventeenth long one wait until another has ended, and no short one', async () => {
+    const responses = new LongResponses();
+    const held = Array.from({ length: 16 }, () => responses.begin());
+    await Promise.all(held.map((one) => one.onLength(LONG)));
+    using next = responses.begin();
+    await next.onLength(LONG - 1);
+    let isLetIn = false;
+    const waiting = next.onLength(LONG).then(() => {
+      isLetIn = true;
+    });
+    await new Promise(setImmediate);
+    expect(isLetIn).to.equal(false);
+    held[3]?.[Symbol.dispose]();
+    await waiting;
+    for (const one of held) one[Symbol.dispose]();
+  });
+
+  it('gives up what one that has ended has waited for', async () => {
+    const responses = new LongResponses();
+    const held = Array.from({ length: 16 }, () => responses.begin());
+    await Promise.all(held.map((one) => one.onLength(LONG)));
+    const given = responses.begin();
+    const failed = given.onLength(LONG).then(
+      () => 'let in',
+      (error: Error) => error.message,
+    );
+    given[Symbol.dispose]();
+    expect(await failed).to.equal('the response has ended');
+    held[0]?.[Symbol.dispose]();
+    using last = responses.begin();
+    await last.onLength(LONG);
+    for (const one of held) one[Symbol.dispose]();
+  });
+});
+
+describe('HttpClients, asked for long responses', () => {
+  it('hold no more than sixteen at once, of all clients together', async () => {
+    await using server = await LoopbackServer.start(({ url }, response) => {
+      response.write(Buffer.alloc(2 * LONG));
+      if (url.pathname === '/whole') response.end();
+    });
+    const environment = { clock: new ManualClock(), allowedHosts: new AllowedHosts(['127.0.0.1']) };
+    await using clients = new HttpClients({ ...environment, userAgent: 'spec' });
+    const leaving = new AbortController();
+    const endless = Array.from({ length: 16 }, (_, index) => {
+      const http = clients.find({ connectTimeoutMs: 1_000 + (index % 2) });
+      return http.read({ url: server.url }, leaving.signal).catch(() => {});
+    });
+    while (server.requests.length < 16) await new Promise(setImmediate);
+    await new Promise((resolve) => setTimeout(resolve, 100)); // until all of them are long here, too
+    let isRead = false;
+    const whole = clients.find().read({ url: new URL('/whole', server.url) }, signal);
+    whole.then(
+      () => {
+        isRead = true;
+      },
+      () => {},
+    );
+    while (server.requests.length < 17) await new Promise(setImmediate);
+    await new Promise((resolve) => setTimeout(resolve, 100)); // in which it would have come
+    expect(isRead).to.equal(false);
+    leaving.abort(new Error('gone'));
+    await Promise.all(endless);
+    expect(await whole).to.have.lengthOf(2 * LONG);
+  });
+});
