@@ -113,7 +113,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
         ...{ hpas, pods, others, decisions, series, scales },
         readWorld: new ReadWorld({ ...environment, pods, reader, series, scales }),
         statuses: new StatusClient({ hpas: hpaClient, version, others }),
-        memories: new HpaMemories(store),
+        memories: new HpaMemories(store, clock),
         autoMin: new AutoMinReplicas({
           ...{ ...environment, store, isHeldUp, hpas: hpaClient, log: autoMinLog },
           ...{ options: options.autoMin, isDryRun: options.isDryRun },

@@ -1,3 +1,4 @@
+import type { Clock } from '#lib/time/clock.ts';
 import { type HpaMemory, NO_MEMORY } from '../objects/hpa-memory.ts';
 import { isOutdated, type KeptMemory, type KeptWindows, keptMemory, restoredMemory } from './kept-memory.ts';
 import {
@@ -19,13 +20,26 @@ export interface Rememberer {
   readonly uid: string;
 }
 
+/** Clocks that are slewed differ by less between two decisions. */
+const SMALLEST_STEP_MS = 1000;
+
+interface Remembered {
+  readonly uid: string;
+  memory: HpaMemory;
+  record?: MemoryRecord;
+  /** How far the wall clock was ahead of the monotonic one when its times were told. */
+  aheadMs: number;
+}
+
 /** What is remembered of HPAs during one term, and kept for the next. */
 export class HpaMemories {
   readonly #store: Pick<MemoryStore, 'get' | 'put'>;
-  readonly #memories = new Map<string, { readonly uid: string; memory: HpaMemory; record?: MemoryRecord }>();
+  readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
+  readonly #memories = new Map<string, Remembered>();
 
-  constructor(store: Pick<MemoryStore, 'get' | 'put'>) {
+  constructor(store: Pick<MemoryStore, 'get' | 'put'>, clock: Pick<Clock, 'nowMs' | 'monotonicMs'>) {
     this.#store = store;
+    this.#clock = clock;
   }
 
   /**
@@ -53,17 +67,20 @@ export class HpaMemories {
   ): Promise<HpaMemory> {
     const key = `${hpa.namespace}/${hpa.name}`;
     const known = this.#memories.get(key);
-    if (known?.uid === hpa.uid) return known.memory;
+    if (known?.uid === hpa.uid) return this.#ofNow(known);
     const text = await this.#store.get(hpa.namespace, hpa.name);
     const record = text === undefined ? undefined : parseRecord(text);
     if (!record || record.uid !== hpa.uid) {
-      this.#memories.set(key, { uid: hpa.uid, memory: NO_MEMORY });
+      this.#memories.set(key, { uid: hpa.uid, memory: NO_MEMORY, aheadMs: this.#aheadMs });
       return NO_MEMORY;
     }
     const wasScaled = record.intent !== undefined && currentReplicas !== record.intent.from;
     const { intent: _, ...kept } = record;
-    const memory = restoredMemory(wasScaled ? withIntent(record) : kept, decidedAtMs);
-    this.#memories.set(key, { uid: hpa.uid, memory, record });
+    const restored = restoredMemory(wasScaled ? withIntent(record) : kept, decidedAtMs);
+    const nowMs = this.#clock.nowMs();
+    // The clock of who wrote it may have been ahead.
+    const memory = withTimes(restored, (atMs) => Math.min(atMs, nowMs));
+    this.#memories.set(key, { uid: hpa.uid, memory, record, aheadMs: this.#aheadMs });
     return memory;
   }
 
@@ -101,8 +118,23 @@ export class HpaMemories {
   set({ namespace, name, uid }: Rememberer, memory: HpaMemory): void {
     const key = `${namespace}/${name}`;
     const known = this.#memories.get(key);
-    if (known?.uid === uid) known.memory = memory;
-    else this.#memories.set(key, { uid, memory });
+    const aheadMs = this.#aheadMs;
+    if (known?.uid === uid) Object.assign(known, { memory, aheadMs });
+    else this.#memories.set(key, { uid, memory, aheadMs });
+  }
+
+  /** How far the wall clock is ahead of the monotonic one. */
+  get #aheadMs(): number {
+    return this.#clock.nowMs() - this.#clock.monotonicMs();
+  }
+
+  /** A step of the wall clock makes nothing older or younger. */
+  #ofNow(known: Remembered): HpaMemory {
+    const stepMs = this.#aheadMs - known.aheadMs;
+    if (Math.abs(stepMs) < SMALLEST_STEP_MS) return known.memory;
+    known.aheadMs += stepMs;
+    known.memory = withTimes(known.memory, (atMs) => atMs + stepMs);
+    return known.memory;
   }
 
   /** Forgets an HPA that is no more. */
@@ -110,6 +142,16 @@ export class HpaMemories {
     this.#memories.delete(`${namespace}/${name}`);
     await this.#store.put(namespace, name, undefined);
   }
+}
+
+function withTimes(memory: HpaMemory, timeOf: (atMs: number) => number): HpaMemory {
+  const moved = <Entry extends { readonly atMs: number }>(entries: readonly Entry[]) =>
+    entries.map((entry) => ({ ...entry, atMs: timeOf(entry.atMs) }));
+  return {
+    recommendations: moved(memory.recommendations),
+    scaleUpEvents: moved(memory.scaleUpEvents),
+    scaleDownEvents: moved(memory.scaleDownEvents),
+  };
 }
 
 /** Whether a memory is what anybody takes for it who has none: that what there is was recommended. */

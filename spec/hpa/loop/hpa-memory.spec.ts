@@ -40,6 +40,26 @@ describe('the memory of the HPA controller', function () {
     expect(await play(14)).to.deep.equal(expected);
   });
 
+  for (const [what, stepMs] of [
+    ['back', -86_400_000],
+    ['forward', 86_400_000],
+  ] as const) {
+    it(`keeps its windows when the clock is stepped ${what} by a day`, async () => {
+      await using cluster = await startHpaCluster();
+      await setUp(cluster);
+      cluster.queue('web', '60');
+      await cluster.elapse(40);
+      expect(await cluster.replicas('web')).to.equal(6);
+      cluster.queue('web', '20');
+      await cluster.elapse(60);
+      cluster.clock.stepWall(stepMs);
+      await cluster.elapse(180);
+      expect(await cluster.replicas('web')).to.equal(6);
+      await cluster.elapse(120);
+      expect(await cluster.replicas('web')).to.equal(2);
+    });
+  }
+
   it('is written before the scale, only when it changes, and goes with its HPA', async () => {
     await using cluster = await startHpaCluster();
     await setUp(cluster);
