@@ -5,7 +5,7 @@ import { type ProgramRun, runToEnd } from '#spec/support/run-to-end.ts';
 import { machineWithoutTools, program } from './machine-without-tools.ts';
 
 const SCRIPT = resolve('scripts/source-servers.sh');
-const SERVERS = ['prometheus', 'mariadbd', 'redis-server', 'postgres'];
+const SERVERS = ['prometheus', 'mariadbd', 'nats-server', 'redis-server', 'rabbitmq-server', 'postgres'];
 
 describe('source-servers.sh', () => {
   it('touches nothing where all is there', async () => {
@@ -35,7 +35,9 @@ describe('source-servers.sh', () => {
     await program(machine, 'systemctl', `echo systemctl "$@" >>${machine.path}/called`);
     const { stdout } = await getServers(machine.path);
     expect(stdout.trim().split('\n')).to.deep.equal(
-      ['Prometheus', 'MariaDB', 'Redis', 'PostgreSQL'].map((name) => `${name} is installed now`),
+      ['Prometheus', 'MariaDB', 'NATS', 'Redis', 'RabbitMQ', 'PostgreSQL'].map(
+        (name) => `${name} is installed now`,
+      ),
     );
     const called = (await readFile(join(machine.path, 'called'), 'utf8')).trim().split('\n');
     expect(called.map((line) => line.split(' ').slice(-2).join(' '))).to.deep.equal([
@@ -43,8 +45,12 @@ describe('source-servers.sh', () => {
       'disable prometheus',
       '--no-install-recommends mariadb-server',
       'disable mariadb',
+      '--no-install-recommends nats-server',
+      'disable nats-server',
       '--no-install-recommends redis-server',
       'disable redis-server',
+      '--no-install-recommends rabbitmq-server',
+      'disable rabbitmq-server',
       '--no-install-recommends postgresql',
       'disable postgresql',
     ]);
@@ -56,6 +62,7 @@ function getServers(folder: string): Promise<ProgramRun> {
     PATH: folder,
     POLICY_FILE: join(folder, 'policy-rc.d'),
     POSTGRES_FOLDER: join(folder, 'postgresql'),
+    RABBITMQ_FOLDER: folder,
     SERVER_FOLDERS: folder,
   };
   const assignments = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
