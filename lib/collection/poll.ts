@@ -1,3 +1,4 @@
+import { EmptyResponse } from '#lib/sources/empty-response.ts';
 import type { Query, Sample } from '#lib/sources/query.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
@@ -32,6 +33,8 @@ export interface PollRecord {
   readonly latenessMs: number;
   /** How many requests have failed so far. */
   readonly failedCount: number;
+  /** How many responses so far had no value, whether that is an error or not. */
+  readonly emptyCount: number;
 }
 
 /** What polls work with. */
@@ -195,13 +198,22 @@ export class Poll {
     if (error) this.#fail(error);
     this.#askedCount++;
     const durationMs = clock.monotonicMs() - startedAtMs;
-    const { failedCount = 0 } = this.#record ?? {};
-    this.#record = { durationMs, latenessMs, failedCount: failedCount + (error ? 1 : 0) };
+    const { failedCount = 0, emptyCount = 0 } = this.#record ?? {};
+    this.#record = {
+      ...{ durationMs, latenessMs, failedCount: failedCount + (error ? 1 : 0) },
+      emptyCount: emptyCount + (this.#isEmpty(error) ? 1 : 0),
+    };
     onAsked(this.#query, durationMs, error, this.#reading);
     const waitMs = this.#isWantedAgain ? 0 : this.#waitMs();
     this.#isWantedAgain = false;
     this.#schedule(Math.max(clock.monotonicMs(), startedAtMs + waitMs));
     for (const want of this.#wants.values()) want.onAsked?.();
+  }
+
+  /** Whether the last response had no value. */
+  #isEmpty(error: Error | undefined): boolean {
+    if (error) return error instanceof EmptyResponse;
+    return this.#reading?.samples.some(({ isStandIn }) => isStandIn) ?? false;
   }
 
   #succeed(samples: readonly Sample[], notes: readonly string[]): void {

@@ -7,6 +7,8 @@ export interface Sample {
   readonly takenAtMs?: number;
   /** The time that it covers; absent where the source does not tell. */
   readonly windowSeconds?: number;
+  /** It stands for nothing: the source responded without a value, and is to be taken so. */
+  readonly isStandIn?: true;
 }
 
 /** What is asked of a source, again and again. */

@@ -59,6 +59,13 @@ const FAMILIES: readonly Family[] = [
   counter('keda_scaler_detail_errors_total', 'Requests of a trigger that failed', function* (told) {
     for (const one of told.observed) yield { labels: metricLabels(told, one), value: failedCount(told, one) };
   }),
+  counter(
+    'keda_scaler_empty_upstream_responses_total',
+    'Responses to requests of a trigger that had no value',
+    function* (told) {
+      for (const one of told.observed) yield* emptyResponses(told, one);
+    },
+  ),
   gauge('keda_scaled_object_paused', 'Whether a ScaledObject is paused', function* ({ kind, object }) {
     const labels = { namespace: object.metadata.namespace ?? '', scaledObject: object.metadata.name };
     if (kind === 'ScaledObject') yield { labels, value: requestsOf(object).isPaused ? 1 : 0 };
@@ -118,6 +125,22 @@ function* composite(told: ToldObject): Iterable<SeriesSample> {
 
 function failedCount({ key, collection }: ToldObject, { metric }: ObservedMetric): number {
   return collection.record(key, metric.metricName)?.failedCount ?? 0;
+}
+
+function* emptyResponses(
+  { kind, key, object, collection }: ToldObject,
+  { trigger, metric }: ObservedMetric,
+): Iterable<SeriesSample> {
+  if (metric.isEmptyZero === undefined) return;
+  const { namespace = '', name } = object.metadata;
+  yield {
+    labels: {
+      ...{ namespace, scaledResource: name, triggerName: trigger.name ?? '' },
+      ...{ metricName: metric.metricName, resourceType: kind },
+      ignoreNullValues: String(metric.isEmptyZero),
+    },
+    value: collection.record(key, metric.metricName)?.emptyCount ?? 0,
+  };
 }
 
 function* errors(told: ToldObject, kind: ToldObject['kind'], label: string): Iterable<SeriesSample> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EmptyResponse } from '#lib/sources/empty-response.ts';
 
 const SCHEMA = z.object({
   data: z.object({
@@ -18,15 +19,18 @@ export interface PrometheusValueOptions {
 const LOST = "prometheus metrics 'prometheus' target may be lost, ";
 
 /**
- * The one number in the response to an instant query.
+ * The one number in the response to an instant query; `undefined` for none that is to be taken as 0.
  *
- * @throws where there is more than one series, none and that counts, or what is no number
+ * @throws {EmptyResponse} for none otherwise; an Error where there is more than one series, or what is no number
  */
-export function readPrometheusValue(body: Buffer, { query, isEmptyZero }: PrometheusValueOptions): number {
+export function readPrometheusValue(
+  body: Buffer,
+  { query, isEmptyZero }: PrometheusValueOptions,
+): number | undefined {
   const { result } = parseResponse(body).data;
   const empty = (what: string) => {
-    if (isEmptyZero) return 0;
-    throw new Error(LOST + what);
+    if (isEmptyZero) return undefined;
+    throw new EmptyResponse(LOST + what);
   };
   if (result.length === 0) return empty('the result is empty');
   if (result.length > 1) throw new Error(`prometheus query ${query} returned multiple elements`);

@@ -91,7 +91,8 @@ export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOpti
         timeoutMs: given.timeout ?? timeoutMs,
         isEmptyZero: given.ignoreNullValues,
       });
-      return oneMetric({ name: 'prometheus', query, target, judge: above(given.activationThreshold) });
+      const judge = above(given.activationThreshold);
+      return oneMetric({ name: 'prometheus', query, target, judge, isEmptyZero: given.ignoreNullValues });
     },
   };
 }
@@ -127,7 +128,8 @@ function prometheusQuery({
       const { statusCode, body } = await http.exchange({ url, headers, timeoutMs }, signal);
       if (statusCode < 200 || statusCode > 299)
         throw new Error(`prometheus query api returned error. status: ${statusCode}`);
-      return [{ value: readPrometheusValue(body, { query: text, isEmptyZero }), labels: {} }];
+      const value = readPrometheusValue(body, { query: text, isEmptyZero });
+      return [value === undefined ? { value: 0, labels: {}, isStandIn: true } : { value, labels: {} }];
     },
   };
 }

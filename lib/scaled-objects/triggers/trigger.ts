@@ -21,6 +21,8 @@ export interface ExternalMetric {
   readonly name: string;
   readonly isNameKept?: boolean;
   readonly query: Query;
+  /** Whether a response without a value is 0 rather than an error; `undefined` where there are no such responses. */
+  readonly isEmptyZero?: boolean;
   /** What one replica is to have; a number of whole thousandths. */
   readonly target: number;
   /** Judges the samples of one response. */

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import {
   PATHS,
@@ -76,6 +79,39 @@ describe('kedaSeries', function () {
     expect(await composite()).to.deep.equal([
       '{namespace="default",metric="composite-metric",scaledObject="good",scaler="composite-metric",triggerIndex="0",type="scaledobject"} 14',
     ]);
+  });
+
+  it('counts responses of Prometheus without a value, whether they are errors or not', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    const empty = { status: 'success', data: { resultType: 'vector', result: [] } };
+    const prometheus = createServer((_request, response) => void response.end(JSON.stringify(empty)));
+    await once(prometheus.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { port } = prometheus.address() as AddressInfo;
+      const trigger = (name: string, more: object = {}) => ({
+        ...{ type: 'prometheus', name },
+        metadata: { serverAddress: `http://127.0.0.1:${port}`, query: 'up', threshold: '1', ...more },
+      });
+      await cluster.deployment('web', 1);
+      const triggers = [trigger('zero'), trigger('error', { ignoreNullValues: 'false' })];
+      await cluster.scaledObject('web', { triggers: [...triggers, cluster.trigger('/a')] });
+      await cluster.lead();
+      const labels = (index: number, name: string, isIgnored: boolean) =>
+        `{namespace="default",scaledResource="web",triggerName="${name}",metricName="s${index}-prometheus",resourceType="ScaledObject",ignoreNullValues="${isIgnored}"}`;
+      const counted = async () =>
+        (await lines(cluster, 'keda_scaler_empty_upstream_responses_total')).join(' ');
+      const expected = (count: number) =>
+        `${labels(0, 'zero', true)} ${count} ${labels(1, 'error', false)} ${count}`;
+      await cluster.holds(async () => (await counted()) === expected(1));
+      await cluster.elapse(16);
+      await cluster.holds(async () => (await counted()) === expected(2));
+      expect((await lines(cluster, 'keda_scaler_metrics_value')).join()).to.match(
+        /metric="s0-prometheus".* 0$/,
+      );
+    } finally {
+      prometheus.closeAllConnections();
+      prometheus.close();
+    }
   });
 
   it('counts failures of a ScaledJob, and objects whose triggers cannot be used', async () => {
