@@ -57,7 +57,7 @@ export async function metricCollectors(
     new HttpClients({ ...http, allowedHosts: new AllowedHosts(['*', ...allowedHosts]) }),
   );
   const pods = new TargetPods(stack.use(new PodsOnDemand({ client, clock, logger, relistMs })));
-  const selectors = new TargetSelectors({ client, mapper, clock });
+  const selectors = new TargetSelectors({ client, mapper, clock, random: Math.random });
   const sources = await namedSources(options, { ...environment, stack });
   const sqlSources = new Map<string, SqlSource>();
   for (const [name, path] of options.sqlSources)

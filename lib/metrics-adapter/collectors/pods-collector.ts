@@ -73,6 +73,14 @@ export function podsCollector({ clock, clients, pods, selectors }: PodsCollector
       const connectTimeoutMs = timeoutOf(values['connect-timeout']);
       const minAgeMs = values['min-pod-ready-age'] ?? 0;
       const { scheme, port } = values;
+      let isFirst = true; // what the HPA says has changed, or it is new
+      const podsNow = async (signal: AbortSignal) => {
+        const select = async (isDoubted: boolean) =>
+          await pods.select(namespace, await selectors.selectorOf(target, { signal, isDoubted }), signal);
+        const selected = await select(isFirst);
+        isFirst = false;
+        return selected.length > 0 ? selected : await select(true);
+      };
       const path = `/${values.path.replace(/^\//, '')}${values['raw-query'] && '?'}${values['raw-query']}`;
       const { apiVersion, kind, name } = target;
       return {
@@ -83,9 +91,7 @@ export function podsCollector({ clock, clients, pods, selectors }: PodsCollector
         description: `${path} at port ${port} of the pods of ${kind} ${namespace}/${name}`,
         timeoutMs: JsonFleet.longestMs(timeoutMs) + SPARE_MS,
         async ask(signal, note) {
-          const selector = await selectors.selectorOf(target, signal);
-          const all = await pods.select(namespace, selector, signal);
-          const ready = all.filter((pod) => isReadyFor(pod, minAgeMs, clock.nowMs()));
+          const ready = (await podsNow(signal)).filter((pod) => isReadyFor(pod, minAgeMs, clock.nowMs()));
           const members = ready.flatMap((pod) => memberOf(pod, { scheme, port, path }) ?? []);
           const http = clients.find({ connectTimeoutMs });
           return await fleet.ask(members, { http, extract, timeoutMs, signal, note });

@@ -11,6 +11,8 @@ export interface TargetSelectorsOptions {
   readonly client: Pick<ApiClient, 'getJson'>;
   readonly mapper: Pick<RestMapper, 'find'>;
   readonly clock: Clock;
+  /** A number in [0, 1): spreads reading selectors that were first read together. */
+  readonly random: () => number;
 }
 
 /** What is to be scaled, in its namespace. */
@@ -18,7 +20,9 @@ export interface Target extends DescribedObject {
   readonly namespace: string;
 }
 
-/** A selector changes when a workload is made again under its name. */
+/** A selector changes when a workload is made again under its name: it is read after half of this to all of it. */
+const LONGEST_KEPT_MS = 600_000;
+/** One that is doubted is read again unless it is as new as this. */
 const FRESH_MS = 60_000;
 const MAX_KEPT = 10_000;
 
@@ -33,26 +37,41 @@ const READ_ITSELF = new Set([
 const WORKLOAD = z.object({ spec: z.object({ selector: z.unknown() }) });
 const SCALE = z.object({ status: z.object({ selector: z.string().check(z.minLength(1)) }) });
 
+interface KeptSelector {
+  readonly selector: string;
+  readonly readAtMs: number;
+  readonly keptForMs: number;
+}
+
 /** Knows which labels select the pods of workloads. */
 export class TargetSelectors {
   readonly #options: TargetSelectorsOptions;
-  readonly #kept = new Map<string, { readonly selector: string; readonly readAtMs: number }>();
+  readonly #kept = new Map<string, KeptSelector>();
 
   constructor(options: TargetSelectorsOptions) {
     this.#options = options;
   }
 
-  /** @throws an Error that names the workload and says why its pods cannot be told */
-  async selectorOf(target: Target, signal: AbortSignal): Promise<string> {
-    const { clock } = this.#options;
+  /**
+   * The selector of a workload; read again soon where it is doubted, as when it selects no pod.
+   *
+   * @throws an Error that names the workload and says why its pods cannot be told
+   */
+  async selectorOf(
+    target: Target,
+    { signal, isDoubted = false }: { readonly signal: AbortSignal; readonly isDoubted?: boolean },
+  ): Promise<string> {
+    const { clock, random } = this.#options;
     const { namespace, apiVersion = 'apps/v1', kind, name } = target;
     const key = JSON.stringify([namespace, apiVersion, kind, name]);
     const kept = this.#kept.get(key);
-    if (kept && clock.monotonicMs() - kept.readAtMs < FRESH_MS) return kept.selector;
+    const maxAgeMs = isDoubted ? FRESH_MS : (kept?.keptForMs ?? 0);
+    if (kept && clock.monotonicMs() - kept.readAtMs < maxAgeMs) return kept.selector;
     try {
       const selector = await this.#read({ ...target, apiVersion }, signal);
       this.#kept.delete(key);
-      this.#kept.set(key, { selector, readAtMs: clock.monotonicMs() });
+      const keptForMs = LONGEST_KEPT_MS * (1 - random() / 2);
+      this.#kept.set(key, { selector, readAtMs: clock.monotonicMs(), keptForMs });
       const [oldest] = this.#kept.keys();
       if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
       return selector;

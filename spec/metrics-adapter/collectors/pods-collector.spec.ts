@@ -73,6 +73,20 @@ describe('podsCollector', () => {
     );
   });
 
+  it('doubts the selector when the metric is new, and when it selects no pod', async () => {
+    await using system = await setUp({ '127.0.0.2': (_, response) => response.end('1') });
+    system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
+    const { query } = system.plan({ 'json-key': '$' });
+    await query.ask(signal);
+    await query.ask(signal);
+    expect(system.doubts.splice(0)).to.deep.equal([true, false]);
+    system.pods.pop();
+    await query.ask(signal);
+    expect(system.doubts.splice(0)).to.deep.equal([false, true]);
+    await system.plan({ 'json-key': '$', path: '/b' }).query.ask(signal);
+    expect(system.doubts[0]).to.equal(true);
+  });
+
   it('waits until a pod has been ready for long enough', async () => {
     await using system = await setUp({ '127.0.0.2': (_, response) => response.end('[1, 5]') });
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2', readySinceMs: NOW_MS - 20_000 }));
@@ -173,7 +187,13 @@ async function setUp(listeners: Readonly<Record<string, RequestListener>>, allow
       ),
     synced: async () => {},
   });
-  const selectors: Pick<TargetSelectors, 'selectorOf'> = { selectorOf: async () => 'app=web' };
+  const doubts: boolean[] = [];
+  const selectors: Pick<TargetSelectors, 'selectorOf'> = {
+    async selectorOf(_, { isDoubted = false }) {
+      doubts.push(isDoubted);
+      return 'app=web';
+    },
+  };
   const collector = podsCollector({ clock, clients, pods: followed, selectors });
   const planned = (settings: Readonly<Record<string, string | undefined>>) => {
     const annotations = Object.fromEntries(
@@ -186,7 +206,7 @@ async function setUp(listeners: Readonly<Record<string, RequestListener>>, allow
     return planCollectors(hpa, [collector]);
   };
   return {
-    ...{ clock, port, pods },
+    ...{ clock, port, pods, doubts },
     plan(settings: Readonly<Record<string, string>>) {
       const [first] = planned(settings).planned;
       if (!first) throw new Error(planned(settings).problems[0]?.error.message);

@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { TargetSelectors } from '#lib/metrics-adapter/objects/target-selectors.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const { signal } = new AbortController();
+const MINUTE_MS = 60_000;
+
+describe('TargetSelectors', () => {
+  it('keeps a selector for up to ten minutes', async () => {
+    const { selectors, clock, read } = setUp();
+    for (let minute = 0; minute < 10; minute++) {
+      expect(await selectors.selectorOf(target('web'), { signal })).to.equal('app=web-1');
+      await clock.advance(MINUTE_MS);
+    }
+    expect(read).to.deep.equal(['/apis/apps/v1/namespaces/default/deployments/web']);
+    expect(await selectors.selectorOf(target('web'), { signal })).to.equal('app=web-2');
+  });
+
+  it('reads one that is doubted again, at most once a minute', async () => {
+    const { selectors, clock, read } = setUp();
+    const doubted = { signal, isDoubted: true };
+    expect(await selectors.selectorOf(target('web'), doubted)).to.equal('app=web-1');
+    for (let second = 0; second < 60; second += 15) {
+      expect(await selectors.selectorOf(target('web'), doubted)).to.equal('app=web-1');
+      await clock.advance(15_000);
+    }
+    expect(await selectors.selectorOf(target('web'), doubted)).to.equal('app=web-2');
+    expect(await selectors.selectorOf(target('web'), { signal })).to.equal('app=web-2');
+    expect(read).to.have.length(2);
+  });
+
+  it('spreads over five minutes those that were first read together', async () => {
+    let drawn = 0;
+    const { selectors, clock, read } = setUp(() => (drawn++ % 100) / 100);
+    const readAll = async () => {
+      for (let index = 0; index < 100; index++) await selectors.selectorOf(target(`w${index}`), { signal });
+      return read.splice(0).length;
+    };
+    expect(await readAll()).to.equal(100);
+    await clock.advance(5 * MINUTE_MS - 1);
+    expect(await readAll()).to.equal(0);
+    for (let minute = 0; minute < 5; minute++) {
+      await clock.advance(MINUTE_MS);
+      expect(await readAll()).to.be.within(19, 21);
+    }
+  });
+
+  it('keeps nothing of a workload that cannot be read', async () => {
+    const { selectors, client } = setUp();
+    const served = client.getJson;
+    client.getJson = async () => ({ spec: {} });
+    expect(await errorOf(selectors.selectorOf(target('web'), { signal }))).to.equal(
+      'Cannot tell the pods of Deployment default/web: it has no selector',
+    );
+    client.getJson = served;
+    expect(await selectors.selectorOf(target('web'), { signal })).to.equal('app=web-1');
+  });
+});
+
+function target(name: string) {
+  return { namespace: 'default', apiVersion: 'apps/v1', kind: 'Deployment', name };
+}
+
+function setUp(random = () => 0) {
+  const clock = new ManualClock();
+  const read: string[] = [];
+  const client = {
+    async getJson(path: string): Promise<unknown> {
+      read.push(path);
+      const name = path.split('/').at(-1);
+      return { spec: { selector: { matchLabels: { app: `${name}-${read.length}` } } } };
+    },
+  };
+  const resource = {
+    group: 'apps',
+    version: 'v1',
+    kind: 'Deployment',
+    plural: 'deployments',
+    namespaced: true,
+  };
+  const selectors = new TargetSelectors({ client, clock, random, mapper: { find: async () => resource } });
+  return { selectors, clock, client, read };
+}
