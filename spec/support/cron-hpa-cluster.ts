@@ -6,6 +6,7 @@ import { ScaleClient } from '#lib/control/scale-client.ts';
 import { cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
 import { ApiClient, type ApiClientOptions } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { ApiFault } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
@@ -21,6 +22,8 @@ export interface CronHpaCluster extends AsyncDisposable {
   readonly api: SimulatedApiServer['client'];
   readonly logger: RecordingLogger;
   readonly registry: Registry;
+  /** Has the API server misbehave from now on, in place of how it did before. */
+  setFaults(...faults: readonly ApiFault[]): void;
   /** What was told, as `OBJECT REASON MESSAGE`. */
   readonly events: string[];
   /** Starts the controller, as the leader does. */
@@ -81,6 +84,7 @@ export async function startCronHpaCluster(
     api: server.client,
     logger,
     events,
+    setFaults: (...faults) => server.cluster.apiServer.setFaults(...faults),
     get registry() {
       if (!running) throw new Error('nobody leads');
       return running.registry;

@@ -3,6 +3,7 @@ import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { conflictWrites } from '#lib/simulator/api-server/faults/conflict-writes.ts';
 import { CutWatches } from '#lib/simulator/api-server/faults/cut-watches.ts';
 import { delayResponses } from '#lib/simulator/api-server/faults/delay-responses.ts';
+import { delayWatches } from '#lib/simulator/api-server/faults/delay-watches.ts';
 import { endWatches } from '#lib/simulator/api-server/faults/end-watches.ts';
 import { expireVersions } from '#lib/simulator/api-server/faults/expire-versions.ts';
 import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
@@ -117,6 +118,32 @@ describe('ApiFault', () => {
     await until(clock, () => clock.sleeperCount > 0);
     await clock.advance(1000);
     expect(await reader.rest()).to.deep.equal([]);
+  });
+
+  it('tells watches everything late, and in its order', async () => {
+    cluster.apiServer.setFaults(delayWatches(5000));
+    const path = `/api/v1/pods?watch=true&timeoutSeconds=20&resourceVersion=${cluster.store.resourceVersion}`;
+    using reader = new WatchReader(await client.open(path));
+    await until(clock, () => clock.sleeperCount > 0);
+    cluster.addPod({ name: 'a', node: 'node-1' });
+    await clock.advance(4000);
+    cluster.addPod({ name: 'b', node: 'node-1' });
+    let told: readonly string[] | undefined;
+    const reading = reader.take(2).then((events) => {
+      told = events.map(({ object }) => object.metadata.name);
+    });
+    await clock.advance(4999);
+    await client.request('/api/v1/nodes');
+    expect(told).to.equal(undefined);
+    await clock.advance(1);
+    await reading;
+    expect(told).to.deep.equal(['a', 'b']);
+    cluster.addPod({ name: 'c', node: 'node-1' });
+    await clock.advance(9000);
+    cluster.addPod({ name: 'lost with the end of the watch', node: 'node-1' });
+    await clock.advance(2000);
+    expect((await reader.rest()).map(({ object }) => object.metadata.name)).to.deep.equal(['c']);
+    expect(clock.sleeperCount).to.equal(0);
   });
 
   it('repeats, swaps and invents events', async () => {
