@@ -12,12 +12,19 @@ export interface MetricsAdapterSeriesOptions {
 
 /** Counts what is told as it happens. */
 export interface MetricsAdapterSeries {
-  /** A source was asked. */
-  asked(durationMs: number, error: Error | undefined): void;
+  /** A source was asked, by its name. */
+  asked(
+    source: string | undefined,
+    result: { readonly durationMs: number; readonly error: Error | undefined },
+  ): void;
   /** An HPA's collectors were brought up to date, or could not be. */
   updated(error: unknown): void;
 }
 
+/** Of hosts, which anybody may name who may annotate an HPA; those after them are counted together. */
+const MAX_SOURCES = 100;
+const MAX_SOURCE_LENGTH = 260;
+const OTHERS = 'other';
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 
 /** The series of kube-metrics-adapter under its names, and beside them how each collector's metrics fare. */
@@ -48,6 +55,23 @@ export function metricsAdapterSeries({
     buckets: BUCKETS_SECONDS,
     registers,
   });
+  const requests = new Counter({
+    name: 'autoscaler_source_requests_total',
+    help: 'Requests of sources by host or name, of the first 100; those of all others are of "other".',
+    labelNames: ['source', 'result'],
+    registers,
+  });
+  const seconds = new Counter({
+    name: 'autoscaler_source_request_seconds_total',
+    help: 'How long requests of sources took together, by host or name as above.',
+    labelNames: ['source'],
+    registers,
+  });
+  const sources = new Set<string>();
+  const knownSource = (given: string) => {
+    if (sources.size < MAX_SOURCES && given.length <= MAX_SOURCE_LENGTH) sources.add(given);
+    return sources.has(given) ? given : OTHERS;
+  };
   const gauge = (name: string, help: string, measure: (states: readonly CollectedState[]) => number) =>
     new Gauge({
       ...{ name, help, registers, labelNames: ['collector'] },
@@ -83,9 +107,14 @@ export function metricsAdapterSeries({
     },
   );
   return {
-    asked(durationMs, error) {
+    asked(given = OTHERS, { durationMs, error }) {
+      const result = error ? 'error' : 'success';
+      const source = knownSource(given);
       (error ? failed : succeeded).inc();
-      durations.observe({ result: error ? 'error' : 'success' }, durationMs / 1000);
+      durations.observe({ result }, durationMs / 1000);
+      requests.inc({ source, result });
+      requests.inc({ source, result: error ? 'success' : 'error' }, 0); // both are there from the first request
+      seconds.inc({ source }, durationMs / 1000);
     },
     updated(error) {
       (error === undefined ? updates : failedUpdates).inc();

@@ -75,7 +75,7 @@ export function metricsAdapter(
   const collection = new Collection({
     ...{ clock, logger, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
     onAsked: (query, durationMs, error, reading) => {
-      series.asked(durationMs, error);
+      series.asked(query.source, { durationMs, error });
       if (!error) severalSamples.look(query, reading);
     },
   });

@@ -17,6 +17,8 @@ export interface Query {
   readonly key: string;
   /** What is asked of whom, for people: one line without secrets. */
   readonly description: string;
+  /** Whom series of requests are counted under: a host, or the name that an administrator gave; holds no secret. */
+  readonly source?: string;
   /** How long a request may take; absent where the default counts. */
   readonly timeoutMs?: number;
   /**

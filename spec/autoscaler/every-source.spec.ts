@@ -117,6 +117,22 @@ describe('the autoscaler, with every source', function () {
     expect(item).to.include({ value: '30' });
   });
 
+  it('counts the requests of each source under its host or name', async () => {
+    const { host } = sources.url;
+    await eventually(async () => {
+      const series = await get('/metrics');
+      return (
+        [host, 'sqs.eu-central-1'].every((source) =>
+          new RegExp(
+            `^autoscaler_source_requests_total\\{source="${source}",result="success"\\} [1-9]`,
+            'm',
+          ).test(series),
+        ) && /^autoscaler_source_requests_total\{source="shop",result="error"\} [1-9]/m.test(series)
+      );
+    });
+    expect(await get('/metrics')).not.to.include('source="other"');
+  });
+
   it('tells no secret of any source, neither when it is well nor when it fails', async () => {
     const shown = sources.requests.flatMap(({ headers }) => headers.authorization ?? []);
     const basic = Buffer.from('me:S-prometheus-url').toString('base64');

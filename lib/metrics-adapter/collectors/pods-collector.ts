@@ -89,6 +89,7 @@ export function podsCollector({ clock, clients, pods, selectors }: PodsCollector
           ...[timeoutMs, connectTimeoutMs, minAgeMs],
         ]),
         description: `${path} at port ${port} of the pods of ${kind} ${namespace}/${name}`,
+        source: 'pods',
         timeoutMs: JsonFleet.longestMs(timeoutMs) + SPARE_MS,
         async ask(signal, note) {
           const ready = (await podsNow(signal)).filter((pod) => isReadyFor(pod, minAgeMs, clock.nowMs()));

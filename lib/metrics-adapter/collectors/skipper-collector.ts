@@ -68,8 +68,10 @@ function queryOf(target: Target, backend: string | undefined, options: SkipperCo
   const { apiVersion = '', kind, namespace, name } = target;
   const { server } = options;
   const shown = `${kind} ${namespace}/${name}`;
+  const { key, source = '' } = server.query('');
   return {
-    key: JSON.stringify(['skipper', apiVersion, kind, namespace, name, backend, server.query('').key]),
+    source,
+    key: JSON.stringify(['skipper', apiVersion, kind, namespace, name, backend, key]),
     description: `requests of ${shown}${backend === undefined ? '' : `, backend ${backend}`}`,
     async ask(signal) {
       const { hosts, weights } = await read(target, options, signal);

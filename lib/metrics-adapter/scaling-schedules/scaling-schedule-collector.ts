@@ -44,6 +44,7 @@ export function scalingScheduleCollector(options: ScalingScheduleCollectorOption
       return {
         key: JSON.stringify(['scaling schedule', kind, key]),
         description: `${kind} ${key}`,
+        source: 'scaling-schedules',
         async ask() {
           const schedule = schedules.find(kind, key);
           if (!schedule) throw new Error(`referenced ${kind} not found`);

@@ -40,6 +40,7 @@ export class InfluxdbServer {
     return {
       key: JSON.stringify(['influxdb', this.#endpoint.href, http.credentialName, flux, valueColumns]),
       description: `${shorten(flux)} of InfluxDB at ${this.#endpoint.host}`,
+      source: this.#endpoint.host,
       ask: (signal) => this.#ask(flux, { valueColumns, signal }),
     };
   }

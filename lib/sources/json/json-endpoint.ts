@@ -16,6 +16,7 @@ export function jsonQuery({ http, url, extract, timeoutMs }: JsonEndpoint): Quer
   return {
     key: JSON.stringify(['json', url.href, http.credentialName, extract.key, timeoutMs]),
     description: `${url.pathname} of ${url.host}`,
+    source: url.host,
     async ask(signal) {
       const body = await http.read({ url, ...(timeoutMs === undefined ? {} : { timeoutMs }) }, signal);
       try {

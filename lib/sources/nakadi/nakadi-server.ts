@@ -57,6 +57,7 @@ export class NakadiServer {
     return {
       key: JSON.stringify(['nakadi', url.href, http.credentialName, metric, subscriptions]),
       description: `${metric} of ${name} of Nakadi at ${url.host}`,
+      source: url.host,
       ask: (signal) => this.#ask(metric, { subscriptions, signal }),
     };
   }

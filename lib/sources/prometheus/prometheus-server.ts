@@ -36,6 +36,7 @@ export class PrometheusServer {
     return {
       key: JSON.stringify(['prometheus', this.#endpoint.href, http.credentialName, text]),
       description: `${shorten(text)} of Prometheus at ${this.#endpoint.host}`,
+      source: this.#endpoint.host,
       ask: (signal) => this.#ask(text, signal),
     };
   }

@@ -48,6 +48,7 @@ export async function openSqlSource(
     query: (text) => ({
       key: JSON.stringify(['sql source', name, text]),
       description: `${shorten(text)} of SQL source ${name}`,
+      source: name,
       ask: (signal) => current.database.query(text).ask(signal),
     }),
     onChange: (listener) => files.onChange(listener),

@@ -56,6 +56,7 @@ export class SqsRegion implements AsyncDisposable {
     return {
       key: JSON.stringify(['sqs', sqsRegionKey(this.#options), queue, wanted]),
       description: `length of queue ${name} of SQS in ${region}`,
+      source: `sqs.${region}`,
       ask: async (signal) => {
         try {
           return await this.#ask(queue, { wanted, signal });

@@ -53,6 +53,7 @@ export class ZmonServer {
         ...[durationMs, aggregators],
       ]),
       description: `check ${checkId} of ZMON at ${this.#endpoint.host}`,
+      source: this.#endpoint.host,
       ask: (signal) => this.#ask(check, signal),
     };
   }
