@@ -19,6 +19,7 @@ import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import type { ApiFault } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { eventually } from './eventually.ts';
 import type { ManualClock } from './manual-clock.ts';
@@ -45,6 +46,8 @@ export const PATHS = {
 export interface ScaledObjectsCluster extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly api: SimulatedApiServer['client'];
+  /** The API server's misbehaviour from now on. */
+  setFaults(...faults: readonly ApiFault[]): void;
   readonly logger: RecordingLogger;
   readonly store: MetricStore;
   /** What `/metrics` has of it. */
@@ -112,6 +115,7 @@ export async function startScaledObjectsCluster(
   const stack = starting.move();
   return {
     ...{ clock, api: server.client, logger, store, events, stop, create, get },
+    setFaults: (...faults) => server.cluster.apiServer.setFaults(...faults),
     source: http.values,
     sourceUrl: http.url,
     asked: (path) => http.asked.get(path) ?? 0,
