@@ -5,7 +5,8 @@ import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { planTriggers } from '../plan/plan-triggers.ts';
 import type { PushFollowers } from '../plan/push-followers.ts';
-import { type PlannedObject, type PlannedTrigger, plannedMetrics } from '../triggers/planned-object.ts';
+import { tellStarted } from '../plan/tell-started.ts';
+import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
 import { JobCheckFailure } from './check-scaled-job.ts';
 import type { JobMemory } from './job-memory.ts';
 import { rollOut } from './roll-out.ts';
@@ -57,12 +58,6 @@ export async function plannedFor(
     plannedAtMs: clock.monotonicMs(),
   };
   return memory.plan;
-}
-
-function tellStarted(triggers: readonly PlannedTrigger[], own: ObjectEvents): void {
-  own.normal('KEDAScalersStarted', 'Started scalers watch');
-  for (const type of new Set(triggers.map((trigger) => trigger.type)))
-    own.normal('KEDAScalersStarted', `Scaler ${type} is built`);
 }
 
 /** Has the sources of an object asked. */

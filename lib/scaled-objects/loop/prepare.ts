@@ -4,6 +4,7 @@ import { describeError } from '#lib/telemetry/logger.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { wantedHpa } from '../hpa/wanted-hpa.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { tellStarted } from '../plan/tell-started.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { modifiersOf } from '../values/modifiers.ts';
 import { CheckFailure, checkScaledObject, STEPS } from './checks.ts';
@@ -47,9 +48,7 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
   const memory = memories.of(key);
   if (memory.startedGeneration !== object.metadata.generation) {
     memory.startedGeneration = object.metadata.generation;
-    own.normal('KEDAScalersStarted', 'Started scalers watch');
-    for (const type of new Set(plan.triggers.map((trigger) => trigger.type)))
-      own.normal('KEDAScalersStarted', `Scaler ${type} is built`);
+    tellStarted(plan.triggers, own);
     for (const text of irrelevantSettings(object)) own.normal('KEDAScalerInfo', text);
   }
   return { plan, target, hpa };

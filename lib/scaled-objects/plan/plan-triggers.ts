@@ -4,6 +4,7 @@ import {
   resolveAuthentication,
 } from '../authentication/resolve-authentication.ts';
 import type { TriggerSpec } from '../objects/scaled-object.ts';
+import { unmatchedKeys } from '../parameters/unmatched-keys.ts';
 import { externalTargetType, type PlannedMetric, type PlannedTrigger } from '../triggers/planned-object.ts';
 import type { TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
@@ -53,6 +54,7 @@ async function planTrigger(
     type,
     name,
     isCached: useCachedMetrics,
+    unmatched: [],
     metrics: [],
     resource: undefined,
     push: undefined,
@@ -68,12 +70,13 @@ async function planTrigger(
       },
       signal,
     );
-    if (plan.kind === 'resource') return { ...base, resource: plan.metric, error: undefined };
+    const unmatched = known.takesAnyKey ? [] : unmatchedKeys(known.parameters, metadata);
+    if (plan.kind === 'resource') return { ...base, unmatched, resource: plan.metric, error: undefined };
     const targetType = externalTargetType(metricType);
     const metrics = plan.metrics.map(
       (metric): PlannedMetric => ({ ...metric, targetType, metricName: metricNameOf(index, metric) }),
     );
-    return { ...base, metrics, push: plan.push, error: undefined };
+    return { ...base, unmatched, metrics, push: plan.push, error: undefined };
   } catch (error) {
     signal.throwIfAborted();
     return { ...base, error: error instanceof Error ? error : new Error(String(error)) };

@@ -44,6 +44,7 @@ export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Tri
     description:
       "What a scaler of one's own counts, by gRPC. One that pushes is listened to besides: what it tells counts within a second.",
     parameters,
+    takesAnyKey: true,
     async plan(request, signal) {
       const given = parametersOf(parameters, request);
       const server = scalerOf(given);

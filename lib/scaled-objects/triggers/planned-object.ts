@@ -14,6 +14,8 @@ export interface PlannedTrigger {
   readonly type: string;
   readonly name: string | undefined;
   readonly isCached: boolean;
+  /** Keys of its metadata that it does not know. */
+  readonly unmatched: readonly string[];
   readonly metrics: readonly PlannedMetric[];
   readonly resource: ResourceMetric | undefined;
   readonly push: PushSource | undefined;

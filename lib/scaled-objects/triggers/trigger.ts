@@ -72,6 +72,8 @@ export interface Trigger {
   /** For the documentation: what it counts. */
   readonly description: string;
   readonly parameters: z.ZodObject;
+  /** Whether keys that stand for no parameter mean something all the same, to somebody else. */
+  readonly takesAnyKey?: true;
   /** @throws an Error that says which parameter cannot be used, or what could not be found out */
   plan(request: TriggerRequest, signal: AbortSignal): TriggerPlan | Promise<TriggerPlan>;
 }

@@ -80,6 +80,38 @@ describe('scaledJobController', function () {
     ]);
   });
 
+  for (const [field, rollout] of [
+    ['rollout', { rollout: { strategy: 'gradual' } }],
+    ['rolloutStrategy', { rolloutStrategy: 'gradual' }],
+  ] as const)
+    it(`keeps Jobs of earlier generations, and counts them, where ${field} says gradual`, async () => {
+      await using cluster = await startScaledObjectsCluster();
+      cluster.source.set('/queue', 2);
+      await scaledJob(cluster, rollout);
+      await cluster.lead();
+      await cluster.holds(async () => (await jobsOf(cluster)).length === 2);
+      const before = (await jobsOf(cluster)).map(({ metadata }) => metadata.uid);
+      cluster.source.set('/queue', 3);
+      await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', { spec: { maxReplicaCount: 9 } });
+      await cluster.elapse(31);
+      await cluster.holds(async () => (await jobsOf(cluster)).length === 3);
+      const generations = (await jobsOf(cluster)).map(
+        ({ metadata }) => metadata.annotations['scaledjob.keda.sh/generation'],
+      );
+      expect(generations.sort()).to.deep.equal(['1', '1', '2']);
+      expect((await jobsOf(cluster)).map(({ metadata }) => metadata.uid)).to.include.members(before);
+      expect(cluster.events.filter((event) => event.includes('Rollout'))).to.deep.equal([]);
+    });
+
+  it('tells of keys that a trigger does not know', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    const trigger = cluster.trigger('/queue', { name: 'queue', metadata: { activationValue: '2' } });
+    await scaledJob(cluster, { triggers: [trigger] });
+    await cluster.lead();
+    const told = 'work KEDAScalerInfo Unmatched input property activationValue in scaler metrics-api (queue)';
+    await cluster.holds(() => cluster.events.includes(told));
+  });
+
   it('tells that its triggers fail, and makes nothing', async () => {
     await using cluster = await startScaledObjectsCluster();
     await scaledJob(cluster, {});

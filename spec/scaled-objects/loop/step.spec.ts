@@ -80,6 +80,20 @@ describe('step', function () {
     expect(await cluster.replicas('web')).to.equal(1);
   });
 
+  it('works with what a trigger knows, and tells of the rest once', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    await cluster.deployment('web', 0);
+    const trigger = cluster.trigger('/queue', { metadata: { targetvalue: '1' } });
+    await cluster.scaledObject('web', { triggers: [trigger] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.elapse(31);
+    expect(cluster.events.filter((event) => event.includes('KEDAScalerInfo'))).to.deep.equal([
+      'web KEDAScalerInfo Unmatched input property targetvalue in scaler metrics-api',
+    ]);
+  });
+
   it('wakes by annotation, and says so', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);

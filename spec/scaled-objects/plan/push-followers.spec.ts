@@ -9,7 +9,15 @@ describe('PushFollowers', () => {
     const followers = new PushFollowers({ clock });
     const followed = new Map<string, { readonly onActive: () => void; readonly signal: AbortSignal }>();
     const trigger = (key: string, index = 0): PlannedTrigger => ({
-      ...{ index, type: 'external-push', name: undefined, isCached: false, metrics: [], resource: undefined },
+      ...{
+        index,
+        type: 'external-push',
+        name: undefined,
+        isCached: false,
+        unmatched: [],
+        metrics: [],
+        resource: undefined,
+      },
       error: undefined,
       push: {
         key,

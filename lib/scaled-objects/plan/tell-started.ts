@@ -1,0 +1,21 @@
+import type { ObjectEvents } from '../objects/object-events.ts';
+import type { PlannedTrigger } from '../triggers/planned-object.ts';
+
+/** So many keys of one trigger are told of, by so many of their characters. */
+const MOST_KEYS = 10;
+const KEY_LENGTH = 100;
+
+/** Tells that the triggers of an object are asked from now on, and which of their settings mean nothing. */
+export function tellStarted(triggers: readonly PlannedTrigger[], own: ObjectEvents): void {
+  own.normal('KEDAScalersStarted', 'Started scalers watch');
+  for (const type of new Set(triggers.map((trigger) => trigger.type)))
+    own.normal('KEDAScalersStarted', `Scaler ${type} is built`);
+  for (const { type, name, unmatched } of triggers) {
+    const scaler = name ? `${type} (${name})` : type;
+    for (const key of unmatched.slice(0, MOST_KEYS))
+      own.warning(
+        'KEDAScalerInfo',
+        `Unmatched input property ${key.slice(0, KEY_LENGTH)} in scaler ${scaler}`,
+      );
+  }
+}
