@@ -3,8 +3,8 @@ import { defaultLimit } from './limits/default-limit.ts';
 import type { Limit } from './limits/limit.ts';
 import { policyLimit } from './limits/policy-limit.ts';
 import type { Stabilization } from './limits/stabilization.ts';
-import { stabilizeBothWays } from './limits/stabilize-both-ways.ts';
-import { stabilizeDown } from './limits/stabilize-down.ts';
+import { stabilizeWithBehavior } from './limits/stabilize-with-behavior.ts';
+import { stabilizeWithoutBehavior } from './limits/stabilize-without-behavior.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
 import { minReplicasOf } from './replica-bounds.ts';
 import type { Scale } from './scale-reading.ts';
@@ -29,12 +29,12 @@ export function limitReplicas(
   const range = { currentReplicas, minReplicas: minReplicasOf(hpa), maxReplicas };
   const windowMs = config.downscaleStabilizationMs;
   const { recommendations, ...stabilization } = behavior
-    ? stabilizeBothWays({ proposed, currentReplicas }, memory.recommendations, {
+    ? stabilizeWithBehavior({ proposed, currentReplicas }, memory.recommendations, {
         scaleUpWindowMs: windowOf(behavior.scaleUp, 0),
         scaleDownWindowMs: windowOf(behavior.scaleDown, windowMs),
         nowMs,
       })
-    : stabilizeDown(proposed, memory.recommendations, { windowMs, nowMs });
+    : stabilizeWithoutBehavior(proposed, memory.recommendations, { windowMs, nowMs });
   const limit = behavior
     ? policyLimit(stabilization.replicas, range, { behavior, memory, nowMs })
     : defaultLimit(stabilization.replicas, range);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { decide } from '#lib/hpa/decide.ts';
 import { policyLimit } from '#lib/hpa/limits/policy-limit.ts';
-import { stabilizeBothWays } from '#lib/hpa/limits/stabilize-both-ways.ts';
+import { stabilizeWithBehavior } from '#lib/hpa/limits/stabilize-with-behavior.ts';
 import type { HpaBehavior } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import type { PodUsage } from '#lib/hpa/objects/metric-reading.ts';
 import { builtInput, builtPod, NOW_MS } from '../built-world.ts';
@@ -75,7 +75,7 @@ describe('decide, by CPU utilization', () => {
   }
 });
 
-describe('stabilizeBothWays and policyLimit', () => {
+describe('stabilizeWithBehavior and policyLimit', () => {
   // No age is at the end of a window or period, where a millisecond would matter.
   const ages = fc.integer({ min: 1, max: 700 }).map((age) => age + 0.5);
   const periods = fc.constantFrom(15, 60, 300, 600);
@@ -126,7 +126,7 @@ describe('stabilizeBothWays and policyLimit', () => {
     const atMs = (secondsAgo: number) => NOW_MS - secondsAgo * 1000;
     const eventsOf = (list: PlainPast['added']) => list.map(([ago, change]) => ({ change, atMs: atMs(ago) }));
     const recommendations = past.recommended.map(([ago, replicas]) => ({ replicas, atMs: atMs(ago) }));
-    const { replicas } = stabilizeBothWays({ proposed, currentReplicas }, recommendations, {
+    const { replicas } = stabilizeWithBehavior({ proposed, currentReplicas }, recommendations, {
       scaleUpWindowMs: behavior.up.window * 1000,
       scaleDownWindowMs: behavior.down.window * 1000,
       nowMs: NOW_MS,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { stabilizeBothWays } from '#lib/hpa/limits/stabilize-both-ways.ts';
+import { stabilizeWithBehavior } from '#lib/hpa/limits/stabilize-with-behavior.ts';
 import { NOW_MS } from '../built-world.ts';
 
 const at = (replicas: number, secondsAgo: number) => ({ replicas, atMs: NOW_MS - secondsAgo * 1000 });
@@ -10,10 +10,10 @@ function stabilize(
   [upSeconds, downSeconds]: readonly [number, number] = [60, 300],
 ) {
   const windows = { scaleUpWindowMs: upSeconds * 1000, scaleDownWindowMs: downSeconds * 1000 };
-  return stabilizeBothWays({ proposed, currentReplicas }, earlier, { ...windows, nowMs: NOW_MS });
+  return stabilizeWithBehavior({ proposed, currentReplicas }, earlier, { ...windows, nowMs: NOW_MS });
 }
 
-describe('stabilizeBothWays', () => {
+describe('stabilizeWithBehavior', () => {
   it('scales up no further than the lowest of its window', () => {
     expect(stabilize([9, 4], [at(6, 30), at(5, 61)])).to.deep.include({
       ...{ replicas: 6, heldBy: at(6, 30), reason: 'ScaleUpStabilized' },

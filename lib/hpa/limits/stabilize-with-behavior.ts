@@ -21,7 +21,7 @@ export interface StabilizationWindows {
  *
  * @param proposed what the metrics ask for
  */
-export function stabilizeBothWays(
+export function stabilizeWithBehavior(
   { proposed, currentReplicas }: { readonly proposed: number; readonly currentReplicas: number },
   earlier: readonly Recommendation[],
   { scaleUpWindowMs, scaleDownWindowMs, nowMs }: StabilizationWindows,

@@ -11,7 +11,7 @@ import {
  *
  * @param proposed what the metrics ask for
  */
-export function stabilizeDown(
+export function stabilizeWithoutBehavior(
   proposed: number,
   earlier: readonly Recommendation[],
   { windowMs, nowMs }: { readonly windowMs: number; readonly nowMs: number },
