@@ -6,7 +6,7 @@ import type { DialDeadline, Dialer } from './dialer.ts';
 import { ConnectionClosed } from './http-error.ts';
 import { KubeletConnection, type KubeletRequest } from './kubelet-connection.ts';
 import { KubeletStatusError } from './kubelet-status-error.ts';
-import { RequestDeadline } from './request-deadline.ts';
+import { PatientDeadline } from './patient-deadline.ts';
 import { ResponseMemory } from './response-memory.ts';
 
 /** What a kubelet client needs from outside. */
@@ -50,7 +50,7 @@ export class KubeletClient {
   ): Promise<Read> {
     const { clock, requestTimeoutMs } = this.#options;
     const expired = () => new Error(`no complete response within ${formatDuration(requestTimeoutMs)}`);
-    using deadline = new RequestDeadline({ clock, durationMs: requestTimeoutMs, signal, expired });
+    using deadline = new PatientDeadline({ clock, durationMs: requestTimeoutMs, signal, expired });
     const pause = () => {
       const [own, callers] = [deadline.pause(), pauseCaller?.()];
       return {

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { explainHttpError } from './http-error.ts';
 import { KubeletStatusError } from './kubelet-status-error.ts';
-import { ResponseBody, type ResponseBodyOptions } from './response-body.ts';
+import { ReceivedBody, type ReceivedBodyOptions } from './received-body.ts';
 
 /** The rest of a response that is no success is left unread from here on. */
 const MAX_REFUSAL_BYTES = 16 * 1024;
@@ -18,7 +18,7 @@ const MAX_REFUSAL_LENGTH = 200;
 const KEPT_REFUSAL_BYTES = 4 * MAX_REFUSAL_LENGTH;
 
 /** What takes a response, and how it is held until it is whole. */
-export interface KubeletResponseOptions<Read> extends ResponseBodyOptions {
+export interface KubeletResponseOptions<Read> extends ReceivedBodyOptions {
   /** Reads the body at once: its memory is given back afterwards. */
   readonly read: (body: Buffer) => Read;
   /** Called when the body waits for memory of ours; the result is disposed of when it waits no longer. */
@@ -28,7 +28,7 @@ export interface KubeletResponseOptions<Read> extends ResponseBodyOptions {
 /** One response of a kubelet as undici hands it over; settles `result` once. */
 export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   readonly #read: (body: Buffer) => Read;
-  readonly #body: ResponseBody;
+  readonly #body: ReceivedBody;
   readonly #pause: (() => Disposable) | undefined;
   #paused: Disposable | undefined;
   readonly #settled = Promise.withResolvers<Read>();
@@ -45,7 +45,7 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   constructor({ read, pause, ...options }: KubeletResponseOptions<Read>) {
     this.#read = read;
     this.#pause = pause;
-    this.#body = new ResponseBody(options, {
+    this.#body = new ReceivedBody(options, {
       onHeld: () => this.#goOn(),
       onEvicted: (reason) => this.fail(reason),
     });

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { RequestDeadline } from '#lib/resource-metrics/scrape/kubelet/request-deadline.ts';
+import { PatientDeadline } from '#lib/resource-metrics/scrape/kubelet/patient-deadline.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 function setup() {
   const clock = new ManualClock();
   const parent = new AbortController();
   const expired = () => new Error('too late');
-  const deadline = new RequestDeadline({ clock, durationMs: 1000, signal: parent.signal, expired });
+  const deadline = new PatientDeadline({ clock, durationMs: 1000, signal: parent.signal, expired });
   return { clock, deadline, parent };
 }
 
-describe('RequestDeadline', () => {
+describe('PatientDeadline', () => {
   it('aborts once its time is over', async () => {
     const { clock, deadline } = setup();
     await clock.advance(999);

@@ -14,7 +14,7 @@ const FIRST_CAPACITY_BYTES = 16 * 1024;
 const LARGEST_ALLOCATION_BYTES = 1024 * 1024;
 
 /** How a body is held while it comes in. */
-export interface ResponseBodyOptions {
+export interface ReceivedBodyOptions {
   /** A longer one is refused. */
   readonly maxBytes: number;
   /** Where what is longer than usual takes its part. */
@@ -27,8 +27,8 @@ export interface ResponseBodyOptions {
  * However it comes, it costs at most twice its length. What is unusually long takes its part of what all such bodies
  * have together, and waits while there is none. What is given up is free at once, and need not be collected.
  */
-export class ResponseBody implements Disposable {
-  readonly #options: ResponseBodyOptions;
+export class ReceivedBody implements Disposable {
+  readonly #options: ReceivedBodyOptions;
   readonly #listener: ResponseMemoryListener;
   #buffer: ArrayBuffer | undefined;
   #bytes = 0;
@@ -38,7 +38,7 @@ export class ResponseBody implements Disposable {
   #share: ResponseShare | undefined;
 
   /** @param listener hears when the body need not wait any longer, or is not waited for */
-  constructor(options: ResponseBodyOptions, listener: ResponseMemoryListener) {
+  constructor(options: ReceivedBodyOptions, listener: ResponseMemoryListener) {
     this.#options = options;
     this.#listener = listener;
   }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ResponseBody } from '#lib/resource-metrics/scrape/kubelet/response-body.ts';
+import { ReceivedBody } from '#lib/resource-metrics/scrape/kubelet/received-body.ts';
 import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
@@ -12,14 +12,14 @@ function setup({ sharedBytes = 32 * MEBIBYTE, maxBytes = 16 * MEBIBYTE } = {}) {
   const memory = new ResponseMemory(new ManualClock(), sharedBytes);
   const resumed: string[] = [];
   const bodyOf = (name = 'body') =>
-    new ResponseBody(
+    new ReceivedBody(
       { maxBytes, memory },
       { onHeld: () => resumed.push(name), onEvicted: (reason) => expect.fail(String(reason)) },
     );
   return { bodyOf, resumed };
 }
 
-describe('ResponseBody', () => {
+describe('ReceivedBody', () => {
   it('is the bytes that came, however they came', () => {
     const parts = fc.array(fc.uint8Array({ maxLength: 70_000 }), { maxLength: 12 });
     fc.assert(
@@ -102,7 +102,7 @@ describe('ResponseBody', () => {
     if (process.platform !== 'linux') this.skip();
     const program = `
       import { readFileSync } from 'node:fs';
-      import { ResponseBody } from '#lib/resource-metrics/scrape/kubelet/response-body.ts';
+      import { ReceivedBody } from '#lib/resource-metrics/scrape/kubelet/received-body.ts';
       import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
       import { systemClock } from '#lib/time/system-clock.ts';
 
@@ -116,7 +116,7 @@ describe('ResponseBody', () => {
       const chunk = Buffer.alloc(MEBIBYTE, 'x');
       const small = [];
       const readLongOnes = () => {
-        const bodies = Array.from({ length: 3 }, () => new ResponseBody({ maxBytes: 16 * MEBIBYTE, memory }, listener));
+        const bodies = Array.from({ length: 3 }, () => new ReceivedBody({ maxBytes: 16 * MEBIBYTE, memory }, listener));
         for (let part = 0; part < 10; part++) {
           for (const body of bodies) body.append(chunk);
           for (let count = 0; count < 100; count++) small.push(new ArrayBuffer(1024)); // of others, on top of them

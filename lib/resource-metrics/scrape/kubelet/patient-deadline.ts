@@ -3,7 +3,7 @@ import { onAbort } from '#lib/time/on-abort.ts';
 import { startPatientTimer } from './patient-timer.ts';
 
 /** What bounds a request, and who else can end it. */
-export interface RequestDeadlineOptions {
+export interface PatientDeadlineOptions {
   readonly clock: Clock;
   readonly durationMs: number;
   readonly signal: AbortSignal;
@@ -12,7 +12,7 @@ export interface RequestDeadlineOptions {
 }
 
 /** A deadline that does not run while a request waits for something of our own: that is not to be held against the kubelet. */
-export class RequestDeadline implements Disposable {
+export class PatientDeadline implements Disposable {
   readonly #clock: Clock;
   readonly #expired: () => Error;
   readonly #own = new AbortController();
@@ -22,7 +22,7 @@ export class RequestDeadline implements Disposable {
   #timer: Disposable | undefined;
   #isOver = false;
 
-  constructor({ clock, durationMs, signal, expired }: RequestDeadlineOptions) {
+  constructor({ clock, durationMs, signal, expired }: PatientDeadlineOptions) {
     this.#clock = clock;
     this.#expired = expired;
     this.#leftMs = durationMs;
