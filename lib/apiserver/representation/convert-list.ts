@@ -5,7 +5,7 @@ import type { ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { goTypeName, type MetaConversion, type ResourceIdentity } from './conversion.ts';
 import { partialObjectMetadataList } from './partial-metadata.ts';
-import { parseIncludeObject, tableDocument } from './table.ts';
+import { parseIncludeObject, tableDocument } from './table-document.ts';
 
 /** What is converted. */
 export interface ConvertedList extends ResourceIdentity {

@@ -13,7 +13,7 @@ import {
 } from '#lib/apiserver/representation/conversion.ts';
 import { encodeObject } from '#lib/apiserver/representation/encode-object.ts';
 import { partialObjectMetadata } from '#lib/apiserver/representation/partial-metadata.ts';
-import { parseIncludeObject, tableDocument } from '#lib/apiserver/representation/table.ts';
+import { parseIncludeObject, tableDocument } from '#lib/apiserver/representation/table-document.ts';
 
 const ONE = [{ start: 0, end: 1 }];
 

@@ -8,7 +8,7 @@ import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { MetaConversion } from '#lib/apiserver/representation/conversion.ts';
 import { objectDocument, type TypeMeta } from '#lib/apiserver/representation/encode-object.ts';
 import { metadataDocument, partialObjectMetadata } from '#lib/apiserver/representation/partial-metadata.ts';
-import { type IncludedObject, tableDocument } from '#lib/apiserver/representation/table.ts';
+import { type IncludedObject, tableDocument } from '#lib/apiserver/representation/table-document.ts';
 import type { WatchEvent } from './watch-event.ts';
 
 /** As what a watcher is sent objects. */

@@ -3,7 +3,7 @@ import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { negotiateResponse } from '#lib/apiserver/http/write-response.ts';
 import { MEDIA_TYPES, negotiate, STREAM_FORMATS } from '#lib/apiserver/negotiation/media-type.ts';
 import { OBJECT_RESTRICTIONS, toMetaConversion } from '#lib/apiserver/representation/conversion.ts';
-import { parseIncludeObject } from '#lib/apiserver/representation/table.ts';
+import { parseIncludeObject } from '#lib/apiserver/representation/table-document.ts';
 import type { ListOptions } from '#lib/apiserver/resources/list-options.ts';
 import type { ListTarget } from '#lib/apiserver/resources/serve-list.ts';
 import { wantedBy } from '#lib/apiserver/resources/wanted-objects.ts';

@@ -15,7 +15,7 @@ import { respond } from '#lib/apiserver/middleware/respond.ts';
 import { signInBrowsers } from '#lib/apiserver/middleware/sign-in-browsers.ts';
 import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
 import { NO_CONVERSION, negotiate } from '#lib/apiserver/negotiation/media-type.ts';
-import { parseIncludeObject } from '#lib/apiserver/representation/table.ts';
+import { parseIncludeObject } from '#lib/apiserver/representation/table-document.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
@@ -210,7 +210,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'query',
-    files: ['query-values.ts', 'table.ts'],
+    files: ['query-values.ts', 'table-document.ts'],
     bound: URL,
     shapes: {
       'one key': repeated('a=b&'),
