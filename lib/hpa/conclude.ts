@@ -2,7 +2,7 @@ import type { Decision, HpaEvent, Outcome } from './decision.ts';
 import { rememberScaling } from './limits/scale-events.ts';
 import { type HorizontalPodAutoscaler, targetOf } from './objects/horizontal-pod-autoscaler.ts';
 import type { HpaStatus } from './objects/hpa-status.ts';
-import { type ConditionChange, withConditions } from './status/conditions.ts';
+import { type ConditionChange, withConditions } from './status/hpa-conditions.ts';
 import { isSameStatus } from './status/same-status.ts';
 import { objectTime } from './status/timestamp.ts';
 

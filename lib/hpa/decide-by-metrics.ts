@@ -7,7 +7,7 @@ import { minReplicasOf } from './replica-bounds.ts';
 import type { Scale } from './scale-reading.ts';
 import { type SelectionProblem, selectionProblem } from './selected-pods.ts';
 import { evaluateMetrics, type MetricsOutcome } from './several-metrics.ts';
-import type { ConditionChange } from './status/conditions.ts';
+import type { ConditionChange } from './status/hpa-conditions.ts';
 
 /** Decides by the metrics of an HPA whose target is within its bounds. */
 export function decideByMetrics(input: DecisionInput, scale: Scale, scaleWasRead: ConditionChange): Decision {

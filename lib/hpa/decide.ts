@@ -5,7 +5,7 @@ import { type HorizontalPodAutoscaler, targetOf } from './objects/horizontal-pod
 import type { HpaMemory } from './objects/hpa-memory.ts';
 import { type BoundsStep, boundsStep, minReplicasOf } from './replica-bounds.ts';
 import { type Scale, type ScaleFailure, scaleError } from './scale-reading.ts';
-import type { ConditionChange } from './status/conditions.ts';
+import type { ConditionChange } from './status/hpa-conditions.ts';
 
 /**
  * Decides how many replicas the target of an HPA is to have, as Kubernetes 1.34's controller does.

@@ -6,7 +6,7 @@ import type { HpaStatus, MetricStatus } from './objects/hpa-status.ts';
 import type { MetricReading } from './objects/metric-reading.ts';
 import type { ScaledPod } from './objects/scaled-pod.ts';
 import type { Scale, ScaleFailure } from './scale-reading.ts';
-import type { ConditionChange } from './status/conditions.ts';
+import type { ConditionChange } from './status/hpa-conditions.ts';
 
 /** Everything that a decision follows from. */
 export interface DecisionInput {

@@ -8,7 +8,7 @@ import { stabilizeWithoutBehavior } from './limits/stabilize-without-behavior.ts
 import type { HpaMemory } from './objects/hpa-memory.ts';
 import { minReplicasOf } from './replica-bounds.ts';
 import type { Scale } from './scale-reading.ts';
-import type { ConditionChange } from './status/conditions.ts';
+import type { ConditionChange } from './status/hpa-conditions.ts';
 
 /** What became of the metrics' proposal. */
 export interface LimitedReplicas {

@@ -11,8 +11,8 @@ import {
   targetOf,
 } from '../objects/scaled-object.ts';
 import { CheckFailure, STEPS } from './checks.ts';
-import { CONDITIONS, statusOf, withConditions } from './conditions.ts';
 import type { ScaledObjectDependencies } from './dependencies.ts';
+import { CONDITIONS, statusOf, withConditions } from './scaled-object-conditions.ts';
 
 /** What pausing takes. */
 export interface PauseOptions extends ScaledObjectDependencies {

@@ -6,12 +6,18 @@ import { eventsOf, type ObjectEvents } from '../objects/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../objects/resources.ts';
 import { periodsOf, type ScaledObject, type ScaledObjectStatus } from '../objects/scaled-object.ts';
 import { CheckFailure } from './checks.ts';
-import { CONDITIONS, checkFailed, replicasUnreadable, statusOf, withConditions } from './conditions.ts';
 import type { ScaledObjectDependencies } from './dependencies.ts';
 import { finalize } from './finalize.ts';
 import { pause } from './pause.ts';
 import { prepare } from './prepare.ts';
 import { UnreadableReplicas } from './scale-target.ts';
+import {
+  CONDITIONS,
+  checkFailed,
+  replicasUnreadable,
+  statusOf,
+  withConditions,
+} from './scaled-object-conditions.ts';
 import { step } from './step.ts';
 
 /** What cannot be used as it is may be mended anywhere; it is looked at again this often. */

@@ -9,7 +9,6 @@ import {
 } from '../objects/scaled-object.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
 import { validFallback } from '../values/fallback.ts';
-import { CONDITIONS, hpaActive, statusOf, withConditions } from './conditions.ts';
 import { type Decision, decide } from './decide.ts';
 import { describedStatus } from './described-status.ts';
 import { type Evaluation, evaluate } from './evaluate.ts';
@@ -17,6 +16,7 @@ import { nextStep } from './next-step.ts';
 import type { PauseOptions } from './pause.ts';
 import type { Prepared } from './prepare.ts';
 import { kindText, setReplicas } from './scale-target.ts';
+import { CONDITIONS, hpaActive, statusOf, withConditions } from './scaled-object-conditions.ts';
 import { pauseConditions, tellFailures, tellFallback, tellUnpaused } from './tell-changes.ts';
 
 /** Steady activity is written down no more often than this. */

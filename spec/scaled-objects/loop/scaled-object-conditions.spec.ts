@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hpaActive, withConditions } from '#lib/scaled-objects/loop/conditions.ts';
+import { hpaActive, withConditions } from '#lib/scaled-objects/loop/scaled-object-conditions.ts';
 
 describe('hpaActive', () => {
   for (const [what, conditions, told] of [
