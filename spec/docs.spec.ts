@@ -46,6 +46,24 @@ describe('the pages of the documentation', () => {
   });
 });
 
+describe('docs/architecture.md', () => {
+  const page = readFileSync('docs/architecture.md', 'utf8');
+
+  it('names no file that does not exist, by paths in `lib/` or in the repository', () => {
+    const paths = [...page.matchAll(/`([\w-]+\/[\w/-]+\.ts)`/g)].map(([, path = '']) => path);
+    expect(paths).to.include('resource-metrics/scrape/scraper.ts');
+    expect(paths.filter((path) => !existsSync(join('lib', path)) && !existsSync(path))).to.deep.equal([]);
+  });
+
+  it('gives whole paths where it is read to find a place', () => {
+    const places = ['## One cycle', '## What the numbers mean', '## Where to look'].map((heading) => {
+      const [, section = ''] = page.split(heading);
+      return section.slice(0, section.indexOf('\n## '));
+    });
+    expect(places.join('').match(/`[\w-]+\.ts`/g)).to.equal(null);
+  });
+});
+
 describe('docs/flags.md', () => {
   it('has the flags as they are (make update writes them)', () => {
     const page = readFileSync('docs/flags.md', 'utf8');
