@@ -40,12 +40,16 @@ export function selectionProblem(
     );
   }
   if (rivals.length === 0) return undefined;
-  const all = [...rivals, own].sort().join(' ');
+  const all = [...rivals, own].sort();
+  const more = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : '';
   return problem(
     'AmbiguousSelector',
-    `pods by selector ${selector} are controlled by multiple HPAs: [${all}]`,
+    `pods by selector ${selector} are controlled by multiple HPAs: [${all.slice(0, MOST_NAMED).join(' ')}${more}]`,
   );
 }
+
+/** Each of them is told of all of them, in its status and by events: more would be written than is read. */
+const MOST_NAMED = 20;
 
 function problem(reason: string, message: string): SelectionProblem {
   return { reason, eventReason: reason, message, error: message };

@@ -54,6 +54,29 @@ describe('decide', () => {
     expect(below.status?.currentMetrics).to.equal(null);
   });
 
+  it('asks for nothing beyond bounds that exclude each other', () => {
+    const spec = { minReplicas: 9, maxReplicas: 4 };
+    for (const replicas of [1, 3, 4, 5, 8, 9, 10, 2 ** 31 - 1]) {
+      const { scaleTo } = decide(builtInput({ ...scaled(replicas), spec, readings: [{ values: ['1e9'] }] }));
+      expect(scaleTo, `from ${replicas}`).to.equal(replicas > 4 ? 4 : 9);
+    }
+  });
+
+  it('counts with the most replicas, and with policies of as many', () => {
+    const most = 2 ** 31 - 1;
+    const rules = (value: number) => ({
+      ...{ stabilizationWindowSeconds: 0, selectPolicy: 'Min' },
+      policies: ['Pods', 'Percent'].map((type) => ({ type, value, periodSeconds: 1800 })),
+    });
+    const spec = { maxReplicas: most, behavior: { scaleUp: rules(most - 3), scaleDown: rules(most) } };
+    const high = { spec, readings: [{ values: ['9000000000000'] }] };
+    const up = decide(builtInput(high));
+    expect(up.scaleTo).to.be.within(60_000_000, most); // three replicas, and as many percent of them
+    expect(decide(builtInput({ ...high, ...scaled(most) })).scaleTo).to.equal(undefined);
+    const down = decide(builtInput({ ...scaled(most), spec, readings: [{ values: ['10'] }] }));
+    expect(down.scaleTo).to.equal(1);
+  });
+
   it('is off where the target has no replicas, unless its minimum is none', () => {
     const off = decide(builtInput(scaled(0)));
     expect(off.scaleTo).to.equal(undefined);

@@ -30,4 +30,10 @@ describe('selectionProblem', () => {
       error: 'pods by selector app=web are controlled by multiple HPAs: [default/a default/web default/x]',
     });
   });
+  it('names no more of a thousand others than are read', () => {
+    const rivals = Array.from({ length: 1000 }, (_, place) => `default/x-${place}`);
+    const message = selectionProblem('app=web', { own, rivals })?.message;
+    expect(message).to.match(/HPAs: \[default\/web default\/x-0 default\/x-1 .* and 981 more\]$/);
+    expect(message?.length).to.be.lessThan(1024);
+  });
 });

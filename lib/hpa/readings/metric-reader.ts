@@ -83,8 +83,10 @@ async function readPodsMetric(
       ...{ namespace, name: metric.name, labelSelector: selector.toString() },
       metricSelector: metricSelectorText,
     });
-    const podValues = await values.of(path, { maxAgeMs, signal });
-    return { podValues, ...oldestOf(podValues) };
+    const read = await values.of(path, { maxAgeMs, signal });
+    // A pod whose item has no value counts as one without a sample.
+    const podValues = read.flatMap(({ pod, value }) => (value === undefined ? [] : { pod, value }));
+    return { podValues, ...oldestOf(read) };
   } catch (error) {
     return failed(error, asked);
   }
@@ -119,7 +121,10 @@ async function readObjectMetric(
         error: `the custom metrics API server returned ${values.length} results when we asked for exactly one`,
       };
     }
-    return { value: only.value, ...oldestOf(values) };
+    const { value } = only;
+    if (value === undefined)
+      return { error: 'the custom metrics API server returned a result without a value' };
+    return { value, ...oldestOf(values) };
   } catch (error) {
     return failed(error, { signal, resource, group: 'custom.metrics.k8s.io' });
   }
@@ -135,8 +140,15 @@ async function readExternalMetric(
     metricSelector: metricSelector(metric.selector),
   });
   try {
-    const values = await reader.of(path, { maxAgeMs, signal });
-    return { values: values.map(({ value }) => value), ...oldestOf(values) };
+    const read = await reader.of(path, { maxAgeMs, signal });
+    const values = read.flatMap(({ value }) => value ?? []);
+    // What is left of a sum says too little: on its word, much would be scaled down.
+    const without = read.length - values.length;
+    if (without > 0)
+      return {
+        error: `the external metrics API server returned ${without} of ${read.length} results without a value`,
+      };
+    return { values, ...oldestOf(read) };
   } catch (error) {
     const resource = metric.name.toLowerCase();
     return failed(error, { signal, resource, group: 'external.metrics.k8s.io' });

@@ -1,13 +1,15 @@
 import * as z from 'zod/mini';
-import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
-import type { PodValue } from '../objects/metric-reading.ts';
+import { listItems } from './list-items.ts';
 
-/** A value of the custom or external metrics API. */
-export interface MetricValue extends PodValue {
+/** An item of the custom or external metrics API. */
+export interface MetricValue {
+  /** Of an external metric empty. */
+  readonly pod: string;
+  /** `undefined` where the item has none that can be read. */
+  readonly value: string | undefined;
   readonly takenAtMs: number | undefined;
 }
 
-const LIST = z.object({ items: z.nullish(z.array(z.unknown())) });
 const VALUE = z.object({
   describedObject: z.optional(z.object({ name: z.optional(z.string()) })),
   timestamp: z.nullish(z.string()),
@@ -15,16 +17,14 @@ const VALUE = z.object({
 });
 
 /**
- * Reads a MetricValueList or ExternalMetricValueList of any version. An item without a value is left out.
+ * Reads a MetricValueList or ExternalMetricValueList of any version.
  *
- * @throws {MalformedResponse} for what is no list
+ * @throws a MalformedResponse for what is no list
  */
 export function metricValues(response: unknown): readonly MetricValue[] {
-  const list = LIST.safeParse(response);
-  if (!list.success) throw new MalformedResponse('the response is no list of metrics', { cause: list.error });
-  return (list.data.items ?? []).flatMap((item) => {
+  return listItems(response, 'metrics').map((item) => {
     const read = VALUE.safeParse(item);
-    if (!read.success) return [];
+    if (!read.success) return WITHOUT_VALUE;
     const { describedObject, timestamp, value } = read.data;
     const takenAtMs = timestamp ? Date.parse(timestamp) : Number.NaN;
     return {
@@ -34,6 +34,8 @@ export function metricValues(response: unknown): readonly MetricValue[] {
     };
   });
 }
+
+const WITHOUT_VALUE: MetricValue = { pod: '', value: undefined, takenAtMs: undefined };
 
 /** When the oldest of some values was taken, as a reading tells it. */
 export function oldestOf(values: readonly MetricValue[]): { readonly takenAtMs?: number } {

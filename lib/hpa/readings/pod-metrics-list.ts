@@ -1,14 +1,13 @@
 import * as z from 'zod/mini';
-import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import type { PodUsage } from '../objects/metric-reading.ts';
+import { listItems } from './list-items.ts';
 
 /** A pod's sample with the labels that its server gave it; old servers give none. */
 export interface LabelledUsage extends PodUsage {
   readonly labels: Readonly<Record<string, string>> | undefined;
 }
 
-const LIST = z.object({ items: z.nullish(z.array(z.unknown())) });
 const POD_METRICS = z.object({
   metadata: z.object({ name: z.string(), labels: z.optional(z.record(z.string(), z.string())) }),
   timestamp: z.string(),
@@ -21,12 +20,10 @@ const POD_METRICS = z.object({
 /**
  * Reads a PodMetricsList. An item that cannot be read is left out: its pod counts as one without a sample.
  *
- * @throws {MalformedResponse} for what is no list
+ * @throws a MalformedResponse for what is no list
  */
 export function podMetricsList(response: unknown): readonly LabelledUsage[] {
-  const list = LIST.safeParse(response);
-  if (!list.success) throw new MalformedResponse('the response is no list of pods', { cause: list.error });
-  return (list.data.items ?? []).flatMap((item) => usageOf(item) ?? []);
+  return listItems(response, 'pods').flatMap((item) => usageOf(item) ?? []);
 }
 
 function usageOf(item: unknown): LabelledUsage | undefined {

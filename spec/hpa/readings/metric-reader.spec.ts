@@ -114,6 +114,28 @@ describe('readMetric', () => {
       .that.contains('no list of metrics');
   });
 
+  it('takes no Status for a list of nothing, whatever code it comes with', async () => {
+    const failure = { kind: 'Status', status: 'Failure', message: `no\nway${'!'.repeat(10_000)}` };
+    for (const path of [QUEUE, METRICS, `${CUSTOM}/v1beta2/namespaces/shop/pods/%2A/qps`])
+      responses[path] = failure;
+    for (const spec of [external(), resource(), pods()]) {
+      const reading = await read(spec);
+      expect(reading).to.have.property('error').that.contains('but a Status: no');
+      if ('error' in reading) expect(reading.error.length).to.be.lessThan(400);
+    }
+  });
+
+  it('takes a sum with a part unknown for unknown, and so a value that is none', async () => {
+    responses[QUEUE] = { items: [{ value: '70' }, { value: null }, 'nonsense', { value: { a: 1 } }] };
+    expect(await read(external())).to.deep.equal({
+      error: 'the external metrics API server returned 3 of 4 results without a value',
+    });
+    responses[`${CUSTOM}/v1beta2/namespaces/shop/services/web/hits`] = { items: [{ value: [] }] };
+    expect(await read(object('Service'))).to.deep.equal({
+      error: 'the custom metrics API server returned a result without a value',
+    });
+  });
+
   it('says that nobody serves custom metrics, and soon asks again', async () => {
     delete responses[CUSTOM];
     expect(await read(pods())).to.deep.equal({

@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
+
+describe('hpaController with HPAs that ask for too much', function () {
+  this.timeout(120_000);
+  let cluster: HpaCluster;
+
+  beforeEach(async () => {
+    cluster = await startHpaCluster();
+    await cluster.deployment('well', 2);
+    await cluster.hpa('well');
+    cluster.queue('well', '20');
+  });
+
+  afterEach(async () => {
+    await using _ending = cluster;
+    cluster.queue('well', '40');
+    await cluster.elapse(20);
+    expect(await cluster.replicas('well')).to.equal(4); // whatever the other does
+  });
+
+  it('asks with a selector of a thousand terms, and says what the server makes of it', async () => {
+    const entries = Array.from({ length: 1000 }, (_, place) => [`label-${place}`, `value-${place}`]);
+    const labels = Object.fromEntries(entries);
+    const created = await cluster.api.post(PATHS.deployments, {
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
+      spec: {
+        ...{ replicas: 2, selector: { matchLabels: labels } },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } },
+      },
+    });
+    expect(created.status).to.equal(201);
+    const target = { type: 'AverageValue', averageValue: '10' };
+    const metrics = [{ type: 'Pods', pods: { metric: { name: 'qps' }, target } }];
+    await cluster.hpa('web', { spec: { metrics } });
+    await cluster.lead();
+    await cluster.passes(async () => (await condition('web', 'ScalingActive')) !== undefined);
+    expect(await condition('web', 'ScalingActive'))
+      .to.have.property('message')
+      .that.matches(/unable to fetch metrics from custom metrics API: .* \(status 431\)$/);
+  });
+
+  it('tells many HPAs of one target of one another without telling each of all', async () => {
+    await cluster.deployment('web', 2);
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+    for (let place = 0; place < 60; place++) await cluster.hpa(`web-${place}`, { spec: { scaleTargetRef } });
+    await cluster.lead();
+    await cluster.elapse(35);
+    const { reason, message } = await condition('web-7', 'ScalingActive');
+    expect(reason).to.equal('AmbiguousSelector');
+    expect(message).to.match(/\[default\/web-0 .* and 40 more\]$/);
+    expect(await cluster.replicas('web')).to.equal(2);
+  });
+
+  it('goes on with the same decisions after its target was deleted and is there again', async () => {
+    await cluster.deployment('web', 2);
+    await cluster.hpa('web');
+    cluster.queue('web', '40');
+    await cluster.lead();
+    await cluster.passes(async () => (await cluster.replicas('web')) === 4);
+    await cluster.api.delete(`${PATHS.deployments}/web`);
+    await cluster.elapse(35);
+    expect(await condition('web', 'AbleToScale')).to.include({ status: 'False', reason: 'FailedGetScale' });
+    await cluster.deployment('web', 2);
+    await cluster.elapse(35);
+    expect(await cluster.replicas('web')).to.equal(4);
+    expect(await condition('web', 'AbleToScale')).to.include({ status: 'True' });
+  });
+
+  async function condition(name: string, wanted: string) {
+    const { status } = await cluster.get(name);
+    return status?.conditions?.find(({ type }: { type: string }) => type === wanted);
+  }
+});
