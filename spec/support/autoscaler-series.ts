@@ -7,9 +7,10 @@ import { versionInfo } from '#lib/version.ts';
 import { eventually } from './eventually.ts';
 import { requestHttps } from './https-request.ts';
 import { RecordingLogger } from './recording-logger.ts';
+import { externalMetric, hpaObject } from './scaled-hpas.ts';
 import { startSimulatedApiServer } from './simulated-api-server.ts';
 
-/** What an autoscaler exposes at `/metrics` whose Cron-HPA controller has reconciled its first object. */
+/** What an autoscaler exposes at `/metrics` that has reconciled its first CronHPA, and asked its first source. */
 export async function autoscalerSeries(): Promise<string> {
   const definition = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
   await using cluster = await startSimulatedApiServer({ definitions: [definition] });
@@ -24,6 +25,14 @@ export async function autoscalerSeries(): Promise<string> {
         jobs: [{ name: 'night', schedule: '@daily', targetSize: 0 }],
       },
     },
+  );
+  const settings = { endpoint: 'http://127.0.0.1:1/', 'json-key': '$' }; // which nobody may ask
+  const annotations = Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [`metric-config.external.jobs.json-path/${key}`, value]),
+  );
+  await cluster.client.post(
+    '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
+    hpaObject({ annotations, metrics: [externalMetric('jobs', { type: 'json-path' })] }),
   );
   const flags = ['--bind-address=127.0.0.1', '--secure-port=0', '--authorization-always-allow-paths=*'];
   const own = [`--cert-dir=${join(dirname(cluster.kubeconfig), 'autoscaler')}`, '--leader-elect=false'];
@@ -42,7 +51,10 @@ export async function autoscalerSeries(): Promise<string> {
     const { port } = autoscaler.address;
     const url = `https://127.0.0.1:${port}/metrics`;
     exposition = (await requestHttps(url, { rejectUnauthorized: false })).body;
-    return /^workqueue_work_duration_seconds_count\{.*\} [1-9]/m.test(exposition);
+    return (
+      /^workqueue_work_duration_seconds_count\{.*\} [1-9]/m.test(exposition) &&
+      /^autoscaler_source_requests_total\{.*\} [1-9]/m.test(exposition)
+    );
   });
   return exposition;
 }
