@@ -40,7 +40,7 @@ export class HttpPool {
   /**
    * Lends a connection for what is done with it. One that was kept and is found to be lost is replaced, once.
    *
-   * @throws what `act` throws, and the signal's reason when it aborts before there is a connection
+   * @throws what `act` throws, an Error that says so where the server closed a new connection, and the signal's reason when it aborts before there is a connection
    */
   async use<T>(origin: string, signal: AbortSignal, act: (connection: Dispatcher) => Promise<T>): Promise<T> {
     const of = this.#origins.get(origin) ?? {
@@ -57,8 +57,13 @@ export class HttpPool {
       try {
         return await this.#lend(kept ?? this.#open(origin, of), of, act);
       } catch (error) {
-        if (!kept || signal.aborted || !isLost(error)) throw error;
+        if (signal.aborted || !isLost(error)) throw error;
+        if (!kept) throw closedByServer(error);
+      }
+      try {
         return await this.#lend(this.#open(origin, of), of, act);
+      } catch (error) {
+        throw signal.aborted || !isLost(error) ? error : closedByServer(error);
       }
     } finally {
       of.users--;
@@ -125,6 +130,11 @@ function lastOf(idle: ReadonlySet<Client>): Client | undefined {
   let last: Client | undefined;
   for (const client of idle) last = client;
   return last;
+}
+
+/** undici says `other side closed`, whatever side that may be. */
+function closedByServer(cause: unknown): Error {
+  return new Error('the server closed the connection before its response was complete', { cause });
 }
 
 /** Whether the other end closed the connection, as it may at any time while nothing is asked. */

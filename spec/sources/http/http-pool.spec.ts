@@ -6,6 +6,8 @@ import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 
+const CLOSED = 'the server closed the connection before its response was complete: other side closed';
+
 describe('HttpPool', () => {
   const never = new AbortController().signal;
   const poolOf = () => new HttpPool((origin) => new Client(origin, { keepAliveTimeout: 60_000 }));
@@ -53,8 +55,30 @@ describe('HttpPool', () => {
     expect(server.requests).to.have.length(3);
     await pool.close();
     losing = true;
-    expect(await errorOf(ask(pool, server.url))).to.equal('other side closed'); // it was new
+    expect(await errorOf(ask(pool, server.url))).to.equal(CLOSED); // it was new
     expect(server.requests).to.have.length(4);
+  });
+
+  it('tells that the server closed a connection, before its response, within it, or twice', async () => {
+    let sent = 'a';
+    await using server = await LoopbackServer.start((_, response) => {
+      if (sent === 'a') {
+        response.end('a');
+        return;
+      }
+      if (sent !== '') response.writeHead(200, { 'content-length': 1000 }).write(sent);
+      setImmediate(() => response.socket?.destroy());
+    });
+    for (const beginning of ['', 'half of it']) {
+      const pool = poolOf();
+      sent = beginning;
+      expect(await errorOf(ask(pool, server.url)), beginning).to.equal(CLOSED);
+      sent = 'a';
+      expect(await ask(pool, server.url)).to.equal('a');
+      sent = beginning;
+      expect(await errorOf(ask(pool, server.url)), `${beginning}, kept`).to.equal(CLOSED);
+      await pool.close();
+    }
   });
 
   it('drops connections that the other end closes, and those that a request has failed on', async () => {
