@@ -106,7 +106,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   });
   const memories = new LoopMemories();
   const plans = new ScaledObjectPlans({
-    ...{ objects, workloads, types, reader, collection, store, clock },
+    ...{ objects, workloads, types, reader, collection, store, clock, scales: environment.scales },
     others: [targets, ...followed.authenticationsOfObjects],
     async readTarget(target, signal) {
       const resource = await mapper.find(target, signal);

@@ -2,16 +2,18 @@ import type { Collection, Collector } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ClusterReader } from '../authentication/cluster-reader.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
+import { ReadScales } from '../follow/read-scales.ts';
 import type { Workloads } from '../follow/workloads.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { periodsOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
 import { ActivityLog } from '../values/activity-log.ts';
-import { validFallback } from '../values/fallback.ts';
+import { asksForReplicas, validFallback } from '../values/fallback.ts';
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 import { KeySignal } from './key-signal.ts';
 import { planTriggers } from './plan-triggers.ts';
@@ -24,6 +26,7 @@ export interface ScaledObjectPlansOptions {
   /** What has objects planned again: their authentications, their targets. */
   readonly others: readonly Watched[];
   readonly workloads: Workloads;
+  readonly scales: Pick<ScaleClient, 'get'>;
   readonly types: TriggerTypes;
   readonly reader: ClusterReader;
   readonly collection: Collection;
@@ -59,6 +62,7 @@ export class ScaledObjectPlans implements Disposable {
   readonly #stale = new KeySignal();
   readonly #listeners = new Map<string, () => void>();
   readonly #pushes: PushFollowers;
+  readonly #scales: ReadScales;
   readonly #activities = new Map<string, ActivityLog>();
   readonly #failedCounts = new Map<string, number>();
   /** Tells of keys of which something is known that was not. */
@@ -67,6 +71,7 @@ export class ScaledObjectPlans implements Disposable {
   constructor(options: ScaledObjectPlansOptions) {
     this.#options = options;
     this.#pushes = new PushFollowers(options);
+    this.#scales = new ReadScales(options);
   }
 
   /** The plan of an object as it is now; `undefined` while there is none of this generation. */
@@ -197,11 +202,20 @@ export class ScaledObjectPlans implements Disposable {
       const object = this.#options.objects.find(key);
       const kept = this.#plans.get(key);
       if (object && kept) this.#note(key, object, kept.plan);
+      if (object) this.#readScale(key, object);
       if (object && kept && !this.#isCurrent(kept, object, this.#options.authenticationsOf(object)))
         this.#stale.tell(key);
     };
     this.#listeners.set(key, listener);
     return listener;
+  }
+
+  /** Learns how many replicas a target has that nobody follows, while a fallback wants to know it. */
+  #readScale(key: string, object: ScaledObject): void {
+    const target = targetOf(object);
+    const fallback = validFallback(object);
+    if (!fallback || !asksForReplicas(fallback) || this.#options.workloads.follows(target)) return;
+    if (this.#isFailing(object)) this.#scales.read(key, target);
   }
 
   #note(key: string, object: ScaledObject, plan: PlannedObject): void {
@@ -215,11 +229,13 @@ export class ScaledObjectPlans implements Disposable {
     const object = this.#options.objects.find(key);
     const plan = this.#plans.get(key)?.plan;
     if (!object || !plan) return [];
-    const workload = this.#options.workloads.find(targetOf(object));
+    const target = targetOf(object);
+    const workload = this.#options.workloads.find(target);
+    const replicas = workload?.replicas ?? this.#scales.replicas(key, target);
     return servedValues(metricName, {
       object,
       observed: this.observe(key, object, plan),
-      target: { replicas: workload?.replicas, readyPods: workload?.readyReplicas },
+      target: { replicas, readyPods: workload?.readyReplicas },
       nowMs: this.#options.clock.nowMs(),
     });
   }
@@ -227,6 +243,7 @@ export class ScaledObjectPlans implements Disposable {
   /** Follows nothing any more that pushes. */
   [Symbol.dispose](): void {
     this.#pushes[Symbol.dispose]();
+    this.#scales[Symbol.dispose]();
   }
 
   #drop(key: string): void {
@@ -235,6 +252,7 @@ export class ScaledObjectPlans implements Disposable {
     this.#pushes.replace(key, [], () => {});
     store.remove(`ScaledObject ${key}`);
     this.#listeners.delete(key);
+    this.#scales.forget(key);
     this.#activities.delete(key);
     this.#failedCounts.delete(key);
     if (this.#plans.delete(key)) this.changed.tell(key);

@@ -8,6 +8,11 @@ export function validFallback({ spec }: ScaledObject): Fallback | undefined {
   return fallback && fallback.failureThreshold >= 0 && fallback.replicas >= 0 ? fallback : undefined;
 }
 
+/** Whether what a fallback asks for depends on how many replicas there are. */
+export function asksForReplicas({ behavior = 'static' }: Fallback): boolean {
+  return !['', 'static', 'scalingModifiers'].includes(behavior);
+}
+
 /** What of the target decides how many replicas a fallback asks for. */
 export interface FallbackContext {
   /** How many there are to be now; `undefined` where that cannot be read. */
@@ -18,8 +23,9 @@ export interface FallbackContext {
 }
 
 /** How many replicas a fallback asks for; `undefined` where the current number matters and is not known. */
-export function fallbackReplicas({ replicas, behavior = 'static' }: Fallback, current: number | undefined) {
-  if (behavior === 'static' || behavior === 'scalingModifiers' || behavior === '') return replicas;
+export function fallbackReplicas(fallback: Fallback, current: number | undefined) {
+  const { replicas, behavior } = fallback;
+  if (!asksForReplicas(fallback)) return replicas;
   if (current === undefined) return undefined;
   if (behavior === 'currentReplicas') return current;
   return behavior === 'currentReplicasIfHigher' ? Math.max(current, replicas) : Math.min(current, replicas);

@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import { REPLICA_SET, REPLICA_SETS, refuseScales, replicaSet } from '#spec/support/replica-set-target.ts';
 import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
-
-const REPLICA_SETS = '/apis/apps/v1/namespaces/default/replicasets';
 
 describe('targetReading', function () {
   this.timeout(60_000);
@@ -10,24 +8,10 @@ describe('targetReading', function () {
   it('stops while the replicas of a target cannot be read, says so, and goes on when they can', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
-    const labels = { app: 'web' };
-    await cluster.create(REPLICA_SETS, {
-      ...{ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { name: 'web' } },
-      spec: {
-        replicas: 3,
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } },
-      },
-    });
-    const refuse = refuseRequests({ code: 403, reason: 'Forbidden' });
-    cluster.setFaults({
-      serve: (request, context) =>
-        request.target.isResource && request.target.subresource === 'scale'
-          ? refuse.serve(request, context)
-          : context.next(),
-    });
+    await replicaSet(cluster, 3);
+    refuseScales(cluster);
     await cluster.scaledObject('web', {
-      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' },
+      scaleTargetRef: REPLICA_SET,
       ...{ cooldownPeriod: 0, triggers: [cluster.trigger('/queue')] },
     });
     await cluster.lead();

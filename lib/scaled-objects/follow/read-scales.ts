@@ -1,0 +1,76 @@
+import type { ScaleClient, ScaleTarget } from '#lib/control/scale-client.ts';
+import type { Clock } from '#lib/time/clock.ts';
+
+/** What scales are read with. */
+export interface ReadScalesOptions {
+  readonly scales: Pick<ScaleClient, 'get'>;
+  readonly clock: Clock;
+}
+
+interface Read {
+  readonly target: string;
+  isUnderWay: boolean;
+  /** `undefined` while it is not known. */
+  replicas: number | undefined;
+  readAtMs: number;
+}
+
+/** What was read so long ago tells nothing any more. */
+const VALID_MS = 45_000;
+
+/** How many replicas targets are to have that no informer follows, as their scales told last. */
+export class ReadScales implements Disposable {
+  readonly #options: ReadScalesOptions;
+  readonly #reads = new Map<string, Read>();
+  readonly #ending = new AbortController();
+
+  constructor(options: ReadScalesOptions) {
+    this.#options = options;
+  }
+
+  /** Has the scale of an owner's target read, once at a time; where it cannot be, it is unknown. */
+  read(owner: string, target: ScaleTarget): void {
+    const known = this.#find(owner, target);
+    const read = known ?? { target: nameOf(target), isUnderWay: false, replicas: undefined, readAtMs: 0 };
+    if (read.isUnderWay) return;
+    this.#reads.set(owner, read);
+    void this.#read(read, target);
+  }
+
+  /** How many replicas an owner's target is to have; `undefined` where that is not known, or not any more. */
+  replicas(owner: string, target: ScaleTarget): number | undefined {
+    const read = this.#find(owner, target);
+    const isValid = read && this.#options.clock.monotonicMs() - read.readAtMs < VALID_MS;
+    return isValid ? read.replicas : undefined;
+  }
+
+  forget(owner: string): void {
+    this.#reads.delete(owner);
+  }
+
+  [Symbol.dispose](): void {
+    this.#ending.abort(new Error('nobody wants to know any more'));
+    this.#reads.clear();
+  }
+
+  #find(owner: string, target: ScaleTarget): Read | undefined {
+    const read = this.#reads.get(owner);
+    return read?.target === nameOf(target) ? read : undefined;
+  }
+
+  async #read(read: Read, target: ScaleTarget): Promise<void> {
+    const { scales, clock } = this.#options;
+    read.isUnderWay = true;
+    try {
+      read.replicas = (await scales.get(target, this.#ending.signal)).specReplicas;
+      read.readAtMs = clock.monotonicMs();
+    } catch {
+      read.replicas = undefined; // the controller tells why, in the condition
+    }
+    read.isUnderWay = false;
+  }
+}
+
+function nameOf({ apiVersion, kind, namespace, name }: ScaleTarget): string {
+  return `${apiVersion} ${kind} ${namespace}/${name}`;
+}

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import type { Scale } from '#lib/control/scale-client.ts';
+import { ReadScales } from '#lib/scaled-objects/follow/read-scales.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { REPLICA_SET, REPLICA_SETS, refuseScales, replicaSet } from '#spec/support/replica-set-target.ts';
+import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
+
+const target = { ...REPLICA_SET, namespace: 'default' };
+
+describe('ReadScales', function () {
+  this.timeout(60_000);
+
+  it('tells a fallback how many replicas a target has that is no workload of its own kind', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    const [metric, error] = ['s0-metric-api-value', 'metric:s0-metric-api-value encountered error'];
+    await replicaSet(cluster, 6);
+    await cluster.scaledObject('web', {
+      scaleTargetRef: REPLICA_SET,
+      fallback: { failureThreshold: 1, replicas: 2, behavior: 'currentReplicas' },
+      triggers: [cluster.trigger('/absent')],
+    });
+    await cluster.lead();
+    await cluster.holds(() => cluster.external(metric, 'web') === error);
+    await cluster.elapse(16);
+    await cluster.holds(() => cluster.external(metric, 'web') === '30');
+    await cluster.api.patch(`${REPLICA_SETS}/web`, 'merge', { spec: { replicas: 8 } });
+    await cluster.elapse(16);
+    await cluster.holds(() => cluster.external(metric, 'web') === '40');
+    refuseScales(cluster);
+    await cluster.elapse(16);
+    await cluster.holds(() => cluster.external(metric, 'web') === error);
+  });
+
+  it('reads once at a time, and knows nothing of another target or of long ago', async () => {
+    const clock = new ManualClock();
+    const asked: ((scale: Scale) => void)[] = [];
+    using read = new ReadScales({ clock, scales: { get: () => new Promise((told) => asked.push(told)) } });
+    read.read('default/web', target);
+    read.read('default/web', target);
+    expect(asked).to.have.lengthOf(1);
+    expect(read.replicas('default/web', target)).to.equal(undefined);
+    asked[0]?.({ specReplicas: 3 } as Scale);
+    await clock.advance(44_000);
+    expect(read.replicas('default/web', target)).to.equal(3);
+    expect(read.replicas('default/web', { ...target, name: 'other' })).to.equal(undefined);
+    expect(read.replicas('default/other', target)).to.equal(undefined);
+    await clock.advance(1000);
+    expect(read.replicas('default/web', target)).to.equal(undefined);
+  });
+
+  it('forgets what is told of an owner after that has gone', async () => {
+    const clock = new ManualClock();
+    const { promise, resolve } = Promise.withResolvers<Scale>();
+    using read = new ReadScales({ clock, scales: { get: () => promise } });
+    read.read('default/web', target);
+    read.forget('default/web');
+    resolve({ specReplicas: 3 } as Scale);
+    await clock.advance(1);
+    expect(read.replicas('default/web', target)).to.equal(undefined);
+  });
+});
