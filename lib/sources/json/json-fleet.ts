@@ -17,7 +17,7 @@ export interface FleetMember {
 
 /** What members are asked. */
 export interface FleetRequest {
-  readonly http: HttpClient;
+  readonly http: Pick<HttpClient, 'read'>;
   readonly extract: JsonExtract;
   /** Bounds the request of each member, from when it is sent. */
   readonly timeoutMs: number;

@@ -1,0 +1,102 @@
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { HttpClient, type HttpRequest } from '#lib/sources/http/http-client.ts';
+import { jsonExtract } from '#lib/sources/json/json-extract.ts';
+import { JsonFleet } from '#lib/sources/json/json-fleet.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { PodServers } from '#spec/support/pod-servers.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const SHORT_BYTES = 256 * KIB;
+const MAX_BYTES = 4 * MIB;
+/** Of a document that is valid but for its end. */
+const LONGEST = Buffer.alloc(MAX_BYTES - 1, ' ');
+const EXTRACT = jsonExtract({ form: 'path', text: '$' });
+
+describe('JsonFleet', () => {
+  it('asks no more than 100 at a time, and holds no more than 64 MiB of what they send', async () => {
+    await using system = await setUp();
+    const leaving = new AbortController();
+    system.respond = (response) => void response.write(LONGEST); // and never ends
+    const asking = ['a', 'b', 'c'].map((group) => errorOf(system.ask(group, 50, leaving.signal)));
+    const lengths = () => [...system.held.values()];
+    const longest = () => lengths().filter((bytes) => bytes === LONGEST.length).length;
+    await eventually(
+      () => longest() === 8 && lengths().filter((bytes) => bytes > SHORT_BYTES).length === 100,
+    );
+    for (let time = 0; time < 50; time++) await new Promise((pass) => setImmediate(pass));
+    expect(system.requests()).to.equal(100);
+    expect(longest()).to.equal(8);
+    const total = lengths().reduce((sum, bytes) => sum + bytes, 0);
+    expect(total).to.be.within(92 * SHORT_BYTES + 8 * LONGEST.length, 64 * MIB);
+
+    leaving.abort(new Error('nobody wants to know'));
+    expect(await Promise.all(asking)).to.deep.equal(Array(3).fill('nobody wants to know'));
+    expect(system.held.size).to.equal(0);
+
+    system.respond = (response) => void response.end(`${' '.repeat(2 * SHORT_BYTES)}7`);
+    const samples = await system.ask('d', 50, new AbortController().signal); // all permits are free again
+    expect(samples.map(({ value }) => value)).to.deep.equal(Array(50).fill(7));
+  });
+
+  it('lets those that are long wait for no longer than a member may', async () => {
+    await using system = await setUp();
+    system.respond = (response) => void response.write(LONGEST);
+    const asking = errorOf(system.ask('a', 20, new AbortController().signal));
+    await eventually(() => [...system.held.values()].filter((bytes) => bytes > SHORT_BYTES).length === 20);
+    await system.clock.advance(5_000);
+    expect(await asking).to.match(/^None of 20 has a value, not a-0: .*: no response within 5s$/);
+    expect(system.held.size).to.equal(0);
+  });
+});
+
+async function setUp() {
+  const stack = new AsyncDisposableStack();
+  const clock = new ManualClock();
+  const addresses = Array.from({ length: 10 }, (_, index) => `127.0.0.${index + 2}`);
+  let requests = 0;
+  const serve = (_: unknown, response: ServerResponse) => {
+    requests++;
+    system.respond(response);
+  };
+  const { port } = stack.use(
+    await PodServers.start(Object.fromEntries(addresses.map((address) => [address, serve]))),
+  );
+  const allowedHosts = new AllowedHosts(['127.0.0.0/8']);
+  const client = stack.use(new HttpClient({ clock, allowedHosts, userAgent: 'spec' }));
+  const held = new Map<HttpRequest, number>();
+  const http = {
+    /** The real client, beside which it is counted what has come of each response. */
+    async read(request: HttpRequest, signal: AbortSignal): Promise<Buffer> {
+      const onLength = async (bytes: number) => {
+        held.set(request, bytes);
+        await request.onLength?.(bytes);
+      };
+      try {
+        return await client.read({ ...request, onLength }, signal);
+      } finally {
+        held.delete(request);
+      }
+    },
+  };
+  const fleet = new JsonFleet({ clock });
+  const system = {
+    ...{ clock, held },
+    requests: () => requests,
+    respond: (response: ServerResponse): void => void response.end('1'),
+    async ask(group: string, count: number, signal: AbortSignal) {
+      const members = Array.from({ length: count }, (_, index) => ({
+        url: new URL(`http://${addresses[index % addresses.length]}:${port}/${group}`),
+        labels: {},
+        name: `${group}-${index}`,
+      }));
+      return await fleet.ask(members, { http, extract: EXTRACT, timeoutMs: 5_000, signal });
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+  return system;
+}
