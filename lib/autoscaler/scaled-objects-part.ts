@@ -17,6 +17,7 @@ import { listPods } from '#lib/scaled-objects/triggers/list-pods.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
+import { untilAllowed } from './allowed-kinds.ts';
 import { untilServed } from './served-kind.ts';
 import type { Subsystem } from './subsystem.ts';
 
@@ -41,9 +42,10 @@ export interface ScaledObjectsPartEnvironment
 /** Failures of the API server itself are tried again at the latest after this long. */
 const RETRY = { maxDelayMs: 60_000 };
 const COLLECTOR_WORKERS = 8;
+const KINDS = [SCALED_OBJECTS, SCALED_JOBS, TRIGGER_AUTHENTICATIONS, CLUSTER_TRIGGER_AUTHENTICATIONS];
 const HPA_VERSIONS = ['v2', 'v2beta2'];
 
-/** ScaledObjects as a part of the autoscaler: it waits for their definitions; every replica asks, the leader acts. */
+/** ScaledObjects as a part of the autoscaler: it waits for their definitions and for permission; every replica asks, the leader acts. */
 export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Subsystem {
   const { client, mapper, clock, logger, workers, workQueues: series, userAgent, allowedHosts } = environment;
   const sources = openTriggerSources({
@@ -60,20 +62,12 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
   let following: Promise<void> = Promise.resolve();
 
   async function follow(): Promise<void> {
-    for (const { kind } of [
-      SCALED_OBJECTS,
-      SCALED_JOBS,
-      TRIGGER_AUTHENTICATIONS,
-      CLUSTER_TRIGGER_AUTHENTICATIONS,
-    ]) {
-      const reference = { apiVersion: API_VERSION, kind };
-      await untilServed(reference, { mapper, clock, logger, signal, controller: 'scaledobjects' });
-    }
+    const waiting = { clock, logger, signal, controller: 'scaledobjects' };
+    for (const { kind } of KINDS)
+      await untilServed({ apiVersion: API_VERSION, kind }, { ...waiting, mapper });
+    await untilAllowed(KINDS, { ...waiting, client, namespaces: environment.options.namespaces });
     const kind = 'HorizontalPodAutoscaler';
-    await untilServed(
-      { apiVersion: 'autoscaling/v1', kind },
-      { mapper, clock, logger, signal, controller: 'scaledobjects' },
-    );
+    await untilServed({ apiVersion: 'autoscaling/v1', kind }, { ...waiting, mapper });
     for (const version of HPA_VERSIONS) {
       const resource = await mapper.findExact({ apiVersion: `autoscaling/${version}`, kind }, signal);
       if (!resource) continue;
