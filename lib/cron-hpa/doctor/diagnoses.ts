@@ -79,7 +79,7 @@ export const CRON_HPA_DIAGNOSES = {
   'cronhpa-job-failed': {
     title: 'The last activation of a job failed',
     remedy:
-      'Mend what the message tells: the activation is tried again each minute until the next is due. `kubectl -n NAMESPACE describe cronhpa NAME` has the events.',
+      'Mend what the message tells: the activation is tried again, after a minute at most, until the next is due. `kubectl -n NAMESPACE describe cronhpa NAME` has the events.',
   },
 } as const satisfies Diagnoses;
 
