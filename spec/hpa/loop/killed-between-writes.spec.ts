@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import type { ApiFault } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { ApiError } from '#lib/simulator/api-server/status.ts';
+import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
+
+/** Load rises, falls, and stays low, for 15 s each. */
+const LOADS = ['20', '60', '80', '30', ...Array.from({ length: 14 }, () => '10')];
+
+type Moment = 'before the scale' | 'after the scale';
+
+describe('hpaController that is killed between its writes', function () {
+  this.timeout(120_000);
+  let expected: Awaited<ReturnType<typeof play>>;
+
+  before(async () => {
+    expected = await play();
+    expect(expected.replicas.at(2)).to.equal(8);
+    expect(expected.replicas.at(-1)).to.be.lessThan(5);
+    expect(expected.writes).to.be.greaterThan(4);
+  });
+
+  for (const moment of ['before the scale', 'after the scale'] as const) {
+    // The first two scale up, the others down.
+    for (const write of [0, 1, 2, 4]) {
+      it(`decides the same with the next leader, when that is ${moment} is written, at change ${write + 1}`, async () => {
+        const { replicas, status, memoryAtDeath } = await play({ moment, write });
+        expect(memoryAtDeath).to.contain('"intent":'); // what was about to be done was kept before
+        expect(replicas).to.deep.equal(expected.replicas);
+        expect(status).to.deep.equal(expected.status);
+      });
+    }
+  }
+
+  /** Plays the loads; the leader is killed when it writes the scale for the so-many-th time. */
+  async function play(killed?: { readonly moment: Moment; readonly write: number }) {
+    await using cluster = await startHpaCluster();
+    await cluster.deployment('web', 2);
+    // No time is a multiple of the period: the next leader decides a second later than the one that was killed.
+    const policies = (value: number, periodSeconds: number) => [{ type: 'Pods', value, periodSeconds }];
+    const behavior = {
+      scaleUp: { policies: policies(4, 13) },
+      scaleDown: { stabilizationWindowSeconds: 67, policies: policies(2, 52) },
+    };
+    await cluster.hpa('web', { spec: { behavior } });
+    cluster.queue('web', LOADS[0] ?? '');
+    const { fault, seen } = killingFault(killed);
+    cluster.setFaults(fault);
+    await cluster.lead();
+    const replicas: number[] = [];
+    let memoryAtDeath = '';
+    for (const load of LOADS) {
+      cluster.queue('web', load);
+      for (let second = 0; second < 15; second++) {
+        await cluster.elapse(1);
+        if (!seen.isDead) continue;
+        await cluster.stop();
+        memoryAtDeath = (await cluster.api.get(PATHS.memory)).body.data.web;
+        seen.isDead = false;
+        await cluster.lead();
+      }
+      replicas.push(await cluster.replicas('web'));
+    }
+    const { currentReplicas, desiredReplicas, conditions } = (await cluster.get('web')).status;
+    const reasons = conditions.map(({ reason }: { reason: string }) => reason);
+    return {
+      ...{ replicas, memoryAtDeath, writes: seen.writes },
+      status: { currentReplicas, desiredReplicas, reasons },
+    };
+  }
+});
+
+/** Lets no write of a process through from the moment of its death on. */
+function killingFault(killed: { readonly moment: Moment; readonly write: number } | undefined) {
+  const seen = { writes: 0, isDead: false };
+  const refuse = () => {
+    throw new ApiError(500, 'InternalError', 'who writes is dead', {});
+  };
+  const fault: ApiFault = {
+    async serve({ verb, target }, context) {
+      if (['get', 'list', 'watch'].includes(verb)) return await context.next();
+      if (seen.isDead) return refuse();
+      if (!target.isResource || target.subresource !== 'scale') return await context.next();
+      const isMeant = seen.writes++ === killed?.write;
+      if (isMeant) seen.isDead = true;
+      if (isMeant && killed?.moment === 'before the scale') return refuse();
+      await context.next();
+    },
+  };
+  return { fault, seen };
+}
