@@ -70,7 +70,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
   const scales = new FollowedScales(environment);
   const decisions = new DecisionLog();
   const series = new HpaSeries(registry, decisions);
-  const others = new OtherControllers(() => clock.nowMs());
+  const others = new OtherControllers(clock);
   const reader = {
     ...environment,
     usage: new NamespaceUsage({ client, clock }),

@@ -1,3 +1,4 @@
+import type { Clock } from '#lib/time/clock.ts';
 import type { FollowedHpa, StatusWriter } from '../followed/followed-hpa.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
 import type { HpaStatus } from '../objects/hpa-status.ts';
@@ -7,14 +8,20 @@ import type { OtherController } from '../told/decision-log.ts';
 /** So many statuses that were sent last are known again. */
 const SENT = 4;
 
+interface Noticed {
+  readonly other: OtherController;
+  /** By the monotonic clock: a step of the other makes no write older or younger. */
+  readonly writtenAtMonotonicMs: number;
+}
+
 /** Notices other controllers of HPAs by what they write into statuses. */
 export class OtherControllers {
-  readonly #others = new Map<string, OtherController>();
+  readonly #noticed = new Map<string, Noticed>();
   readonly #sent = new Map<string, readonly HpaStatus[]>();
-  readonly #nowMs: () => number;
+  readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
 
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
+  constructor(clock: Pick<Clock, 'nowMs' | 'monotonicMs'>) {
+    this.#clock = clock;
   }
 
   /** A status is about to be written by this process. */
@@ -25,21 +32,24 @@ export class OtherControllers {
   /** Looks at an HPA that was seen for the first time, has changed, or is gone. */
   observe(key: string, previous: FollowedHpa | undefined, current: FollowedHpa | undefined): void {
     if (!current) {
-      this.#others.delete(key);
+      this.#noticed.delete(key);
       this.#sent.delete(key);
       return;
     }
     const isSent = (this.#sent.get(key) ?? []).some((status) => isSameStatus(current.status, status));
-    const other = otherWriter(previous, current, { isSent, nowMs: this.#nowMs() });
-    if (other) this.#others.set(key, other);
+    const nowMs = this.#clock.nowMs();
+    const other = otherWriter(previous, current, { isSent, nowMs });
+    if (!other) return;
+    const writtenAtMonotonicMs = this.#clock.monotonicMs() - (nowMs - other.writtenAtMs);
+    this.#noticed.set(key, { other, writtenAtMonotonicMs });
   }
 
   /** Another controller that has written an HPA's status within the last while. */
   lately(key: string, withinMs: number): OtherController | undefined {
-    const other = this.#others.get(key);
-    if (!other) return undefined;
-    if (this.#nowMs() - other.writtenAtMs < withinMs) return other;
-    this.#others.delete(key);
+    const noticed = this.#noticed.get(key);
+    if (!noticed) return undefined;
+    if (this.#clock.monotonicMs() - noticed.writtenAtMonotonicMs < withinMs) return noticed.other;
+    this.#noticed.delete(key);
     return undefined;
   }
 }

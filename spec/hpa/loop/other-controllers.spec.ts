@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type FollowedHpa, followedHpa } from '#lib/hpa/followed/followed-hpa.ts';
 import { OtherControllers, otherWriter } from '#lib/hpa/loop/other-controllers.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1, 0, 1);
 
@@ -22,7 +23,7 @@ describe('OtherControllers', function () {
       status: { ...hpa.status, desiredReplicas: 7 },
     });
     expect(status).to.equal(200);
-    cluster.queue('web', '60');
+    cluster.queue('web', '40'); // which one decision gets to, whenever it is due
     await cluster.elapse(40);
     expect(await cluster.replicas('web')).to.equal(2);
     const left = (await cluster.get('web')).status.conditions.at(-1);
@@ -34,13 +35,13 @@ describe('OtherControllers', function () {
     expect(left.message).to.match(/^"kube-controller-manager" writes the status of this HPA, too, .* 45s;/);
     expect(cluster.events.some((event) => event.startsWith('web AnotherControllerActs'))).to.equal(true);
     await cluster.elapse(25);
-    expect(await cluster.replicas('web')).to.equal(6);
+    expect(await cluster.replicas('web')).to.equal(4);
     const types = (await cluster.get('web')).status.conditions.map(({ type }: { type: string }) => type);
     expect(types).to.deep.equal(['AbleToScale', 'ScalingActive', 'ScalingLimited']);
   });
 
   it('knows what it has sent again where the server does not tell who wrote', () => {
-    const others = new OtherControllers(() => NOW_MS);
+    const others = new OtherControllers(new ManualClock(NOW_MS));
     const sent = { currentReplicas: 2, desiredReplicas: 3 };
     others.observe('a/b', undefined, hpa({ desiredReplicas: 2 }));
     others.sending('a/b', sent);
@@ -48,6 +49,31 @@ describe('OtherControllers', function () {
     expect(others.lately('a/b', 1000)).to.equal(undefined);
     others.observe('a/b', hpa(sent), hpa({ desiredReplicas: 9 }));
     expect(others.lately('a/b', 1000)).to.deep.equal({ manager: 'unknown', writtenAtMs: NOW_MS });
+  });
+
+  for (const stepMs of [-86_400_000, 86_400_000]) {
+    it(`forgets a write after the same time when the clock is stepped by ${stepMs} ms`, async () => {
+      const clock = new ManualClock(NOW_MS);
+      const others = new OtherControllers(clock);
+      others.observe('a/b', undefined, hpa({ desiredReplicas: 2 }));
+      others.observe('a/b', hpa({ desiredReplicas: 2 }), hpa({ desiredReplicas: 9 }));
+      clock.stepWall(stepMs);
+      await clock.advance(999);
+      expect(others.lately('a/b', 1000)?.manager).to.equal('unknown');
+      await clock.advance(1);
+      expect(others.lately('a/b', 1000)).to.equal(undefined);
+    });
+  }
+
+  it('counts from the time that the server noted what was written before its first look', async () => {
+    const clock = new ManualClock(NOW_MS);
+    const others = new OtherControllers(clock);
+    const writer = ['other', new Date(NOW_MS - 30_000).toISOString()] as const;
+    others.observe('a/b', undefined, hpa({ desiredReplicas: 2 }, writer));
+    await clock.advance(14_999);
+    expect(others.lately('a/b', 45_000)?.manager).to.equal('other');
+    await clock.advance(1);
+    expect(others.lately('a/b', 45_000)).to.equal(undefined);
   });
 });
 
