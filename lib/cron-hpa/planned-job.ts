@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { formatTime } from '#lib/control/conditions.ts';
 import type { Schedule } from '#lib/schedule/schedule.ts';
 import { ScheduleError } from '#lib/schedule/schedule-error.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';
@@ -60,8 +61,8 @@ function planJob(
 ): PlannedJob {
   const timeZone = job.timeZone ?? defaultZone;
   const specHash = hashOf([job, spec.excludeDates, spec.scaleTargetRef, timeZone]);
-  const condition = known?.specHash === specHash ? known : undefined;
-  const sinceMs = dealtWithUntil(condition, nowMs);
+  const isSame = known?.specHash === specHash;
+  const { condition, sinceMs } = dealtWith(isSame ? known : undefined, nowMs);
   const common = { job, specHash, timeZone, condition, sinceMs };
   try {
     const excludeDates = [...spec.excludeDates, ...job.excludeDates];
@@ -83,9 +84,21 @@ export const NEVER_DUE = 'it is not due within the next five years';
 /** Of a job that cannot be told from another. */
 export const REPEATED_NAME = 'another job has its name';
 
-function dealtWithUntil(condition: JobCondition | undefined, nowMs: number): number {
-  const untilMs = Date.parse(condition?.lastActivationTime ?? condition?.submittedTime ?? '');
-  return Number.isNaN(untilMs) || untilMs > nowMs + CLOCK_STEP_MS ? nowMs : untilMs;
+/**
+ * Up to when activations were dealt with. A condition that tells no time, or one of a clock that has been put right since,
+ * tells from now on that it was up to now: if each look took its own time for that, nothing would ever be due.
+ */
+function dealtWith(
+  condition: JobCondition | undefined,
+  nowMs: number,
+): Pick<PlannedJob, 'condition' | 'sinceMs'> {
+  const { lastActivationTime, submittedTime = '' } = condition ?? {};
+  const untilMs = Date.parse(lastActivationTime ?? submittedTime);
+  if (condition === undefined) return { condition, sinceMs: nowMs };
+  if (untilMs <= nowMs + CLOCK_STEP_MS) return { condition, sinceMs: untilMs };
+  const now = formatTime(nowMs);
+  const corrected = lastActivationTime === undefined ? { submittedTime: now } : { lastActivationTime: now };
+  return { condition: { ...condition, ...corrected }, sinceMs: nowMs };
 }
 
 function hashOf(values: readonly unknown[]): string {

@@ -36,6 +36,20 @@ describe('planJobs', () => {
     expect(ahead('2036-07-15T10:00:00Z')).to.equal(Date.parse(NOW));
   });
 
+  it('tells what it begins again from, so that it is not another moment at each look', () => {
+    for (const told of ['2036-07-15T10:00:00Z', 'never']) {
+      const [activated] = planAt(seen({ lastActivationTime: told }), NOW);
+      expect(activated?.condition).to.include({
+        lastActivationTime: NOW,
+        submittedTime: '2026-07-14T10:00:00Z',
+      });
+      const [submitted] = planAt(seen({ submittedTime: told }), NOW);
+      expect(submitted?.condition)
+        .to.include({ submittedTime: NOW })
+        .and.not.have.property('lastActivationTime');
+    }
+  });
+
   it('has a job that is to run once end with its first activation', () => {
     const runOnce = { spec: { jobs: [job({ runOnce: true })] } };
     expect(planAt(cronHpa(runOnce), NOW)[0]?.schedule).to.not.equal(undefined);
