@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { conflictWrites } from '#lib/simulator/api-server/faults/conflict-writes.ts';
+import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';
+import { eventually } from '#spec/support/eventually.ts';
+
+const UP = { name: 'up', schedule: '0 0 8 * * *', targetSize: 9 };
+const YEAR_MS = 366 * 86_400_000;
+
+describe('cronHpaController with what is hostile', function () {
+  this.timeout(60_000);
+  let cluster: CronHpaCluster;
+
+  beforeEach(async () => {
+    cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
+    await cluster.deployment('web', 1);
+  });
+  afterEach(() => cluster[Symbol.asyncDispose]());
+
+  /** Lets sockets go on, and what waits for the next attempt, until something holds. */
+  async function holds(condition: () => Promise<boolean>): Promise<void> {
+    let attempts = 0;
+    await eventually(async () => {
+      await cluster.clock.advance(++attempts % 10 === 0 ? 10 : 0);
+      return await condition();
+    });
+  }
+
+  const isSubmitted = async () => (await cluster.status('web')).nextScheduleTime !== undefined;
+  const isDone = async () => (await cluster.status('web')).lastResult === 'Succeed up';
+  const told = (reason: string) => cluster.events.filter((event) => event.startsWith(`web ${reason} `));
+
+  it('lets the API server refuse what has more jobs, longer schedules or more dates than are worth reading', async () => {
+    for (const [jobs, spec] of [
+      [Array.from({ length: 1000 }, (_, index) => ({ ...UP, name: `job-${index}` })), {}],
+      [[{ ...UP, schedule: `0 0 ${'8,'.repeat(200)}9 * * *` }], {}],
+      [[{ ...UP, excludeDates: Array(5000).fill('2026-12-25') }], {}],
+      [[UP], { excludeDates: Array(5000).fill('2026-12-25') }],
+    ] as const) {
+      const refusal = await cluster.cronHpa('web', jobs, { spec }).catch((error: Error) => error.message);
+      expect(refusal).to.match(/Invalid value|Too many|Too long|must have at most/);
+    }
+  });
+
+  it('carries out what is due of an object as large as its definition allows', async () => {
+    const jobs = Array.from({ length: 100 }, (_, index) => ({
+      ...UP,
+      name: `job-${String(index).padStart(59, '0')}`,
+      schedule: `0 ${index % 60} 8 ${Array.from({ length: 80 }, (_, day) => (day % 28) + 1).join(',')} * *`,
+      excludeDates: Array.from({ length: 300 }, () => '30 2 ?'),
+    }));
+    const annotations = { large: 'x'.repeat(200 * 1024) };
+    await cluster.cronHpa('web', jobs, { metadata: { annotations } });
+    await cluster.lead();
+    await holds(isSubmitted);
+    await cluster.clock.advance(60_000);
+    await holds(async () => (await cluster.replicas('web')) === 9);
+    await holds(async () => (await cluster.status('web')).lastResult?.startsWith('Succeed'));
+    expect((await cluster.status('web')).conditions).to.have.length(101);
+    expect(cluster.logger.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+
+  it('follows a clock that is stepped by a year, forward and back, and doubles nothing', async () => {
+    await cluster.cronHpa('web', [UP]);
+    await cluster.lead();
+    await holds(isSubmitted);
+    cluster.clock.stepWall(YEAR_MS);
+    await cluster.clock.advance(5000);
+    await holds(isDone); // what a year has missed is told as one
+    expect(told('Scaled')).to.have.length(1);
+    expect(told('ScheduleMissed')).to.have.length(1);
+    cluster.clock.stepWall(-YEAR_MS);
+    await cluster.clock.advance(5000);
+    await holds(async () => (await cluster.status('web')).nextScheduleTime === '2026-07-15T00:00:00Z');
+    await cluster.api.patch(`${PATHS.deployments}/web`, 'merge', { spec: { replicas: 4 } });
+    expect(told('Scaled')).to.have.length(1);
+    await cluster.clock.advance(60_000); // 08:00 comes once more
+    await holds(async () => (await cluster.replicas('web')) === 9);
+    await holds(async () => told('Scaled').length === 2);
+    expect(cluster.logger.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+
+  it('gives up soon in a storm of conflicts, tells it once, and carries out what is due behind it', async () => {
+    await cluster.cronHpa('web', [UP]);
+    await cluster.lead();
+    await holds(isSubmitted);
+    cluster.setFaults(concerning({ resource: 'deployments' }, conflictWrites(20)));
+    await cluster.clock.advance(60_000);
+    await holds(async () => told('ScalingFailed').length > 0);
+    for (let second = 0; second < 60; second++) {
+      await cluster.clock.advance(1000);
+      await cluster.status('web');
+    }
+    await holds(isDone);
+    expect(await cluster.replicas('web')).to.equal(9);
+    expect(told('ScalingFailed')).to.have.length(1);
+    expect(told('Scaled')).to.have.length(1);
+  });
+
+  it('does the same where it is the status that others keep changing', async () => {
+    await cluster.cronHpa('web', [UP]);
+    await cluster.lead();
+    await holds(isSubmitted);
+    cluster.setFaults(concerning({ resource: 'cronhorizontalpodautoscalers' }, conflictWrites(20)));
+    await cluster.clock.advance(60_000);
+    await holds(isDone);
+    expect(await cluster.replicas('web')).to.equal(9);
+    const errors = cluster.logger.lines.filter(({ level }) => level === 'error');
+    expect(errors.map(({ message }) => message)).to.deep.equal(['Cannot reconcile; it is tried again']);
+  });
+});
