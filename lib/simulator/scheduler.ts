@@ -20,7 +20,7 @@ export class Scheduler {
   readonly #subscription: Disposable;
   readonly #starting = new Set<Disposable>();
   readonly #unbound = new Map<string, KubernetesObject>();
-  #turn = 0;
+  #next = 0;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -49,7 +49,7 @@ export class Scheduler {
     const pod = this.#present(metadata);
     if (!pod || fieldAt(pod, 'spec', 'nodeName')) return;
     const nodes = [...this.#options.nodes()];
-    const node = nodes[this.#turn++ % nodes.length];
+    const node = nodes[this.#next++ % nodes.length];
     if (!node) {
       this.#unbound.set(metadata.uid, pod);
       return;

@@ -3,7 +3,7 @@ import { seededFraction } from '#lib/simulator/seeded.ts';
 /** Chance that falls the same way for the same seed. */
 export class Dice {
   readonly #seed: number;
-  #turn = 0;
+  #count = 0;
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -11,7 +11,7 @@ export class Dice {
 
   /** A number in [0, 1). */
   fraction(): number {
-    return seededFraction(this.#seed, this.#turn++);
+    return seededFraction(this.#seed, this.#count++);
   }
 
   /** A number from one up to another. */

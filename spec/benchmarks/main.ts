@@ -59,7 +59,7 @@ if (help) {
   for (const scenario of scenarios) {
     const results: ScenarioResult[] = [];
     const others: ScenarioResult[] = [];
-    for (let turn = 0; turn < (against ? turns : 1); turn++) {
+    for (let round = 0; round < (against ? turns : 1); round++) {
       if (against) others.push(await run(scenario, against)); // first: who can't be started is known at once
       results.push(await run(scenario, OURS));
     }

@@ -35,7 +35,7 @@ export async function measureFirstRequests(
   stack.defer(() => client.close());
   const results = new Map<FirstRequest, FirstRequestResult>();
   const plan = planFirstRequests(options.kinds, options.formats);
-  for (let turn = 0; turn < options.firsts; turn++) {
+  for (let round = 0; round < options.firsts; round++) {
     for (const together of plan) {
       options.onProgress(`first ${together.map(({ kind, format }) => `${kind.name}, ${format}`).join('; ')}`);
       await untilNextCycle(system, tls, 3 * RESOLUTION_MS);

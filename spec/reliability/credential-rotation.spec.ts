@@ -22,7 +22,7 @@ interface Credentials {
   readonly user: object;
 }
 
-const KINDS: readonly { readonly what: string; readonly make: (turn: number) => Credentials }[] = [
+const KINDS: readonly { readonly what: string; readonly make: (generation: number) => Credentials }[] = [
   { what: 'token', make: token },
   { what: 'client certificate', make: clientCertificate },
 ];
@@ -57,21 +57,21 @@ describe('credentials in files', () => {
   }
 });
 
-function token(turn: number): Credentials {
-  const text = `token-${turn}`;
+function token(generation: number): Credentials {
+  const text = `token-${generation}`;
   return {
     user: { tokenFile: 'token' },
     write: (_cluster, folder) => writeFile(join(folder, 'token'), text),
     accept: ({ authenticator }) => {
       authenticator.setToken(text, { username: METRICS_SERVER_USER });
-      authenticator.revokeToken(`token-${turn - 1}`);
+      authenticator.revokeToken(`token-${generation - 1}`);
     },
   };
 }
 
 /** Of a user of its own, so that it shows whether the previous one is still in use: that user may nothing any more. */
-function clientCertificate(turn: number): Credentials {
-  const commonName = `metrics-server-${turn}`;
+function clientCertificate(generation: number): Credentials {
+  const commonName = `metrics-server-${generation}`;
   return {
     user: { 'client-certificate': 'client.crt', 'client-key': 'client.key' },
     write: async ({ pki }, folder) => {

@@ -53,7 +53,7 @@ describe('a server under load', function () {
   /** Probes ten times over one connection, and gets its responses. */
   async function probe(): Promise<void> {
     using agent = disposable(new Agent({ keepAlive: true }));
-    for (let turn = 0; turn < 10; turn++) {
+    for (let index = 0; index < 10; index++) {
       expect((await system.ask('/livez', { agent: agent.value })).status).to.equal(200);
     }
   }

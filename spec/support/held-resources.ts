@@ -41,7 +41,7 @@ export const collectGarbage: () => void = runInNewContext('gc');
 
 /** Bytes in use once what is garbage has been collected, on and off the JavaScript heap. */
 export async function memoryInUse(): Promise<number> {
-  for (let turn = 0; turn < 3; turn++) {
+  for (let round = 0; round < 3; round++) {
     collectGarbage();
     await new Promise((resolve) => setImmediate(resolve));
   }

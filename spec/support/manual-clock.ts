@@ -88,5 +88,5 @@ export class ManualClock implements Clock {
 
 /** Lets every promise that is already resolved run its continuations, and theirs. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  for (let tick = 0; tick < 3; tick++) await new Promise((resolve) => setImmediate(resolve));
 }

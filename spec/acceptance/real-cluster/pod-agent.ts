@@ -19,7 +19,7 @@ export class PodAgent implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #loop: Promise<void>;
   #failure: Error | undefined;
-  #turn = 0;
+  #next = 0;
 
   constructor(
     client: ControlPlaneClient,
@@ -77,7 +77,7 @@ export class PodAgent implements AsyncDisposable {
 
   async #run(pod: KubernetesObject, path: string): Promise<void> {
     const { name, labels } = pod.metadata;
-    const node = this.#nodes.all[this.#turn++ % this.#nodes.all.length];
+    const node = this.#nodes.all[this.#next++ % this.#nodes.all.length];
     if (!node) throw new Error('Cannot run a pod without nodes');
     await this.#client.create(`${path}/binding`, {
       apiVersion: 'v1',

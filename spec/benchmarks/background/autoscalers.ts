@@ -50,9 +50,9 @@ async function autoscale(
   forMs: number,
 ): Promise<LoadOutcome> {
   const latenciesMs: number[] = [];
-  await pace({ everyMs: EVERY_MS, forMs }, async (turn) => {
-    const target = targets[(turn % AUTOSCALERS) % targets.length];
-    const client = clients[turn % clients.length];
+  await pace({ everyMs: EVERY_MS, forMs }, async (index) => {
+    const target = targets[(index % AUTOSCALERS) % targets.length];
+    const client = clients[index % clients.length];
     if (!target || !client) throw new Error('Cannot scale: there is no app, or no connection');
     const path = pathFor(LIST_BY_LABEL, target);
     const sentMs = performance.now();

@@ -6,13 +6,13 @@ describe('pace', () => {
   it('acts as often as fits, without waiting for what is under way, and lasts as long as it is told', async () => {
     const startMs = performance.now();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const turns: number[] = [];
-    await pace({ everyMs: 5, forMs: 18 }, async (turn) => {
-      turns.push(turn);
-      if (turn === 3) resolve();
+    const indexes: number[] = [];
+    await pace({ everyMs: 5, forMs: 18 }, async (index) => {
+      indexes.push(index);
+      if (index === 3) resolve();
       await promise;
     });
-    expect(turns).to.deep.equal([0, 1, 2, 3]);
+    expect(indexes).to.deep.equal([0, 1, 2, 3]);
     expect(performance.now() - startMs).to.be.at.least(17);
   });
 

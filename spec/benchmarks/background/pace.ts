@@ -9,14 +9,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 export async function pace(
   { everyMs, forMs }: { readonly everyMs: number; readonly forMs: number },
-  act: (turn: number) => Promise<void>,
+  act: (index: number) => Promise<void>,
 ): Promise<void> {
   const startMs = performance.now();
   const actions: Promise<void>[] = [];
   const failures: unknown[] = [];
-  for (let turn = 0; turn * everyMs < forMs && failures.length === 0; turn++) {
-    await sleepUntil(startMs + turn * everyMs);
-    actions.push(act(turn).catch((error: unknown) => void failures.push(error)));
+  for (let index = 0; index * everyMs < forMs && failures.length === 0; index++) {
+    await sleepUntil(startMs + index * everyMs);
+    actions.push(act(index).catch((error: unknown) => void failures.push(error)));
   }
   await Promise.all(actions);
   if (failures.length > 0) throw failures[0];

@@ -30,13 +30,13 @@ export const CHURN_LOAD: BackgroundLoad = {
 /** @param pods all there are; new ones come last */
 async function replaceInTurn(client: Client, pods: ChurningPod[], forMs: number): Promise<LoadOutcome> {
   let requests = 0;
-  await pace({ everyMs: 1000 / PODS_A_SECOND, forMs }, async (turn) => {
+  await pace({ everyMs: 1000 / PODS_A_SECOND, forMs }, async (index) => {
     const next = pods.shift();
     if (!next) return; // all are being replaced right now
     const { namespace, name } = next.metadata;
     const collection = `/api/v1/namespaces/${namespace}/pods`;
     await change(client, 'DELETE', `${collection}/${name}`);
-    const successor = successorOf(next, turn);
+    const successor = successorOf(next, index);
     await change(client, 'POST', collection, successor);
     pods.push(successor);
     requests += 1;
@@ -55,10 +55,10 @@ export interface ChurningPod {
 }
 
 /** A pod like another, of a name that there was not before, and for the scheduler to bind. */
-export function successorOf({ metadata, spec }: ChurningPod, turn: number): ChurningPod {
+export function successorOf({ metadata, spec }: ChurningPod, index: number): ChurningPod {
   const { name, namespace, labels = {} } = metadata;
   return {
-    metadata: { name: `${name.replace(/-churn-\d+$/, '')}-churn-${turn}`, namespace, labels },
+    metadata: { name: `${name.replace(/-churn-\d+$/, '')}-churn-${index}`, namespace, labels },
     spec: { containers: spec.containers.map((container) => ({ name: container.name })) },
   };
 }

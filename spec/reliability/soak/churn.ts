@@ -4,9 +4,9 @@ import { seededFraction } from '#lib/simulator/seeded.ts';
 import type { SimulatedCluster } from '#lib/simulator/start-cluster.ts';
 import { heal, KUBELET_FAULT_CASES } from '../kubelet-fault-cases.ts';
 
-const TURN_MS = 1_000;
-const FAULT_LASTS_TURNS = 20;
-const API_FAULT_EVERY_TURNS = 45;
+const ROUND_MS = 1_000;
+const FAULT_LASTS_ROUNDS = 20;
+const API_FAULT_EVERY_ROUNDS = 45;
 /** Of the nodes, at most this part has a fault at a time. */
 const FAULTY_PART = 1 / 3;
 
@@ -17,11 +17,11 @@ const FAULTY_PART = 1 / 3;
 export class Churn {
   readonly #cluster: SimulatedCluster;
   readonly #seed: number;
-  /** When the faults that nodes have end, in turns. */
+  /** When the faults that nodes have end, in rounds. */
   readonly #faultEnds = new Map<string, number>();
   /** When nodes recovered or came, by the monotonic clock. */
   readonly #healthySinceMs = new Map<string, number>();
-  #turn = 0;
+  #round = 0;
   #faultCount = 0;
 
   constructor(cluster: SimulatedCluster, seed: number) {
@@ -44,16 +44,16 @@ export class Churn {
 
   /** Goes on until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    for (; !signal.aborted; this.#turn++) {
+    for (; !signal.aborted; this.#round++) {
       const mostFaulty = this.#nodeNames().length * FAULTY_PART;
-      const count = Math.ceil(mostFaulty / FAULT_LASTS_TURNS);
+      const count = Math.ceil(mostFaulty / FAULT_LASTS_ROUNDS);
       for (let index = 0; index < count; index++) {
         this.#changePods(index);
         if (this.#faultEnds.size < mostFaulty) await this.#breakNode(index);
       }
       await this.#healNodes();
-      if (this.#turn % API_FAULT_EVERY_TURNS === API_FAULT_EVERY_TURNS - 1) await this.#changeCluster();
-      await sleep(TURN_MS, undefined, { signal }).catch(() => {}); // over
+      if (this.#round % API_FAULT_EVERY_ROUNDS === API_FAULT_EVERY_ROUNDS - 1) await this.#changeCluster();
+      await sleep(ROUND_MS, undefined, { signal }).catch(() => {}); // over
     }
   }
 
@@ -63,7 +63,7 @@ export class Churn {
     if (gone && this.#dice(`deletes ${index}`) < 0.5) this.#cluster.deletePod(gone.namespace, gone.name);
     const home = this.#pick(`node ${index}`, this.#nodeNames());
     if (home !== undefined && this.#dice(`adds ${index}`) < 0.5) {
-      this.#cluster.addPod({ name: `churn-${this.#turn}-${index}`, node: home });
+      this.#cluster.addPod({ name: `churn-${this.#round}-${index}`, node: home });
     }
     const crashing = this.#pick(`crash ${index}`, pods);
     const [container] = crashing?.containers ?? [];
@@ -77,13 +77,13 @@ export class Churn {
     const name = this.#pick(`fault ${index}`, this.#nodeNames());
     const fault = KUBELET_FAULT_CASES[this.#faultCount++ % KUBELET_FAULT_CASES.length];
     if (name === undefined || !fault || this.#faultEnds.has(name)) return;
-    this.#faultEnds.set(name, this.#turn + FAULT_LASTS_TURNS);
+    this.#faultEnds.set(name, this.#round + FAULT_LASTS_ROUNDS);
     await fault.inject(this.#cluster, name);
   }
 
   async #healNodes(): Promise<void> {
-    for (const [name, endTurn] of this.#faultEnds) {
-      if (endTurn > this.#turn) continue;
+    for (const [name, endRound] of this.#faultEnds) {
+      if (endRound > this.#round) continue;
       await heal(this.#cluster, name);
       this.#faultEnds.delete(name);
       this.#healthySinceMs.set(name, performance.now());
@@ -106,7 +106,7 @@ export class Churn {
   }
 
   #dice(what: string): number {
-    return seededFraction(this.#seed, what, this.#turn);
+    return seededFraction(this.#seed, what, this.#round);
   }
 
   #pick<T>(what: string, from: readonly T[]): T | undefined {

@@ -42,8 +42,8 @@ export async function askOn(
   signal: AbortSignal,
   onFailure: (what: string) => void,
 ): Promise<void> {
-  for (let turn = 0; !signal.aborted; turn++) {
-    const { path, accept, encoding } = REQUESTS[turn % REQUESTS.length] ?? { path: PODS };
+  for (let sent = 0; !signal.aborted; sent++) {
+    const { path, accept, encoding } = REQUESTS[sent % REQUESTS.length] ?? { path: PODS };
     const headers = {
       ...(accept === undefined ? {} : { Accept: accept }),
       ...(encoding === undefined ? {} : { 'Accept-Encoding': encoding }),

@@ -135,7 +135,7 @@ describe('Dialer', () => {
     const first = failure(hanging.port);
     await until(clock, () => silent.length === 1);
     const second = failure(healthy.port);
-    for (let turn = 0; turn < 20; turn++) await clock.advance(0); // connected, and waiting for its handshake
+    for (let tick = 0; tick < 20; tick++) await clock.advance(0); // connected, and waiting for its handshake
     await clock.advance(250); // by then the silence is the other kubelet's own
     expect(await second).to.equal('connected');
     await clock.advance(2750);
@@ -167,7 +167,7 @@ describe('Dialer', () => {
       .dial({ host: '127.0.0.1', port: healthy.port }, { signal: aborting.signal })
       .catch((error: Error) => error.message);
     await until(clock, () => healthy.sockets.length === 1 && clock.sleeperCount === 2);
-    for (let turn = 0; turn < 20; turn++) await clock.advance(0); // connected, and waiting
+    for (let tick = 0; tick < 20; tick++) await clock.advance(0); // connected, and waiting
     aborting.abort(new Error('the cycle ended'));
     expect(await dialled).to.equal('the cycle ended');
     await until(clock, () => healthy.openSockets.length === 0);

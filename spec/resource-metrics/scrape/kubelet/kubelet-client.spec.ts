@@ -193,7 +193,7 @@ describe('KubeletClient', () => {
     const failed = system.failure(server.port);
     while (server.sockets[0]?.bytesWritten === 0 || server.sockets.length === 0)
       await system.clock.advance(0);
-    for (let turn = 0; turn < 20; turn++) await system.clock.advance(0);
+    for (let tick = 0; tick < 20; tick++) await system.clock.advance(0);
     await system.clock.advance(10_000);
     expect(await failed).to.equal('no complete response within 10s');
     await until(system.clock, () => server.openSockets.length === 0);
@@ -261,7 +261,7 @@ describe('KubeletClient', () => {
     const failed = system.failure(server.port);
     await until(system.clock, () => server.sockets[0]?.bytesWritten === head.length + chunk.length * chunks);
     await until(system.clock, () => server.sockets[0]?.writableLength === 0);
-    for (let turn = 0; turn < 20; turn++) await system.clock.advance(0);
+    for (let tick = 0; tick < 20; tick++) await system.clock.advance(0);
     expect(((await memoryInUse()) - before) / 2 ** 20).to.be.below(3); // one view a chunk takes 4 MiB and more
     await system.clock.advance(10_000);
     expect(await failed).to.equal('no complete response within 10s');

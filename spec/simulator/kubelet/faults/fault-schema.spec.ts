@@ -41,7 +41,7 @@ describe('faultOf', () => {
     const abort = new AbortController();
     const connected = once(socket, 'connect', { signal: abort.signal }).catch((error) => error.name);
     // Loopback needs microseconds to connect; a few turns of the loop would be enough.
-    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    for (let tick = 0; tick < 100; tick++) await new Promise((resolve) => setImmediate(resolve));
     abort.abort();
     expect(await connected).to.equal('AbortError');
     socket.destroy();
