@@ -1,54 +1,33 @@
-import type { Collection, Collector } from '#lib/collection/collection.ts';
+import type { Collector } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
-import type { Clock } from '#lib/time/clock.ts';
-import type { ClusterReader } from '../authentication/cluster-reader.ts';
-import { containerEnvironment } from '../authentication/container-environment.ts';
 import { ReadScales } from '../follow/read-scales.ts';
 import type { Workloads } from '../follow/workloads.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { periodsOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
-import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';
-import type { TriggerTypes } from '../triggers/trigger-types.ts';
+import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { ActivityLog } from '../values/activity-log.ts';
 import { asksForReplicas, validFallback } from '../values/fallback.ts';
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
+import { KeptPlans, type KeptPlansOptions, REREAD_MS } from './kept-plans.ts';
 import { KeySignal } from './key-signal.ts';
-import { planTriggers } from './plan-triggers.ts';
 import { PushFollowers } from './push-followers.ts';
 import { servedMetrics, servedValues } from './served-metrics.ts';
 
 /** What plans are made and kept with. */
-export interface ScaledObjectPlansOptions {
+export interface ScaledObjectPlansOptions extends KeptPlansOptions {
   readonly objects: Watched & { find(key: string): ScaledObject | undefined };
   /** What has objects planned again: their authentications, their targets. */
   readonly others: readonly Watched[];
   readonly workloads: Workloads;
   readonly scales: Pick<ScaleClient, 'get'>;
-  readonly types: TriggerTypes;
-  readonly reader: ClusterReader;
-  readonly collection: Collection;
   readonly store: MetricStore;
-  readonly clock: Clock;
-  /** Reads the target as it is served, for the environment of its containers. */
-  readonly readTarget: (target: ReturnType<typeof targetOf>, signal: AbortSignal) => Promise<unknown>;
-  /** What authentications of an object were read from, to tell whether they have changed. */
-  readonly authenticationsOf: (object: ScaledObject) => readonly unknown[];
-}
-
-interface Kept {
-  readonly plan: PlannedObject;
-  readonly authentications: readonly unknown[];
 }
 
 /** While there are replicas, sources are asked as often as HPAs would ask. */
 const HPA_SYNC_MS = 15_000;
-/** Credentials may change without telling. */
-const REREAD_MS = 300_000;
-/** After a failure they are read again, but not more often than this. */
-const REREAD_FAILED_MS = 15_000;
 /** A source that is not asked any more, for whatever reason, has no value any more. */
 const VALID_INTERVALS = 3;
 
@@ -58,7 +37,7 @@ const VALID_INTERVALS = 3;
  */
 export class ScaledObjectPlans implements Disposable {
   readonly #options: ScaledObjectPlansOptions;
-  readonly #plans = new Map<string, Kept>();
+  readonly #plans: KeptPlans;
   readonly #stale = new KeySignal();
   readonly #listeners = new Map<string, () => void>();
   readonly #pushes: PushFollowers;
@@ -70,13 +49,14 @@ export class ScaledObjectPlans implements Disposable {
 
   constructor(options: ScaledObjectPlansOptions) {
     this.#options = options;
+    this.#plans = new KeptPlans(options);
     this.#pushes = new PushFollowers(options);
     this.#scales = new ReadScales(options);
   }
 
   /** The plan of an object as it is now; `undefined` while there is none of this generation. */
   find(key: string, { metadata }: ScaledObject): PlannedObject | undefined {
-    const plan = this.#plans.get(key)?.plan;
+    const plan = this.#plans.find(key);
     return plan?.uid === metadata.uid && plan?.generation === metadata.generation ? plan : undefined;
   }
 
@@ -103,7 +83,7 @@ export class ScaledObjectPlans implements Disposable {
   }
 
   controller(): Controller {
-    const { objects, others } = this.#options;
+    const { objects, others, authenticationsOf } = this.#options;
     return {
       name: 'scaledobject-collectors',
       watches: [objects, ...others, this.#stale],
@@ -113,63 +93,14 @@ export class ScaledObjectPlans implements Disposable {
           this.#drop(key);
           return {};
         }
-        const kept = await this.#current(key, object, signal);
-        this.#collect(key, object, kept.plan);
+        const plan = await this.#plans.current(key, object, signal);
+        this.#collect(key, object, plan);
         this.changed.tell(key);
-        if (planError(kept.plan)) this.#failedCounts.set(key, this.failedCount(key) + 1);
-        if (planError(kept.plan)) return { requeueAfterMs: periodsOf(object).pollingMs };
-        return kept.authentications.length > 0 ? { requeueAfterMs: REREAD_MS } : {};
+        if (planError(plan)) this.#failedCounts.set(key, this.failedCount(key) + 1);
+        if (planError(plan)) return { requeueAfterMs: periodsOf(object).pollingMs };
+        return authenticationsOf(object).length > 0 ? { requeueAfterMs: REREAD_MS } : {};
       },
     };
-  }
-
-  async #current(key: string, object: ScaledObject, signal: AbortSignal): Promise<Kept> {
-    const known = this.#plans.get(key);
-    const authentications = this.#options.authenticationsOf(object);
-    if (known && this.#isCurrent(known, object, authentications)) return known;
-    const { clock } = this.#options;
-    const plannedAtMs = clock.monotonicMs();
-    const { uid, generation } = object.metadata;
-    const planned = await this.#plan(object, signal);
-    const isSame = known && isOf(known, object, authentications);
-    const triggers = isSame ? keepGood(known.plan.triggers, planned) : planned;
-    const kept = { plan: { uid, generation, triggers, plannedAtMs }, authentications };
-    this.#plans.set(key, kept);
-    return kept;
-  }
-
-  #isCurrent(kept: Kept, object: ScaledObject, now: readonly unknown[]): boolean {
-    const { plan } = kept;
-    if (!isOf(kept, object, now) || planError(plan)) return false;
-    const ageMs = this.#options.clock.monotonicMs() - plan.plannedAtMs;
-    return now.length === 0 || ageMs < REREAD_FAILED_MS || (ageMs < REREAD_MS && !this.#isFailing(object));
-  }
-
-  #isFailing({ metadata: { namespace, name } }: ScaledObject): boolean {
-    const key = `${namespace}/${name}`;
-    const { collection } = this.#options;
-    const metrics = this.#plans.get(key)?.plan.triggers.flatMap((trigger) => trigger.metrics) ?? [];
-    return metrics.some(({ metricName }) => collection.failure(key, metricName));
-  }
-
-  async #plan(object: ScaledObject, signal: AbortSignal): Promise<readonly PlannedTrigger[]> {
-    const { types, reader, readTarget } = this.#options;
-    const { spec, metadata } = object;
-    const namespace = metadata.namespace ?? '';
-    let workload: Promise<unknown> | undefined;
-    const environment = async (containerName = spec.scaleTargetRef.envSourceContainerName ?? '') => {
-      workload ??= readTarget(targetOf(object), signal);
-      return await containerEnvironment(
-        await workload,
-        containerName,
-        reader.environmentOf(namespace, signal),
-      );
-    };
-    return await planTriggers(spec.triggers, {
-      ...{ objectKind: 'ScaledObject', objectName: metadata.name, namespace },
-      hasFormula: Boolean(spec.advanced?.scalingModifiers?.formula),
-      ...{ types, reader, environment, signal },
-    });
   }
 
   #collect(key: string, object: ScaledObject, plan: PlannedObject): void {
@@ -200,11 +131,11 @@ export class ScaledObjectPlans implements Disposable {
     const listener = () => {
       this.changed.tell(key);
       const object = this.#options.objects.find(key);
-      const kept = this.#plans.get(key);
-      if (object && kept) this.#note(key, object, kept.plan);
-      if (object) this.#readScale(key, object);
-      if (object && kept && !this.#isCurrent(kept, object, this.#options.authenticationsOf(object)))
-        this.#stale.tell(key);
+      const plan = this.#plans.find(key);
+      if (!object || !plan) return;
+      this.#note(key, object, plan);
+      this.#readScale(key, object);
+      if (!this.#plans.isCurrent(key, object)) this.#stale.tell(key);
     };
     this.#listeners.set(key, listener);
     return listener;
@@ -215,7 +146,7 @@ export class ScaledObjectPlans implements Disposable {
     const target = targetOf(object);
     const fallback = validFallback(object);
     if (!fallback || !asksForReplicas(fallback) || this.#options.workloads.follows(target)) return;
-    if (this.#isFailing(object)) this.#scales.read(key, target);
+    if (this.#plans.isFailing(key)) this.#scales.read(key, target);
   }
 
   #note(key: string, object: ScaledObject, plan: PlannedObject): void {
@@ -227,7 +158,7 @@ export class ScaledObjectPlans implements Disposable {
   /** What an HPA is told of a metric at this moment. */
   #values(key: string, metricName: string): readonly MetricValue[] {
     const object = this.#options.objects.find(key);
-    const plan = this.#plans.get(key)?.plan;
+    const plan = this.#plans.find(key);
     if (!object || !plan) return [];
     const target = targetOf(object);
     const workload = this.#options.workloads.find(target);
@@ -257,21 +188,4 @@ export class ScaledObjectPlans implements Disposable {
     this.#failedCounts.delete(key);
     if (this.#plans.delete(key)) this.changed.tell(key);
   }
-}
-
-/** Whether a plan was made of an object as it is now, and of authentications as they are now. */
-function isOf({ plan, authentications }: Kept, { metadata }: ScaledObject, now: readonly unknown[]): boolean {
-  if (plan.uid !== metadata.uid || plan.generation !== metadata.generation) return false;
-  return authentications.length === now.length && authentications.every((one, index) => one === now[index]);
-}
-
-/** What could be planned once and cannot just now stays as it was: its source is away, and failures go on to count. */
-function keepGood(
-  before: readonly PlannedTrigger[],
-  now: readonly PlannedTrigger[],
-): readonly PlannedTrigger[] {
-  return now.map((trigger, index) => {
-    const known = before[index];
-    return trigger.error && known && !known.error ? known : trigger;
-  });
 }
