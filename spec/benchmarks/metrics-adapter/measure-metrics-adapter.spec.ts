@@ -14,10 +14,10 @@ describe('measureMetricsAdapter', function () {
     );
     expect(result.asked.distinctQueries).to.equal(12 + 3);
     expect(result.asked.queries)
-      .to.be.greaterThan(15)
+      .to.be.greaterThan(0)
       .and.at.most(15 * 4);
     expect(result.asked.pods)
-      .to.be.greaterThan(24)
+      .to.be.greaterThan(0)
       .and.at.most(24 * 4);
     expect(result.requests.map(({ what }) => what)).to.have.length(5);
     for (const { requests, medianMs, p99Ms } of result.requests) {

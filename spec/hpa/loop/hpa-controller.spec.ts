@@ -61,7 +61,7 @@ describe('hpaController', function () {
     await annotate({ 'platform.stke/resync-period': '5s' });
     await cluster.passes(() => cluster.metrics.asked.length === 2);
     await cluster.elapse(20);
-    expect(cluster.metrics.asked.length).to.be.within(6, 7);
+    expect(cluster.metrics.asked.length).to.be.within(5, 7); // the first of the four may share what was just read
     const before = cluster.metrics.asked.length;
     await annotate({ 'platform.stke/resync-period': '1ms' });
     await cluster.passes(() => cluster.events.some((event) => event.startsWith('web InvalidResyncPeriod')));
