@@ -10,7 +10,8 @@ import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 export function appliedStatus(object: KubernetesObject, fieldManager: string): unknown {
   const entries = propertyOf(object.metadata, 'managedFields');
   if (!Array.isArray(entries)) return undefined;
-  const fields = propertyOf(fieldsOf(entries, fieldManager, 'status'), 'f:status');
+  const ours = fieldsOf(entries, fieldManager, 'status') ?? fieldsOf(entries, fieldManager, undefined); // before Kubernetes 1.22
+  const fields = propertyOf(ours, 'f:status');
   return fields === undefined ? {} : extract(propertyOf(object, 'status'), fields);
 }
 

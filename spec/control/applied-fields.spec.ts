@@ -42,9 +42,13 @@ describe('appliedStatus', () => {
 
   it('finds nothing that is ours where another manager, an update, or another subresource has it', () => {
     const fields = { 'f:size': {} };
-    for (const entry of [{ manager: 'them' }, { operation: 'Update' }, { subresource: undefined }]) {
+    for (const entry of [{ manager: 'them' }, { operation: 'Update' }, { subresource: 'scale' }]) {
       expect(of(fields, entry)).to.deep.equal({});
     }
+  });
+
+  it('finds what is ours where the object does not tell by which subresource, as before Kubernetes 1.22', () => {
+    expect(of({ 'f:size': {} }, { subresource: undefined })).to.deep.equal({ size: 3 });
   });
 
   it('does not know where the object does not tell whose its fields are', () => {

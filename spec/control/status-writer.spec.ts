@@ -107,6 +107,23 @@ describe('StatusWriter', () => {
     expect(await over.writeOver(after, { ...status, selector: null })).to.equal(after);
   });
 
+  it('writes nothing where nothing changed with Kubernetes 1.20, which does not tell by which subresource', async () => {
+    const scenario = { nodes: 0, kubernetesMinor: 20 };
+    await using old = await startSimulatedApiServer({ definitions: [DEFINITION], scenario });
+    await using api = new ApiClient({ access: await old.access(), clock: old.clock, userAgent: 'spec' });
+    const resource = { ...served.widgets.resource, group: 'example.com' };
+    const client = new ResourceClient<Widget>({ api, resource });
+    const made = await client.create({ metadata: NAME, spec: { colour: 'red' } });
+    const over = new StatusWriter<object, Widget>({ client, fieldManager: 'spec' });
+    const after = await over.write(made, { replicas: 3 });
+    expect(JSON.stringify(after.metadata)).to.contain('"managedFields"').and.not.contain('"subresource"');
+    expect(await over.write(after, { replicas: 3 })).to.equal(after);
+    const other = new StatusWriter<object, Widget>({ client, fieldManager: 'other' });
+    const both = await other.write(after, { selector: 'a=b' });
+    expect(await over.write(both, { replicas: 3 })).to.equal(both);
+    expect((await over.write(both, { replicas: 4 })).status).to.deep.equal({ replicas: 4, selector: 'a=b' });
+  });
+
   describe('writeOver', () => {
     it('writes over the status that it follows from, whatever else of the object has changed', async () => {
       const first = await writer.writeOver(widget, { size: 3 });

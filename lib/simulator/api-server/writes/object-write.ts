@@ -25,12 +25,19 @@ export interface ObjectWrite {
   readonly options: WriteOptions;
 }
 
+/** The first minor of Kubernetes 1 that tells by which subresource fields were set. */
+const FIRST_WITH_SUBRESOURCES = 22;
+
 /** As whom a write manages what it sets. */
-export function managerOf({ type, target, options }: ObjectWrite, operation: Manager['operation']): Manager {
+export function managerOf(
+  { type, target: { subresource }, context, options }: ObjectWrite,
+  operation: Manager['operation'],
+): Manager {
+  const isTold = subresource !== undefined && context.minor >= FIRST_WITH_SUBRESOURCES;
   return {
     manager: options.fieldManager,
     operation,
     apiVersion: groupVersion(type),
-    ...(target.subresource === undefined ? {} : { subresource: target.subresource }),
+    ...(isTold ? { subresource } : {}),
   };
 }
