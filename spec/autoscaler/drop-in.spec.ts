@@ -22,7 +22,7 @@ const VALUE = '/apis/custom.metrics.k8s.io/v1beta1/namespaces/default/scalingsch
 describe("the autoscaler, with the arguments of kube-metrics-adapter's Deployment", function () {
   this.timeout(120_000);
 
-  it('serves a metric, and counts it under the names of kube-metrics-adapter', async () => {
+  it('serves a metric, describes its API, and counts under the names of kube-metrics-adapter', async () => {
     await using stack = new AsyncDisposableStack();
     const port = await freePort();
     const system: AutoscalerSystem = stack.use(
@@ -49,6 +49,10 @@ describe("the autoscaler, with the arguments of kube-metrics-adapter's Deploymen
     });
     const [item] = JSON.parse(served).items;
     expect(item).to.deep.include({ metricName: 'load', value: '1k' });
+    for (const version of ['custom.metrics.k8s.io/v1beta1', 'external.metrics.k8s.io/v1beta1']) {
+      const { paths } = JSON.parse(await get(`/openapi/v3/apis/${version}`));
+      expect(Object.keys(paths)).to.deep.equal([`/apis/${version}/`]); // docs/metrics.md says so
+    }
     expect(await get('/metrics')).to.match(/^kube_metrics_adapter_collections_success [1-9]/m);
   });
 });
