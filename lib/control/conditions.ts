@@ -45,13 +45,6 @@ export function withCondition(
   return conditions.map((one) => (one === before ? after : one));
 }
 
-/** The conditions without one of them; the same array where it is not there. */
-export function withoutCondition(conditions: readonly Condition[], type: string): readonly Condition[] {
-  return conditions.some((one) => one.type === type)
-    ? conditions.filter((one) => one.type !== type)
-    : conditions;
-}
-
 /** A moment as the Kubernetes API writes it, in whole seconds. */
 export function formatTime(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;

@@ -2,7 +2,7 @@ import type { NewObject } from './objects/kubernetes-object.ts';
 import { type ClusterPki, FRONT_PROXY_NAME } from './pki/cluster-pki.ts';
 
 /** The config map in kube-system from which aggregated servers learn whom to believe. */
-export const AUTHENTICATION_CONFIG_MAP = 'extension-apiserver-authentication';
+const AUTHENTICATION_CONFIG_MAP = 'extension-apiserver-authentication';
 
 /** That config map, as the API server writes it at its start. */
 export function authenticationConfigMap(pki: ClusterPki): NewObject {

@@ -77,7 +77,7 @@ const grant = z.strictObject({
 });
 
 /** What a simulated cluster is made of; every field has a default, and an unknown one is an error. */
-export const scenarioSchema = z.strictObject({
+const scenarioSchema = z.strictObject({
   /** Two clusters of one seed have the same pods under the same loads. */
   seed: z.number().int().default(1),
   /** Which Kubernetes 1 the API server behaves like: what it serves differs, as versions of autoscaling. */

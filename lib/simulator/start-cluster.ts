@@ -2,7 +2,6 @@ import type { ClusterOptions } from './cluster-options.ts';
 import { parseScenario, type ScenarioInput } from './scenario.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 
-export type { ClusterOptions, MetricsServerAddress } from './cluster-options.ts';
 export type { SimulatedCluster };
 
 /**

@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import {
-  type Condition,
-  type FoundCondition,
-  withCondition,
-  withoutCondition,
-} from '#lib/control/conditions.ts';
+import { type Condition, type FoundCondition, withCondition } from '#lib/control/conditions.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const READY: FoundCondition = { type: 'Ready', status: 'True', reason: 'Scheduled', message: 'all is well' };
@@ -45,13 +40,5 @@ describe('withCondition', () => {
     const cut = withCondition([], long, NOON);
     expect(cut[0]?.message).to.have.length(32_768);
     expect(withCondition(cut, long, NOON + 60_000)).to.equal(cut);
-  });
-});
-
-describe('withoutCondition', () => {
-  it('takes away the one that is meant', () => {
-    const conditions = withCondition(withCondition([], READY, NOON), { ...READY, type: 'Other' }, NOON);
-    expect(withoutCondition(conditions, 'Ready').map(({ type }) => type)).to.deep.equal(['Other']);
-    expect(withoutCondition(conditions, 'None')).to.equal(conditions);
   });
 });

@@ -40,7 +40,7 @@ function serveAggregated(context: ApiContext, groups: readonly ApiGroup[]): void
  *
  * @param serverAddress host and port; the host may be empty
  */
-export function apiGroupList(groups: readonly ApiGroup[], serverAddress: string): Document {
+function apiGroupList(groups: readonly ApiGroup[], serverAddress: string): Document {
   const discovered = groups.map((group) => ({ group, serverAddress }));
   return documentOf(discovered, API_GROUP_LIST, { kind: 'APIGroupList', apiVersion: '' });
 }

@@ -20,7 +20,7 @@ export interface RequestSelectors {
 export const MAX_SELECTOR_BYTES = 16 * 1024;
 
 /** How many requirements it may have. */
-export const MAX_REQUIREMENTS = 500;
+const MAX_REQUIREMENTS = 500;
 
 /** The selectors of a request that has none. */
 export const NO_SELECTORS: RequestSelectors = {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** So many requests of one HTTP/1.1 connection may wait for their responses; clients that pipeline at all send a few. */
-export const MAX_PIPELINED = 100;
+const MAX_PIPELINED = 100;
 
 const underWay = new WeakMap<Socket, number>();
 

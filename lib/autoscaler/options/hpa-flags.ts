@@ -4,7 +4,7 @@ import { AUTO_MIN_MODES, AUTO_MIN_REPLICAS } from '#lib/hpa/auto-min/auto-min-se
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** The feature gates of Kubernetes' HPA controller that change decisions, and their defaults in Kubernetes 1.34. */
-export const HPA_FEATURE_GATES = { HPAConfigurableTolerance: false, PodLevelResources: true } as const;
+const HPA_FEATURE_GATES = { HPAConfigurableTolerance: false, PodLevelResources: true } as const;
 
 /** One of them. */
 export type HpaFeatureGate = keyof typeof HPA_FEATURE_GATES;

@@ -146,7 +146,7 @@ export function tlsFolders(
 }
 
 /** The values of `NAME=VALUE`. @throws {FlagError} when two have one name */
-export function byName(flag: string, entries: readonly string[]): ReadonlyMap<string, string> {
+function byName(flag: string, entries: readonly string[]): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of entries.flatMap((entry) => [splitEntry(entry) ?? []])) {
     if (name === undefined || value === undefined) continue;

@@ -114,7 +114,7 @@ export function splitEntry(entry: string): readonly [name: string, value: string
 }
 
 /** The rule that the first wrong one of entries breaks. */
-export function firstBroken(
+function firstBroken(
   entries: readonly string[],
   form: string,
   ruleBroken: (value: string) => string | undefined,

@@ -36,7 +36,7 @@ export function permissionsCheck<C extends ApiContext>(options: PermissionsOptio
 }
 
 /** Makes the finding that a permission is missing, with the commands that grant it. */
-export function missingPermission(
+function missingPermission(
   permission: Permission,
   {
     program,

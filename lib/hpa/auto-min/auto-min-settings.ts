@@ -7,8 +7,8 @@ export const AUTO_MIN_MODES = ['recommend', 'apply', 'never'] as const satisfies
 /** What an HPA says of its minReplicas that follow the week. */
 export const AUTO_MIN_REPLICAS = 'autoscaling.stke.com/auto-min-replicas';
 /** Its bounds. Above the minimum that there is goes only an HPA that names a highest one. */
-export const AUTO_MIN_LOWEST = `${AUTO_MIN_REPLICAS}-lowest`;
-export const AUTO_MIN_HIGHEST = `${AUTO_MIN_REPLICAS}-highest`;
+const AUTO_MIN_LOWEST = `${AUTO_MIN_REPLICAS}-lowest`;
+const AUTO_MIN_HIGHEST = `${AUTO_MIN_REPLICAS}-highest`;
 
 /** What counts for one HPA. */
 export interface AutoMinSettings {

@@ -6,7 +6,7 @@ import { objectTime } from '../status/timestamp.ts';
 import type { OtherController } from '../told/decision-log.ts';
 
 /** The condition of an HPA that another controller acts on. */
-export const CONTROLLED_ELSEWHERE = 'ControlledElsewhere';
+const CONTROLLED_ELSEWHERE = 'ControlledElsewhere';
 
 /** Says that another controller acts on an HPA, and that this one does not while it does. */
 export function actedOnElsewhere(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ClusterCredentials, ClusterSource } from './cluster-access.ts';
 
 /** Where the kubelet mounts a pod's service account. */
-export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
+const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** What a pod is told of its API server. */
 export interface InClusterEnvironment {

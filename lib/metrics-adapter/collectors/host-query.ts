@@ -2,7 +2,7 @@
 const HOST = /^(?:\*\.)?[a-zA-Z0-9_-][a-zA-Z0-9_.-]{0,252}$/;
 
 /** Whether a text is a host. */
-export function isHost(text: string): boolean {
+function isHost(text: string): boolean {
   return HOST.test(text);
 }
 

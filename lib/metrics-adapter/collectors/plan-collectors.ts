@@ -137,7 +137,7 @@ function subjectOf({
 }
 
 /** Tells metrics of one HPA apart: two of the same name may differ in their selectors or objects. */
-export function keyOfMetric({ type, name, matchLabels, describedObject }: HpaMetric): string {
+function keyOfMetric({ type, name, matchLabels, describedObject }: HpaMetric): string {
   const labels = Object.entries(matchLabels).sort(([a], [b]) => (a < b ? -1 : 1));
   const { apiVersion = '', kind = '', name: object = '' } = describedObject ?? {};
   return JSON.stringify([type, name, labels, apiVersion, kind, object]);

@@ -12,7 +12,7 @@ export class ExcessiveResponse extends Error {
 }
 
 /** Many times what a node can run. */
-export const MOST_CONTAINERS = 50_000;
+const MOST_CONTAINERS = 50_000;
 
 /** Counts the pods and containers of one response. */
 export class ContainerCount {

@@ -56,7 +56,7 @@ const FLAPPING_START_MS = 1000;
 const MOST_READINGS = 8;
 
 /** A kubelet that has given one and the same sample for this long has stopped sampling, and the sample says little of now. */
-export const STUCK_SAMPLE_MS = 300_000;
+const STUCK_SAMPLE_MS = 300_000;
 
 /**
  * The history with one more reading.

@@ -70,7 +70,7 @@ export function targetName({ kind, namespace, name }: ScaleTarget): string {
 }
 
 /** Takes what is kept of a workload. */
-export function workloadOf(value: unknown): Workload {
+function workloadOf(value: unknown): Workload {
   const spec = propertyOf(value, 'spec');
   const replicas = propertyOf(spec, 'replicas');
   const ready = propertyOf(propertyOf(value, 'status'), 'readyReplicas');

@@ -17,9 +17,7 @@ export interface FoundPod extends KubernetesObject {
 }
 
 /** How a Job has ended, and when; `undefined` while it has not. */
-export function endOf({
-  status,
-}: FoundJob): { readonly isComplete: boolean; readonly atMs: number } | undefined {
+function endOf({ status }: FoundJob): { readonly isComplete: boolean; readonly atMs: number } | undefined {
   const end = status?.conditions?.find(
     ({ type, status: is }) => (type === 'Complete' || type === 'Failed') && is === 'True',
   );

@@ -56,7 +56,7 @@ export function cronTrigger({ clock }: { readonly clock: Clock }): Trigger {
  * Whether a moment is in the window: its end comes before its next start. One that never starts is never in it, and one
  * that never ends is from its start on.
  */
-export function isInWindow(startsAt: Schedule, endsAt: Schedule, nowMs: number): boolean {
+function isInWindow(startsAt: Schedule, endsAt: Schedule, nowMs: number): boolean {
   const startMs = startsAt.next(nowMs);
   const endMs = endsAt.next(nowMs);
   if (startMs === undefined && startsAt.previous(nowMs + 1) === undefined) return false;

@@ -105,15 +105,6 @@ export function pathTo(path: string, element: string): string {
   return path === '' ? element : `${path}${SEPARATOR}${element}`;
 }
 
-/** Those paths of a set that are at or below one of some places. */
-export function below(set: FieldSet, places: readonly string[]): FieldSet {
-  return new Set(
-    [...set].filter((path) =>
-      places.some((place) => path === place || path.startsWith(`${place}${SEPARATOR}`)),
-    ),
-  );
-}
-
 /** The set as `metadata.managedFields[].fieldsV1` has it. */
 export function toFieldsV1(set: FieldSet): Readonly<Record<string, unknown>> {
   const root: Tree = {};

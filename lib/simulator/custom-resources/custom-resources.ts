@@ -8,7 +8,7 @@ import type { ResourceRegistry } from '../resources/resource-registry.ts';
 import { customResourceTypes } from './custom-resource-types.ts';
 
 /** Where the store keeps CustomResourceDefinitions. */
-export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
+const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 
 const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 

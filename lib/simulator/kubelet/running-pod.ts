@@ -10,7 +10,7 @@ export interface RunningPod {
 }
 
 /** The pause container that every pod has beside its own. */
-export const SANDBOX_MEMORY_BYTES = 901_120;
+const SANDBOX_MEMORY_BYTES = 901_120;
 
 /** CPU time of all of a pod's containers, in core-nanoseconds. */
 export function podCoreNanoseconds(pod: RunningPod, atMs: number): number {

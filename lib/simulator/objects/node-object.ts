@@ -16,7 +16,7 @@ export interface NodeFacts {
 }
 
 /** The kubelet version that nodes claim to run. */
-export const KUBELET_VERSION = 'v1.34.2';
+const KUBELET_VERSION = 'v1.34.2';
 
 /** A Node as its kubelet and the node controller have written it. */
 export function nodeObject(facts: NodeFacts): NewObject {

@@ -73,7 +73,7 @@ export class RedisServers implements Disposable {
 }
 
 /** Tells servers, and who asks them, apart; holds no secret. */
-export function serverKey(server: RedisServerOptions): string {
+function serverKey(server: RedisServerOptions): string {
   const { host, port, database, username, password, tls } = server;
   return JSON.stringify([host, port, database, digestOf([username, password, tls ?? null])]);
 }

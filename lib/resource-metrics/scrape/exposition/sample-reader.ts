@@ -1,7 +1,7 @@
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 
 /** Several times as many as the containers of the largest node have, which take eight at most. */
-export const MOST_LINES = 1_000_000;
+const MOST_LINES = 1_000_000;
 
 const [TAB, CARRIAGE_RETURN, SPACE] = [0x09, 0x0d, 0x20];
 const [QUOTE, HASH, COMMA, MINUS, DIGIT_0, DIGIT_9, EQUALS, BACKSLASH, OPENING, CLOSING] = [

@@ -25,7 +25,7 @@ export function kubeletIdentityError(
 }
 
 /** A good certificate, but of somebody else. */
-export class KubeletIdentityError extends Error {
+class KubeletIdentityError extends Error {
   readonly code = CERT_OF_ANOTHER_NAME;
 }
 

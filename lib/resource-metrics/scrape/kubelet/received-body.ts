@@ -3,7 +3,7 @@ import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.
 import type { ResponseMemory, ResponseMemoryListener, ResponseShare } from './response-memory.ts';
 
 /** Longer than the responses of nearly all kubelets. */
-export const USUAL_RESPONSE_BYTES = 256 * 1024;
+const USUAL_RESPONSE_BYTES = 256 * 1024;
 
 const FIRST_CAPACITY_BYTES = 16 * 1024;
 

@@ -2,7 +2,7 @@ import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What responses of more than the usual length hold together, but for the one that came first. */
-export const SHARED_BYTES = 32 * 1024 * 1024;
+const SHARED_BYTES = 32 * 1024 * 1024;
 
 /** How often is looked who is silent while others wait: who was at two looks in succession gives up its place. */
 const LOOK_INTERVAL_MS = 250;

@@ -5,7 +5,7 @@ import type { ApiFault } from './api-fault.ts';
 export type LineRewriter = (line: string) => readonly string[];
 
 /** Has what every watch says rewritten, by a rewriter of its own. */
-export function rewriteWatches(rewriterFor: () => LineRewriter): ApiFault {
+function rewriteWatches(rewriterFor: () => LineRewriter): ApiFault {
   return {
     serve: async ({ verb, response }, { next }) => {
       if (verb === 'watch') rewriteLines(response, rewriterFor());

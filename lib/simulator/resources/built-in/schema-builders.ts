@@ -24,7 +24,7 @@ export function flag(description: string, more: Partial<Schema> = {}): Schema {
   return { description, type: 'boolean', ...more };
 }
 
-export function time(description: string): Schema {
+function time(description: string): Schema {
   return { description, type: 'string', format: 'date-time', nullable: true };
 }
 

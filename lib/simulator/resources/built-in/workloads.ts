@@ -112,7 +112,7 @@ const jobSchema = kind('Job represents the configuration of a single job.', {
 });
 
 /** How workloads that have `spec.replicas` scale. */
-export const REPLICAS_SCALE: ScaleFields = {
+const REPLICAS_SCALE: ScaleFields = {
   replicas: (workload) => {
     const replicas = fieldAt(workload, 'spec', 'replicas');
     return typeof replicas === 'number' ? replicas : 1;
