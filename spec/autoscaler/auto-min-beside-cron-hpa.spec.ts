@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { versionInfo } from '#lib/version.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { startMetricsApis } from '#spec/support/metrics-apis.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const CRD_FILE = 'manifests/crds/cron-horizontal-pod-autoscaler.yaml';
+const QUEUE = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue';
+const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
+
+describe('a minReplicas that follows the week, beside Cron-HPA', function () {
+  this.timeout(60_000);
+
+  for (const [what, scaleTargetRef] of [
+    ['the target', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }],
+    ['the HPA', { apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', name: 'web' }],
+  ] as const) {
+    it(`is not looked for while the window of a Cron-HPA of ${what} is open`, async () => {
+      await using server = await startSimulatedApiServer({
+        clock: new ManualClock(Date.UTC(2026, 0, 1, 2)), // a day is judged within an hour after its midnight
+        definitions: [parse(readFileSync(CRD_FILE, 'utf8'))],
+      });
+      await using metrics = await startMetricsApis(server.cluster);
+      metrics.responses.set(QUEUE, { items: [{ metricName: 'queue', value: '20' }] });
+      const create = async (path: string, body: object) => {
+        const response = await server.client.post(path, body);
+        expect(response.status, JSON.stringify(response.body)).to.equal(201);
+      };
+      const labels = { app: 'web' };
+      const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } };
+      await create('/apis/apps/v1/namespaces/default/deployments', {
+        ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
+        spec: { replicas: 2, selector: { matchLabels: labels }, template },
+      });
+      const target = { type: 'AverageValue', averageValue: '10' };
+      await create('/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers', {
+        ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'web' } },
+        spec: {
+          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+          maxReplicas: 9,
+          metrics: [{ type: 'External', external: { metric: { name: 'queue' }, target } }],
+        },
+      });
+      await create(CRON_HPAS, {
+        apiVersion: 'autoscaling.stke.com/v1beta1',
+        kind: 'CronHorizontalPodAutoscaler',
+        metadata: { name: 'evenings' },
+        spec: { scaleTargetRef, jobs: [{ name: 'up', schedule: '0 0 29 2 *', targetSize: 3 }] },
+      });
+      const commandLine = parseAutoscalerOptions([
+        ...['--bind-address=127.0.0.1', '--secure-port=0', '--controllers=hpa,cronhpa'],
+        ...['--authorization-always-allow-paths=*', `--cert-dir=${join(dirname(server.kubeconfig), 'a')}`],
+      ]);
+      if (commandLine.kind !== 'run') throw new Error('It is to run');
+      await keepsUp(true);
+      await using autoscaler = await startAutoscaler(commandLine.options, {
+        ...{ access: await server.access(), clock: server.clock, identity: 'a' },
+        ...{ logger: new RecordingLogger(), version: versionInfo(process) },
+      });
+      const url = `https://127.0.0.1:${autoscaler.address.port}/debug/hpa?namespace=default&name=web&format=text`;
+      const text = async () => (await requestHttps(url, { rejectUnauthorized: false })).body;
+      const isLeftAlone = async () =>
+        (await text()).includes('left alone while a Cron-HPA holds up the target');
+      const passes = async (holds: () => Promise<boolean>) =>
+        await eventually(async () => {
+          await server.clock.advance(1000);
+          return await holds();
+        });
+      await passes(isLeftAlone);
+      await server.clock.advance(60_000);
+      await passes(isLeftAlone);
+      await keepsUp(false);
+      await passes(async () => (await text()).includes('minReplicas by the week: stays 1: '));
+
+      async function keepsUp(scaleUpKeepWindow: boolean): Promise<void> {
+        const { status } = await server.client.patch(`${CRON_HPAS}/evenings/status`, 'merge', {
+          status: { scaleUpKeepWindow },
+        });
+        expect(status).to.equal(200);
+      }
+    });
+  }
+});
