@@ -24,6 +24,28 @@ describe('apiErrorOf', () => {
     expect(apiErrorOf('', { statusCode: 503, body: '', retryAfter }).retryAfterMs).to.equal(undefined);
   });
 
+  it('knows no delay when the header is negative or no number, and an endless one when it is huge', () => {
+    for (const retryAfter of [
+      '-5',
+      '',
+      ' ',
+      '1e9',
+      '0x10',
+      '5, 7',
+      'soon',
+      'NaN',
+      'Infinity',
+      `${'1'.repeat(16_000)}s`,
+    ])
+      expect(apiErrorOf('', { statusCode: 429, body: '', retryAfter }).retryAfterMs, retryAfter).to.equal(
+        undefined,
+      );
+    const retryAfter = '9'.repeat(16_000); // clients wait for no more than they have set themselves
+    expect(apiErrorOf('', { statusCode: 429, body: '', retryAfter }).retryAfterMs).to.equal(
+      Number.POSITIVE_INFINITY,
+    );
+  });
+
   it('makes do with a response that is no Status', () => {
     for (const body of ['', '[]', 'null', '{"kind":"Status","message":7}', '{"kind":"Pod","message":"x"}']) {
       const error = apiErrorOf('Cannot list', { statusCode: 500, body });
