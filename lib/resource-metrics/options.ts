@@ -10,6 +10,7 @@ import {
   servingOptionsOf,
 } from '#lib/apiserver/flags/serving-options.ts';
 import type { FlagSection, FlagValues } from '#lib/flags/flag.ts';
+import { FlagError } from '#lib/flags/flag-error.ts';
 import { formatHelp } from '#lib/flags/format-help.ts';
 import { formatMarkdown } from '#lib/flags/format-markdown.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
@@ -60,9 +61,16 @@ export function parseOptions(argv: readonly string[]): CommandLine {
     const asked = askedInstead(parsed.values, 'metrics-server doctor [flags]', DOCTOR_SECTIONS);
     return asked ?? { kind: 'doctor', ...readServerFlags(parsed), doctor: doctorOptionsOf(parsed.values) };
   }
+  refuseMisspeltCommand(command);
   const parsed = parseFlags(SERVER_FLAGS, argv);
-  const usage = 'metrics-server [flags], or metrics-server doctor [flags]';
+  const usage = 'metrics-server [flags], metrics-server doctor [flags], or autoscaler [flags]';
   return askedInstead(parsed.values, usage, SECTIONS) ?? { kind: 'run', ...readServerFlags(parsed) };
+}
+
+/** What begins a command line and is no flag was meant as a command: no other one is started in its place. */
+function refuseMisspeltCommand(word: string | undefined): void {
+  if (word && !word.startsWith('-'))
+    throw new FlagError(`"${word}" is no command: there are metrics-server, autoscaler and doctor`);
 }
 
 /** Help and version are told whatever else the command line says. */

@@ -213,6 +213,11 @@ describe('parseOptions', () => {
       ]);
   });
 
+  it('refuses a word in front that is no command, which would start another program than was meant', () => {
+    const message = '"autoscalr" is no command: there are metrics-server, autoscaler and doctor';
+    expect(() => parseOptions(['autoscalr', '--kubeconfig=/k'])).to.throw(FlagError, message);
+  });
+
   it('gives the help or the version before it looks for contradictions', () => {
     const contradiction = ['--kubelet-client-key=/d'];
     expect(parseOptions([...contradiction, '-h'])).to.have.property('kind', 'help');
