@@ -61,7 +61,7 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
     };
   }
   const nowMs = clock.nowMs();
-  const lastActiveAtMs = latest(memory.lastActiveAtMs, object.status?.lastActiveTime);
+  const lastActiveAtMs = latest(memory.lastActiveAtMs, object.status?.lastActiveTime, nowMs);
   const input = {
     replicas: target.replicas,
     minReplicas: object.spec.minReplicaCount,
@@ -86,7 +86,7 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   return {
     status: {
       ...base,
-      ...activeTime(object, latest(memory.lastActiveAtMs, object.status?.lastActiveTime), decision),
+      ...activeTime(object, latest(memory.lastActiveAtMs, object.status?.lastActiveTime, nowMs), decision),
       triggersActivity: evaluation.triggersActivity,
       conditions,
     },
@@ -149,10 +149,14 @@ function activeOf({ active }: Decision): ObjectCondition {
   return active === 'ScalerCooldown' ? CONDITIONS.cooldown : CONDITIONS.notActive;
 }
 
-function latest(rememberedMs: number | undefined, written: string | undefined): number | undefined {
-  const writtenMs = written === undefined ? Number.NaN : Date.parse(written);
-  if (Number.isNaN(writtenMs)) return rememberedMs;
-  return Math.max(writtenMs, rememberedMs ?? writtenMs);
+/** Never later than now: a clock that was ahead must not keep a target up until that time comes. */
+function latest(
+  rememberedMs: number | undefined,
+  written: string | undefined,
+  nowMs: number,
+): number | undefined {
+  const times = [rememberedMs ?? Number.NaN, Date.parse(written ?? '')].filter((ms) => !Number.isNaN(ms));
+  return times.length === 0 ? undefined : Math.min(nowMs, Math.max(...times));
 }
 
 /** The time when it was last active: written when that ends, and now and then while it lasts. */
@@ -163,7 +167,7 @@ function activeTime(
 ): ScaledObjectStatus {
   if (lastActiveAtMs === undefined) return {};
   const written = status?.lastActiveTime;
-  const isRecent = written !== undefined && lastActiveAtMs - Date.parse(written) < ACTIVE_WRITE_MS;
+  const isRecent = written !== undefined && Math.abs(lastActiveAtMs - Date.parse(written)) < ACTIVE_WRITE_MS;
   return { lastActiveTime: isActiveNow && isRecent ? written : formatTime(lastActiveAtMs) };
 }
 

@@ -27,6 +27,26 @@ describe('step', function () {
     await cluster.holds(async () => (await cluster.replicas('web')) === 0);
   });
 
+  it('counts the cooldown from now where a clock that was ahead has written when it was last active', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    await cluster.deployment('web', 2);
+    await cluster.scaledObject('web', { cooldownPeriod: 60, triggers: [cluster.trigger('/queue')] });
+    const path = `${PATHS.scaledObjects}/web`;
+    const lastActiveTime = new Date(cluster.clock.nowMs() + 86_400_000).toISOString();
+    const { status } = await cluster.api.put(`${path}/status`, {
+      ...(await cluster.get(path)),
+      status: { lastActiveTime },
+    });
+    expect(status).to.equal(200);
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
+    await cluster.elapse(50);
+    expect(await cluster.replicas('web')).to.equal(2);
+    await cluster.elapse(20);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+  });
+
   it('rests at idle replicas, and wakes to the minimum', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
