@@ -1,7 +1,7 @@
 import type { HttpClient } from '#lib/sources/http/http-client.ts';
 import type { CredentialSource } from '#lib/sources/http/http-credentials.ts';
 
-/** Of credentials that were used at the longest ago, the clients go. */
+/** Of more, those planned the longest ago lose their connections, and make new ones if their queries still ask. */
 const MOST_CLIENTS = 1000;
 
 /** HTTP clients, one for each set of credentials. */
@@ -21,7 +21,7 @@ export class HttpClients implements AsyncDisposable {
     const [oldest] = this.#clients;
     if (this.#clients.size > MOST_CLIENTS && oldest) {
       this.#clients.delete(oldest[0]);
-      void oldest[1][Symbol.asyncDispose]().catch(() => {}); // it has nothing to give back
+      oldest[1].releaseConnections();
     }
     return client;
   }

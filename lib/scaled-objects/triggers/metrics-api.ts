@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { digestOf } from '#lib/sources/digest.ts';
 import type { HttpClient } from '#lib/sources/http/http-client.ts';
-import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
@@ -84,7 +84,6 @@ export function metricsApiTrigger({ clients, timeoutMs }: Omit<HttpTriggerOption
         location: given.valueLocation,
         format: given.format,
         timeoutMs: given.timeout ?? timeoutMs,
-        keyName: key === undefined ? '' : fixedCredentials({ authorization: key }).name,
       });
       const name = `metric-api-${given.valueLocation}`;
       return oneMetric({ name, query, target, judge: above(given.activationTargetValue) });
@@ -106,13 +105,13 @@ interface LocatedValueOptions {
   readonly location: string;
   readonly format: ValueFormat;
   readonly timeoutMs: number;
-  readonly keyName: string;
 }
 
 function locatedValueQuery(options: LocatedValueOptions): Query {
-  const { url, shown, http, headers, location, format, timeoutMs, keyName } = options;
+  const { url, shown, http, headers, location, format, timeoutMs } = options;
+  const identity = digestOf([url.href, headers, timeoutMs]); // keys are in either, and any header may say whose numbers these are
   return {
-    key: JSON.stringify(['metrics-api', shown.href, http.credentialName, keyName, location, format]),
+    key: JSON.stringify(['metrics-api', shown.href, http.credentialName, identity, location, format]),
     description: `${location.slice(0, 200)} at ${shown.host}${shown.pathname}`,
     async ask(signal) {
       const accepted = { accept: '*/*', ...headers };

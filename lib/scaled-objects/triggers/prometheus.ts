@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { digestOf } from '#lib/sources/digest.ts';
 import type { HttpClient } from '#lib/sources/http/http-client.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { Query } from '#lib/sources/query.ts';
@@ -118,9 +119,9 @@ function prometheusQuery({
   timeoutMs,
   isEmptyZero,
 }: QueryOptions): Query {
-  const names = Object.keys(headers).sort();
+  const identity = [endpoint.href, http.credentialName, isEmptyZero, timeoutMs];
   return {
-    key: JSON.stringify(['prometheus-trigger', endpoint.href, http.credentialName, isEmptyZero, names]),
+    key: JSON.stringify(['prometheus-trigger', ...identity, digestOf(headers)]), // which may say whose numbers these are
     description: `${text.slice(0, SHOWN_LENGTH)} of Prometheus at ${endpoint.host}`,
     async ask(signal) {
       const url = new URL(endpoint);
