@@ -18,6 +18,8 @@ export interface ScalerMetric {
 
 /** More metrics, or values of one, are an error. */
 const MOST = 100;
+/** One that tells whether an object is active has two bytes. Far longer ones, pushed all the time, would cost the loop. */
+const MAX_ACTIVITY_BYTES = 1024;
 const LONGEST_NAME = 1000;
 
 /** `ScaledObjectRef`: name 1, namespace 2, map of metadata 3. */
@@ -40,6 +42,8 @@ export function encodeMetricsRequest({
 
 /** `IsActiveResponse`: whether it is, 1. @throws what cannot be read */
 export function decodeIsActive(bytes: Uint8Array): boolean {
+  if (bytes.length > MAX_ACTIVITY_BYTES)
+    throw new Error(`IsActiveResponse has ${bytes.length} bytes, more than ${MAX_ACTIVITY_BYTES}`);
   let isActive = false;
   eachField(bytes, (number, reader) => {
     if (number !== 1) return false;
