@@ -36,6 +36,8 @@ interface Kept<T> {
 
 const IDLE_MS = 300_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Servers may send on to ever new addresses, as nodes of a Redis cluster do: of more that nobody uses, the oldest are closed. */
+const MOST_IDLE = 256;
 
 /**
  * Clients of sources that are connected: made when they are needed, shared by all that need the same, closed when nobody has for
@@ -47,6 +49,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export class KeptClients<T extends KeptClient> implements Disposable {
   readonly #options: KeptClientsOptions;
   readonly #kept = new Map<string, Kept<T>>();
+  /** Keys of those that nobody uses, the one that rests the longest first. */
+  readonly #idle = new Set<string>();
   /** Replaced, but in use. */
   readonly #retired = new Set<Kept<T>>();
   #isClosed = false;
@@ -70,6 +74,7 @@ export class KeptClients<T extends KeptClient> implements Disposable {
     if (this.#isClosed) throw new Error('the connections are closed');
     const kept = this.#kept.get(key) ?? this.#connect(key, connect);
     kept.expiry?.[Symbol.dispose]();
+    this.#idle.delete(key);
     kept.users++;
     try {
       const client = await raceAbort(kept.client, signal);
@@ -116,6 +121,10 @@ export class KeptClients<T extends KeptClient> implements Disposable {
     if (this.#kept.get(key) !== kept) return;
     const { clock, idleMs = IDLE_MS } = this.#options;
     kept.expiry = clock.startTimer(idleMs, () => this.#drop(key, kept));
+    this.#idle.add(key);
+    const [oldest = key] = this.#idle;
+    const rested = this.#kept.get(oldest);
+    if (this.#idle.size > MOST_IDLE && rested) this.#drop(oldest, rested);
   }
 
   #retire(key: string, kept: Kept<T>): void {
@@ -125,7 +134,10 @@ export class KeptClients<T extends KeptClient> implements Disposable {
   }
 
   #drop(key: string, kept: Kept<T>): void {
-    if (this.#kept.get(key) === kept) this.#kept.delete(key);
+    if (this.#kept.get(key) === kept) {
+      this.#kept.delete(key);
+      this.#idle.delete(key);
+    }
     this.#close(kept);
   }
 

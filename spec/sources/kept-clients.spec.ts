@@ -43,6 +43,25 @@ describe('KeptClients', () => {
     expect([made.length, clients.size]).to.deep.equal([2, 2]);
   });
 
+  it('closes those that rest the longest, where servers send on to ever new ones', async () => {
+    const busy = Promise.withResolvers<void>();
+    const first = use(() => busy.promise, never, 'busy');
+    for (let index = 0; index < 300; index++) await use(async () => {}, never, `moved-${index}`);
+    expect(clients.size).to.equal(257);
+    expect(made.map(({ isDestroyed }) => isDestroyed)).to.deep.equal([
+      false,
+      ...Array(44).fill(true),
+      ...Array(256).fill(false),
+    ]);
+    await use(async () => {}, never, 'moved-44');
+    await use(async () => {}, never, 'another');
+    expect(made[45]?.isDestroyed).to.equal(false); // used since
+    expect(made[46]?.isDestroyed).to.equal(true);
+    busy.resolve();
+    await first;
+    expect(clients.size).to.equal(256);
+  });
+
   it('keeps a connection over which a server refused something', async () => {
     const other = Promise.withResolvers<string>();
     const waiting = use(() => other.promise);
