@@ -13,7 +13,7 @@ import {
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
 import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
-import { listPods } from '#lib/scaled-objects/triggers/list-pods.ts';
+import { listPods } from '#lib/scaled-objects/triggers/cluster/list-pods.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';

@@ -20,7 +20,7 @@ import type { TriggerAuthentication } from '../objects/trigger-authentication.ts
 import { planTriggers } from '../plan/plan-triggers.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { allTriggers } from '../triggers/all-triggers.ts';
-import { listPods } from '../triggers/list-pods.ts';
+import { listPods } from '../triggers/cluster/list-pods.ts';
 import type { PlannedMetric } from '../triggers/planned-object.ts';
 import { openTriggerSources } from '../triggers/trigger-sources.ts';
 import { TriggerTypes } from '../triggers/trigger-types.ts';

@@ -1,20 +1,20 @@
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { awsSqsQueueTrigger, type SqsTriggerOptions } from './aws-sqs-queue.ts';
+import { awsSqsQueueTrigger, type SqsTriggerOptions } from './brokers/aws-sqs-queue.ts';
+import { natsJetstreamTrigger } from './brokers/nats-jetstream.ts';
+import { type RabbitmqTriggerOptions, rabbitmqTrigger } from './brokers/rabbitmq.ts';
+import { redisStreamsTrigger, redisTrigger } from './brokers/redis.ts';
+import { kubernetesWorkloadTrigger, type ListPods } from './cluster/kubernetes-workload.ts';
+import { resourceTrigger } from './cluster/resource.ts';
 import { cronTrigger } from './cron.ts';
-import { type ExternalTriggerOptions, externalTrigger } from './external.ts';
+import { influxdbTrigger } from './databases/influxdb.ts';
+import { mysqlTrigger } from './databases/mysql.ts';
+import type { SqlTriggerOptions } from './databases/postgresql.ts';
+import { postgresqlTrigger } from './databases/postgresql.ts';
+import { prometheusTrigger } from './databases/prometheus.ts';
 import type { HttpClients } from './http-clients.ts';
-import { influxdbTrigger } from './influxdb.ts';
-import { kubernetesWorkloadTrigger, type ListPods } from './kubernetes-workload.ts';
-import { metricsApiTrigger } from './metrics-api.ts';
-import { mysqlTrigger } from './mysql.ts';
-import { natsJetstreamTrigger } from './nats-jetstream.ts';
-import type { SqlTriggerOptions } from './postgresql.ts';
-import { postgresqlTrigger } from './postgresql.ts';
-import { prometheusTrigger } from './prometheus.ts';
-import { type RabbitmqTriggerOptions, rabbitmqTrigger } from './rabbitmq.ts';
-import { redisStreamsTrigger, redisTrigger } from './redis.ts';
-import { resourceTrigger } from './resource.ts';
+import { type ExternalTriggerOptions, externalTrigger } from './servers/external.ts';
+import { metricsApiTrigger } from './servers/metrics-api.ts';
 import type { Trigger } from './trigger.ts';
 
 /** What triggers work with. */

@@ -7,8 +7,8 @@ import { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
 import { SqsRegions } from '#lib/sources/sqs/sqs-regions.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AllTriggersOptions } from './all-triggers.ts';
+import type { ListPods } from './cluster/kubernetes-workload.ts';
 import { HttpClients } from './http-clients.ts';
-import type { ListPods } from './kubernetes-workload.ts';
 
 /** What sources are opened with. */
 export interface TriggerSourcesOptions {

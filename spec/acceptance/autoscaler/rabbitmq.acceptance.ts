@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { rabbitmqTrigger } from '#lib/scaled-objects/triggers/brokers/rabbitmq.ts';
 import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
-import { rabbitmqTrigger } from '#lib/scaled-objects/triggers/rabbitmq.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';

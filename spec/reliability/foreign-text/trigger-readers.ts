@@ -5,10 +5,10 @@ import {
 } from '#lib/scaled-objects/parameters/connection-text.ts';
 import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/parameters/parameters-of.ts';
-import { readExpositionValue } from '#lib/scaled-objects/triggers/exposition-value.ts';
-import { readLocatedValue } from '#lib/scaled-objects/triggers/located-value.ts';
-import { readPrometheusValue } from '#lib/scaled-objects/triggers/prometheus-value.ts';
-import { valueAtPath } from '#lib/scaled-objects/triggers/value-path.ts';
+import { readPrometheusValue } from '#lib/scaled-objects/triggers/databases/prometheus-value.ts';
+import { readExpositionValue } from '#lib/scaled-objects/triggers/servers/exposition-value.ts';
+import { readLocatedValue } from '#lib/scaled-objects/triggers/servers/located-value.ts';
+import { valueAtPath } from '#lib/scaled-objects/triggers/servers/value-path.ts';
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import {
   decodeIsActive,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { metricsApiTrigger } from '#lib/scaled-objects/triggers/metrics-api.ts';
-import { prometheusTrigger } from '#lib/scaled-objects/triggers/prometheus.ts';
+import { prometheusTrigger } from '#lib/scaled-objects/triggers/databases/prometheus.ts';
+import { metricsApiTrigger } from '#lib/scaled-objects/triggers/servers/metrics-api.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';

@@ -4,10 +4,18 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
 import { influxdb3Value } from '#lib/sources/influxdb/influxdb3-value.ts';
 import type { Query } from '#lib/sources/query.ts';
-import { float, METADATA, oneOf, type Place, parameter, text, UNSAFE_SSL } from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/parameters-of.ts';
-import type { HttpClients } from './http-clients.ts';
-import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import {
+  float,
+  METADATA,
+  oneOf,
+  type Place,
+  parameter,
+  text,
+  UNSAFE_SSL,
+} from '../../parameters/parameter.ts';
+import { parametersOf } from '../../parameters/parameters-of.ts';
+import type { HttpClients } from '../http-clients.ts';
+import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 
 const PLACE: readonly Place[] = ['metadata', 'authentication'];
 

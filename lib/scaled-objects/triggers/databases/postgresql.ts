@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import type { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
-import { type ConnectionText, parsePostgresConnection } from '../parameters/connection-text.ts';
-import { float, METADATA, type Place, parameter, text } from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/parameters-of.ts';
+import { type ConnectionText, parsePostgresConnection } from '../../parameters/connection-text.ts';
+import { float, METADATA, type Place, parameter, text } from '../../parameters/parameter.ts';
+import { parametersOf } from '../../parameters/parameters-of.ts';
+import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 import { sqlQuery } from './sql-query.ts';
-import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 
 const SECRET: readonly Place[] = ['authentication', 'environment'];
 const PLACE: readonly Place[] = ['authentication', 'metadata'];

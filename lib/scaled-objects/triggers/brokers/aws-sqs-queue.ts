@@ -12,10 +12,10 @@ import {
   type Place,
   parameter,
   text,
-} from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/parameters-of.ts';
-import type { HttpClients } from './http-clients.ts';
-import { above, oneMetric, type Trigger } from './trigger.ts';
+} from '../../parameters/parameter.ts';
+import { parametersOf } from '../../parameters/parameters-of.ts';
+import type { HttpClients } from '../http-clients.ts';
+import { above, oneMetric, type Trigger } from '../trigger.ts';
 
 /** It becomes a part of a host's name. */
 const REGION = /^[a-z0-9-]{1,50}$/;

@@ -3,7 +3,7 @@ import { digestOf } from '#lib/sources/digest.ts';
 import type { HttpClient } from '#lib/sources/http/http-client.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { Query } from '#lib/sources/query.ts';
-import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
+import { HTTP_AUTHENTICATION, httpIdentity } from '../../parameters/http-authentication.ts';
 import {
   AUTHENTICATION,
   boolean,
@@ -14,11 +14,11 @@ import {
   parameter,
   text,
   UNSAFE_SSL,
-} from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/parameters-of.ts';
+} from '../../parameters/parameter.ts';
+import { parametersOf } from '../../parameters/parameters-of.ts';
+import type { HttpTriggerOptions } from '../databases/prometheus.ts';
+import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from './located-value.ts';
-import type { HttpTriggerOptions } from './prometheus.ts';
-import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
   url: parameter(text, { from: METADATA, description: 'What is asked for, by GET.' }),

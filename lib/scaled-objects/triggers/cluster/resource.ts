@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
-import { METADATA, parameter, text } from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/parameters-of.ts';
-import type { Trigger } from './trigger.ts';
+import { METADATA, parameter, text } from '../../parameters/parameter.ts';
+import { parametersOf } from '../../parameters/parameters-of.ts';
+import type { Trigger } from '../trigger.ts';
 
 const parameters = z.object({
   value: parameter(text, {

@@ -10,10 +10,17 @@ import type { ScaledObjectRef, ScalerMetric } from '#lib/sources/external-scaler
 import type { Sample } from '#lib/sources/query.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { hostAndPort } from '../parameters/host-and-port.ts';
-import { AUTHENTICATION, boolean, METADATA, parameter, text, UNSAFE_SSL } from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/parameters-of.ts';
-import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from './trigger.ts';
+import { hostAndPort } from '../../parameters/host-and-port.ts';
+import {
+  AUTHENTICATION,
+  boolean,
+  METADATA,
+  parameter,
+  text,
+  UNSAFE_SSL,
+} from '../../parameters/parameter.ts';
+import { parametersOf } from '../../parameters/parameters-of.ts';
+import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from '../trigger.ts';
 
 const secret = (description: string) => parameter(text.optional(), { from: AUTHENTICATION, description });
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect } from 'chai';
+import { natsJetstreamTrigger } from '#lib/scaled-objects/triggers/brokers/nats-jetstream.ts';
 import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
-import { natsJetstreamTrigger } from '#lib/scaled-objects/triggers/nats-jetstream.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { systemClock } from '#lib/time/system-clock.ts';

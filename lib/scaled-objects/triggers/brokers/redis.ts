@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';
 import { askPlace, placeKey, type RedisPlace } from '#lib/sources/redis/redis-place.ts';
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
-import { integer, METADATA, parameter, text } from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/parameters-of.ts';
-import { REDIS_CONNECTION, REDIS_FORMS, redisPlaceOf } from '../parameters/redis-connection.ts';
-import { above, oneMetric, type Trigger } from './trigger.ts';
+import { integer, METADATA, parameter, text } from '../../parameters/parameter.ts';
+import { parametersOf } from '../../parameters/parameters-of.ts';
+import { REDIS_CONNECTION, REDIS_FORMS, redisPlaceOf } from '../../parameters/redis-connection.ts';
+import { above, oneMetric, type Trigger } from '../trigger.ts';
 
 const listParameters = z.object({
   listName: parameter(text, { from: METADATA, description: 'The key of a list, set, sorted set or hash.' }),

@@ -11,11 +11,11 @@ import {
   oneOf,
   parameter,
   text,
-} from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/parameters-of.ts';
-import { RABBITMQ_CONNECTION, rabbitmqConnectionOf } from '../parameters/rabbitmq-connection.ts';
-import type { HttpClients } from './http-clients.ts';
-import { above, type Judgement, oneMetric, type Trigger } from './trigger.ts';
+} from '../../parameters/parameter.ts';
+import { parametersOf } from '../../parameters/parameters-of.ts';
+import { RABBITMQ_CONNECTION, rabbitmqConnectionOf } from '../../parameters/rabbitmq-connection.ts';
+import type { HttpClients } from '../http-clients.ts';
+import { above, type Judgement, oneMetric, type Trigger } from '../trigger.ts';
 
 const MODES = [
   'QueueLength',

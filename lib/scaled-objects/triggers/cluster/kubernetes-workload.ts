@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { boolean, float, METADATA, parameter, text } from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/parameters-of.ts';
-import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import { boolean, float, METADATA, parameter, text } from '../../parameters/parameter.ts';
+import { parametersOf } from '../../parameters/parameters-of.ts';
+import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 
 const parameters = z.object({
   podSelector: parameter(text, { from: METADATA, description: 'The labels of the pods that count.' }),

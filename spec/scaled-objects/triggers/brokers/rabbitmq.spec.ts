@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { judgeQueue, rabbitmqTrigger } from '#lib/scaled-objects/triggers/brokers/rabbitmq.ts';
 import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
-import { judgeQueue, rabbitmqTrigger } from '#lib/scaled-objects/triggers/rabbitmq.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';

@@ -4,7 +4,7 @@ import type { HttpClient } from '#lib/sources/http/http-client.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
+import { HTTP_AUTHENTICATION, httpIdentity } from '../../parameters/http-authentication.ts';
 import {
   boolean,
   duration,
@@ -14,11 +14,11 @@ import {
   parameter,
   text,
   UNSAFE_SSL,
-} from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/parameters-of.ts';
-import type { HttpClients } from './http-clients.ts';
+} from '../../parameters/parameter.ts';
+import { parametersOf } from '../../parameters/parameters-of.ts';
+import type { HttpClients } from '../http-clients.ts';
+import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 import { readPrometheusValue } from './prometheus-value.ts';
-import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
   serverAddress: parameter(text, {
