@@ -11,7 +11,11 @@ describe('parseCommandLine', () => {
     expect(parseCommandLine([]).metricsAdapter).to.equal(false);
     expect(parseCommandLine(['metrics-adapter'])).to.deep.include({ scenarios: [], metricsAdapter: true });
     expect(parseCommandLine(['controllers'])).to.deep.include({ scenarios: [], controllers: true });
-    expect(parseCommandLine(['hpa'])).to.deep.include({ scenarios: [], controllers: false, hpas: true });
+    expect(parseCommandLine([]).hpas).to.deep.equal([]);
+    const namesOf = (...args: string[]) => parseCommandLine(args).hpas.map(({ name }) => name);
+    expect(namesOf('hpa')).to.deep.equal(['hpa-5000', 'hpa-1000', 'hpa-changing']);
+    expect(namesOf('hpa-changing', 'hpa-1000')).to.deep.equal(['hpa-1000', 'hpa-changing']);
+    expect(parseCommandLine(['hpa-1000'])).to.deep.include({ scenarios: [], controllers: false });
     expect(parseCommandLine(['foreign-text'])).to.deep.include({ scenarios: [], foreignText: true });
     expect(measure).to.include({ kubeletPsi: true, settleMs: 20_000, scrapeMs: 30_000, loadMs: 30_000 });
     expect(measure.loads.map(({ name }) => name)).to.deep.equal(['hpa', 'top', 'churn']);

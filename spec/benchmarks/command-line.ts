@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { BackgroundLoad } from './background/background-load.ts';
 import { BACKGROUND_LOADS } from './background/measure-background-loads.ts';
+import { HPAS_SCENARIOS, type HpasScenario } from './hpa/hpas-scenarios.ts';
 import {
   type BenchmarkScenario,
   DEFAULT_SCENARIOS,
@@ -23,8 +24,8 @@ export interface CommandLine {
   readonly controllers: boolean;
   /** Whether to measure what collecting and serving metrics for HPAs costs. */
   readonly metricsAdapter: boolean;
-  /** Whether to measure what deciding HPAs costs. */
-  readonly hpas: boolean;
+  /** With which HPAs to measure what deciding them costs. */
+  readonly hpas: readonly HpasScenario[];
   readonly measure: {
     readonly kubeletPsi: boolean;
     readonly settleMs: number;
@@ -47,8 +48,12 @@ export interface CommandLine {
 const FOREIGN_TEXT = 'foreign-text';
 const CONTROLLERS = 'controllers';
 const METRICS_ADAPTER = 'metrics-adapter';
+/** All of those whose names begin with it. */
 const HPAS = 'hpa';
-const NO_SCENARIOS = [FOREIGN_TEXT, CONTROLLERS, METRICS_ADAPTER, HPAS];
+const NO_SCENARIOS = [
+  ...[FOREIGN_TEXT, CONTROLLERS, METRICS_ADAPTER, HPAS],
+  ...HPAS_SCENARIOS.map(({ name }) => name),
+];
 
 const LOAD_NAMES = BACKGROUND_LOADS.map(({ name }) => name);
 
@@ -64,7 +69,8 @@ ${SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(8)}${describeScenario(sc
   ${METRICS_ADAPTER}
           1,000 HPAs with two External metrics and one of 3 pods each, collected every 15 s and asked for
   ${HPAS}
-          5,000 HorizontalPodAutoscalers every 15 s and 1,000 every 5 s, decided by an autoscaler
+          HorizontalPodAutoscalers decided by an autoscaler, 2 to 3 minutes each:
+${HPAS_SCENARIOS.map(({ name, what }) => `          ${name.padEnd(13)}${what}`).join('\n')}
 
 Flags:
   --without-psi       let kubelets respond as those before 1.34 did, without pressure and IO
@@ -119,7 +125,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     foreignText: chosenOnes.includes(FOREIGN_TEXT),
     controllers: chosenOnes.includes(CONTROLLERS),
     metricsAdapter: chosenOnes.includes(METRICS_ADAPTER),
-    hpas: chosenOnes.includes(HPAS),
+    hpas: HPAS_SCENARIOS.filter(({ name }) => chosenOnes.includes(HPAS) || chosenOnes.includes(name)),
     measure: {
       kubeletPsi: !values['without-psi'],
       settleMs: seconds('settle-seconds') * 1000,

@@ -10,13 +10,9 @@ import {
   reportControllers,
 } from './controllers/measure-controllers.ts';
 import { measureForeignText, reportForeignText } from './foreign-text.ts';
-import {
-  HPAS_SCENARIOS,
-  type HpasResult,
-  type HpasScenario,
-  measureHpas,
-  reportHpas,
-} from './hpa/measure-hpas.ts';
+import type { HpasScenario } from './hpa/hpas-scenarios.ts';
+import { type HpasResult, measureHpas } from './hpa/measure-hpas.ts';
+import { reportHpas } from './hpa/report-hpas.ts';
 import {
   METRICS_ADAPTER_SCENARIO,
   type MetricsAdapterResult,
@@ -79,16 +75,17 @@ if (help) {
   const collected = metricsAdapter ? await runMetricsAdapter() : undefined;
   if (collected && !json) console.log(`${reportMetricsAdapter(collected)}\n`);
   const decided: HpasResult[] = [];
-  for (const scenario of hpas ? HPAS_SCENARIOS : []) {
+  for (const scenario of hpas) {
     const result = await runHpas(scenario);
     decided.push(result);
     if (!json) console.log(`${reportHpas(result)}\n`);
   }
   if (json) {
     const controllers = reconciled && { ...reconciled, latenciesMs: quantilesOf(reconciled.latenciesMs) };
-    const hpas = decided.map(({ reactionsMs, ...one }) => ({
+    const hpas = decided.map(({ reactionsMs, actingMs, ...one }) => ({
       ...one,
       reactionsMs: quantilesOf(reactionsMs),
+      actingMs: quantilesOf(actingMs),
     }));
     console.log(
       JSON.stringify(
@@ -120,7 +117,7 @@ async function runHpas(scenario: HpasScenario): Promise<HpasResult> {
   return await measureHpas(scenario, {
     program: OURS,
     signal: interruption.signal,
-    onProgress: (what) => console.error(`${scenario.hpas} hpa: ${what}`),
+    onProgress: (what) => console.error(`${scenario.name}: ${what}`),
   });
 }
 

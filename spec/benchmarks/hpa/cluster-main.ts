@@ -1,5 +1,10 @@
 // A process of its own for a cluster of HPAs: told what to do, and tells what comes of it, by messages.
-import { ScaledCluster, type ScaledClusterOptions } from './scaled-cluster.ts';
+import {
+  type ClusterCounts,
+  type Reaction,
+  ScaledCluster,
+  type ScaledClusterOptions,
+} from './scaled-cluster.ts';
 
 /** What the process is told. */
 export type ClusterOrder =
@@ -10,8 +15,8 @@ export type ClusterOrder =
 export type ClusterMessage =
   | { readonly kind: 'ready'; readonly kubeconfig: string }
   | { readonly kind: 'failed'; readonly problem: string }
-  | { readonly kind: 'counts'; readonly counts: ScaledCluster['counts'] }
-  | { readonly kind: 'scaled'; readonly index: number; readonly afterMs: number };
+  | { readonly kind: 'counts'; readonly counts: ClusterCounts }
+  | { readonly kind: 'scaled'; readonly index: number; readonly reaction: Reaction };
 
 const tell = (message: ClusterMessage) => void process.send?.(message);
 
@@ -20,9 +25,9 @@ try {
   const cluster = await ScaledCluster.start(options);
   process.once('disconnect', () => void cluster[Symbol.asyncDispose]().finally(() => process.exit()));
   process.on('message', (order: ClusterOrder) => {
-    if (order.kind === 'counts') return tell({ kind: 'counts', counts: cluster.counts });
+    if (order.kind === 'counts') return tell({ kind: 'counts', counts: cluster.takeCounts() });
     const { index, percent } = order;
-    void cluster.raise(index, percent).then((afterMs) => tell({ kind: 'scaled', index, afterMs }));
+    void cluster.raise(index, percent).then((reaction) => tell({ kind: 'scaled', index, reaction }));
   });
   tell({ kind: 'ready', kubeconfig: cluster.kubeconfig });
 } catch (error) {

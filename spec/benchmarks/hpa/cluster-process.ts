@@ -1,13 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { ClusterMessage, ClusterOrder } from './cluster-main.ts';
-import type { ClusterCounts, ScaledClusterOptions } from './scaled-cluster.ts';
+import type { ClusterCounts, Reaction, ScaledClusterOptions } from './scaled-cluster.ts';
 
 /** A cluster of HPAs in a process of its own, which ends with this one. */
 export class ClusterProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<never>;
-  readonly #scaled = new Map<number, (afterMs: number) => void>();
+  readonly #scaled = new Map<number, (reaction: Reaction) => void>();
 
   private constructor(child: ChildProcess) {
     this.#child = child;
@@ -16,7 +16,7 @@ export class ClusterProcess implements AsyncDisposable {
     });
     this.#ended.catch(() => {}); // who waits is told
     child.on('message', (message: ClusterMessage) => {
-      if (message.kind === 'scaled') this.#scaled.get(message.index)?.(message.afterMs);
+      if (message.kind === 'scaled') this.#scaled.get(message.index)?.(message.reaction);
     });
   }
 
@@ -47,9 +47,9 @@ export class ClusterProcess implements AsyncDisposable {
     }
   }
 
-  /** Has the pods of an HPA use more. @returns after how many milliseconds its scale was written */
-  async raise(index: number, percent: number): Promise<number> {
-    const { promise, resolve } = Promise.withResolvers<number>();
+  /** Has the pods of an HPA use more. @returns how soon its scale was written */
+  async raise(index: number, percent: number): Promise<Reaction> {
+    const { promise, resolve } = Promise.withResolvers<Reaction>();
     this.#scaled.set(index, resolve);
     this.#tell({ kind: 'raise', index, percent });
     return await promise;

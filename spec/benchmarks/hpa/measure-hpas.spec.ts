@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { measureHpas, reportHpas } from './measure-hpas.ts';
+import { measureHpas } from './measure-hpas.ts';
+import { reportHpas } from './report-hpas.ts';
 
 describe('measureHpas', function () {
   this.timeout(180_000);
@@ -7,6 +8,7 @@ describe('measureHpas', function () {
   it('tells how late HPAs are decided, what that costs, and how soon a metric shows in a scale', async () => {
     const result = await measureHpas(
       {
+        ...{ name: 'few', what: '20 every 2 s' },
         ...{ hpas: 20, podsPerHpa: 2, namespaces: 2, wanderingPercent: 100, syncPeriodMs: 2000 },
         ...{ settlePeriods: 1, periods: 2, raised: 3 },
       },

@@ -4,22 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { readProcessUsage } from '../process-usage.ts';
-import { quantile } from '../quantile.ts';
 import { ClusterProcess } from './cluster-process.ts';
 import { boundOf, bucketsOf, bucketsSince } from './histogram-quantile.ts';
-import type { ClusterCounts, ScaledClusterOptions } from './scaled-cluster.ts';
-
-/** HPAs, how often they are decided, and for how long that is watched. */
-export interface HpasScenario extends ScaledClusterOptions {
-  readonly syncPeriodMs: number;
-  /** How many periods pass before measuring, and while it is. */
-  readonly settlePeriods: number;
-  readonly periods: number;
-  /** How many HPAs get more load, one after another over one period. */
-  readonly raised: number;
-  /** More flags of the autoscaler. */
-  readonly flags?: readonly string[];
-}
+import type { HpasScenario } from './hpas-scenarios.ts';
+import type { ClusterCounts, Reaction } from './scaled-cluster.ts';
 
 /** What deciding them has cost. */
 export interface HpasResult {
@@ -38,8 +26,10 @@ export interface HpasResult {
   /** While nothing was scaled. */
   readonly counts: ClusterCounts;
   readonly durationMs: number;
-  /** From when more load showed in the metrics until the scale was written, in ascending order. */
+  /** From when there was more load until the scale was written, in ascending order. */
   readonly reactionsMs: readonly number[];
+  /** From when a list of usage with that load was sent, in ascending order. */
+  readonly actingMs: readonly number[];
   readonly scalingCounts: ClusterCounts;
 }
 
@@ -50,14 +40,6 @@ export interface HpasOptions {
   readonly onProgress: (what: string) => void;
   readonly signal?: AbortSignal;
 }
-
-const MANY_PODS = { podsPerHpa: 10, namespaces: 50, wanderingPercent: 20 };
-
-/** What `make bench ARGS=hpa` runs. */
-export const HPAS_SCENARIOS: readonly HpasScenario[] = [
-  { hpas: 5000, syncPeriodMs: 15_000, settlePeriods: 1, periods: 2, raised: 250, ...MANY_PODS },
-  { hpas: 1000, syncPeriodMs: 5000, settlePeriods: 3, periods: 6, raised: 100, ...MANY_PODS },
-];
 
 /** Decided within this time of the start, or the run has failed. */
 const DECIDED_WITHIN_MS = 120_000;
@@ -109,9 +91,9 @@ export async function measureHpas(
   const nowMs = Date.now();
   const oldestDecisionMs = nowMs - Math.min(...(await decided()).map(({ latest }) => latest.atMs));
   onProgress('raising loads');
-  const reactionsMs: number[] = [];
+  const reactions: Reaction[] = [];
   const scaling = await measured(async () => {
-    reactionsMs.push(...(await raise(cluster, scenario, signal)));
+    reactions.push(...(await raise(cluster, scenario, signal)));
   });
   const { residentBytes, peakResidentBytes } = readProcessUsage(pid);
   return {
@@ -123,7 +105,8 @@ export async function measureHpas(
       p99: boundOf(steady.lags, 0.99),
       all: boundOf(steady.lags, 1),
     },
-    reactionsMs: reactionsMs.sort((one, other) => one - other),
+    reactionsMs: ascending(reactions.map(({ scaledMs }) => scaledMs)),
+    actingMs: ascending(reactions.map(({ shownMs, scaledMs }) => scaledMs - shownMs)),
   };
 }
 
@@ -150,13 +133,13 @@ function startAutoscaler(
   return new SpawnedProgram(command, args, { name: 'the autoscaler', env });
 }
 
-/** Raises the loads of some, evenly over one period. @returns how long each took to be scaled */
+/** Raises the loads of some, evenly over one period. @returns how soon each was scaled */
 async function raise(
   cluster: ClusterProcess,
   { hpas, raised, syncPeriodMs }: HpasScenario,
   signal: AbortSignal | undefined,
-): Promise<readonly number[]> {
-  const reactions: Promise<number>[] = [];
+): Promise<readonly Reaction[]> {
+  const reactions: Promise<Reaction>[] = [];
   const startedAtMs = performance.now();
   for (let count = 0; count < raised; count++) {
     await sleep(Math.max(0, startedAtMs + (count * syncPeriodMs) / raised - performance.now()), undefined, {
@@ -174,32 +157,10 @@ function difference(before: ClusterCounts, after: ClusterCounts): ClusterCounts 
     configMapWrites: after.configMapWrites - before.configMapWrites,
     scaleWrites: after.scaleWrites - before.scaleWrites,
     cpuMs: after.cpuMs - before.cpuMs,
+    longestDelayMs: after.longestDelayMs,
   };
 }
 
-/** The same as Markdown. */
-export function reportHpas({
-  scenario,
-  counts,
-  lagSeconds: lag,
-  reactionsMs,
-  ...result
-}: HpasResult): string {
-  const { hpas, podsPerHpa, namespaces, syncPeriodMs, wanderingPercent } = scenario;
-  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
-  const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
-  const reaction = (share: number) => seconds(quantile(reactionsMs, share));
-  const periods = result.durationMs / syncPeriodMs;
-  const perSecond = (count: number) => ((count * 1000) / result.durationMs).toFixed(1);
-  return [
-    `## hpa: ${hpas} HPAs of ${podsPerHpa} pods each in ${namespaces} namespaces, every ${seconds(syncPeriodMs)}, usage of ${wanderingPercent} % changes`,
-    '',
-    `- start to each decided: ${seconds(result.startToDecidedMs)}`,
-    `- decided late by: half ≤ ${lag.half} s, 99 % ≤ ${lag.p99} s, all ≤ ${lag.all} s; the oldest decision was ${seconds(result.oldestDecisionMs)} old`,
-    `- CPU: ${result.millicores.toFixed(0)} millicores; ${result.scalingMillicores.toFixed(0)} while ${reactionsMs.length} were scaled; the simulated cluster's: ${((counts.cpuMs / result.durationMs) * 1000).toFixed(0)}`,
-    `- resident: ${mebibytes(result.residentBytes)}, at most ${mebibytes(result.peakResidentBytes)}`,
-    `- lists of usage a namespace and period: ${(counts.usageLists / namespaces / periods).toFixed(2)}`,
-    `- written in a second: ${perSecond(counts.statusWrites)} statuses, ${perSecond(counts.configMapWrites)} ConfigMaps; while scaling ${result.scalingCounts.configMapWrites} ConfigMaps for ${result.scalingCounts.scaleWrites} scales`,
-    `- metric to scale: half ${reaction(0.5)}, 99 % ${reaction(0.99)}, all ${reaction(1)}`,
-  ].join('\n');
+function ascending(values: number[]): number[] {
+  return values.sort((one, other) => one - other);
 }

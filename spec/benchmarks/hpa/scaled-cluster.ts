@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { performance } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { KubernetesObject } from '#lib/simulator/objects/kubernetes-object.ts';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
@@ -24,6 +24,16 @@ export interface ClusterCounts {
   readonly scaleWrites: number;
   /** What the cluster itself has used of a core. */
   readonly cpuMs: number;
+  /** The longest that its event loop was late since it was last asked for: a request may have waited that long. */
+  readonly longestDelayMs: number;
+}
+
+/** How soon a load that was raised came to be a scale. */
+export interface Reaction {
+  /** From when the load was raised until a list of usage that has it was sent: nobody can know of it before. */
+  readonly shownMs: number;
+  /** Until the scale was written. */
+  readonly scaledMs: number;
 }
 
 /** How much of its CPU request each pod of an HPA uses where nothing is told, and how far that wanders within the tolerance. */
@@ -32,13 +42,19 @@ const WANDERS_PERCENT = 4;
 /** A sample is as old as that of a metrics server that looks every 15 s. */
 const RESOLUTION_MS = 15_000;
 
+interface Awaited {
+  readonly scaled: (atMs: number) => void;
+  shownAtMs: number | undefined;
+}
+
 /** A simulated cluster of HPAs, their Deployments and pods, with resource metrics that wander. */
 export class ScaledCluster implements AsyncDisposable {
   readonly #options: ScaledClusterOptions;
   readonly #cluster: SimulatedCluster;
   readonly #stack: AsyncDisposableStack;
   readonly #raised = new Map<string, number>();
-  readonly #awaited = new Map<string, (atMs: number) => void>();
+  readonly #awaited = new Map<string, Awaited>();
+  readonly #delay = monitorEventLoopDelay({ resolution: 10 });
   readonly #pods = new Map<string, Map<string, KubernetesObject>>();
   readonly #counts = { usageLists: 0, statusWrites: 0, configMapWrites: 0, scaleWrites: 0 };
 
@@ -69,19 +85,25 @@ export class ScaledCluster implements AsyncDisposable {
     return this.#cluster.files.kubeconfig;
   }
 
-  get counts(): ClusterCounts {
+  /** @returns what has come about until now */
+  takeCounts(): ClusterCounts {
     const { user, system } = process.cpuUsage();
-    return { ...this.#counts, cpuMs: (user + system) / 1000 };
+    const longestDelayMs = this.#delay.max / 1e6;
+    this.#delay.reset();
+    return { ...this.#counts, cpuMs: (user + system) / 1000, longestDelayMs };
   }
 
-  /** Has the pods of an HPA use more from now on. @returns after how many milliseconds its scale was written */
-  async raise(index: number, percent: number): Promise<number> {
+  /** Has the pods of an HPA use more from now on. @returns how soon its scale was written */
+  async raise(index: number, percent: number): Promise<Reaction> {
     const key = placeOf(index, this.#options.namespaces);
     const startedAtMs = performance.now();
     const { promise, resolve } = Promise.withResolvers<number>();
-    this.#awaited.set(key, resolve);
+    const awaited: Awaited = { scaled: resolve, shownAtMs: undefined };
+    this.#awaited.set(key, awaited);
     this.#raised.set(key, percent);
-    return (await promise) - startedAtMs;
+    const scaledAtMs = await promise;
+    const { shownAtMs = scaledAtMs } = awaited;
+    return { shownMs: shownAtMs - startedAtMs, scaledMs: scaledAtMs - startedAtMs };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -103,12 +125,13 @@ export class ScaledCluster implements AsyncDisposable {
   }
 
   #count(): void {
+    this.#delay.enable();
     this.#cluster.store.subscribe(({ resource, object, previous }) => {
       if (resource === 'configmaps') this.#counts.configMapWrites++;
       if (resource === 'horizontalpodautoscalers.autoscaling') this.#counts.statusWrites++;
       if (resource !== 'deployments.apps' || !previous || replicasOf(object) === replicasOf(previous)) return;
       this.#counts.scaleWrites++;
-      this.#awaited.get(`${object.metadata.namespace}/${object.metadata.name}`)?.(performance.now());
+      this.#awaited.get(`${object.metadata.namespace}/${object.metadata.name}`)?.scaled(performance.now());
     });
   }
 
@@ -156,7 +179,10 @@ export class ScaledCluster implements AsyncDisposable {
       const place = Number(labels.place);
       const isWandering = place % 100 < this.#options.wanderingPercent;
       const wanders = isWandering ? Math.round(WANDERS_PERCENT * Math.sin(sampledAtMs / 7_000 + place)) : 0;
-      const percent = this.#raised.get(`${namespace}/${labels.app}`) ?? STEADY_PERCENT + wanders;
+      const key = `${namespace}/${labels.app}`;
+      const percent = this.#raised.get(key) ?? STEADY_PERCENT + wanders;
+      const awaited = this.#awaited.get(key);
+      if (awaited) awaited.shownAtMs ??= performance.now();
       return {
         metadata: { name, namespace, labels },
         ...{ timestamp, window: '5s' },
