@@ -1,17 +1,15 @@
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Explanation } from '../explanation.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
-import type { MemoryStore } from '../memory/memory-store.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
 import { spreadOf } from '../spread-of.ts';
 import type { AutoMinLog } from './auto-min-log.ts';
 import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from './auto-min-settings.ts';
 import { judgeWeek, type MinimumChange } from './judge-week.ts';
+import { type KeptWeek, KeptWeeks, type KeptWeeksOptions } from './kept-weeks.ts';
 import { measuredLoads, metricGoals } from './measured-loads.ts';
 import { changeMessage } from './minimum-message.ts';
-import { dayOf, emptyWeek, startOfDayMs, type Week, withMetricsOf, withPeak } from './week.ts';
-import { formatWeek, parseWeek, weekKey } from './week-record.ts';
+import { dayOf, startOfDayMs, type Week, withPeak } from './week.ts';
 
 /** What flags say about it. */
 export interface AutoMinOptions {
@@ -22,46 +20,26 @@ export interface AutoMinOptions {
 }
 
 /** What a minReplicas that follows the week works with. */
-export interface AutoMinDependencies {
-  readonly store: Pick<MemoryStore, 'get' | 'put'>;
+export interface AutoMinDependencies extends KeptWeeksOptions {
   readonly hpas: ResourceClient;
   readonly tell: (hpa: FollowedHpa, event: { readonly reason: string; readonly message: string }) => void;
   readonly log: AutoMinLog;
   /** Whether a Cron-HPA holds up the target of an HPA. */
   readonly isHeldUp: (hpa: FollowedHpa) => boolean;
-  /** What is known of the days before an HPA was first seen. */
-  readonly weekBefore: ((hpa: FollowedHpa, today: number, signal: AbortSignal) => Promise<Week>) | undefined;
-  readonly logger: Logger;
   readonly options: AutoMinOptions;
-  /** Nothing is told, kept or changed. */
-  readonly isDryRun: boolean;
 }
 
-interface Known {
-  /** As it was seen last. */
-  hpa: FollowedHpa;
-  week: Week;
-  /** What the store has of it. */
-  text: string | undefined;
-}
-
-/** The peaks of a namespace are kept this often if some have risen; a process that is killed forgets what rose since. */
-const KEEP_EVERY_MS = 600_000;
 /** HPAs are judged within this time after midnight, not all at once. */
 const SPREAD_MS = 3_600_000;
 
 /** Lets the minReplicas of HPAs follow their week, for one term of a leader. */
 export class AutoMinReplicas {
   readonly #dependencies: AutoMinDependencies;
-  /** By namespace and name. */
-  readonly #known = new Map<string, Map<string, Known>>();
-  /** When the weeks of a namespace were kept. */
-  readonly #keptAtMs = new Map<string, number>();
-  /** Whether weeks could not be kept lately, which was told. */
-  #isFailing = false;
+  readonly #weeks: KeptWeeks;
 
   constructor(dependencies: AutoMinDependencies) {
     this.#dependencies = dependencies;
+    this.#weeks = new KeptWeeks(dependencies);
   }
 
   /** Takes in a decision, and judges the week once a day. */
@@ -78,58 +56,27 @@ export class AutoMinReplicas {
     if (settings.mode === 'never') return log.forget(key);
     if (isHeldUp(hpa)) return log.tell(key, 'left alone while a Cron-HPA holds up the target');
     const today = dayOf(nowMs);
-    const known = await this.#knownOf(hpa, today, signal);
-    known.hpa = hpa;
+    const known = await this.#weeks.of(hpa, { nowMs, signal });
     known.week = measured(known.week, hpa, { explanation, today });
-    const isDue = !isJudged(known.week, today) && nowMs >= startOfDayMs(today) + spreadOf(key) * SPREAD_MS;
+    const isDue =
+      !isJudged(known.week, today) &&
+      nowMs >= startOfDayMs(today) + spreadOf(key) * SPREAD_MS &&
+      known.before !== 'asked'; // what is being read may change what the day says
     if (isDue) await this.#judge(hpa, known, { settings, today, signal });
-    else await this.#keepNamespace(namespace, nowMs);
+    else await this.#weeks.keepNamespace(namespace, nowMs);
   }
 
   /** An HPA is no more. */
   async forget(namespace: string, name: string): Promise<void> {
-    const { store, log, isDryRun } = this.#dependencies;
-    const others = this.#known.get(namespace);
-    others?.delete(name);
-    if (others?.size === 0) {
-      this.#known.delete(namespace);
-      this.#keptAtMs.delete(namespace);
-    }
-    log.forget(`${namespace}/${name}`);
-    if (!isDryRun) await store.put(namespace, weekKey(name), undefined);
+    this.#dependencies.log.forget(`${namespace}/${name}`);
+    await this.#weeks.forget(namespace, name);
   }
 
-  async #knownOf(hpa: FollowedHpa, today: number, signal: AbortSignal): Promise<Known> {
-    const { store, weekBefore, logger } = this.#dependencies;
-    const { namespace, name, uid } = hpa.metadata;
-    const known = this.#known.get(namespace)?.get(name);
-    if (known?.hpa.metadata.uid === uid) return known;
-    const text = await store.get(namespace, weekKey(name));
-    const record = text === undefined ? undefined : parseWeek(text);
-    const isOurs = record?.uid === uid;
-    const made: Known = {
-      hpa,
-      week: isOurs ? record.week : emptyWeek(today),
-      text: isOurs ? text : undefined,
-    };
-    const others = this.#known.get(namespace) ?? new Map<string, Known>();
-    this.#known.set(namespace, others.set(name, made));
-    if (!isOurs && weekBefore) {
-      // Deciding does not wait for it.
-      weekBefore(hpa, today, signal).then(
-        (before) => {
-          made.week = joined(before, made.week);
-        },
-        (error: unknown) => {
-          if (!signal.aborted)
-            logger.error('Cannot read the week before an HPA was first seen', error, { namespace, name });
-        },
-      );
-    }
-    return made;
-  }
-
-  async #judge(hpa: FollowedHpa, known: Known, { settings, today, signal }: JudgingOptions): Promise<void> {
+  async #judge(
+    hpa: FollowedHpa,
+    known: KeptWeek,
+    { settings, today, signal }: JudgingOptions,
+  ): Promise<void> {
     const { options, log, isDryRun } = this.#dependencies;
     const { namespace, name } = hpa.metadata;
     const { minReplicas = 1, maxReplicas } = hpa.spec;
@@ -139,8 +86,8 @@ export class AutoMinReplicas {
     const judgement = judgeWeek({ week, goals, minReplicas, maxReplicas, settings, weights, today });
     known.week = { ...week, judgedDay: today };
     // Kept first: who is killed after it says too little rather than the same again.
-    if (!(await this.#keep(known))) {
-      known.week = week;
+    if (!(await this.#weeks.keep(known))) {
+      known.week = { ...known.week, judgedDay: week.judgedDay }; // more may have come to it meanwhile
       return;
     }
     if (judgement.kind !== 'change') {
@@ -182,40 +129,6 @@ export class AutoMinReplicas {
     );
     if (!isDryRun) tell(hpa, { reason, message });
   }
-
-  /** Keeps what has risen in a namespace, all of it at once, for it is one object; namespaces at times of their own. */
-  async #keepNamespace(namespace: string, nowMs: number): Promise<void> {
-    const keptAtMs = this.#keptAtMs.get(namespace);
-    if (keptAtMs !== undefined && Math.abs(nowMs - keptAtMs) < KEEP_EVERY_MS) return;
-    this.#keptAtMs.set(
-      namespace,
-      keptAtMs === undefined ? nowMs - spreadOf(namespace) * KEEP_EVERY_MS : nowMs,
-    );
-    if (keptAtMs === undefined) return;
-    await Promise.all([...(this.#known.get(namespace)?.values() ?? [])].map((known) => this.#keep(known)));
-  }
-
-  /** @returns whether it is kept */
-  async #keep(known: Known): Promise<boolean> {
-    const { store, isDryRun, logger } = this.#dependencies;
-    if (isDryRun) return true;
-    const { metadata, spec } = known.hpa;
-    const { namespace, name, uid } = metadata;
-    const names = new Set(metricGoals(spec).flatMap((goal) => goal?.metric ?? []));
-    known.week = withMetricsOf(known.week, names);
-    const text = formatWeek({ uid, week: known.week });
-    if (text === known.text) return true;
-    try {
-      await store.put(namespace, weekKey(name), text);
-    } catch (error) {
-      if (!this.#isFailing) logger.error('Cannot keep the weeks of HPAs', error, { namespace, name });
-      this.#isFailing = true;
-      return false; // tried again later
-    }
-    this.#isFailing = false;
-    known.text = text;
-    return true;
-  }
 }
 
 interface JudgingOptions {
@@ -235,13 +148,6 @@ function measured(
   for (const { metric, load } of measuredLoads(spec, explanation))
     next = withPeak(next, metric, { day: today, load, minReplicas });
   return next;
-}
-
-/** What was read of the days before, and what was measured since. */
-function joined(before: Week, since: Week): Week {
-  let week: Week = { ...since, firstDay: before.firstDay };
-  for (const [metric, days] of before.peaks) for (const peak of days) week = withPeak(week, metric, peak);
-  return week;
 }
 
 /** The owner of an HPA, as a ScaledObject may be, changes its spec alone. */

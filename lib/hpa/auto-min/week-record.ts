@@ -6,6 +6,8 @@ export interface WeekRecord {
   /** Of the HPA: one that was made again under its name begins again. */
   readonly uid: string;
   readonly week: Week;
+  /** Whether what a Prometheus knows of the days before the first could not be read yet. */
+  readonly lacksBefore?: boolean;
 }
 
 const day = z.int().check(z.nonnegative());
@@ -13,6 +15,7 @@ const RECORD = z.object({
   uid: z.string(),
   first: day,
   judged: z.optional(day),
+  lacksBefore: z.optional(z.boolean()),
   peaks: z.record(
     z.string(),
     z
@@ -37,11 +40,12 @@ export function hpaOfKey(key: string): string {
 const SUFFIX = '_week';
 
 /** Writes a record as text; loads to six digits. */
-export function formatWeek({ uid, week: { firstDay, judgedDay, peaks } }: WeekRecord): string {
+export function formatWeek({ uid, lacksBefore, week: { firstDay, judgedDay, peaks } }: WeekRecord): string {
   return JSON.stringify({
     uid,
     first: firstDay,
     ...(judgedDay !== undefined && { judged: judgedDay }),
+    ...(lacksBefore && { lacksBefore }),
     peaks: Object.fromEntries(
       [...peaks].map(([metric, days]) => [
         metric,
@@ -56,12 +60,13 @@ export function parseWeek(text: string): WeekRecord | undefined {
   if (text.length > LONGEST_RECORD) return undefined;
   const read = RECORD.safeParse(jsonOf(text));
   if (!read.success) return undefined;
-  const { uid, first: firstDay, judged: judgedDay, peaks } = read.data;
+  const { uid, first: firstDay, judged: judgedDay, lacksBefore, peaks } = read.data;
   const weekOf = Object.entries(peaks).map(
     ([metric, days]) =>
       [metric, days.map(([at, load, minReplicas]) => ({ day: at, load, minReplicas }))] as const,
   );
-  return { uid, week: { firstDay, judgedDay, peaks: new Map(weekOf) } };
+  const week = { firstDay, judgedDay, peaks: new Map(weekOf) };
+  return { uid, week, ...(lacksBefore && { lacksBefore }) };
 }
 
 function jsonOf(text: string): unknown {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { AutoMinLog } from '#lib/hpa/auto-min/auto-min-log.ts';
 import { type AutoMinDependencies, AutoMinReplicas } from '#lib/hpa/auto-min/auto-min-replicas.ts';
-import { dayOf, startOfDayMs } from '#lib/hpa/auto-min/week.ts';
+import { dayOf, startOfDayMs, type Week } from '#lib/hpa/auto-min/week.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -188,22 +188,67 @@ describe('AutoMinReplicas', function () {
     const known = new Month();
     await known.pass(8, noon(0.5));
     month.lead({
-      weekBefore: async (_, today) => ({
-        ...{ firstDay: today - 8, judgedDay: undefined },
-        peaks: new Map([
-          [
-            'Resource cpu utilization',
-            [1, 2, 3].map((ago) => ({ day: today - ago, load: 20, minReplicas: 10 })),
-          ],
-        ]),
-      }),
+      weekBefore: async (_, today) => weekOfThreeDays(today),
     });
     await month.pass(1, noon(0.5));
     expect(month.events.map(({ day, message }) => [day, message.split(':')[0]])).to.deep.equal([
       [0, 'minReplicas from 10 to 4'],
     ]);
   });
+
+  it('judges the first day once it knows what somebody else knows of the days before', async () => {
+    const month = new Month();
+    const read = Promise.withResolvers<Week>();
+    month.lead({ weekBefore: async () => await read.promise });
+    await month.pass(0.5, noon(0.5));
+    expect(month.log.find('default/web')).to.equal(undefined);
+    read.resolve(weekOfThreeDays(dayOf(month.startMs)));
+    await month.pass(0.5, noon(0.5));
+    expect(month.events.map(({ day, message }) => [day, message.split(':')[0]])).to.deep.equal([
+      [0, 'minReplicas from 10 to 4'],
+    ]);
+  });
+
+  it('asks again for the week that could not be read, in a later term, too', async () => {
+    const month = new Month();
+    const asked: number[] = [];
+    const weekBefore = (isFailing: boolean) => async (_: unknown, firstDay: number) => {
+      asked.push(firstDay);
+      if (isFailing) throw new Error('nobody listens');
+      return weekOfThreeDays(firstDay);
+    };
+    const logger = new RecordingLogger();
+    month.lead({ weekBefore: weekBefore(true), logger });
+    await month.pass(2, noon(0.5));
+    expect(asked.length).to.be.within(2 * 24 * 2, 2 * 24 * 4);
+    expect(logger.lines.filter(({ message }) => message.includes('the week before'))).to.have.lengthOf(1);
+    month.lead({ weekBefore: weekBefore(false) });
+    await month.pass(1, noon(0.5));
+    expect(new Set(asked)).to.deep.equal(new Set([dayOf(month.startMs)]));
+    // Day 1 was measured; the days before day 0 were told.
+    expect(month.events.map(({ message }) => message)[0]).to.include('were 25 - 20 20 20 - - (weights');
+    const times = asked.length;
+    month.lead({ weekBefore: weekBefore(true) });
+    await month.pass(1, noon(0.5));
+    expect(asked).to.have.lengthOf(times);
+  });
+
+  it('asks no more once the week before would not count', async () => {
+    const month = new Month();
+    let asked = 0;
+    month.lead({ weekBefore: async () => Promise.reject(new Error(`no ${++asked}`)) });
+    await month.pass(7, noon(0.5));
+    const before = asked;
+    await month.pass(2, noon(0.5));
+    expect(asked).to.equal(before);
+  });
 });
+
+/** As somebody else knows it of the days before. */
+function weekOfThreeDays(firstDay: number): Week {
+  const peaks = [1, 2, 3].map((ago) => ({ day: firstDay - ago, load: 20, minReplicas: 10 }));
+  return { firstDay, judgedDay: undefined, peaks: new Map([['Resource cpu utilization', peaks]]) };
+}
 
 describe('a minReplicas that follows the week, in a cluster', function () {
   this.timeout(120_000);

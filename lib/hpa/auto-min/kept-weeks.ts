@@ -1,0 +1,163 @@
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { FollowedHpa } from '../followed/followed-hpa.ts';
+import type { MemoryStore } from '../memory/memory-store.ts';
+import { spreadOf } from '../spread-of.ts';
+import { metricGoals } from './measured-loads.ts';
+import { dayOf, emptyWeek, WEEK_DAYS, type Week, withMetricsOf, withPeak } from './week.ts';
+import { formatWeek, parseWeek, weekKey } from './week-record.ts';
+
+/** What weeks are kept with. */
+export interface KeptWeeksOptions {
+  readonly store: Pick<MemoryStore, 'get' | 'put'>;
+  /** What is known of the days before the one on which an HPA was first seen. */
+  readonly weekBefore:
+    | ((hpa: FollowedHpa, firstDay: number, signal: AbortSignal) => Promise<Week>)
+    | undefined;
+  readonly logger: Logger;
+  /** Nothing is kept. */
+  readonly isDryRun: boolean;
+}
+
+/** The week of one HPA, as it is known now. */
+export interface KeptWeek {
+  /** As it was seen last. */
+  hpa: FollowedHpa;
+  week: Week;
+  /** What the store has of it. */
+  text: string | undefined;
+  /** Whether the days before the first are being read; `missing` where that failed, to be tried again. */
+  before: 'known' | 'asked' | 'missing';
+  /** When they were asked for last. */
+  askedAtMs: number;
+}
+
+/** The peaks of a namespace are kept this often if some have risen; a process that is killed forgets what rose since. */
+const KEEP_EVERY_MS = 600_000;
+/** A Prometheus that could not tell of the days before is asked again after this long. */
+const ASK_EVERY_MS = 900_000;
+
+/** Knows the weeks of HPAs for one term of a leader, and keeps them for the next. */
+export class KeptWeeks {
+  readonly #options: KeptWeeksOptions;
+  /** By namespace and name. */
+  readonly #known = new Map<string, Map<string, KeptWeek>>();
+  /** When the weeks of a namespace were kept. */
+  readonly #keptAtMs = new Map<string, number>();
+  /** Whether weeks could not be kept lately, which was told. */
+  #isFailing = false;
+
+  constructor(options: KeptWeeksOptions) {
+    this.#options = options;
+  }
+
+  /** The week of an HPA, with what a Prometheus knows of the days before it was first seen, once that was read. */
+  async of(
+    hpa: FollowedHpa,
+    { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
+  ): Promise<KeptWeek> {
+    const { namespace, name, uid } = hpa.metadata;
+    let known = this.#known.get(namespace)?.get(name);
+    if (known?.hpa.metadata.uid !== uid) {
+      known = await this.#read(hpa, dayOf(nowMs));
+      const others = this.#known.get(namespace) ?? new Map<string, KeptWeek>();
+      this.#known.set(namespace, others.set(name, known));
+    }
+    known.hpa = hpa;
+    this.#askBefore(known, nowMs, signal);
+    return known;
+  }
+
+  /** @returns whether it is kept */
+  async keep(known: KeptWeek): Promise<boolean> {
+    const { store, isDryRun, logger } = this.#options;
+    if (isDryRun) return true;
+    const { metadata, spec } = known.hpa;
+    const { namespace, name, uid } = metadata;
+    const names = new Set(metricGoals(spec).flatMap((goal) => goal?.metric ?? []));
+    known.week = withMetricsOf(known.week, names);
+    const text = formatWeek({ uid, week: known.week, lacksBefore: known.before !== 'known' });
+    if (text === known.text) return true;
+    try {
+      await store.put(namespace, weekKey(name), text);
+    } catch (error) {
+      if (!this.#isFailing) logger.error('Cannot keep the weeks of HPAs', error, { namespace, name });
+      this.#isFailing = true;
+      return false; // tried again later
+    }
+    this.#isFailing = false;
+    known.text = text;
+    return true;
+  }
+
+  /** Keeps what has risen in a namespace, all of it at once, for it is one object; namespaces at times of their own. */
+  async keepNamespace(namespace: string, nowMs: number): Promise<void> {
+    const keptAtMs = this.#keptAtMs.get(namespace);
+    if (keptAtMs !== undefined && Math.abs(nowMs - keptAtMs) < KEEP_EVERY_MS) return;
+    this.#keptAtMs.set(
+      namespace,
+      keptAtMs === undefined ? nowMs - spreadOf(namespace) * KEEP_EVERY_MS : nowMs,
+    );
+    if (keptAtMs === undefined) return;
+    await Promise.all([...(this.#known.get(namespace)?.values() ?? [])].map((known) => this.keep(known)));
+  }
+
+  /** An HPA is no more. */
+  async forget(namespace: string, name: string): Promise<void> {
+    const { store, isDryRun } = this.#options;
+    const others = this.#known.get(namespace);
+    others?.delete(name);
+    if (others?.size === 0) {
+      this.#known.delete(namespace);
+      this.#keptAtMs.delete(namespace);
+    }
+    if (!isDryRun) await store.put(namespace, weekKey(name), undefined);
+  }
+
+  async #read(hpa: FollowedHpa, today: number): Promise<KeptWeek> {
+    const { namespace, name, uid } = hpa.metadata;
+    const text = await this.#options.store.get(namespace, weekKey(name));
+    const record = text === undefined ? undefined : parseWeek(text);
+    const isAsked = { before: 'missing', askedAtMs: Number.NEGATIVE_INFINITY } as const;
+    if (record?.uid !== uid) return { hpa, week: emptyWeek(today), text: undefined, ...isAsked };
+    return {
+      ...{ hpa, week: record.week, text },
+      ...isAsked,
+      ...(!record.lacksBefore && { before: 'known' }),
+    };
+  }
+
+  /** Has the days before the first be read, where they are missing; deciding does not wait for it. */
+  #askBefore(known: KeptWeek, nowMs: number, signal: AbortSignal): void {
+    const { weekBefore, logger } = this.#options;
+    if (known.before !== 'missing' || Math.abs(nowMs - known.askedAtMs) < ASK_EVERY_MS) return;
+    const { hpa } = known;
+    const { firstDay } = known.week;
+    if (!weekBefore || dayOf(nowMs) - firstDay >= WEEK_DAYS) {
+      known.before = 'known'; // as far as it will ever be
+      return;
+    }
+    const isFirst = known.askedAtMs === Number.NEGATIVE_INFINITY;
+    Object.assign(known, { before: 'asked', askedAtMs: nowMs });
+    weekBefore(hpa, firstDay, signal).then(
+      (before) => {
+        known.week = joined(before, known.week, dayOf(nowMs));
+        known.before = 'known';
+      },
+      (error: unknown) => {
+        known.before = 'missing';
+        if (signal.aborted || !isFirst) return;
+        const { namespace, name } = hpa.metadata;
+        logger.error('Cannot read the week before an HPA was first seen yet', error, { namespace, name });
+      },
+    );
+  }
+}
+
+/** What was read of the days before, and what was measured since; what is too old to count would push out what is not. */
+function joined(before: Week, since: Week, today: number): Week {
+  let week = since;
+  for (const [metric, days] of before.peaks) {
+    for (const peak of days) if (peak.day >= today - WEEK_DAYS) week = withPeak(week, metric, peak);
+  }
+  return week;
+}
