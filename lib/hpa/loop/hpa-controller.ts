@@ -60,6 +60,8 @@ export interface HpaDependencies {
 
 /** Another controller is left alone until it has not written for so many periods. */
 const QUIET_PERIODS = 3;
+/** Where periods are long, one that was changed is not decided by what was read long before. */
+const MOST_AGE_MS = 15_000;
 
 /** Scales targets by metrics. A new one for each term as leader. */
 export function hpaController(dependencies: HpaDependencies): Controller {
@@ -123,7 +125,7 @@ async function act(seen: FollowedHpa, acting: ActOptions): Promise<Outcome> {
   const { config, isDryRun } = acting.options;
   const { namespace, name, uid } = seen.metadata;
   const hpa = withoutElsewhere(seen);
-  const maxAgeMs = due.shortestPeriodMs(namespace) / 2;
+  const maxAgeMs = Math.min(due.shortestPeriodMs(namespace) / 2, MOST_AGE_MS);
   const rememberer = { namespace, name, uid };
   const look = async (isFresh: boolean, earlier?: World) => {
     const read = await readWorld.of(hpa, { maxAgeMs, signal, isFresh, earlier });

@@ -36,7 +36,7 @@ export class OtherControllers {
       this.#sent.delete(key);
       return;
     }
-    const isSent = (this.#sent.get(key) ?? []).some((status) => isSameStatus(current.status, status));
+    const isSent = () => (this.#sent.get(key) ?? []).some((status) => isSameStatus(current.status, status));
     const nowMs = this.#clock.nowMs();
     const other = otherWriter(previous, current, { isSent, nowMs });
     if (!other) return;
@@ -63,7 +63,7 @@ export class OtherControllers {
 export function otherWriter(
   previous: FollowedHpa | undefined,
   current: FollowedHpa,
-  { isSent, nowMs }: { readonly isSent: boolean; readonly nowMs: number },
+  { isSent, nowMs }: { readonly isSent: () => boolean; readonly nowMs: number },
 ): OtherController | undefined {
   const { statusWriters } = current;
   if (!previous) {
@@ -76,9 +76,9 @@ export function otherWriter(
       !previous.statusWriters.some((one) => one.manager === manager && one.writtenAtMs === writtenAtMs),
   );
   const suspects = changed.length > 0 ? changed : lastWriters(statusWriters);
-  if (suspects.length === 0) return isSent ? undefined : { manager: 'unknown', writtenAtMs: nowMs };
+  if (suspects.length === 0) return isSent() ? undefined : { manager: 'unknown', writtenAtMs: nowMs };
   const other = suspects.find(isOther);
-  if (!other || (isSent && suspects.length > 1)) return undefined;
+  if (!other || (suspects.length > 1 && isSent())) return undefined;
   return { manager: other.manager, writtenAtMs: nowMs };
 }
 

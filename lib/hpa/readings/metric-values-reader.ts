@@ -1,8 +1,9 @@
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type MetricValue, metricValues } from './metric-values.ts';
-import { READ_WITHIN_MS, SharedReads } from './shared-reads.ts';
+import { LONGEST_LIST_BYTES, READ_WITHIN_MS, SharedReads } from './shared-reads.ts';
 
+const BOUNDS = { timeoutMs: READ_WITHIN_MS, maxResponseBytes: LONGEST_LIST_BYTES };
 /** Of all lists together; each takes some 100 bytes. */
 const MOST_VALUES = 200_000;
 
@@ -28,7 +29,7 @@ export class MetricValuesReader {
     asked: { readonly maxAgeMs: number; readonly signal: AbortSignal },
   ): Promise<readonly MetricValue[]> {
     return await this.#lists.get(path, asked, async () =>
-      metricValues(await this.#client.getJson(path, { timeoutMs: READ_WITHIN_MS })),
+      metricValues(await this.#client.getJson(path, BOUNDS)),
     );
   }
 }

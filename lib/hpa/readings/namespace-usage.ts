@@ -3,9 +3,13 @@ import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 import type { Clock } from '#lib/time/clock.ts';
 import { equalityOf } from '../pods/equality.ts';
 import { type LabelledUsage, podMetricsList } from './pod-metrics-list.ts';
-import { READ_WITHIN_MS, SharedReads } from './shared-reads.ts';
+import { LONGEST_LIST_BYTES, READ_WITHIN_MS, SharedReads } from './shared-reads.ts';
 
-const TIMEOUT = { timeoutMs: READ_WITHIN_MS };
+const BOUNDS = { timeoutMs: READ_WITHIN_MS, maxResponseBytes: LONGEST_LIST_BYTES };
+/** Each may be as long as any: so many are in memory at once. */
+const MOST_AT_ONCE = 8;
+/** Of all lists together; each takes half a kilobyte. */
+const MOST_SAMPLES = 200_000;
 
 /**
  * What pods use, by the resource metrics API: listed once a namespace, for all that ask within a while.
@@ -16,7 +20,10 @@ export class NamespaceUsage {
 
   constructor({ client, clock }: { readonly client: ApiClient; readonly clock: Clock }) {
     this.#client = client;
-    this.#lists = new SharedReads({ clock });
+    this.#lists = new SharedReads({
+      ...{ clock, mostAtOnce: MOST_AT_ONCE, mostKept: MOST_SAMPLES },
+      weigh: ({ size }) => 1 + size,
+    });
   }
 
   /** @throws what the API client throws, for everybody who waited for the same list */
@@ -28,7 +35,7 @@ export class NamespaceUsage {
     return await this.#lists.get(
       namespace,
       asked,
-      async () => new UsageList(podMetricsList(await this.#client.getJson(path, TIMEOUT))),
+      async () => new UsageList(podMetricsList(await this.#client.getJson(path, BOUNDS))),
     );
   }
 }
@@ -41,6 +48,10 @@ export class UsageList {
 
   constructor(all: readonly LabelledUsage[]) {
     this.#all = all;
+  }
+
+  get size(): number {
+    return this.#all.length;
   }
 
   /**

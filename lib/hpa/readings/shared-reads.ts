@@ -8,12 +8,16 @@ export interface SharedReadsOptions<Value> {
   readonly clock: Clock;
   /** How much a value counts of `mostKept`; by default 1. */
   readonly weigh?: (value: Value) => number;
+  /** So many are under way at once; by default 32, whatever the number of HPAs: an API server takes 400 requests in all. */
+  readonly mostAtOnce?: number;
   /** The longest unread values go once all together count more than this; by default 10,000. */
   readonly mostKept?: number;
 }
 
 interface Read<Value> {
   readonly askedAtMs: number;
+  /** As old as who asked first would have it be at the most. */
+  maxAgeMs: number;
   readonly value: Promise<Value>;
   isSettled: boolean;
   weight: number;
@@ -21,7 +25,8 @@ interface Read<Value> {
 
 /** Each read is over after this long, well before the decision that waits for it. */
 export const READ_WITHIN_MS = 10_000;
-/** So many are under way at once, whatever the number of HPAs: an API server takes 400 requests in all by default. */
+/** A longer list is an error: it would take ten times its length while it is read. It holds 60,000 pods or more. */
+export const LONGEST_LIST_BYTES = 32 * 1024 * 1024;
 const MOST_AT_ONCE = 32;
 const MOST_KEPT = 10_000;
 
@@ -32,9 +37,8 @@ const MOST_KEPT = 10_000;
  */
 export class SharedReads<Value> {
   readonly #options: SharedReadsOptions<Value>;
-  readonly #permits = new Semaphore(MOST_AT_ONCE);
+  readonly #permits: Semaphore;
   readonly #reads = new Map<string, Read<Value>>();
-  /** What all of them weigh. */
   #kept = 0;
   /** Ends the wait of those that have no permit yet. */
   #waiting = new AbortController();
@@ -42,6 +46,12 @@ export class SharedReads<Value> {
 
   constructor(options: SharedReadsOptions<Value>) {
     this.#options = options;
+    this.#permits = new Semaphore(options.mostAtOnce ?? MOST_AT_ONCE);
+  }
+
+  /** What all that is kept weighs; each read that is under way 1. */
+  get kept(): number {
+    return this.#kept;
   }
 
   /**
@@ -60,11 +70,15 @@ export class SharedReads<Value> {
     read: () => Promise<Value>,
   ): Promise<Value> {
     const nowMs = this.#options.clock.monotonicMs();
+    this.#dropOutdated(nowMs);
     const known = this.#reads.get(key);
-    if (known && (!known.isSettled || nowMs - known.askedAtMs < maxAgeMs))
+    if (known && (!known.isSettled || nowMs - known.askedAtMs < maxAgeMs)) {
+      known.maxAgeMs = Math.max(known.maxAgeMs, maxAgeMs);
       return await raceAbort(known.value, signal);
+    }
     if (known) this.#drop(key, known);
-    const begun: Read<Value> = { askedAtMs: nowMs, value: this.#read(read), isSettled: false, weight: 1 };
+    const value = this.#read(read);
+    const begun: Read<Value> = { askedAtMs: nowMs, maxAgeMs, value, isSettled: false, weight: 1 };
     begun.value.then(
       (value) => this.#settle(begun, value),
       () => this.#drop(key, begun),
@@ -103,6 +117,14 @@ export class SharedReads<Value> {
     for (const [other, one] of this.#reads) {
       if (this.#kept <= mostKept) break;
       if (one.isSettled) this.#drop(other, one);
+    }
+  }
+
+  /** The first are the oldest; who asked for one that is kept longer holds up those behind it for that long. */
+  #dropOutdated(nowMs: number): void {
+    for (const [key, read] of this.#reads) {
+      if (nowMs - read.askedAtMs < read.maxAgeMs) return;
+      if (read.isSettled) this.#drop(key, read);
     }
   }
 

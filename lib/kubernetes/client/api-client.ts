@@ -39,6 +39,8 @@ export interface RequestOptions {
   readonly accept?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  /** By default that of the client. */
+  readonly maxResponseBytes?: number;
 }
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -139,7 +141,8 @@ export class ApiClient {
     using deadline = this.#startDeadline(options);
     try {
       const { body } = await this.#send(call, options, deadline.signal);
-      return await readJson(body, this.#options.maxResponseBytes ?? MAX_RESPONSE_BYTES);
+      const { maxResponseBytes = this.#options.maxResponseBytes ?? MAX_RESPONSE_BYTES } = options;
+      return await readJson(body, maxResponseBytes);
     } catch (error) {
       throw this.#explain(call, error, options.signal);
     }

@@ -78,7 +78,7 @@ describe('OtherControllers', function () {
 });
 
 describe('otherWriter', () => {
-  const told = { isSent: false, nowMs: NOW_MS };
+  const told = { isSent: () => false, nowMs: NOW_MS };
   const at = (seconds: number) => new Date(NOW_MS - 60_000 + seconds * 1000).toISOString();
 
   it('counts at first sight who wrote last, at the time that the server noted', () => {

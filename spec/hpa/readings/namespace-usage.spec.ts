@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { NamespaceUsage, UsageList } from '#lib/hpa/readings/namespace-usage.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
 import { refusal, startJsonApi } from '#spec/support/json-api.ts';
 
 const SIGNAL = new AbortController().signal;
@@ -29,6 +30,25 @@ describe('NamespaceUsage', () => {
     expect(await ask()).to.contain('Unavailable');
     isUp = true;
     expect(await ask()).to.be.instanceOf(UsageList);
+  });
+
+  it('reads ten megabytes of samples, and refuses more than it has memory for', async () => {
+    const labels = { app: 'web', filler: 'x'.repeat(63) };
+    const items = Array.from({ length: 40_000 }, (_, place) => ({
+      ...{ metadata: { name: `web-${place}`, labels }, timestamp: '2026-01-01T00:00:00Z', window: '15s' },
+      ...{ containers: [{ name: 'app', usage: { cpu: '123456789n', memory: '123456Ki' } }] },
+    }));
+    const megabytes = Math.ceil(JSON.stringify(items).length / 1e6);
+    await using api = await startJsonApi(({ url }) => ({
+      items: url.pathname.includes('/long/') ? Array.from({ length: 4 }, () => items).flat() : items,
+    }));
+    const usage = new NamespaceUsage({ client: api.api, clock: api.clock });
+    expect(megabytes).to.be.above(10);
+    const ask = (namespace: string) => usage.of(namespace, { maxAgeMs: 1000, signal: SIGNAL });
+    expect((await ask('well')).size).to.equal(40_000);
+    expect(await ask('long').catch(describeError)).to.equal(
+      'Cannot get /apis/metrics.k8s.io/v1beta1/namespaces/long/pods: the response is longer than 33554432 bytes',
+    );
   });
 });
 

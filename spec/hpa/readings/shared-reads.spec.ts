@@ -87,6 +87,22 @@ describe('SharedReads', () => {
     expect(new Set(await Promise.all(hanging))).to.deep.equal(new Set(['Error: no response']));
   });
 
+  it('keeps nothing longer than anybody would have it', async () => {
+    const clock = new ManualClock();
+    const reads = new SharedReads<string>({ clock, weigh: (value) => value.length });
+    const ask = (key: string, maxAgeMs: number) => reads.get(key, { ...ASKED, maxAgeMs }, async () => key);
+    await ask('list-a', 1000);
+    await ask('list-b', 1000);
+    expect(reads.kept).to.equal(12);
+    await ask('list-b', 5000); // who comes later may have it older
+    await clock.advance(1000);
+    await ask('list-c', 1000);
+    expect(reads.kept).to.equal(12);
+    await clock.advance(5000);
+    await ask('d', 1000);
+    expect(reads.kept).to.equal(1);
+  });
+
   it('keeps no more than it may, and what was read last rather', async () => {
     const reads = new SharedReads<string>({
       ...{ clock: new ManualClock(), mostKept: 10 },
