@@ -2,9 +2,9 @@ import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/errors/fa
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
-import { CRON_HPA, type CronHpa } from '../cron-hpa.ts';
-import type { OtherScalers } from '../hindrance.ts';
-import type { PlanOptions } from '../planned-job.ts';
+import { CRON_HPA, type CronHpa } from '../objects/cron-hpa.ts';
+import type { PlanOptions } from '../plan/planned-job.ts';
+import type { OtherScalers } from '../scale/hindrance.ts';
 import { describeCronHpa } from './describe-cron-hpa.ts';
 
 /** What is known of objects here. */

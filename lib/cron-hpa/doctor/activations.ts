@@ -1,9 +1,9 @@
 import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
-import { formatLocal } from '../activation-message.ts';
-import { dueActivations } from '../due-activations.ts';
-import { planJobs } from '../planned-job.ts';
+import { dueActivations } from '../plan/due-activations.ts';
+import { planJobs } from '../plan/planned-job.ts';
+import { formatLocal } from '../statuses/activation-message.ts';
 import { failed } from './diagnoses.ts';
 import { type ExaminedCronHpa, type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
 

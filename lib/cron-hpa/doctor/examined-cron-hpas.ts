@@ -1,12 +1,12 @@
 import type { ApiContext } from '#lib/doctor/api-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
-import { CRON_HPA, type CronHpa } from '../cron-hpa.ts';
-import { targetsOfCronHpa, targetsOfHpa } from '../cron-hpa-watches.ts';
-import { CRON_HPAS, HPAS } from '../followed-resources.ts';
-import type { Hpa } from '../hpa-change.ts';
-import { readCronHpa } from '../read-cron-hpa.ts';
-import { hpaOf, readHpa } from '../read-hpa.ts';
+import { targetsOfCronHpa, targetsOfHpa } from '../loop/cron-hpa-watches.ts';
+import { CRON_HPA, type CronHpa } from '../objects/cron-hpa.ts';
+import { CRON_HPAS, HPAS } from '../objects/followed-resources.ts';
+import type { Hpa } from '../objects/hpa.ts';
+import { readCronHpa } from '../objects/read-cron-hpa.ts';
+import { hpaOf, readHpa } from '../objects/read-hpa.ts';
 
 /** An object as it was found. */
 export interface ExaminedCronHpa {

@@ -1,8 +1,8 @@
 import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, ok } from '#lib/doctor/finding.ts';
-import { ADJUST_HPA_MIN, type CronHpa } from '../cron-hpa.ts';
-import type { Hpa } from '../hpa-change.ts';
-import { rivalOf, targetKey } from '../same-target.ts';
+import { ADJUST_HPA_MIN, type CronHpa } from '../objects/cron-hpa.ts';
+import type { Hpa } from '../objects/hpa.ts';
+import { rivalOf, targetKey } from '../objects/same-target.ts';
 import { failed } from './diagnoses.ts';
 import { type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
 

@@ -7,7 +7,7 @@ import { isAllowed } from '#lib/doctor/permission.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import type { CronHpa } from '../cron-hpa.ts';
+import type { CronHpa } from '../objects/cron-hpa.ts';
 import { failed } from './diagnoses.ts';
 import { type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readCronHpa } from '#lib/cron-hpa/read-cron-hpa.ts';
+import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
 import type { Finding } from '#lib/doctor/finding.ts';
 import { cronHpa as cronHpaObject, planAt } from '#spec/support/cron-hpas.ts';
 import {

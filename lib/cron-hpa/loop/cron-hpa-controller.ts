@@ -1,0 +1,151 @@
+import type { Controller } from '#lib/control/controller.ts';
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
+import type { Schedules } from '#lib/schedule/schedules.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { CronHpa, CronHpaStatus } from '../objects/cron-hpa.ts';
+import type { Hpa } from '../objects/hpa.ts';
+import { hpaOf } from '../objects/read-hpa.ts';
+import { targetKey } from '../objects/same-target.ts';
+import { type Activation, dueActivations, nextActivation } from '../plan/due-activations.ts';
+import { type PlannedJob, planJobs } from '../plan/planned-job.ts';
+import { hindranceOf } from '../scale/hindrance.ts';
+import { type HpaClient, setSize } from '../scale/set-size.ts';
+import { failureMessage, successMessage } from '../statuses/activation-message.ts';
+import { type Outcome, statusAfter } from '../statuses/next-status.ts';
+import type { StatusClient } from '../statuses/status-client.ts';
+import { eventsOf, referenceTo } from '../told/cron-hpa-events.ts';
+import type { CronHpaSeries } from '../told/cron-hpa-series.ts';
+import { type ByTarget, cronHpaWatches, type WatchedSources } from './cron-hpa-watches.ts';
+import { OwnWrites } from './own-writes.ts';
+
+/** What the controller works with. */
+export interface CronHpaDependencies extends WatchedSources {
+  readonly hpasByTarget: ByTarget<Hpa>;
+  readonly statuses: StatusClient;
+  readonly scales: Pick<ScaleClient, 'get' | 'set'>;
+  readonly hpaClient: HpaClient;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly series: CronHpaSeries;
+  readonly clock: Clock;
+  readonly schedules: Schedules;
+  /** Where the times of jobs are meant that do not tell. */
+  readonly timeZone: string;
+  readonly newJobId: () => string;
+}
+
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 60_000;
+
+/** Scales targets by the clock. A new one for each term as leader: what it knows of its own writes ends with that. */
+export function cronHpaController(dependencies: CronHpaDependencies): Controller {
+  const { cronHpas, statuses, events, series, clock, newJobId } = dependencies;
+  const writes = new OwnWrites();
+  const failures = new Map<string, number>();
+  return {
+    name: 'cronhpa',
+    watches: cronHpaWatches(dependencies),
+    async reconcile(key, signal) {
+      let object = writes.latest(key, cronHpas.find(key));
+      if (object && isDue(object, dependencies) && !writes.isOurs(key, object))
+        object = await statuses.get(nameOfKey(key), signal); // an earlier leader may have carried it out just now
+      if (!object || object.isBeingDeleted) {
+        failures.delete(key);
+        return {}; // nothing of ours stays behind
+      }
+      const nowMs = clock.nowMs();
+      const { jobs, due } = lookAt(object, nowMs, dependencies);
+      const hpa = hpaOf(object, targetOf(object, dependencies.hpasByTarget));
+      const hindrance = hindranceOf(object, {
+        hpa,
+        others: targetOf(object, dependencies.cronHpasByTarget),
+      });
+      const run = hindrance ? undefined : due.run;
+      const outcome = run && (await carryOut(object, run, { ...dependencies, jobs, hpa, nowMs, signal }));
+      const failed =
+        outcome?.state === 'Failed'
+          ? ({ reason: 'ScalingFailed', message: outcome.message } as const)
+          : undefined;
+      const status = statusAfter(object, {
+        nowMs,
+        jobs,
+        outcome,
+        missed: due.missed,
+        hindrance: hindrance ?? failed,
+        newJobId,
+      });
+      const written = await statuses.write(object, status, signal);
+      if (written) writes.record(key, written);
+      for (const event of eventsOf(object, { status, outcome, missed: due.missed }))
+        events.record({ regarding: referenceTo(object), action: 'Scale', ...event });
+      for (const { count } of due.missed) series.missed(count);
+      if (outcome) series.carriedOut(outcome.state, nowMs - outcome.atMs);
+      const againMs = Math.min(retryAfter(key, outcome, failures), untilNext(status, clock));
+      return Number.isFinite(againMs) ? { requeueAfterMs: againMs } : {};
+    },
+  };
+}
+
+function lookAt(object: CronHpa, nowMs: number, { timeZone, schedules }: CronHpaDependencies) {
+  const jobs = planJobs(object, { nowMs, timeZone, schedules });
+  const deadlineMs = (object.spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+  return { jobs, due: dueActivations(jobs, { nowMs, deadlineMs }) };
+}
+
+function isDue(object: CronHpa, dependencies: CronHpaDependencies): boolean {
+  const { due } = lookAt(object, dependencies.clock.nowMs(), dependencies);
+  return due.run !== undefined || due.missed.length > 0;
+}
+
+interface CarryOutOptions extends CronHpaDependencies {
+  readonly jobs: readonly PlannedJob[];
+  readonly hpa: Hpa | undefined;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+async function carryOut(
+  object: CronHpa,
+  { planned, atMs }: Activation,
+  options: CarryOutOptions,
+): Promise<Outcome> {
+  const { job, timeZone } = planned;
+  const { namespace, spec } = object;
+  const { jobs, nowMs, signal } = options;
+  const times = { job: job.name, atMs, nextMs: nextActivation(jobs, nowMs)?.atMs, timeZone };
+  try {
+    const size = await setSize(object, job.targetSize, options);
+    const message = successMessage({ ...times, ...size, namespace, target: spec.scaleTargetRef });
+    return { planned, atMs, state: 'Succeed', message, change: size.desired - size.current };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const reason = isNotFound(error)
+      ? `there is no ${spec.scaleTargetRef.kind} "${spec.scaleTargetRef.name}"`
+      : describeError(error);
+    return { planned, atMs, state: 'Failed', message: failureMessage({ ...times, reason }), change: 0 };
+  }
+}
+
+/** After how long to try again, later from failure to failure; the queue's own backoff might wait beyond the next activation. */
+function retryAfter(key: string, outcome: Outcome | undefined, failures: Map<string, number>): number {
+  if (outcome?.state !== 'Failed') {
+    failures.delete(key);
+    return Number.POSITIVE_INFINITY;
+  }
+  const count = failures.get(key) ?? 0;
+  failures.set(key, count + 1);
+  return Math.min(FIRST_RETRY_MS * 2 ** count, LONGEST_RETRY_MS);
+}
+
+function untilNext({ nextScheduleTime }: CronHpaStatus, clock: Clock): number {
+  return nextScheduleTime === undefined
+    ? Number.POSITIVE_INFINITY
+    : Date.parse(nextScheduleTime) - clock.nowMs();
+}
+
+function targetOf<T>({ namespace, spec }: CronHpa, byTarget: ByTarget<T>): readonly T[] {
+  return byTarget(targetKey(namespace, spec.scaleTargetRef));
+}

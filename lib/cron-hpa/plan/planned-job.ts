@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { formatTime } from '#lib/control/conditions.ts';
+import type { Schedule } from '#lib/schedule/schedule.ts';
+import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import type { Schedules } from '#lib/schedule/schedules.ts';
+import type { CronHpa, CronHpaJob, JobCondition } from '../objects/cron-hpa.ts';
+
+/** A job with what follows from it. */
+export interface PlannedJob {
+  readonly job: CronHpaJob;
+  readonly specHash: string;
+  /** Where its times are meant and told. */
+  readonly timeZone: string;
+  /** What is known of it, unless it was changed since. */
+  readonly condition: JobCondition | undefined;
+  /** Activations up to this moment were dealt with. */
+  readonly sinceMs: number;
+  /** When it is due; `undefined` while it rests, has ended, or cannot be read. */
+  readonly schedule: Schedule | undefined;
+  /** Why it can never be due. */
+  readonly problem: string | undefined;
+}
+
+/** What jobs are planned with. */
+export interface PlanOptions {
+  readonly nowMs: number;
+  /** Where the times of jobs are meant that do not tell. */
+  readonly timeZone: string;
+  readonly schedules: Schedules;
+}
+
+/** What was dealt with later than this from now on, was so by a clock that has been put right since. */
+const CLOCK_STEP_MS = 3_600_000;
+
+/** Works out what each job of an object is, from the object alone. */
+export function planJobs(object: CronHpa, options: PlanOptions): readonly PlannedJob[] {
+  const known = new Map(object.status.jobs.map((condition) => [condition.name, condition]));
+  const names = new Set<string>();
+  return object.spec.jobs.map((job) => {
+    const isRepeated = names.has(job.name);
+    names.add(job.name);
+    return isRepeated
+      ? {
+          ...planJob(object, job, { ...options, known: undefined }),
+          schedule: undefined,
+          problem: REPEATED_NAME,
+        }
+      : planJob(object, job, { ...options, known: known.get(job.name) });
+  });
+}
+
+function planJob(
+  { spec }: CronHpa,
+  job: CronHpaJob,
+  {
+    nowMs,
+    timeZone: defaultZone,
+    schedules,
+    known,
+  }: PlanOptions & { readonly known: JobCondition | undefined },
+): PlannedJob {
+  const timeZone = job.timeZone ?? defaultZone;
+  const specHash = hashOf([job, spec.excludeDates, spec.scaleTargetRef, timeZone]);
+  const isSame = known?.specHash === specHash;
+  const { condition, sinceMs } = dealtWith(isSame ? known : undefined, nowMs);
+  const common = { job, specHash, timeZone, condition, sinceMs };
+  try {
+    const excludeDates = [...spec.excludeDates, ...job.excludeDates];
+    const schedule = schedules.read(job.schedule, { timeZone, anchorMs: sinceMs, excludeDates });
+    const isOver = job.runOnce && condition?.lastActivationTime !== undefined;
+    if (job.suspend || isOver) return { ...common, schedule: undefined, problem: undefined };
+    const isDue = schedule.next(sinceMs) !== undefined;
+    return isDue
+      ? { ...common, schedule, problem: undefined }
+      : { ...common, schedule: undefined, problem: NEVER_DUE };
+  } catch (error) {
+    if (!(error instanceof ScheduleError)) throw error;
+    return { ...common, schedule: undefined, problem: error.message };
+  }
+}
+
+/** Of a job whose schedule can be read, and comes to nothing. */
+export const NEVER_DUE = 'it is not due within the next five years';
+/** Of a job that cannot be told from another. */
+export const REPEATED_NAME = 'another job has its name';
+
+/**
+ * Up to when activations were dealt with. A condition that tells no time, or one of a clock that has been put right since,
+ * tells from now on that it was up to now: if each look took its own time for that, nothing would ever be due.
+ */
+function dealtWith(
+  condition: JobCondition | undefined,
+  nowMs: number,
+): Pick<PlannedJob, 'condition' | 'sinceMs'> {
+  const { lastActivationTime, submittedTime = '' } = condition ?? {};
+  const untilMs = Date.parse(lastActivationTime ?? submittedTime);
+  if (condition === undefined) return { condition, sinceMs: nowMs };
+  if (untilMs <= nowMs + CLOCK_STEP_MS) return { condition, sinceMs: untilMs };
+  const now = formatTime(nowMs);
+  const corrected = lastActivationTime === undefined ? { submittedTime: now } : { lastActivationTime: now };
+  return { condition: { ...condition, ...corrected }, sinceMs: nowMs };
+}
+
+function hashOf(values: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 16);
+}

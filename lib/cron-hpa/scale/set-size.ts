@@ -1,0 +1,138 @@
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import { isConflict, isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { ADJUST_HPA_MIN, type CronHpa } from '../objects/cron-hpa.ts';
+import { FIELD_MANAGER } from '../objects/followed-resources.ts';
+import type { Hpa } from '../objects/hpa.ts';
+import { hpaOf, readHpa } from '../objects/read-hpa.ts';
+import type { AdjustType } from '../statuses/activation-message.ts';
+import { hindranceOf } from './hindrance.ts';
+import { hpaChange, hpaPatch } from './hpa-change.ts';
+
+/** HPAs, as far as they are read and changed. */
+export interface HpaClient {
+  get(
+    name: { readonly namespace: string; readonly name: string },
+    options: RequestOptions,
+  ): Promise<KubernetesObject>;
+  patch(
+    name: { readonly namespace: string; readonly name: string },
+    patch: { readonly type: 'merge'; readonly body: object },
+    options: RequestOptions & { readonly fieldManager: string },
+  ): Promise<KubernetesObject>;
+}
+
+interface RequestOptions {
+  readonly signal: AbortSignal;
+}
+
+/** What sizes are set with. */
+export interface SetSizeOptions {
+  readonly scales: Pick<ScaleClient, 'get' | 'set'>;
+  readonly hpaClient: HpaClient;
+  /** The HPA that scales the same target, as an informer shows it; what counts is what it is now. */
+  readonly hpa: Hpa | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What was set, what it was before, and what it is now. */
+export interface SizeSet {
+  readonly adjustType: AdjustType;
+  readonly current: number;
+  readonly desired: number;
+}
+
+const MOST_CONFLICTS = 5;
+
+/**
+ * Sets the size of an object's target: its replicas, or the minReplicas of its HPA, which then does the rest.
+ *
+ * @throws when that cannot be done
+ */
+export async function setSize(object: CronHpa, size: number, options: SetSizeOptions): Promise<SizeSet> {
+  const hpa = options.hpa && (await latestHpa(object, options.hpa, options));
+  const { kind, name } = object.spec.scaleTargetRef;
+  if (hpa) return await setMinReplicas(object, size, { ...options, hpa });
+  const needsHpa = object.annotations[ADJUST_HPA_MIN] === 'true' || kind === 'HorizontalPodAutoscaler';
+  if (needsHpa) throw new Error(`no HorizontalPodAutoscaler scales ${kind} "${name}"`);
+  return await setReplicas(object, size, options);
+}
+
+/**
+ * The HPA as it is now, if it is there and still scales the same target.
+ *
+ * @throws where it has got an owner who alone changes it
+ */
+async function latestHpa(
+  object: CronHpa,
+  { namespace, name }: Hpa,
+  { hpaClient, signal }: Pick<SetSizeOptions, 'hpaClient' | 'signal'>,
+): Promise<Hpa | undefined> {
+  const value = await hpaClient.get({ namespace, name }, { signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  const latest = value && readHpa(value);
+  if (value && !latest) throw new Error(`HorizontalPodAutoscaler "${name}" cannot be read`);
+  const hpa = hpaOf(object, latest ? [latest] : []);
+  const hindrance = hindranceOf(object, { hpa, others: [] });
+  if (hindrance) throw new Error(hindrance.message);
+  return hpa;
+}
+
+async function setReplicas(
+  { namespace, spec }: CronHpa,
+  desired: number,
+  { scales, signal }: Pick<SetSizeOptions, 'scales' | 'signal'>,
+): Promise<SizeSet> {
+  const scale = await scales.get({ namespace, ...spec.scaleTargetRef }, signal);
+  const { specReplicas: current } = scale;
+  if (current !== desired) await scales.set(scale, desired, signal);
+  return { adjustType: 'scale replicas', current, desired };
+}
+
+async function setMinReplicas(
+  object: CronHpa,
+  desired: number,
+  options: SetSizeOptions & { readonly hpa: Hpa },
+): Promise<SizeSet> {
+  const { hpa } = options;
+  if (desired < 1) throw new Error(`HorizontalPodAutoscaler "${hpa.name}" cannot have minReplicas 0`);
+  const { minReplicas: current } = await patchHpa(object, desired, options);
+  await wakeTarget(object, desired, options);
+  return { adjustType: 'hpa min replicas', current, desired };
+}
+
+/** @returns the HPA as it was before */
+async function patchHpa(
+  object: CronHpa,
+  size: number,
+  { hpa, hpaClient, signal }: SetSizeOptions & { readonly hpa: Hpa },
+): Promise<Hpa> {
+  let before = hpa;
+  for (let conflicts = 0; ; conflicts++) {
+    const change = hpaChange(before, size);
+    if (!change) return before;
+    try {
+      const patch = { type: 'merge', body: hpaPatch(before, change) } as const;
+      await hpaClient.patch(before, patch, { signal, fieldManager: FIELD_MANAGER });
+      return before;
+    } catch (error) {
+      if (!isConflict(error) || conflicts >= MOST_CONFLICTS) throw error;
+      const latest = await latestHpa(object, before, { hpaClient, signal });
+      if (!latest) throw error;
+      before = latest;
+    }
+  }
+}
+
+/** An HPA leaves a target alone that has no replicas: somebody has to give it some. */
+async function wakeTarget(
+  { namespace }: CronHpa,
+  size: number,
+  { hpa, scales, signal }: SetSizeOptions & { readonly hpa: Hpa },
+): Promise<void> {
+  const { apiVersion = '', kind, name } = hpa.scaleTargetRef;
+  const scale = await scales.get({ namespace, apiVersion, kind, name }, signal);
+  if (scale.specReplicas === 0) await scales.set(scale, size, signal);
+}

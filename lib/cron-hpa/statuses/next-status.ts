@@ -1,0 +1,132 @@
+import type { CronHpa, CronHpaStatus, JobCondition, ReadyCondition } from '../objects/cron-hpa.ts';
+import { type MissedActivations, nextActivation } from '../plan/due-activations.ts';
+import type { PlannedJob } from '../plan/planned-job.ts';
+import { formatLocal } from './activation-message.ts';
+
+/** How the activation that held went. */
+export interface Outcome {
+  readonly planned: PlannedJob;
+  readonly atMs: number;
+  readonly state: 'Succeed' | 'Failed';
+  readonly message: string;
+  /** By how much more than before there is to be: below zero where the job scaled down. */
+  readonly change: number;
+}
+
+/** Why an object cannot do what it is meant to do. */
+export interface Hindrance {
+  readonly reason: 'TargetConflict' | 'OwnedByScaledObject' | 'InvalidJobs' | 'ScalingFailed';
+  readonly message: string;
+}
+
+/** What a status is made of. */
+export interface StatusInput {
+  readonly nowMs: number;
+  readonly jobs: readonly PlannedJob[];
+  readonly outcome?: Outcome | undefined;
+  readonly missed: readonly MissedActivations[];
+  readonly hindrance?: Hindrance | undefined;
+  readonly newJobId: () => string;
+}
+
+/** The status after a look at an object; the same in all its parts where nothing happened. */
+export function statusAfter(object: CronHpa, input: StatusInput): CronHpaStatus {
+  const { nowMs, jobs, outcome } = input;
+  const { status } = object;
+  const conditions = jobs.map((planned) => conditionOf(object, planned, input));
+  const next = nextActivation(jobs, nowMs);
+  const isDone = outcome?.state === 'Succeed';
+  return {
+    jobs: conditions,
+    ready: readyOf(object, input),
+    scaleUpKeepWindow: isDone && outcome.change !== 0 ? outcome.change > 0 : status.scaleUpKeepWindow,
+    nextScheduleTime: next && formatTime(next.atMs),
+    lastScheduleTime: isDone ? formatTime(outcome.atMs) : status.lastScheduleTime,
+    lastResult: outcome ? `${outcome.state} ${outcome.planned.job.name}` : status.lastResult,
+    observedGeneration: object.generation,
+  };
+}
+
+function conditionOf(object: CronHpa, planned: PlannedJob, input: StatusInput): JobCondition {
+  const base = planned.condition ?? submittedOf(object, planned, input);
+  const { outcome } = input;
+  if (planned.problem !== undefined) return failedOf(base, planned.problem, input);
+  if (outcome?.planned === planned) {
+    if (outcome.state === 'Failed') return failedOf(base, outcome.message, input);
+    const { state, message, atMs } = outcome;
+    const lastActivationTime = formatTime(atMs);
+    return { ...base, state, message, lastActivationTime, lastProbeTime: formatTime(input.nowMs) };
+  }
+  const missed = input.missed.find((one) => one.planned === planned);
+  if (!missed) return base;
+  return {
+    ...failedOf(base, missedMessage(missed), input),
+    lastActivationTime: formatTime(missed.lastMs),
+  };
+}
+
+function submittedOf(
+  { status }: CronHpa,
+  { job, specHash }: PlannedJob,
+  { nowMs, newJobId }: StatusInput,
+): JobCondition {
+  const known = status.jobs.find(({ name }) => name === job.name);
+  const nowTime = formatTime(nowMs);
+  return {
+    jobId: known?.jobId ?? newJobId(),
+    name: job.name,
+    schedule: job.schedule,
+    state: 'Submitted',
+    lastProbeTime: nowTime,
+    message: '',
+    submittedTime: nowTime,
+    specHash,
+  };
+}
+
+function failedOf(base: JobCondition, message: string, { nowMs }: StatusInput): JobCondition {
+  if (base.state === 'Failed' && base.message === message) return base;
+  return { ...base, state: 'Failed', message, lastProbeTime: formatTime(nowMs) };
+}
+
+/** What is told of activations that are not made up for. */
+export function missedMessage({ planned, count, firstMs, lastMs, why }: MissedActivations): string {
+  const { job, timeZone } = planned;
+  const when =
+    count === 1
+      ? formatLocal(lastMs, timeZone)
+      : `${formatLocal(firstMs, timeZone)} to ${formatLocal(lastMs, timeZone)}`;
+  const reason =
+    why === 'overtaken' ? 'a later activation was due by then' : 'startingDeadlineSeconds have passed';
+  const counted = count === 1 ? 'its activation of' : `${count} activations from`;
+  return `cron hpa job ${job.name} missed ${counted} ${when}: ${reason}`;
+}
+
+function readyOf(object: CronHpa, { nowMs, jobs, hindrance }: StatusInput): ReadyCondition {
+  const { ready: known } = object.status;
+  const invalid = jobs.find(({ problem }) => problem !== undefined);
+  const found = hindrance ??
+    (invalid && {
+      reason: 'InvalidJobs',
+      message: `Job "${invalid.job.name}" is never due: ${invalid.problem}`,
+    }) ?? {
+      reason: 'Scheduled',
+      message: `${jobs.filter(({ schedule }) => schedule).length} of ${jobs.length} jobs are scheduled`,
+    };
+  const status = found.reason === 'Scheduled' ? 'True' : 'False';
+  const { reason, message } = found;
+  const lastTransitionTime = known?.status === status ? known.lastTransitionTime : formatTime(nowMs);
+  return {
+    type: 'Ready',
+    status,
+    reason,
+    message,
+    observedGeneration: object.generation,
+    lastTransitionTime,
+  };
+}
+
+/** As `metav1.Time` writes it, in whole seconds. */
+function formatTime(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,23 @@
+import { expect } from 'chai';
+import { clockSteps } from '#lib/cron-hpa/loop/clock-steps.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('clockSteps', () => {
+  it('tells of all keys when the wall clock was stepped, either way, and of none while it only goes on', async () => {
+    const clock = new ManualClock();
+    const told: string[] = [];
+    const leave = clockSteps(clock, () => ['a', 'b']).onChange(({ key }) => told.push(key), { replay: true });
+    await clock.advance(60_000);
+    clock.stepWall(300);
+    await clock.advance(60_000);
+    expect(told).to.deep.equal([]);
+    clock.stepWall(3_600_000);
+    await clock.advance(60_000);
+    expect(told).to.deep.equal(['a', 'b']);
+    clock.stepWall(-3_600_000);
+    await clock.advance(60_000);
+    expect(told).to.deep.equal(['a', 'b', 'a', 'b']);
+    leave();
+    expect(clock.sleeperCount).to.equal(0);
+  });
+});

@@ -1,0 +1,241 @@
+import { expect } from 'chai';
+import { RAISED_MAX } from '#lib/cron-hpa/objects/hpa.ts';
+import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';
+import { createScaledObject } from '#spec/support/scaled-object-owner.ts';
+
+const UP = { name: 'scale-up', schedule: '0 0 8 * * *', targetSize: 9 };
+const DOWN = { name: 'scale-down', schedule: '0 0 20 * * *', targetSize: 3 };
+const HOUR_MS = 3_600_000;
+
+describe('cronHpaController', () => {
+  it('scales a Deployment by the clock, and tells so as TKE does', async () => {
+    await using cluster = await startCronHpaCluster('2019-12-18T22:50:00+08:00');
+    await cluster.deployment('web', 5);
+    const scaleTargetRef = { apiVersion: 'extensions/v1beta1', kind: 'Deployment', name: 'web' };
+    await cluster.cronHpa('web', [{ name: 'scale-down', schedule: '0 */7 * * * ?', targetSize: 3 }], {
+      spec: { scaleTargetRef },
+    });
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    expect(await cluster.replicas('web')).to.equal(5);
+    await cluster.clock.advance(6 * 60_000); // 22:56
+    await holds(cluster, async () => (await cluster.replicas('web')) === 3);
+    await cluster.clock.advance(4 * 60_000); // 23:00
+    await holds(cluster, async () => (await cluster.status('web')).conditions[0].message.includes('23:00'));
+    const { conditions, scaleUpKeepWindow, nextScheduleTime } = await cluster.status('web');
+    expect(conditions[0].message).to.equal(
+      'cron hpa job scale-down executed successfully. current scale (namespace:default;kind: Deployment;name: web) ' +
+        'replicas:3, desired scale replicas:3,adjustType:[scale replicas]. time:2019-12-18 23:00:00, next:2019-12-18 23:07:00',
+    );
+    expect(conditions[0]).to.deep.include({ state: 'Succeed', lastProbeTime: '2019-12-18T15:00:00Z' });
+    expect(conditions[1]).to.deep.include({ type: 'Ready', status: 'True', reason: 'Scheduled' });
+    expect(scaleUpKeepWindow).to.equal(false);
+    expect(nextScheduleTime).to.equal('2019-12-18T15:07:00Z');
+    expect(cluster.events).to.have.length(1);
+    expect(cluster.events[0]).to.match(/^web Scaled cron hpa job scale-down executed successfully\./);
+  });
+
+  it('makes up for the last activation that an outage has missed, once, and tells the others', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T07:00:00+08:00');
+    await cluster.deployment('web', 1);
+    await cluster.cronHpa('web', [UP, DOWN]);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    await cluster.stop();
+    await cluster.clock.jump(26 * HOUR_MS); // until 09:00 of the next day: up, down and up were due
+    await cluster.lead();
+    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    expect(await cluster.replicas('web')).to.equal(9);
+    const told = cluster.events.map((event) => event.split(' ').slice(0, 6).join(' '));
+    expect(told).to.have.members([
+      'web ScheduleMissed cron hpa job scale-up',
+      'web ScheduleMissed cron hpa job scale-down',
+      'web Scaled cron hpa job scale-up',
+    ]);
+    await scaleTo(cluster, 'web', 4);
+    await cluster.stop();
+    await cluster.lead(); // another one: nothing is due
+    await cluster.clock.advance(10 * HOUR_MS);
+    expect(await cluster.replicas('web')).to.equal(4);
+    await cluster.clock.advance(HOUR_MS); // 20:00
+    await holds(cluster, async () => (await cluster.replicas('web')) === 3);
+  });
+
+  it('carries out once what is due while a new leader takes over', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
+    await cluster.deployment('web', 1);
+    await cluster.cronHpa('web', [UP]);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    await cluster.clock.advance(60_000);
+    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    for (let restart = 0; restart < 3; restart++) {
+      await cluster.stop();
+      await cluster.lead();
+      await cluster.clock.advance(5000);
+    }
+    expect(cluster.events.filter((event) => event.includes(' Scaled '))).to.have.length(1);
+  });
+
+  it('refuses two objects with one target, by condition and event, until one is gone', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
+    await cluster.deployment('web', 1);
+    await cluster.cronHpa('web', [UP]);
+    const scaleTargetRef = { apiVersion: 'extensions/v1beta1', kind: 'Deployment', name: 'web' };
+    await cluster.cronHpa('other', [UP], { spec: { scaleTargetRef } });
+    await cluster.lead();
+    await holds(cluster, async () => {
+      const reasons = [await readyOf(cluster, 'web'), await readyOf(cluster, 'other')].map(
+        ({ reason }) => reason,
+      );
+      return reasons.every((reason) => reason === 'TargetConflict');
+    });
+    expect((await readyOf(cluster, 'web')).message).to.contain('CronHorizontalPodAutoscaler "other"');
+    await cluster.clock.advance(HOUR_MS);
+    expect(await cluster.replicas('web')).to.equal(1);
+    expect(cluster.events.map((event) => event.split(' ').slice(0, 2).join(' '))).to.have.members([
+      'web TargetConflict',
+      'other TargetConflict',
+    ]);
+    await cluster.api.delete(`${PATHS.cronHpas}/other`);
+    await holds(cluster, async () => (await cluster.replicas('web')) === 9); // what was due is made up for
+    expect(await readyOf(cluster, 'web')).to.deep.include({ status: 'True', reason: 'Scheduled' });
+  });
+
+  it('moves the minReplicas of an HPA with the same target, and puts maxReplicas back', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
+    await cluster.deployment('web', 2);
+    await createHpa(cluster, {});
+    await cluster.cronHpa('web', [UP, DOWN]);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    await cluster.clock.advance(60_000);
+    await holds(cluster, async () => (await hpaOf(cluster)).spec.minReplicas === 9);
+    expect((await hpaOf(cluster)).spec.maxReplicas).to.equal(9);
+    expect((await hpaOf(cluster)).metadata.annotations[RAISED_MAX]).to.equal('5>9');
+    await holds(cluster, async () => (await cluster.status('web')).scaleUpKeepWindow);
+    expect(await cluster.replicas('web')).to.equal(2); // the HPA's controller does the rest
+    await cluster.clock.advance(12 * HOUR_MS);
+    await holds(cluster, async () => (await hpaOf(cluster)).spec.minReplicas === 3);
+    expect((await hpaOf(cluster)).spec.maxReplicas).to.equal(5);
+    expect((await hpaOf(cluster)).metadata.annotations?.[RAISED_MAX]).to.equal(undefined);
+    await holds(cluster, async () => !(await cluster.status('web')).scaleUpKeepWindow);
+  });
+
+  it('does not touch an HPA that a ScaledObject owns, and names the ScaledObject', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
+    await cluster.deployment('web', 2);
+    const owner = await createScaledObject(cluster.api, 'web-scaler'); // an HPA whose owner is not there goes, too
+    await createHpa(cluster, { ownerReferences: [owner] });
+    await cluster.cronHpa('web', [UP]);
+    await cluster.lead();
+    await holds(cluster, async () => (await readyOf(cluster, 'web')).reason === 'OwnedByScaledObject');
+    await cluster.clock.advance(HOUR_MS);
+    expect((await readyOf(cluster, 'web')).message).to.contain('ScaledObject "web-scaler"');
+    expect((await hpaOf(cluster)).spec).to.deep.include({ minReplicas: 2, maxReplicas: 5 });
+  });
+
+  it('says what is missing, tries again, and carries out what still holds', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T07:59:30+08:00');
+    await cluster.cronHpa('web', [UP]);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    await cluster.clock.advance(30_000);
+    await holds(cluster, async () => (await readyOf(cluster, 'web')).reason === 'ScalingFailed');
+    expect((await cluster.status('web')).conditions[0].message).to.equal(
+      'cron hpa job scale-up failed to execute, because of there is no Deployment "web". ' +
+        'time:2026-07-15 08:00:00, next:2026-07-16 08:00:00',
+    );
+    await cluster.clock.advance(120_000);
+    expect(cluster.events).to.have.length(1);
+    await cluster.deployment('web', 1);
+    await cluster.clock.advance(60_000);
+    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    expect(await cluster.replicas('web')).to.equal(9);
+  });
+
+  it('goes by the wall clock when that is stepped, and doubles nothing when it goes back', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T06:00:00+08:00');
+    await cluster.deployment('web', 1);
+    await cluster.cronHpa('web', [UP]);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    cluster.clock.stepWall(2.5 * HOUR_MS);
+    await cluster.clock.advance(5000);
+    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    await scaleTo(cluster, 'web', 4);
+    cluster.clock.stepWall(-45 * 60_000);
+    await cluster.clock.advance(HOUR_MS);
+    expect(await cluster.replicas('web')).to.equal(4);
+    expect(cluster.events.filter((event) => event.includes(' Scaled '))).to.have.length(1);
+  });
+
+  it('loses no daily job where the clock skips its time', async () => {
+    await using cluster = await startCronHpaCluster('2026-03-29T01:50:00+01:00');
+    await cluster.deployment('web', 1);
+    await cluster.cronHpa('web', [{ ...UP, schedule: '0 30 2 * * *', timeZone: 'Europe/Berlin' }]);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    expect((await cluster.status('web')).nextScheduleTime).to.equal('2026-03-29T01:00:00Z'); // 03:00, where 02:00 would be
+    await cluster.clock.advance(10 * 60_000);
+    await holds(cluster, async () => (await cluster.replicas('web')) === 9);
+    await holds(
+      cluster,
+      async () => (await cluster.status('web')).nextScheduleTime === '2026-03-30T00:30:00Z',
+    );
+  });
+
+  it('counts what it does', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
+    await cluster.deployment('web', 1);
+    await cluster.cronHpa('web', [UP]);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    await cluster.clock.advance(60_000);
+    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    await holds(cluster, async () =>
+      (await cluster.registry.metrics()).includes('cronhpa_objects{ready="true"} 1'),
+    );
+    const series = await cluster.registry.metrics();
+    expect(series).to.contain('cronhpa_activations_total{result="Succeed"} 1');
+    expect(series).to.contain('cronhpa_missed_activations_total 0');
+    expect(series).to.contain('cronhpa_activation_delay_seconds_count 1');
+  });
+});
+
+/** Lets sockets go on, and a second pass now and then, until something holds. */
+async function holds(cluster: CronHpaCluster, condition: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    if (await condition()) return;
+    await cluster.clock.advance(attempt % 10 === 9 ? 100 : 0);
+  }
+  throw new Error(`It never held: ${condition}; ${JSON.stringify(cluster.logger.lines)}`);
+}
+
+async function submitted(cluster: CronHpaCluster, name: string): Promise<void> {
+  await holds(cluster, async () => (await cluster.status(name)).conditions !== undefined);
+}
+
+async function readyOf(cluster: CronHpaCluster, name: string) {
+  const { conditions = [] } = await cluster.status(name);
+  return conditions.find(({ type }: { type?: string }) => type === 'Ready') ?? {};
+}
+
+async function scaleTo(cluster: CronHpaCluster, name: string, replicas: number): Promise<void> {
+  await cluster.api.patch(`${PATHS.deployments}/${name}`, 'merge', { spec: { replicas } });
+}
+
+async function createHpa(cluster: CronHpaCluster, metadata: object): Promise<void> {
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+  const { status } = await cluster.api.post(PATHS.hpas, {
+    apiVersion: 'autoscaling/v1',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'web', ...metadata },
+    spec: { scaleTargetRef, minReplicas: 2, maxReplicas: 5 },
+  });
+  expect(status).to.equal(201);
+}
+
+async function hpaOf(cluster: CronHpaCluster) {
+  return (await cluster.api.get(`${PATHS.hpas}/web`)).body;
+}

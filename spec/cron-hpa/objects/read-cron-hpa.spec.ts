@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { ADJUST_HPA_MIN } from '#lib/cron-hpa/objects/cron-hpa.ts';
+import { formatStatus, readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
+
+const METADATA = { name: 'web', namespace: 'default', uid: 'u1', resourceVersion: '7' };
+const TARGET = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+const JOB = { name: 'night', schedule: '@daily', targetSize: 0 };
+const CONDITION = {
+  jobId: 'j1',
+  name: 'night',
+  schedule: '@daily',
+  state: 'Submitted',
+  lastProbeTime: '2026-01-01T00:00:00Z',
+  submittedTime: '2026-01-01T00:00:00Z',
+  specHash: 'abc',
+};
+const READY = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'Scheduled',
+  message: '1 of 1 jobs are scheduled',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+};
+const object = (changes: object = {}, status?: unknown) => ({
+  metadata: METADATA,
+  spec: { scaleTargetRef: TARGET, jobs: [JOB], ...changes },
+  status,
+});
+
+describe('readCronHpa', () => {
+  it('fills in what an object may leave out', () => {
+    const read = readCronHpa(object());
+    expect(read).to.deep.include({ ...METADATA, annotations: {}, isBeingDeleted: false });
+    expect(read?.spec).to.deep.equal({
+      scaleTargetRef: TARGET,
+      excludeDates: [],
+      jobs: [{ ...JOB, runOnce: false, suspend: false, excludeDates: [] }],
+    });
+    expect(read?.status).to.deep.equal({ jobs: [], ready: undefined, scaleUpKeepWindow: false });
+  });
+
+  it('takes no object that its schema does not allow', () => {
+    for (const changes of [
+      { jobs: [{ ...JOB, targetSize: -1 }] },
+      { jobs: [{ ...JOB, targetSize: 1.5 }] },
+      { startingDeadlineSeconds: -1 },
+      { scaleTargetRef: { kind: 'Deployment', name: 'web' } },
+    ])
+      expect(readCronHpa(object(changes)), JSON.stringify(changes)).to.equal(undefined);
+  });
+
+  it('keeps of the annotations the one alone that counts: others may take 256 kB', () => {
+    const annotations = {
+      [ADJUST_HPA_MIN]: 'true',
+      'kubectl.kubernetes.io/last-applied-configuration': '{}',
+    };
+    const read = readCronHpa({ ...object(), metadata: { ...METADATA, annotations } });
+    expect(read?.annotations).to.deep.equal({ [ADJUST_HPA_MIN]: 'true' });
+  });
+
+  it('gives back the texts that it is told to share, and the same object otherwise', () => {
+    const status = {
+      conditions: [{ ...CONDITION, message: 'm', lastActivationTime: '2026-01-01T00:00:00Z' }, READY],
+    };
+    const value = object({ jobs: [{ ...JOB, timeZone: 'UTC', excludeDates: ['2026-01-01'] }] }, status);
+    const shared = new Set<string>();
+    const read = readCronHpa(value, (text) => {
+      shared.add(text);
+      return text;
+    });
+    expect(read).to.deep.equal(readCronHpa(value));
+    const common = ['default', 'apps/v1', 'Deployment', 'night', '@daily', 'UTC', '2026-01-01', 'Submitted'];
+    expect(shared).to.include.keys(...common, CONDITION.submittedTime, READY.reason, READY.message);
+    expect(shared).not.to.include.keys(METADATA.uid, METADATA.resourceVersion, CONDITION.jobId);
+  });
+
+  it('sees that an object is being deleted', () => {
+    const metadata = { ...METADATA, deletionTimestamp: '2026-01-01T00:00:00Z' };
+    expect(readCronHpa({ ...object(), metadata })).to.include({ isBeingDeleted: true });
+  });
+
+  it('tells the conditions of jobs from the standard one, and passes over what is neither', () => {
+    const conditions = [{ type: 'Other', status: 'True' }, { ...CONDITION, message: 'm' }, READY];
+    const { status } = readCronHpa(object({}, { conditions })) ?? {};
+    expect(status?.jobs).to.deep.equal([{ ...CONDITION, message: 'm' }]);
+    expect(status?.ready).to.deep.equal(READY);
+  });
+
+  it('takes a status that somebody has spoilt for none', () => {
+    const { status } = readCronHpa(object({}, { conditions: 3 })) ?? {};
+    expect(status).to.deep.equal({ jobs: [], scaleUpKeepWindow: false });
+  });
+});
+
+describe('formatStatus', () => {
+  it('gives jobs and the standard condition in one list', () => {
+    const status = readCronHpa(object({}, { conditions: [READY, CONDITION] }))?.status;
+    expect(status?.jobs).to.deep.equal([{ ...CONDITION, message: '' }]);
+    if (status) expect(formatStatus(status).conditions).to.deep.equal([{ ...CONDITION, message: '' }, READY]);
+  });
+
+  it('is read as it was written', () => {
+    const written = {
+      conditions: [{ ...CONDITION, message: 'm' }, READY],
+      scaleUpKeepWindow: true,
+      nextScheduleTime: '2026-01-02T00:00:00Z',
+      observedGeneration: 3,
+    };
+    const status = readCronHpa(object({}, written))?.status;
+    if (!status) throw new Error('It was not read');
+    expect(formatStatus(status)).to.deep.include(written);
+  });
+});

@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import { ScaleClient } from '#lib/control/scale-client.ts';
+import { ADJUST_HPA_MIN, type CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
+import { HPAS } from '#lib/cron-hpa/objects/followed-resources.ts';
+import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
+import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
+import { type HpaClient, setSize } from '#lib/cron-hpa/scale/set-size.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { PATHS } from '#spec/support/cron-hpa-cluster.ts';
+import { cronHpa, hpa } from '#spec/support/cron-hpas.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const { signal } = new AbortController();
+const WEB = `${PATHS.hpas}/web`;
+
+describe('setSize', () => {
+  let server: SimulatedApiServer;
+  let api: ApiClient;
+  let scales: ScaleClient;
+  let hpaClient: HpaClient;
+
+  beforeEach(async () => {
+    server = await startSimulatedApiServer();
+    const { clock } = server;
+    api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec' });
+    scales = new ScaleClient({ api, mapper: new RestMapper({ api, clock }), clock });
+    hpaClient = new ResourceClient({ api, resource: HPAS });
+    await server.client.post(PATHS.deployments, deployment('web', 2));
+  });
+
+  afterEach(async () => {
+    await api[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  const set = (size: number, known?: Hpa, object: CronHpa = cronHpa()) =>
+    setSize(object, size, { scales, hpaClient, hpa: known, signal });
+  const replicas = async () => (await server.client.get(`${PATHS.deployments}/web`)).body.spec.replicas;
+  const minReplicas = async () => (await server.client.get(WEB)).body.spec.minReplicas;
+  const patch = (body: object) => server.client.patch(WEB, 'merge', body);
+
+  /** Creates an HPA, and gives it as an informer shows it. */
+  async function createHpa(min: number, max: number): Promise<Hpa> {
+    const { body } = await server.client.post(PATHS.hpas, {
+      apiVersion: 'autoscaling/v1',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'web' },
+      spec: { scaleTargetRef: hpa().scaleTargetRef, minReplicas: min, maxReplicas: max },
+    });
+    const read = readHpa(body);
+    if (!read) throw new Error('It is no HPA');
+    return read;
+  }
+
+  it('sets the replicas of a target, and writes nothing where they are so', async () => {
+    const done = { adjustType: 'scale replicas', current: 2, desired: 4 };
+    expect(await set(4)).to.deep.equal(done);
+    expect(await replicas()).to.equal(4);
+    const before = (await server.client.get(`${PATHS.deployments}/web`)).body.metadata.generation;
+    expect(await set(4)).to.deep.equal({ ...done, current: 4 });
+    expect((await server.client.get(`${PATHS.deployments}/web`)).body.metadata.generation).to.equal(before);
+  });
+
+  it('moves the minReplicas of an HPA, and leaves the target to that', async () => {
+    const known = await createHpa(1, 5);
+    expect(await set(4, known)).to.deep.equal({ adjustType: 'hpa min replicas', current: 1, desired: 4 });
+    expect([await minReplicas(), await replicas()]).to.deep.equal([4, 2]);
+  });
+
+  it('wakes a target that has no replicas, which an HPA leaves alone', async () => {
+    await server.client.patch(`${PATHS.deployments}/web`, 'merge', { spec: { replicas: 0 } });
+    await set(3, await createHpa(1, 5));
+    expect(await replicas()).to.equal(3);
+  });
+
+  it('goes by the HPA as it is, not as the informer shows it', async () => {
+    const known = await createHpa(4, 5);
+    await patch({ spec: { minReplicas: 2 } });
+    expect(await set(4, known)).to.deep.include({ current: 2, desired: 4 });
+    expect(await minReplicas()).to.equal(4);
+  });
+
+  it('scales the target where the informer still shows an HPA that is gone, or that has turned to another', async () => {
+    const known = await createHpa(1, 5);
+    await patch({ spec: { scaleTargetRef: { kind: 'Deployment', name: 'other' } } });
+    expect(await set(3, known)).to.deep.include({ adjustType: 'scale replicas', desired: 3 });
+    expect([await minReplicas(), await replicas()]).to.deep.equal([1, 3]);
+    await server.client.delete(WEB);
+    expect(await set(4, known)).to.deep.include({ adjustType: 'scale replicas', desired: 4 });
+  });
+
+  it('does not touch an HPA that a ScaledObject has taken over meanwhile', async () => {
+    const known = await createHpa(1, 5);
+    const owner = {
+      apiVersion: 'keda.sh/v1alpha1',
+      kind: 'ScaledObject',
+      name: 'so',
+      uid: 'u',
+      controller: true,
+    };
+    await patch({ metadata: { ownerReferences: [owner] } });
+    expect(await errorOf(set(3, known))).to.match(/belongs to ScaledObject "so"/);
+    expect([await minReplicas(), await replicas()]).to.deep.equal([1, 2]);
+  });
+
+  it('changes an HPA again that somebody has changed while it was being changed', async () => {
+    const known = await createHpa(1, 5);
+    const real = hpaClient;
+    let isFirst = true;
+    hpaClient = {
+      get: (...call) => real.get(...call),
+      patch: async (...call) => {
+        if (isFirst) await patch({ spec: { maxReplicas: 6 } });
+        isFirst = false;
+        return await real.patch(...call);
+      },
+    };
+    await set(3, known);
+    expect((await server.client.get(WEB)).body.spec).to.deep.include({ minReplicas: 3, maxReplicas: 6 });
+  });
+
+  it('gives up where an HPA is changed again and again', async () => {
+    const known = await createHpa(1, 5);
+    const real = hpaClient;
+    let max = 5;
+    hpaClient = {
+      get: (...call) => real.get(...call),
+      patch: async (...call) => {
+        await patch({ spec: { maxReplicas: ++max } });
+        return await real.patch(...call);
+      },
+    };
+    expect(await errorOf(set(3, known))).to.match(/\(status 409\)/);
+    expect(await minReplicas()).to.equal(1);
+  });
+
+  it('needs an HPA where it is told to move one, and can give none 0 replicas', async () => {
+    const asked = cronHpa({ annotations: { [ADJUST_HPA_MIN]: 'true' } });
+    const missing = 'no HorizontalPodAutoscaler scales Deployment "web"';
+    expect(await errorOf(set(3, undefined, asked))).to.equal(missing);
+    const named = cronHpa({
+      spec: { scaleTargetRef: { apiVersion: '', kind: 'HorizontalPodAutoscaler', name: 'web' } },
+    });
+    expect(await errorOf(set(3, undefined, named))).to.match(/no HorizontalPodAutoscaler scales/);
+    const known = await createHpa(1, 5);
+    expect(await errorOf(set(0, known))).to.match(/cannot have minReplicas 0/);
+    expect(await set(3, known, named)).to.deep.include({ adjustType: 'hpa min replicas', current: 1 });
+  });
+});
+
+function deployment(name: string, count: number) {
+  const labels = { app: name };
+  const containers = [{ name: 'main', image: 'x' }];
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name },
+    spec: {
+      replicas: count,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers } },
+    },
+  };
+}

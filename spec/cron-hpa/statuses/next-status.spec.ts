@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import type { CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
+import { formatStatus, readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
+import { dueActivations } from '#lib/cron-hpa/plan/due-activations.ts';
+import { type Outcome, type StatusInput, statusAfter } from '#lib/cron-hpa/statuses/next-status.ts';
+import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';
+
+const UP = job({ name: 'up', schedule: '0 0 8 * * *', targetSize: 9 });
+const DOWN = job({ name: 'down', schedule: '0 0 20 * * *', targetSize: 2 });
+
+describe('statusAfter', () => {
+  it('has a job submitted, with an id', () => {
+    const { jobs, ready, nextScheduleTime } = statusOf(cronHpa(), '2026-07-15T07:00:00.900Z');
+    expect(jobs).to.have.length(1);
+    expect(jobs[0]).to.deep.include({
+      ...{ jobId: 'id-1', name: 'morning', schedule: '0 0 8 * * *', state: 'Submitted', message: '' },
+      ...{ lastProbeTime: '2026-07-15T07:00:00Z', submittedTime: '2026-07-15T07:00:00Z' },
+    });
+    expect(ready).to.deep.include({ type: 'Ready', status: 'True', reason: 'Scheduled' });
+    expect(nextScheduleTime).to.equal('2026-07-15T08:00:00Z');
+  });
+
+  it('is the same again while nothing happens', () => {
+    const first = settled(cronHpa(), '2026-07-15T07:00:00Z');
+    expect(statusOf(first, '2026-07-15T07:30:00Z')).to.deep.equal(first.status);
+  });
+
+  it('is read again as it was written', () => {
+    const first = settled(cronHpa(), '2026-07-15T07:00:00Z');
+    const { namespace, name, uid, resourceVersion, spec } = first;
+    const sent = {
+      metadata: { namespace, name, uid, resourceVersion },
+      spec,
+      status: formatStatus(first.status),
+    };
+    expect(readCronHpa(JSON.parse(JSON.stringify(sent)))?.status).to.deep.equal(
+      JSON.parse(JSON.stringify(first.status)),
+    );
+  });
+
+  it('keeps the id of a job that was changed, and gives a renamed one another', () => {
+    const first = settled(cronHpa(), '2026-07-15T07:00:00Z');
+    const edited = { ...first, spec: { ...first.spec, jobs: [job({ targetSize: 7 })] } };
+    expect(statusOf(edited, '2026-07-15T08:30:00Z').jobs[0]).to.deep.include({
+      ...{ jobId: 'id-1', state: 'Submitted', submittedTime: '2026-07-15T08:30:00Z' },
+    });
+    const renamed = { ...first, spec: { ...first.spec, jobs: [job({ name: 'dawn' })] } };
+    expect(statusOf(renamed, '2026-07-15T08:30:00Z', { newJobId: () => 'id-2' }).jobs).to.deep.equal([
+      {
+        ...first.status.jobs[0],
+        jobId: 'id-2',
+        name: 'dawn',
+        ...submittedAt('2026-07-15T08:30:00Z'),
+        specHash: hashOf(renamed),
+      },
+    ]);
+  });
+
+  it('keeps the window of a job that scaled up until one scales down', () => {
+    let object = settled(cronHpa({ spec: { jobs: [UP, DOWN] } }), '2026-07-15T07:00:00Z');
+    expect(object.status.scaleUpKeepWindow).to.equal(false);
+    object = settled(object, '2026-07-15T08:00:00Z', { change: 7 });
+    expect(object.status.scaleUpKeepWindow).to.equal(true);
+    expect(object.status.lastResult).to.equal('Succeed up');
+    object = settled(object, '2026-07-15T20:00:00Z', { change: 0 });
+    expect(object.status.scaleUpKeepWindow).to.equal(true);
+    object = settled(object, '2026-07-16T08:00:00Z', { change: -7 });
+    expect(object.status.scaleUpKeepWindow).to.equal(false);
+  });
+
+  it('leaves an activation due that failed, and says so once', () => {
+    const first = settled(cronHpa(), '2026-07-15T07:00:00Z');
+    const failed = settled(first, '2026-07-15T08:00:00Z', { state: 'Failed', message: 'no such target' });
+    expect(failed.status.jobs[0]).to.deep.include({ state: 'Failed', message: 'no such target' });
+    expect(failed.status.jobs[0]?.lastActivationTime).to.equal(undefined);
+    const again = settled(failed, '2026-07-15T08:05:00Z', { state: 'Failed', message: 'no such target' });
+    expect(again.status).to.deep.equal(failed.status);
+    const made = settled(again, '2026-07-15T08:10:00Z');
+    expect(made.status.jobs[0]).to.deep.include({
+      state: 'Succeed',
+      lastActivationTime: '2026-07-15T08:00:00Z',
+    });
+  });
+
+  it('tells what was missed, once', () => {
+    const first = settled(cronHpa({ spec: { jobs: [UP, DOWN] } }), '2026-07-15T07:00:00Z');
+    const late = settled(first, '2026-07-15T20:00:01Z');
+    expect(late.status.jobs[0]).to.deep.include({
+      state: 'Failed',
+      message:
+        'cron hpa job up missed its activation of 2026-07-15 08:00:00: a later activation was due by then',
+      lastActivationTime: '2026-07-15T08:00:00Z',
+    });
+    expect(late.status.jobs[1]).to.deep.include({ state: 'Succeed' });
+    expect(statusOf(late, '2026-07-15T20:00:02Z')).to.deep.equal(late.status);
+  });
+
+  it('names the job that can never be due, and changes the transition time only with the status', () => {
+    const bad = cronHpa({ spec: { jobs: [job({ schedule: 'soon' })] } });
+    const first = settled(bad, '2026-07-15T07:00:00Z');
+    expect(first.status.ready).to.deep.include({ status: 'False', reason: 'InvalidJobs' });
+    expect(first.status.ready?.message).to.match(/^Job "morning" is never due: Cannot read schedule "soon"/);
+    const hindrance = { reason: 'TargetConflict', message: 'so' } as const;
+    const later = statusOf(first, '2026-07-15T08:00:00Z', { hindrance });
+    expect(later.ready).to.deep.include({
+      reason: 'TargetConflict',
+      lastTransitionTime: '2026-07-15T07:00:00Z',
+    });
+    const mended = { ...first, spec: cronHpa().spec };
+    expect(statusOf(mended, '2026-07-15T09:00:00Z').ready).to.deep.include({
+      ...{ status: 'True', lastTransitionTime: '2026-07-15T09:00:00Z' },
+    });
+  });
+});
+
+/** The object as it is after a look at it, with what was due done. */
+function settled(object: CronHpa, now: string, result: Partial<Outcome> = {}): CronHpa {
+  return { ...object, status: statusOf(object, now, {}, result) };
+}
+
+function statusOf(
+  object: CronHpa,
+  now: string,
+  input: Partial<StatusInput> = {},
+  result: Partial<Outcome> = {},
+) {
+  const nowMs = Date.parse(now);
+  const jobs = planAt(object, now);
+  const { run, missed } = dueActivations(jobs, { nowMs });
+  const outcome = run && ({ ...run, state: 'Succeed', message: 'done', change: 1, ...result } as const);
+  return statusAfter(object, { nowMs, jobs, outcome, missed, newJobId: () => 'id-1', ...input });
+}
+
+function submittedAt(time: string) {
+  return { state: 'Submitted', submittedTime: time, lastProbeTime: time, message: '' };
+}
+
+function hashOf(object: CronHpa): string {
+  return planAt(object, '2026-07-15T08:30:00Z')[0]?.specHash ?? '';
+}
