@@ -148,7 +148,7 @@ describe('metricsAdapterPart, with pods', function () {
     expect(shop.requests[0]?.headers.authorization).to.match(/^Basic /);
     const isRefused = async () =>
       ((await system.get('/debug/metrics')).collected ?? []).some(({ error = '' }) =>
-        error.endsWith('its address is not among the allowed hosts'),
+        error.endsWith('which --allowed-hosts has to name by that address or a range'),
       );
     await system.passes(isRefused);
     expect(JSON.stringify(await system.get('/debug/metrics'))).not.to.include('secret');

@@ -13,6 +13,8 @@ export interface ParameterFacts {
   readonly description: string;
   /** Other names that it goes by. */
   readonly aliases?: readonly string[];
+  /** Whether nobody must be told what it is; by default where it must not stand in the metadata. */
+  readonly isSecret?: boolean;
   /** What the documentation says that it is where it is left out. */
   readonly default?: string;
 }

@@ -11,6 +11,7 @@ const secret = (description: string) => parameter(text.optional(), { from: AUTHE
 export const RABBITMQ_CONNECTION = {
   host: parameter(text, {
     from: ['metadata', 'authentication', 'environment'],
+    isSecret: true,
     description: '`amqp://user:password@host:port/vhost`, also with amqps, http or https.',
   }),
   protocol: parameter(oneOf('auto', 'amqp', 'http').default('auto'), {

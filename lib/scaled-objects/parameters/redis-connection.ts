@@ -29,7 +29,7 @@ export const REDIS_CONNECTION = {
   host: parameter(text.optional(), { from: HOST, aliases: ['hosts'], description: 'The host, beside port.' }),
   port: parameter(text.optional(), { from: HOST, aliases: ['ports'], description: 'Its port.' }),
   username: parameter(text.optional(), { from: HOST, description: 'Who asks.' }),
-  password: parameter(text.optional(), { from: HOST, description: 'The password.' }),
+  password: parameter(text.optional(), { from: HOST, isSecret: true, description: 'The password.' }),
   databaseIndex: parameter(integer.default(0), {
     from: METADATA,
     description: 'Which database.',
@@ -58,6 +58,7 @@ export const REDIS_CONNECTION = {
   }),
   sentinelPassword: parameter(text.optional(), {
     from: ADDRESS,
+    isSecret: true,
     description: 'Of sentinels: their password.',
   }),
 };

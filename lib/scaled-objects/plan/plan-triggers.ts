@@ -1,13 +1,19 @@
+import type { Query } from '#lib/sources/query.ts';
+import { Secrets } from '#lib/sources/secrets.ts';
 import {
   type AuthenticationContext,
   type AuthenticationReader,
   resolveAuthentication,
 } from '../authentication/resolve-authentication.ts';
 import type { TriggerSpec } from '../objects/scaled-object.ts';
+import { secretParameters } from '../parameters/secret-parameters.ts';
 import { unmatchedKeys } from '../parameters/unmatched-keys.ts';
 import { externalTargetType, type PlannedMetric, type PlannedTrigger } from '../triggers/planned-object.ts';
 import type { TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
+
+/** Of one error: some name all types of triggers. */
+const LONGEST_MESSAGE = 1000;
 
 /** Whose triggers are planned, and with what. */
 export interface PlanTriggersOptions extends AuthenticationContext {
@@ -59,28 +65,45 @@ async function planTrigger(
     resource: undefined,
     push: undefined,
   };
+  let secrets = new Secrets([]);
   try {
     const known = types.get(type);
     const needsEnvironment = Object.keys(metadata).some((key) => key.endsWith('FromEnv'));
-    const plan = await known.plan(
-      {
-        ...{ type, namespace, objectKind, objectName, metadata, metricType, hasFormula },
-        authentication: await resolveAuthentication(trigger.authenticationRef, reader, options),
-        environment: needsEnvironment ? await environment() : {},
-      },
-      signal,
-    );
+    const request: TriggerRequest = {
+      ...{ type, namespace, objectKind, objectName, metadata, metricType, hasFormula },
+      authentication: await resolveAuthentication(trigger.authenticationRef, reader, options),
+      environment: needsEnvironment ? await environment() : {},
+    };
+    secrets = new Secrets(secretParameters(known.parameters, request));
+    const plan = await known.plan(request, signal);
     const unmatched = known.takesAnyKey ? [] : unmatchedKeys(known.parameters, metadata);
     if (plan.kind === 'resource') return { ...base, unmatched, resource: plan.metric, error: undefined };
     const targetType = externalTargetType(metricType);
     const metrics = plan.metrics.map(
-      (metric): PlannedMetric => ({ ...metric, targetType, metricName: metricNameOf(index, metric) }),
+      (metric): PlannedMetric => ({
+        ...{ ...metric, targetType, metricName: metricNameOf(index, metric) },
+        query: withoutTelling(metric.query, secrets),
+      }),
     );
     return { ...base, unmatched, metrics, push: plan.push, error: undefined };
   } catch (error) {
     signal.throwIfAborted();
-    return { ...base, error: error instanceof Error ? error : new Error(String(error)) };
+    return { ...base, error: secrets.tellError(error, LONGEST_MESSAGE) };
   }
+}
+
+/** Sources tell nothing of what they know to be secret; some know less than who plans them. */
+function withoutTelling(query: Query, secrets: Secrets): Query {
+  return {
+    ...query,
+    async ask(signal, note) {
+      try {
+        return await query.ask(signal, note && ((text) => note(secrets.tell(text, LONGEST_MESSAGE))));
+      } catch (error) {
+        throw signal.aborted ? error : secrets.tellError(error, LONGEST_MESSAGE);
+      }
+    },
+  };
 }
 
 /** `s0-` and the name, with `-` for what a path cannot hold. */

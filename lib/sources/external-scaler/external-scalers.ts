@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 import type { Clock } from '#lib/time/clock.ts';
 import { digestOf } from '../digest.ts';
 import type { AllowedHosts } from '../http/allowed-hosts.ts';
-import { allowedLookup, notAllowed } from '../http/allowed-lookup.ts';
-import { textWithoutSecrets } from '../http/without-secrets.ts';
+import { allowedLookup } from '../http/allowed-lookup.ts';
 import { KeptClients } from '../kept-clients.ts';
+import { Secrets } from '../secrets.ts';
 import {
   decodeIsActive,
   decodeMetricSpecs,
@@ -137,8 +137,7 @@ export class ExternalScalers implements Disposable {
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      const reason = error instanceof Error ? error.message : String(error);
-      const cause = new Error(textWithoutSecrets(reason, object.secrets));
+      const cause = new Secrets(object.secrets).tellError(error);
       throw new Error(`Cannot call ${call.method} of ${server.host}:${server.port}`, { cause });
     }
   }
@@ -155,7 +154,7 @@ export class ExternalScalers implements Disposable {
     const { allowedHosts, lookup = dns.lookup } = this.#options;
     if (isIP(host) !== 0) {
       if (allowedHosts.allows(host, host)) return [host];
-      throw notAllowed(host);
+      throw allowedHosts.refusal(host, [host]);
     }
     return await new Promise((resolve, reject) => {
       allowedLookup(allowedHosts, lookup)(host, { all: true }, (error, addresses) => {

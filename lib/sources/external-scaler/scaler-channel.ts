@@ -115,10 +115,8 @@ function pathOf(method: string): string {
   return `/externalscaler.ExternalScaler/${method}`;
 }
 
-const SHOWN_LENGTH = 300;
-
-/** What the server wrote may be long, and stands in conditions. */
+/** All that the server wrote: who knows its secrets cuts it. */
 function reasonOf(error: unknown): Error {
   const { details, message } = (error ?? {}) as Partial<ServiceError>;
-  return new Error((details || message || 'no response').slice(0, SHOWN_LENGTH));
+  return new Error(details || message || 'no response');
 }

@@ -10,6 +10,10 @@ import {
 /** A name of DNS, or `*.` and the end of one. */
 const NAME = /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?\.?$/;
 
+const FORBIDDEN_RULE =
+  'it leads to a loopback, link-local, multicast or metadata address, which --allowed-hosts has to name by that address or a range';
+const NAMES_RULE = '--allowed-hosts names neither it nor its address';
+
 /**
  * Which hosts may be asked.
  *
@@ -43,6 +47,13 @@ export class AllowedHosts {
     if (!dialled) return false;
     const isNamed = this.#hasAddress(dialled);
     return isNamed || (!isForbidden(dialled) && (this.#isOpen || this.#hasName(host)));
+  }
+
+  /** The error of a host that must not be asked at any of its addresses; names the flag, and which rule it breaks. */
+  refusal(host: string, addresses: readonly string[]): Error {
+    const dialled = addresses.map(parseIpAddress).filter((address) => address !== undefined);
+    const isForbiddenEverywhere = dialled.length > 0 && dialled.every(isForbidden);
+    return new Error(`${host} must not be asked: ${isForbiddenEverywhere ? FORBIDDEN_RULE : NAMES_RULE}`);
   }
 
   /** A mapped address is named by the IPv4 address in it, too. */

@@ -10,14 +10,12 @@ export function allowedLookup(allowedHosts: AllowedHosts, lookup: typeof dns.loo
       if (error) return callback(error, '', 0);
       const allowed = addresses.filter(({ address }) => allowedHosts.allows(host, address));
       const [first] = allowed;
-      if (!first) return callback(notAllowed(host), '', 0);
+      if (!first) {
+        const refused = addresses.map(({ address }) => address);
+        return callback(allowedHosts.refusal(host, refused), '', 0);
+      }
       if (options.all) callback(null, allowed);
       else callback(null, first.address, first.family);
     });
   };
-}
-
-/** The error of a host that must not be asked. */
-export function notAllowed(host: string): Error {
-  return new Error(`${host} must not be asked: its address is not among the allowed hosts`);
 }

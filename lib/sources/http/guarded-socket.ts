@@ -1,6 +1,6 @@
 import dns from 'node:dns';
 import { isIP, Socket } from 'node:net';
-import { allowedLookup, notAllowed } from './allowed-lookup.ts';
+import { allowedLookup } from './allowed-lookup.ts';
 import type { ConnectionOptions } from './http-connections.ts';
 
 /** What may come for one statement. */
@@ -27,7 +27,8 @@ export class GuardedSocket extends Socket {
   dial(port: number, host: string): this {
     const { allowedHosts, lookup = dns.lookup } = this.#options;
     // An address is dialled as it is, without asking for it.
-    if (isIP(host) !== 0 && !allowedHosts.allows(host, host)) return this.destroy(notAllowed(host));
+    if (isIP(host) !== 0 && !allowedHosts.allows(host, host))
+      return this.destroy(allowedHosts.refusal(host, [host]));
     // Node holds certificates against this name where it is told none, as for an address, in place of `localhost`.
     Object.assign(this, { _host: host });
     return super.connect({ port, host, lookup: allowedLookup(allowedHosts, lookup) });

@@ -4,13 +4,14 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
+import type { Secrets } from '../secrets.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { type ConnectionOptions, connectionPool } from './http-connections.ts';
 import { type CredentialSource, type HttpCredentials, NO_CREDENTIALS } from './http-credentials.ts';
 import type { HttpPool } from './http-pool.ts';
 import type { LongResponses } from './long-responses.ts';
 import { type ReadBodyOptions, readBody } from './read-body.ts';
-import { withoutSecrets } from './without-secrets.ts';
+import { secretsIn } from './secrets-in.ts';
 
 /** What an HTTP client works with. */
 export interface HttpClientOptions {
@@ -50,6 +51,8 @@ export interface HttpResponse {
   /** By their names in lower case; of one that came more than once, the first. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** What the server was shown of us: what it writes is told by these. */
+  readonly secrets: Secrets;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -62,7 +65,9 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export class HttpClient implements AsyncDisposable {
   readonly #options: HttpClientOptions;
   readonly #pools = new Set<HttpPool>();
-  #current: { readonly credentials: HttpCredentials; readonly pool: HttpPool } | undefined;
+  #current:
+    | { readonly credentials: HttpCredentials; readonly pool: HttpPool; readonly secrets: Secrets }
+    | undefined;
   #isClosed = false;
 
   constructor(options: HttpClientOptions) {
@@ -75,8 +80,7 @@ export class HttpClient implements AsyncDisposable {
   }
 
   /**
-   * Sends a request and reads its response, whatever its status; of one that is not 200 without our credentials, should it
-   * repeat them.
+   * Sends a request and reads its response, whatever its status.
    *
    * @throws an Error that names the host, with the cause, when there is no response in time or it is too long; the
    * signal's reason when that aborts
@@ -142,12 +146,13 @@ export class HttpClient implements AsyncDisposable {
       body,
       signal,
     };
-    return await this.#poolFor(current).use(url.origin, signal, async (connection) => {
+    const { pool, secrets } = this.#connectionsFor(current);
+    return await pool.use(url.origin, signal, async (connection) => {
       const response = await requestBy(connection, sent);
       const received = await readBody(response, read);
       return {
         statusCode: response.statusCode,
-        body: response.statusCode === 200 ? received : withoutSecrets(received, current),
+        ...{ body: received, secrets },
         get headers() {
           return singleHeaders(response);
         },
@@ -156,15 +161,15 @@ export class HttpClient implements AsyncDisposable {
   }
 
   /** One pool for each version of the credentials: the previous one ends with its last request. */
-  #poolFor(credentials: HttpCredentials): HttpPool {
+  #connectionsFor(credentials: HttpCredentials): { readonly pool: HttpPool; readonly secrets: Secrets } {
     if (this.#isClosed) throw new Error('the client is closed');
-    if (this.#current?.credentials === credentials) return this.#current.pool;
+    if (this.#current?.credentials === credentials) return this.#current;
     this.#retire(this.#current?.pool);
     const { connectTimeoutMs = CONNECT_TIMEOUT_MS, ...options } = this.#options;
     const pool = connectionPool(credentials, { ...options, connectTimeoutMs });
     this.#pools.add(pool);
-    this.#current = { credentials, pool };
-    return pool;
+    this.#current = { credentials, pool, secrets: secretsIn(credentials) };
+    return this.#current;
   }
 
   #retire(pool: HttpPool | undefined): void {

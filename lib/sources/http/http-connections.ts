@@ -3,7 +3,7 @@ import net from 'node:net';
 import type { buildConnector as ConnectorOf } from 'undici';
 import { buildConnector, Client } from '#lib/kubernetes/client/undici-parts.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
-import { allowedLookup, notAllowed } from './allowed-lookup.ts';
+import { allowedLookup } from './allowed-lookup.ts';
 import type { HttpCredentials } from './http-credentials.ts';
 import { HttpPool } from './http-pool.ts';
 
@@ -32,7 +32,8 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
   const connect: ConnectorOf.connector = (target, callback) => {
     const host = target.hostname.replace(/^\[|\]$/g, '');
     // An address is dialled as it is, without asking for it.
-    if (net.isIP(host) !== 0 && !allowedHosts.allows(host, host)) callback(notAllowed(host), null);
+    if (net.isIP(host) !== 0 && !allowedHosts.allows(host, host))
+      callback(allowedHosts.refusal(host, [host]), null);
     else dial(target, callback);
   };
   return new HttpPool(

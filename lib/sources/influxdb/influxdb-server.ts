@@ -21,7 +21,6 @@ export interface FluxQueryOptions {
 }
 
 const ERROR = z.object({ message: z.string() });
-const MAX_ERROR_LENGTH = 300;
 
 /** A server that speaks the HTTP API of InfluxDB 2. */
 export class InfluxdbServer {
@@ -50,7 +49,7 @@ export class InfluxdbServer {
     { valueColumns, signal }: { readonly valueColumns: readonly string[]; readonly signal: AbortSignal },
   ): Promise<readonly Sample[]> {
     const dialect = { header: true, delimiter: ',', annotations: ['datatype'] };
-    const { statusCode, body } = await this.#options.http.exchange(
+    const { statusCode, body, secrets } = await this.#options.http.exchange(
       {
         url: this.#endpoint,
         method: 'POST',
@@ -60,10 +59,14 @@ export class InfluxdbServer {
       signal,
     );
     const text = body.toString('utf8');
-    if (statusCode !== 200) throw unexpectedStatus(this.#endpoint, statusCode, errorIn(text));
+    if (statusCode !== 200) {
+      const why = errorIn(text);
+      throw unexpectedStatus(this.#endpoint, statusCode, why && secrets.tell(why));
+    }
     try {
       return readFluxTables(text, valueColumns);
-    } catch (cause) {
+    } catch (error) {
+      const cause = secrets.tellError(error);
       throw new Error(`Cannot use what InfluxDB at ${this.#endpoint.host} responds`, { cause });
     }
   }
@@ -71,7 +74,7 @@ export class InfluxdbServer {
 
 function errorIn(text: string): string | undefined {
   try {
-    return ERROR.parse(JSON.parse(text)).message.slice(0, MAX_ERROR_LENGTH);
+    return ERROR.parse(JSON.parse(text)).message;
   } catch {
     return undefined;
   }

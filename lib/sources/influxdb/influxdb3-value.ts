@@ -26,11 +26,13 @@ export function influxdb3Value({ http, url, database, language, text, column }: 
       const headers = { accept: 'application/jsonl', 'content-type': 'application/json' };
       const body = JSON.stringify({ db: database, q: text, format: 'jsonl' });
       const response = await http.exchange({ url: endpoint, method: 'POST', headers, body }, signal);
-      if (response.statusCode !== 200)
-        throw unexpectedStatus(endpoint, response.statusCode, shorten(response.body.toString('utf8')));
+      const { statusCode, secrets } = response;
+      if (statusCode !== 200)
+        throw unexpectedStatus(endpoint, statusCode, secrets.tell(response.body.toString('utf8')));
       try {
         return [{ value: readLastRow(response.body, column), labels: {} }];
-      } catch (cause) {
+      } catch (error) {
+        const cause = secrets.tellError(error);
         throw new Error(`Cannot use what InfluxDB at ${endpoint.host} responds`, { cause });
       }
     },

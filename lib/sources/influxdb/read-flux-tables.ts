@@ -8,7 +8,6 @@ const NUMBERS = new Set(['long', 'unsignedLong', 'double']);
 const NUMBER = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const MAX_SAMPLES = 1000;
 const MAX_COLUMNS = 500;
-const MAX_ERROR_LENGTH = 300;
 
 interface Table {
   readonly columns: readonly string[];
@@ -50,14 +49,14 @@ function sampleOf(
 ): Sample {
   const field = (name: string) => row[columns.indexOf(name)];
   if (columns.includes('error') && columns.includes('reference'))
-    throw new Error(`the query fails: ${String(field('error')).slice(0, MAX_ERROR_LENGTH)}`);
+    throw new Error(`the query fails: ${String(field('error'))}`);
   const valueColumn = valueColumns.find((name) => columns.includes(name));
   if (valueColumn === undefined) throw new Error(`the result has no column ${valueColumns.join(' or ')}`);
   const text = field(valueColumn) ?? '';
   const type = types[columns.indexOf(valueColumn)];
   const value = NUMBER.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(value) || (type !== undefined && !NUMBERS.has(type)))
-    throw new Error(`column ${valueColumn} holds ${JSON.stringify(text.slice(0, 50))}, which is no number`);
+    throw new Error(`column ${valueColumn} holds ${JSON.stringify(text)}, which is no number`);
   const takenAtMs = Date.parse(field('_time') ?? '');
   return {
     value,

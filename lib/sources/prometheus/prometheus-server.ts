@@ -42,11 +42,15 @@ export class PrometheusServer {
   }
 
   async #ask(text: string, signal: AbortSignal): Promise<readonly Sample[]> {
-    const { statusCode, body } = await this.#exchange(text, signal);
-    if (statusCode !== 200) throw unexpectedStatus(this.#endpoint, statusCode, readQueryError(body));
+    const { statusCode, body, secrets } = await this.#exchange(text, signal);
+    if (statusCode !== 200) {
+      const why = readQueryError(body);
+      throw unexpectedStatus(this.#endpoint, statusCode, why && secrets.tell(why));
+    }
     try {
       return readQueryResponse(body);
-    } catch (cause) {
+    } catch (error) {
+      const cause = secrets.tellError(error);
       throw new Error(`Cannot use what Prometheus at ${this.#endpoint.host} responds`, { cause });
     }
   }

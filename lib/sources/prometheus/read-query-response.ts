@@ -2,7 +2,6 @@ import { isArray, isObject, type Json } from '../json/json-value.ts';
 import { readBoundedJson } from '../json/read-bounded-json.ts';
 import type { Sample } from '../query.ts';
 
-const MAX_ERROR_LENGTH = 300;
 /** A number as Prometheus writes it; what it also writes, NaN and infinities, is no result. */
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const MAX_NUMBER_LENGTH = 64;
@@ -31,12 +30,12 @@ export function readQueryResponse(body: Uint8Array): readonly Sample[] {
   });
 }
 
-/** What Prometheus says is wrong with a query, cut to what fits into a line; `undefined` where it does not say. */
+/** What Prometheus says is wrong with a query, in full; `undefined` where it does not say. */
 export function readQueryError(body: Uint8Array): string | undefined {
   try {
     const response = readBoundedJson(body);
     const error = isObject(response) && response.status === 'error' ? response.error : undefined;
-    return typeof error === 'string' ? error.slice(0, MAX_ERROR_LENGTH) : undefined;
+    return typeof error === 'string' ? error : undefined;
   } catch {
     return undefined;
   }
@@ -54,8 +53,7 @@ function sampleOf(point: Json | undefined, labels: Readonly<Record<string, strin
   if (typeof seconds !== 'number' || typeof text !== 'string' || more.length > 0) throw unknownForm();
   const value = text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text) ? Number(text) : Number.NaN;
   if (Number.isFinite(value)) return { value, labels, takenAtMs: Math.round(seconds * 1000) };
-  const shown = JSON.stringify(text.slice(0, MAX_NUMBER_LENGTH));
-  throw new Error(`the query gives ${shown}, which is no result`);
+  throw new Error(`the query gives ${JSON.stringify(text)}, which is no result`);
 }
 
 function unknownForm(): Error {

@@ -1,7 +1,7 @@
 import { onAbort } from '#lib/time/on-abort.ts';
 import { type Dialled, type DialOptions, dial } from '../http/dial.ts';
-import { textWithoutSecrets } from '../http/without-secrets.ts';
 import type { KeptClient } from '../kept-clients.ts';
+import { Secrets } from '../secrets.ts';
 import {
   AmqpDecoder,
   type AmqpMethod,
@@ -47,12 +47,12 @@ export class AmqpConnection implements KeptClient {
   #pending = 0;
   #isChannelOpen = false;
   #receivedBytes = 0;
-  readonly #login: AmqpAccess['login'];
+  readonly #secrets: Secrets;
   #breakage: Error | undefined;
 
   private constructor(dialled: Dialled, { login }: AmqpAccess) {
     this.#dialled = dialled;
-    this.#login = login;
+    this.#secrets = new Secrets([login?.password]);
     const { socket } = dialled;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('error', (error) => this.#break(error));
@@ -158,7 +158,7 @@ export class AmqpConnection implements KeptClient {
   }
 
   #reasonIn(method: AmqpMethod): Error {
-    return new Error(textWithoutSecrets(reasonIn(method), [this.#login?.password]));
+    return new Error(this.#secrets.tell(reasonIn(method)));
   }
 
   #break(error: Error): void {

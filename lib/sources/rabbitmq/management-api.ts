@@ -48,11 +48,12 @@ export function queueFigures(options: ManagementApiOptions, queues: QueuesOption
     key: JSON.stringify(['rabbitmq', http.credentialName, url.href, queues]),
     description: `queue ${shorten(queues.name)} at ${url.host}`,
     async ask(signal) {
-      const { statusCode, body } = await http.exchange({ url, timeoutMs }, signal);
-      if (statusCode !== 200) throw unexpectedStatus(url, statusCode, shorten(body.toString('utf8')));
+      const { statusCode, body, secrets } = await http.exchange({ url, timeoutMs }, signal);
+      if (statusCode !== 200) throw unexpectedStatus(url, statusCode, secrets.tell(body.toString('utf8')));
       try {
         return readQueueFigures(body, queues);
-      } catch (cause) {
+      } catch (error) {
+        const cause = secrets.tellError(error);
         throw new Error(`Cannot use what RabbitMQ at ${url.host} responds`, { cause });
       }
     },
@@ -91,7 +92,7 @@ export function readQueueFigures(
 /** Of a queue that has just been declared, the broker does not know them yet. */
 function messagesOf(queue: FoundQueue, countsUnacknowledged: boolean): number {
   const count = countsUnacknowledged ? queue.messages : queue.messages_ready;
-  if (count === undefined) throw new Error(`the messages of queue ${shorten(queue.name)} are not known yet`);
+  if (count === undefined) throw new Error(`the messages of queue ${queue.name} are not known yet`);
   return count;
 }
 

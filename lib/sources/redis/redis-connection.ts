@@ -1,7 +1,7 @@
 import { onAbort } from '#lib/time/on-abort.ts';
 import { type Dialled, type DialOptions, dial } from '../http/dial.ts';
-import { textWithoutSecrets } from '../http/without-secrets.ts';
 import type { KeptClient } from '../kept-clients.ts';
+import { Secrets } from '../secrets.ts';
 import { RespDecoder, RespError, type RespValue } from './resp-decoder.ts';
 
 /** Who asks a server, and what. */
@@ -19,12 +19,12 @@ export class RedisConnection implements KeptClient {
   readonly #dialled: Dialled;
   readonly #decoder = new RespDecoder();
   readonly #pending: PromiseWithResolvers<RespValue>[] = [];
-  readonly #password: string | undefined;
+  readonly #secrets: Secrets;
   #breakage: Error | undefined;
 
   private constructor(dialled: Dialled, { password }: RedisAccess) {
     this.#dialled = dialled;
-    this.#password = password;
+    this.#secrets = new Secrets([password]);
     const { socket } = dialled;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('error', (error) => this.#break(error));
@@ -60,7 +60,7 @@ export class RedisConnection implements KeptClient {
     this.#pending.push(response);
     this.#dialled.socket.write(encodeCommand(words));
     const value = await response.promise;
-    if (value instanceof RespError) throw new Error(textWithoutSecrets(value.message, [this.#password]));
+    if (value instanceof RespError) throw new Error(this.#secrets.tell(value.message));
     return value;
   }
 

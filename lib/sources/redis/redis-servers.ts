@@ -4,6 +4,7 @@ import { digestOf } from '../digest.ts';
 import type { AllowedHosts } from '../http/allowed-hosts.ts';
 import type { SourceTls } from '../http/dial.ts';
 import { KeptClients } from '../kept-clients.ts';
+import { Secrets } from '../secrets.ts';
 import { type RedisAccess, RedisConnection } from './redis-connection.ts';
 import type { RespValue } from './resp-decoder.ts';
 
@@ -65,9 +66,13 @@ export class RedisServers implements Disposable {
     const { allowedHosts, lookup } = this.#options;
     try {
       return await RedisConnection.connect({ ...server, allowedHosts, lookup }, signal);
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`connection to redis failed: ${host}:${port}: ${reason}`, { cause });
+    } catch (error) {
+      // Other servers may have said where it is, and know who asks.
+      const secrets = new Secrets([server.password]);
+      const cause = secrets.tellError(error);
+      throw new Error(`connection to redis failed: ${secrets.tell(`${host}:${port}: ${cause.message}`)}`, {
+        cause,
+      });
     }
   }
 }

@@ -1,7 +1,7 @@
 /** What a server of Redis responds in RESP2; what it refuses is an error inside of it. */
 export type RespValue = string | number | null | RespError | readonly RespValue[];
 
-/** What a server refuses, in its own words. */
+/** What a server refuses, in all of its own words. */
 export class RespError extends Error {}
 
 interface Open {
@@ -13,7 +13,6 @@ interface Open {
 const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 8;
 const INTEGER = /^[+-]?\d{1,19}$/;
-const SHOWN_LENGTH = 300;
 const [CR, LF] = [13, 10];
 
 /** Takes responses apart as they come in, each within a bound, in time linear in what comes. */
@@ -99,7 +98,7 @@ export class RespDecoder {
       case '+':
         return line;
       case '-':
-        return new RespError(line.slice(0, SHOWN_LENGTH));
+        return new RespError(line);
       case ':':
         return integerIn(line);
       case '$': {

@@ -34,6 +34,7 @@ function numberOf(text: string | null | undefined, column: string): number {
     throw new Error(`the query gives NULL in column ${JSON.stringify(column)}, which is no result`);
   const value = text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text) ? Number(text) : Number.NaN;
   if (Number.isFinite(value)) return value;
-  const shown = JSON.stringify(text.slice(0, 50));
-  throw new Error(`the query gives ${shown} in column ${JSON.stringify(column)}, which is no number`);
+  throw new Error(
+    `the query gives ${JSON.stringify(text)} in column ${JSON.stringify(column)}, which is no number`,
+  );
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '#lib/time/clock.ts';
 import { shorten } from '../http/shorten.ts';
 import type { Query } from '../query.ts';
+import { Secrets } from '../secrets.ts';
 import { connectMysql } from './connect-mysql.ts';
 import { connectPostgres } from './connect-postgres.ts';
 import type { DatabaseOptions, SqlConnection, SqlRows, SqlSystem } from './database.ts';
@@ -19,9 +20,11 @@ export class SqlDatabase implements Disposable {
   readonly #pool: SqlPool;
   readonly #place: string;
   readonly #identity: string;
+  readonly #secrets: Secrets;
 
   constructor(options: DatabaseOptions, { clock }: { readonly clock: Clock }) {
     this.#options = options;
+    this.#secrets = new Secrets([options.password]);
     this.#pool = new SqlPool({ clock, connect: () => CONNECT[options.system](options) });
     this.#place = `${options.host.includes(':') ? `[${options.host}]` : options.host}:${options.port}`;
     const { system, host, port, user, password, database, tls } = options;
@@ -42,8 +45,9 @@ export class SqlDatabase implements Disposable {
   async rows(text: string, signal: AbortSignal): Promise<SqlRows> {
     try {
       return await this.#pool.read(text, signal);
-    } catch (cause) {
+    } catch (error) {
       if (signal.aborted) throw signal.reason;
+      const cause = this.#secrets.tellError(error);
       throw new Error(`Cannot ask database ${this.#options.database} at ${this.#place}`, { cause });
     }
   }
@@ -58,7 +62,8 @@ export class SqlDatabase implements Disposable {
         const rows = await this.rows(text, signal);
         try {
           return samplesOfRows(rows);
-        } catch (cause) {
+        } catch (error) {
+          const cause = this.#secrets.tellError(error);
           throw new Error(`Cannot use what database ${database} at ${this.#place} responds`, { cause });
         }
       },

@@ -2,6 +2,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import { digestOf } from '../digest.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import type { Query, Sample } from '../query.ts';
+import { Secrets } from '../secrets.ts';
 import { boundedRequestHandler } from './bounded-request-handler.ts';
 
 /** Credentials that are not those of this process. */
@@ -50,7 +51,8 @@ export class SqsRegion implements AsyncDisposable {
 
   /** How many messages are in a queue; by default those that wait to be received. */
   queueLength(queue: SqsQueue, counted: readonly CountedMessages[] = ['waiting']): Query {
-    const { region } = this.#options;
+    const { region, credentials } = this.#options;
+    const secrets = new Secrets([credentials?.secretAccessKey, credentials?.sessionToken]);
     const name = 'name' in queue ? queue.name : (queue.url.split('/').at(-1) ?? '');
     const wanted = [...new Set(counted)].sort();
     return {
@@ -60,8 +62,9 @@ export class SqsRegion implements AsyncDisposable {
       ask: async (signal) => {
         try {
           return await this.#ask(queue, { wanted, signal });
-        } catch (cause) {
+        } catch (error) {
           signal.throwIfAborted();
+          const cause = secrets.tellError(error);
           this.#urls.delete(name);
           throw new Error(`Cannot get the length of queue ${JSON.stringify(name)} of SQS in ${region}`, {
             cause,
@@ -91,7 +94,7 @@ export class SqsRegion implements AsyncDisposable {
     const counts = names.map((name) => {
       const text = Attributes[name];
       if (text === undefined) throw new Error(`metric ${name} not found in SQS queue attributes`);
-      if (!COUNT.test(text)) throw new Error(`${name} is ${JSON.stringify(text.slice(0, 50))}, no count`);
+      if (!COUNT.test(text)) throw new Error(`${name} is ${JSON.stringify(text)}, no count`);
       return Number(text);
     });
     return [{ value: counts.reduce((sum, count) => sum + count, 0), labels: {} }];

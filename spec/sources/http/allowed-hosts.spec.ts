@@ -60,6 +60,17 @@ describe('AllowedHosts', () => {
     expect(hosts.allows('other.example', '192.168.0.1')).to.equal(false);
   });
 
+  it('says of a host that must not be asked which flag would let it be, and by what rule', () => {
+    const forbidden =
+      /^a\.example must not be asked: it leads to a loopback, .* which --allowed-hosts has to name/;
+    const other = 'a.example must not be asked: --allowed-hosts names neither it nor its address';
+    for (const address of FORBIDDEN)
+      expect(new AllowedHosts([]).refusal('a.example', [address]).message).to.match(forbidden);
+    const hosts = new AllowedHosts(['b.example']);
+    expect(hosts.refusal('a.example', ['10.0.0.1']).message).to.equal(other);
+    expect(hosts.refusal('a.example', ['10.0.0.1', '127.0.0.1']).message).to.equal(other);
+  });
+
   it('does not mistake an address that is written oddly for a name', () => {
     for (const entry of [
       '127.1',

@@ -90,7 +90,7 @@ describe('HttpClient', () => {
     expect(String(await client.read({ url }, FOREVER))).to.equal('x');
     addresses = [{ address: '127.0.0.2', family: 4 }];
     expect(await errorOf(client.read({ url }, FOREVER))).to.equal(
-      `Cannot ask metrics.example:${server.port}: metrics.example must not be asked: its address is not among the allowed hosts`,
+      `Cannot ask metrics.example:${server.port}: metrics.example must not be asked: it leads to a loopback, link-local, multicast or metadata address, which --allowed-hosts has to name by that address or a range`,
     );
     addresses = [...addresses, { address: '127.0.0.1', family: 4 }];
     expect(String(await client.read({ url }, FOREVER))).to.equal('x');

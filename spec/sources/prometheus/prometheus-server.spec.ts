@@ -50,7 +50,7 @@ describe('PrometheusServer', () => {
     [
       'a number that never ends',
       vector([{ metric: {}, value: [1, '1'.repeat(65)] }]),
-      /"1{64}", which is no result$/,
+      /"1{65}", which is no result$/,
     ],
     ...[
       vector([1 as unknown as object]),

@@ -61,7 +61,11 @@ const parameters = z.object({
     aliases: ['awsAccessKeyId'],
     description: 'The id of an access key.',
   }),
-  awsSecretAccessKey: parameter(text.optional(), { from: KEY, description: 'The key itself.' }),
+  awsSecretAccessKey: parameter(text.optional(), {
+    from: KEY,
+    isSecret: true,
+    description: 'The key itself.',
+  }),
   awsSessionToken: parameter(text.optional(), {
     from: AUTHENTICATION,
     description: 'The token of a key that was lent.',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EmptyResponse } from '#lib/sources/empty-response.ts';
+import { readBoundedJson } from '#lib/sources/json/read-bounded-json.ts';
 
 const SCHEMA = z.object({
   data: z.object({
@@ -16,6 +17,8 @@ export interface PrometheusValueOptions {
   readonly isEmptyZero: boolean;
 }
 
+/** One series is a few; a schema makes a list of all that is wrong. */
+const MAX_VALUES = 40_000;
 const LOST = "prometheus metrics 'prometheus' target may be lost, ";
 
 /**
@@ -46,13 +49,7 @@ export function readPrometheusValue(
 }
 
 function parseResponse(body: Buffer): z.output<typeof SCHEMA> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString('utf8'));
-  } catch (cause) {
-    throw new Error('the response of Prometheus is no JSON', { cause });
-  }
-  const read = SCHEMA.safeParse(value);
+  const read = SCHEMA.safeParse(readBoundedJson(body, MAX_VALUES));
   if (!read.success)
     throw new Error(
       'the response of Prometheus is no vector of an instant query; use vector() or an aggregate',

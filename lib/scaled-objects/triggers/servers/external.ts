@@ -8,6 +8,7 @@ import {
 import { KnownMetrics } from '#lib/sources/external-scaler/known-metrics.ts';
 import type { ScaledObjectRef, ScalerMetric } from '#lib/sources/external-scaler/messages.ts';
 import type { Sample } from '#lib/sources/query.ts';
+import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { hostAndPort } from '../../parameters/host-and-port.ts';
@@ -110,6 +111,7 @@ async function specsOf(
 }
 
 /** A name goes into paths and HPAs as it is. */
+const LONGEST_NAME = 253;
 const NAME = /^[^\s/%\p{Cc}]{1,253}$/u;
 
 function plannedMetric(
@@ -121,8 +123,9 @@ function plannedMetric(
     request,
   }: { scalers: ExternalScalers; server: ScalerServer; object: ScaledObjectRef; request: TriggerRequest },
 ): ExternalMetric {
-  const shown = JSON.stringify(name.slice(0, 100));
-  if (!NAME.test(name))
+  const told = new Secrets(object.secrets).tell(name, 2 * LONGEST_NAME);
+  const shown = JSON.stringify(told.slice(0, 100));
+  if (!NAME.test(name) || told !== name)
     throw new Error(`the scaler tells a metric ${shown}, which cannot be the name of one`);
   if (target < 0) throw new Error(`the scaler tells the target ${target} for metric ${shown}`);
   return {

@@ -1,5 +1,6 @@
 import { parse as parseYaml } from 'yaml';
 import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
+import { readBoundedJson } from '#lib/sources/json/read-bounded-json.ts';
 import { readExpositionValue } from './exposition-value.ts';
 import { valueAtPath } from './value-path.ts';
 
@@ -22,14 +23,22 @@ export function readLocatedValue(
   body: Buffer,
   { location, format }: { readonly location: string; readonly format: ValueFormat },
 ): number {
+  if (format === 'json') return numberOf(valueAtPath(readBoundedJson(body), location), location);
   const text = body.toString('utf8');
   if (format === 'prometheus') return readExpositionValue(text, location);
   if (format === 'xml') throw new Error('format xml is not supported: ask for json, yaml or prometheus');
-  if (format === 'yaml' && text.length > LONGEST_YAML)
+  if (text.length > LONGEST_YAML)
     throw new Error(`the response is longer than ${LONGEST_YAML} characters of YAML`);
-  const document: unknown =
-    format === 'json' ? JSON.parse(text) : parseYaml(text, { maxAliasCount: MOST_ALIASES });
-  return numberOf(valueAtPath(document, location), location);
+  return numberOf(valueAtPath(yamlIn(text), location), location);
+}
+
+/** What the parser says shows lines, and these may repeat what nobody must be told. */
+function yamlIn(text: string): unknown {
+  try {
+    return parseYaml(text, { maxAliasCount: MOST_ALIASES, logLevel: 'error' });
+  } catch {
+    throw new Error('the response is no YAML');
+  }
 }
 
 function numberOf(value: unknown, location: string): number {

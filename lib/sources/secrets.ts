@@ -1,0 +1,82 @@
+import { EmptyResponse } from './empty-response.ts';
+import { secretForms } from './secret-forms.ts';
+
+/** Shorter ones may be found in anything. */
+const SHORTEST = 8;
+/** So much of the beginning of one is no accident at the end of a text. */
+const SHORTEST_BEGINNING = 4;
+const SHOWN_LENGTH = 300;
+/** Of a longer text, the rest is not even looked at. */
+const READ_LENGTH = 65_536;
+const DEEPEST_CAUSE = 8;
+const REPLACEMENT = '…';
+
+/**
+ * What a server was shown, and may repeat: whatever it writes goes through here before it is cut, or stands in an error, a
+ * log, a condition or a page. Who cuts first may leave the beginning of a secret.
+ */
+export class Secrets {
+  readonly #secrets: readonly string[];
+  #forms: readonly string[] | undefined;
+
+  constructor(secrets: readonly (string | undefined)[]) {
+    this.#secrets = secrets.filter((secret) => secret !== undefined);
+  }
+
+  /** What may be told of a text: without the secrets, on one line, and then cut. */
+  tell(text: string, length = SHOWN_LENGTH): string {
+    const line = this.#remove(text)
+      .replaceAll(/\p{Cc}+/gu, ' ')
+      .trim();
+    return line.length > length ? `${line.slice(0, length).toWellFormed()}…` : line;
+  }
+
+  /** An error of which every message may be told; itself where all may. */
+  tellError(error: unknown, length = SHOWN_LENGTH): Error {
+    return this.#tellError(error, length, DEEPEST_CAUSE);
+  }
+
+  #tellError(error: unknown, length: number, deepest: number): Error {
+    if (!(error instanceof Error)) return new Error(this.tell(String(error), length));
+    const message = this.tell(error.message || error.name, length);
+    const cause =
+      deepest > 0 && error.cause != null ? this.#tellError(error.cause, length, deepest - 1) : undefined;
+    if (message === error.message && cause === (error.cause ?? undefined)) return error;
+    const Told = error instanceof EmptyResponse ? EmptyResponse : Error;
+    return new Told(message, cause && { cause });
+  }
+
+  #remove(text: string): string {
+    this.#forms ??= formsOf(this.#secrets);
+    const forms = this.#forms;
+    const longest = forms[0]?.length ?? 0;
+    const isWhole = text.length <= READ_LENGTH + longest;
+    const read = isWhole ? text : text.slice(0, READ_LENGTH + longest);
+    const left = forms.reduce((rest, form) => rest.replaceAll(form, REPLACEMENT), read);
+    // Its writer may have cut it, as brokers do; where we did, the end is given up as a whole.
+    if (!isWhole) return left.slice(0, -longest - 1);
+    const begun = Math.max(0, ...forms.map((form) => beginningAtEnd(left, form)));
+    return begun < SHORTEST_BEGINNING ? left : left.slice(0, -begun) + REPLACEMENT;
+  }
+}
+
+/** The longest first: one may be a part of another. */
+function formsOf(secrets: readonly string[]): readonly string[] {
+  const given = secrets.flatMap((secret) => [secret, secret.trim()]);
+  const long = [...new Set(given)].filter((secret) => secret.length >= SHORTEST);
+  return [...new Set(long.flatMap(secretForms))].sort((a, b) => b.length - a.length);
+}
+
+/** How many characters at the end of a text are the beginning of a word; in time linear in the word. */
+function beginningAtEnd(text: string, word: string): number {
+  const end = text.slice(-word.length);
+  const joined = `${word}\0${end}`;
+  const borders = new Uint32Array(joined.length);
+  let border = 0;
+  for (let at = 1; at < joined.length; at++) {
+    while (border > 0 && joined[at] !== joined[border]) border = borders[border - 1] ?? 0;
+    if (joined[at] === joined[border]) border++;
+    borders[at] = border;
+  }
+  return Math.min(border, word.length - 1);
+}

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
+import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
+import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { startEchoingSources } from '#spec/support/echoing-sources.ts';
+import { toldOfTrigger } from '#spec/support/told-of-trigger.ts';
+
+const SECRET = `Zq9"/w+k&~<>'7_Xv!pL$2`;
+const BEHIND = `, is it? ${'y'.repeat(400)}`;
+/** Just before where errors have been, or are, cut. */
+const CUTS = [50, 64, 100, 200, 250, 300, 1000];
+const FORMS: Readonly<Record<string, (text: string) => string>> = {
+  'as it is': (text) => text,
+  'percent-encoded': encodeURIComponent,
+  'in base64': (text) => Buffer.from(text).toString('base64'),
+  'in base64 behind a user': (text) => Buffer.from(`user:${text}`).toString('base64'),
+  'escaped for JSON': (text) => JSON.stringify(text).slice(1, -1),
+};
+
+describe('planTriggers, of sources that repeat a secret', function () {
+  this.timeout(60_000);
+
+  it('tells nobody any of it, however it is written, and wherever the text is cut', async () => {
+    let text = '';
+    await using echoing = await startEchoingSources(SECRET, () => text);
+    await using opened = openTriggerSources({
+      ...{ clock: systemClock, userAgent: 'spec', allowedHosts: ['127.0.0.0/8'], timeoutMs: 10_000 },
+      listPods: async () => [],
+    });
+    const types = new TriggerTypes(allTriggers(opened));
+    for (const [how, write] of Object.entries(FORMS)) {
+      const written = write(SECRET);
+      const begin = written.slice(how.includes('behind') ? 8 : 0).slice(0, 5);
+      for (const cut of how === 'as it is' ? CUTS : [300]) {
+        for (const [name, source] of Object.entries(echoing.sources)) {
+          for (const shown of [3, 9]) {
+            text = `${'x'.repeat(cut - shown - 20)} ${written}${BEHIND}`;
+            const told = await toldOfTrigger(source, { types, environment: { KEY: SECRET } });
+            expect(told, `${name}, ${how}, cut at ${cut}`)
+              .not.to.contain(begin)
+              .and.not.to.contain('it succeeded');
+          }
+        }
+      }
+    }
+  });
+
+  it('still tells what such sources say beside', async () => {
+    await using echoing = await startEchoingSources(SECRET, () => `no entry for ${SECRET} here`);
+    await using opened = openTriggerSources({
+      ...{ clock: systemClock, userAgent: 'spec', allowedHosts: ['127.0.0.0/8'], timeoutMs: 10_000 },
+      listPods: async () => [],
+    });
+    const types = new TriggerTypes(allTriggers(opened));
+    const { sources } = echoing;
+    const saying = [
+      'redis',
+      'amqp',
+      'management plugin',
+      'external',
+      'postgresql',
+      'mysql',
+      'aws-sqs-queue',
+      'influxdb',
+    ];
+    for (const name of saying) {
+      const source = sources[name];
+      if (!source) throw new Error(`there is no ${name}`);
+      expect(await toldOfTrigger(source, { types, environment: { KEY: SECRET } }), name).to.contain(
+        'no entry for … here',
+      );
+    }
+  });
+});

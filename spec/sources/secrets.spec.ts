@@ -1,0 +1,86 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { EmptyResponse } from '#lib/sources/empty-response.ts';
+import { secretForms } from '#lib/sources/secret-forms.ts';
+import { Secrets } from '#lib/sources/secrets.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+
+const SECRET = `Zq9"/w+k&~<>'7_Xv!pL é`;
+
+describe('Secrets', () => {
+  it('leaves out what is long enough to be told from anything else', () => {
+    const secrets = new Secrets(['a', undefined, 'abcdefgh', 'ijklmnop']);
+    expect(secrets.tell('a abcdefgh b ijklmnop $& c')).to.equal('a … b … $& c');
+  });
+
+  it('removes first, and cuts then, on one line', () => {
+    const told = new Secrets(['abcdefgh']).tell(`${'x'.repeat(296)}abcdefgh and\r\n\u001b[31mmore`);
+    expect(told).to.equal(`${'x'.repeat(296)}… an…`);
+    expect(new Secrets([]).tell('one\r\n\u001b[31mtwo ')).to.equal('one [31mtwo');
+  });
+
+  it('leaves no beginning of a secret where somebody else has cut the text', () => {
+    const secrets = new Secrets(['abcdefgh']);
+    for (const length of [4, 5, 6, 7])
+      expect(secrets.tell(`is it ${'abcdefgh'.slice(0, length)}`)).to.equal('is it …');
+    expect(secrets.tell('is it abc')).to.equal('is it abc');
+  });
+
+  it('leaves no beginning of a secret at the end of what it reads of a long text', () => {
+    const secret = 'k'.repeat(5000) + SECRET;
+    for (const before of [60_000, 65_000, 65_530, 70_000])
+      expect(new Secrets([secret]).tell('…'.repeat(before) + secret, 1e6)).not.to.contain('kkkk');
+    const repeated = new Secrets([secret]).tell(secret.repeat(40), 1e6);
+    expect(repeated).not.to.contain('kkkk');
+  });
+
+  for (const [name, encode] of Object.entries({
+    'percent-encoded': encodeURIComponent,
+    'percent-encoded as a form': (text: string) => new URLSearchParams([['a', text]]).toString().slice(2),
+    'percent-encoded byte by byte': (text: string) =>
+      [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+    base64: (text: string) => Buffer.from(text).toString('base64'),
+    'base64 behind a user': (text: string) => Buffer.from(`admin:${text}`).toString('base64'),
+    'base64 between others': (text: string) => Buffer.from(`x-token: ${text}\r\n`).toString('base64url'),
+    JSON: (text: string) => JSON.stringify({ text }),
+    'JSON with escapes everywhere': (text: string) =>
+      [...text].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    hexadecimal: (text: string) => Buffer.from(text).toString('hex'),
+  }))
+    it(`leaves a secret out that is ${name}, wherever the text is cut`, () => {
+      const secrets = new Secrets([SECRET]);
+      const written = encode(SECRET);
+      const pieces = new Set(secretForms(SECRET).map((form) => form.slice(0, 6)));
+      const inside = [...pieces].find((piece) => written.includes(piece));
+      expect(inside, written).to.be.a('string');
+      for (let before = 260; before < 301; before++)
+        expect(secrets.tell(`${'.'.repeat(before)}${written}`)).not.to.contain(inside);
+    });
+
+  it('leaves no whole secret in any text', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 8, maxLength: 9 });
+    const texts = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 200 });
+    fc.assert(
+      fc.property(letters, texts, (secret, text) => {
+        expect(new Secrets([secret]).tell(text)).not.to.include(secret);
+      }),
+    );
+  });
+
+  it('leaves secrets out of errors and their causes, which are themselves where there is none', () => {
+    const secrets = new Secrets([SECRET]);
+    const cause = new Error(`is it ${SECRET}?`);
+    const told = secrets.tellError(new Error('Cannot ask', { cause }));
+    expect(describeError(told)).to.equal('Cannot ask: is it …?');
+    const harmless = new Error('Cannot ask', { cause: new Error('connection refused') });
+    expect(secrets.tellError(harmless)).to.equal(harmless);
+    expect(secrets.tellError(new EmptyResponse(SECRET))).to.be.instanceOf(EmptyResponse);
+    expect(secrets.tellError(SECRET).message).to.equal('…');
+  });
+
+  it('takes errors that are their own cause', () => {
+    const error = new Error(SECRET);
+    error.cause = error;
+    expect(describeError(new Secrets([SECRET]).tellError(error))).not.to.contain('Zq9');
+  });
+});

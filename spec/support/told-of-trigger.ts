@@ -1,0 +1,43 @@
+import { planTriggers } from '#lib/scaled-objects/plan/plan-triggers.ts';
+import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { EchoingSource } from './echoing-sources.ts';
+
+/** Everything that is told of a trigger once it was planned, and asked. */
+export async function toldOfTrigger(
+  { type, metadata, authentication = {} }: EchoingSource,
+  {
+    types,
+    environment = {},
+  }: { readonly types: TriggerTypes; readonly environment?: Readonly<Record<string, string>> },
+): Promise<string> {
+  const [planned] = await planTriggers([{ type, metadata, authenticationRef: { name: 'login' } }], {
+    ...{ objectKind: 'ScaledObject', objectName: 'web', namespace: 'default', hasFormula: false, types },
+    environment: async () => environment,
+    signal: new AbortController().signal,
+    reader: {
+      clusterNamespace: 'default',
+      authentication: () => ({
+        metadata: { name: 'login' },
+        spec: {
+          secretTargetRef: Object.keys(authentication).map((key) => ({ parameter: key, name: 's', key })),
+        },
+      }),
+      secret: async (_, __, key) => authentication[key],
+      configMap: async () => undefined,
+      serviceAccountToken: async () => '',
+      file: async () => ({}),
+    },
+  });
+  const told: string[] = planned?.error ? [describeError(planned.error)] : [];
+  for (const { query, metricName } of planned?.metrics ?? []) {
+    told.push(metricName, query.description, query.key);
+    const note = (text: string) => void told.push(text);
+    const failure = await query.ask(new AbortController().signal, note).then(
+      () => 'it succeeded',
+      (error) => describeError(error),
+    );
+    told.push(failure);
+  }
+  return told.join('\n');
+}
