@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+
+/** In a process of its own: there is no way back. Keeps alive what it makes, so that V8 would have the space grow on and on. */
+async function youngMebibytesAfter(statements: string): Promise<number> {
+  const script = `
+    import { getHeapSpaceStatistics } from 'node:v8';
+    import { growYoungGenerationTo, limitYoungGeneration } from '#lib/limit-young-generation.ts';
+    limitYoungGeneration();
+    ${statements}
+    const kept = [];
+    for (let round = 0; round < 60; round++) {
+      for (let one = 0; one < 2000; one++) kept.push({ one, of: [round] });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    console.log(getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size / 2 ** 20);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  return Number(stdout);
+}
+
+describe('growYoungGenerationTo', function () {
+  this.timeout(20_000);
+
+  it('has the space of a program that keeps what it makes grow so far and no further', async () => {
+    expect(await youngMebibytesAfter('')).to.be.at.most(2);
+    expect(await youngMebibytesAfter('growYoungGenerationTo(4 * 2 ** 20);')).to.equal(4);
+  });
+});
