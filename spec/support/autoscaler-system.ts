@@ -8,6 +8,8 @@ import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 export interface AutoscalerSystem extends AsyncDisposable {
   readonly autoscaler: SpawnedProgram;
   readonly kubectl: Kubectl;
+  /** With the simulator's files, and the certificate that the autoscaler made for itself in `serving`. */
+  readonly folder: string;
   /** kubectl in a process that goes on, as for `get -w`, with what it prints a line at a time. */
   watch(args: readonly string[], onLine: (line: string) => void): SpawnedProgram;
 }
@@ -71,6 +73,7 @@ export async function startAutoscalerSystem(
   return {
     autoscaler,
     kubectl,
+    folder,
     watch: (args, onLine) =>
       owned.use(
         new SpawnedProgram(binary, ['--kubeconfig', kubeconfig, ...args], { name: 'kubectl', onLine }),

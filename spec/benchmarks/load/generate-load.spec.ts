@@ -55,6 +55,23 @@ describe('generateLoad', () => {
     expect(result.p99Ms).to.be.at.most(result.maxMs);
   });
 
+  it('asks without a pause and without counting it until both sides are warm, and tells what the server spent', async () => {
+    let asked = 0;
+    const changes = { warmUpMs: 30, everyMs: 20, clients: 1, serverPid: process.pid };
+    const result = await load(changes, (_request, response) => {
+      asked += 1;
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    });
+    expect(result.requests).to.be.at.most(2); // 30 ms of one each 20
+    expect(asked).to.be.greaterThan(result.requests + 1); // one probes the connection
+    expect(result.serverCpuMs).to.be.at.least(0);
+    expect(
+      await load({}, (_request, response) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(),
+      ),
+    ).not.to.have.property('serverCpuMs');
+  });
+
   it('speaks the protocol that it is told to', async () => {
     await using stack = new AsyncDisposableStack();
     const versions = new Set<string>();

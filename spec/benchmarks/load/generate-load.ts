@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
+import { readProcessUsage } from '../process-usage.ts';
 import { quantile } from '../quantile.ts';
 import { ask, PROBE } from './ask.ts';
 
@@ -21,7 +22,11 @@ export interface LoadJob {
   readonly clients: number;
   /** Or so long after it asked before, where it has its response by then. */
   readonly everyMs?: number;
+  /** For how long it is asked without a pause and without measuring first, so that neither side runs code for the first time. */
+  readonly warmUpMs?: number;
   readonly durationMs: number;
+  /** The server's process, where what it spends meanwhile is to be told. */
+  readonly serverPid?: number;
   /** What the clients identify themselves with. */
   readonly tls: { readonly cert: string; readonly key: string };
 }
@@ -35,6 +40,8 @@ export interface LoadResult {
   readonly medianMs: number;
   readonly p99Ms: number;
   readonly maxMs: number;
+  /** CPU time of the process of the job's `serverPid`. */
+  readonly serverCpuMs?: number;
 }
 
 /**
@@ -49,6 +56,8 @@ export async function generateLoad(job: LoadJob): Promise<LoadResult> {
   const clients = Array.from({ length: job.clients }, () => new Client(job.origin, options));
   try {
     await Promise.all(clients.map((client) => ask(client, PROBE)));
+    const { warmUpMs, everyMs: _, ...unmeasured } = job;
+    if (warmUpMs) await measure(clients, { ...unmeasured, durationMs: warmUpMs });
     return await measure(clients, job);
   } finally {
     await Promise.all(clients.map((client) => client.close()));
@@ -58,7 +67,9 @@ export async function generateLoad(job: LoadJob): Promise<LoadResult> {
 async function measure(clients: readonly Client[], job: LoadJob): Promise<LoadResult> {
   const latenciesMs: number[] = [];
   let bodyBytes = 0;
-  const { paths = [job.path], everyMs = 0 } = job;
+  const { paths = [job.path], everyMs = 0, serverPid } = job;
+  const serverCpuMs = () => (serverPid === undefined ? 0 : readProcessUsage(serverPid).cpuMs);
+  const spentBeforeMs = serverCpuMs();
   let asked = 0;
   const startMs = performance.now();
   const askOn = async (client: Client, index: number): Promise<void> => {
@@ -73,8 +84,10 @@ async function measure(clients: readonly Client[], job: LoadJob): Promise<LoadRe
   };
   await Promise.all(clients.map(askOn));
   const elapsedMs = performance.now() - startMs;
+  const spentMs = serverCpuMs() - spentBeforeMs;
   latenciesMs.sort((a, b) => a - b);
   return {
+    ...(serverPid !== undefined && { serverCpuMs: spentMs }),
     requests: latenciesMs.length,
     requestsPerSecond: (latenciesMs.length / elapsedMs) * 1000,
     bodyBytes,

@@ -7,7 +7,7 @@ describe('measureMetricsAdapter', function () {
 
   it('tells what requests took, hanging sources or not, and how often sources were asked for equal queries', async () => {
     const scenario = { hpas: 12, podsPerHpa: 2, namespaces: 3, intervalSeconds: 2 };
-    const times = { settleMs: 1000, collectMs: 3000, requestMs: 300 };
+    const times = { settleMs: 1000, collectMs: 3000, requestMs: 300, warmUpMs: 50 };
     const result = await measureMetricsAdapter(
       { ...scenario, ...times },
       { program: [process.execPath, 'lib/main.ts'], onProgress: () => {} },
@@ -19,7 +19,7 @@ describe('measureMetricsAdapter', function () {
     expect(result.asked.pods)
       .to.be.greaterThan(0)
       .and.at.most(24 * 4);
-    expect(result.requests.map(({ what }) => what)).to.have.length(5);
+    expect(result.requests.map(({ what }) => what)).to.have.length(7);
     for (const { requests, medianMs, p99Ms } of result.requests) {
       expect(requests).to.be.greaterThan(0);
       expect(p99Ms).to.be.at.least(medianMs);

@@ -1,13 +1,18 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
-import { startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
+import { type AutoscalerSystem, startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { freePort } from '#spec/support/spawned-server.ts';
+import type { ServingCertificate } from '../baseline/baseline-server.ts';
+import { type Baseline, startBaseline } from '../baseline/start-baseline.ts';
 import { type ClientCertificate, readAdminAccess } from '../credentials.ts';
+import { PROBE } from '../load/ask.ts';
 import type { LoadResult } from '../load/generate-load.ts';
 import { spawnLoad } from '../load/spawn-load.ts';
 import { readProcessUsage } from '../process-usage.ts';
@@ -20,6 +25,8 @@ export interface MetricsAdapterScenario extends ScaledWorkloads {
   readonly settleMs: number;
   readonly collectMs: number;
   readonly requestMs: number;
+  /** Of each part that measures requests, before it measures. */
+  readonly warmUpMs: number;
 }
 
 /** What collecting and serving has cost. */
@@ -39,7 +46,7 @@ export interface MetricsAdapterResult {
 /** Requests of four clients, and what they cost. */
 export interface RequestsMeasured extends LoadResult {
   readonly what: string;
-  /** Of collecting and serving together. */
+  /** Of collecting and serving together; of bare koa, of serving alone. */
   readonly millicores: number;
 }
 
@@ -54,10 +61,12 @@ export interface MetricsAdapterBenchmarkOptions {
 /** What `make bench` runs. */
 export const METRICS_ADAPTER_SCENARIO: MetricsAdapterScenario = {
   ...{ hpas: 1000, podsPerHpa: 3, namespaces: 50, intervalSeconds: 15 },
-  ...{ settleMs: 20_000, collectMs: 30_000, requestMs: 8_000 },
+  ...{ settleMs: 20_000, collectMs: 30_000, requestMs: 8_000, warmUpMs: 2_000 },
 };
 
 const CLIENTS = 4;
+/** The baseline is told what to record on its command line. */
+const MOST_RECORDED = 200;
 const SERVED_WITHIN_MS = 300_000;
 
 /** Has an autoscaler in a process of its own collect from real servers on loopback what HPAs of a simulated cluster ask for. */
@@ -109,23 +118,39 @@ export async function measureMetricsAdapter(
   });
   const { residentBytes, peakResidentBytes } = readProcessUsage(pid);
   const requests: RequestsMeasured[] = [];
-  const measure = async (what: string, paths: readonly string[], everyMs: number | undefined) => {
+  const measure = async (
+    what: string,
+    paths: readonly string[],
+    {
+      everyMs,
+      of = { origin, pid },
+    }: { readonly everyMs?: number; readonly of?: Pick<Baseline, 'origin' | 'pid'> } = {},
+  ) => {
     onProgress(what);
-    const job = { ...JOB, paths, origin, tls: tls as ClientCertificate, durationMs: scenario.requestMs };
-    let result: LoadResult | undefined;
-    const spent = await millicoresWhile(pid, async () => {
-      result = await spawnLoad({ ...job, ...(everyMs !== undefined && { everyMs }) });
+    const { requestMs: durationMs, warmUpMs } = scenario;
+    const job = { ...JOB, paths, origin: of.origin, tls: tls as ClientCertificate, durationMs, warmUpMs };
+    const result = await spawnLoad({
+      ...{ ...job, serverPid: of.pid },
+      ...(everyMs !== undefined && { everyMs }),
     });
-    if (result) requests.push({ ...result, what, millicores: spent });
+    const elapsedMs = (result.requests / result.requestsPerSecond) * 1000;
+    requests.push({ ...result, what, millicores: ((result.serverCpuMs ?? 0) / elapsedMs) * 1000 });
   };
   const [external, pods] = [externalPaths(scenario), podsPaths(scenario)];
-  const pace = CLIENTS * ((scenario.intervalSeconds * 1000) / (2 * scenario.hpas));
-  await measure('External, as often as HPAs are judged', external, pace);
-  await measure('External, without a pause', external, undefined);
-  await measure('Pods, without a pause', pods, undefined);
+  const everyMs = CLIENTS * ((scenario.intervalSeconds * 1000) / (2 * scenario.hpas));
+  const recorded = external.slice(0, MOST_RECORDED);
+  await using koa = await startBaseline({
+    ...{ origin, tls, certificate: await servingCertificate(system) },
+    requests: [PROBE, ...recorded.map((path) => ({ ...JOB, path }))],
+  });
+  await measure('External, as often as HPAs are judged', external, { everyMs });
+  await measure('the same from bare koa', recorded, { everyMs, of: koa });
+  await measure('External, without a pause', external);
+  await measure('the same from bare koa', recorded, { of: koa });
+  await measure('Pods, without a pause', pods);
   sources.hang();
-  await measure('External, as often as HPAs are judged, while all sources hang', external, pace);
-  await measure('External, without a pause, while all sources hang', external, undefined);
+  await measure('External, as often as HPAs are judged, while all sources hang', external, { everyMs });
+  await measure('External, without a pause, while all sources hang', external);
   return {
     ...{ scenario, startToServedMs, millicores, residentBytes, asked, requests },
     peakResidentBytes: Math.max(peakResidentBytes, readProcessUsage(pid).peakResidentBytes),
@@ -137,6 +162,12 @@ const JOB = {
   protocol: 'HTTP/1.1',
   clients: CLIENTS,
 } as const;
+
+/** The baseline is to have the same handshakes. */
+async function servingCertificate({ folder }: AutoscalerSystem): Promise<ServingCertificate> {
+  const read = (name: string) => readFile(join(folder, 'serving', name), 'utf8');
+  return { cert: await read('apiserver.crt'), key: await read('apiserver.key') };
+}
 
 /** Waits until each metric of each HPA has a value. */
 async function allServed(
