@@ -16,6 +16,9 @@ describe('parseCommandLine', () => {
     expect(namesOf('hpa')).to.deep.equal(['hpa-5000', 'hpa-1000', 'hpa-changing']);
     expect(namesOf('hpa-changing', 'hpa-1000')).to.deep.equal(['hpa-1000', 'hpa-changing']);
     expect(parseCommandLine(['hpa-1000'])).to.deep.include({ scenarios: [], controllers: false });
+    expect(parseCommandLine(['scaled-objects'])).to.deep.include({
+      ...{ scenarios: [], hpas: [], scaledObjects: true },
+    });
     expect(parseCommandLine(['foreign-text'])).to.deep.include({ scenarios: [], foreignText: true });
     expect(measure).to.include({ kubeletPsi: true, settleMs: 20_000, scrapeMs: 30_000, loadMs: 30_000 });
     expect(measure.loads.map(({ name }) => name)).to.deep.equal(['hpa', 'top', 'churn']);

@@ -26,6 +26,8 @@ export interface CommandLine {
   readonly metricsAdapter: boolean;
   /** With which HPAs to measure what deciding them costs. */
   readonly hpas: readonly HpasScenario[];
+  /** Whether to measure what polling for ScaledObjects costs. */
+  readonly scaledObjects: boolean;
   readonly measure: {
     readonly kubeletPsi: boolean;
     readonly settleMs: number;
@@ -50,8 +52,9 @@ const CONTROLLERS = 'controllers';
 const METRICS_ADAPTER = 'metrics-adapter';
 /** All of those whose names begin with it. */
 const HPAS = 'hpa';
+const SCALED_OBJECTS = 'scaled-objects';
 const NO_SCENARIOS = [
-  ...[FOREIGN_TEXT, CONTROLLERS, METRICS_ADAPTER, HPAS],
+  ...[FOREIGN_TEXT, CONTROLLERS, METRICS_ADAPTER, HPAS, SCALED_OBJECTS],
   ...HPAS_SCENARIOS.map(({ name }) => name),
 ];
 
@@ -71,6 +74,8 @@ ${SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(8)}${describeScenario(sc
   ${HPAS}
           HorizontalPodAutoscalers decided by an autoscaler, 2 to 3 minutes each:
 ${HPAS_SCENARIOS.map(({ name, what }) => `          ${name.padEnd(13)}${what}`).join('\n')}
+  ${SCALED_OBJECTS}
+          2,000 ScaledObjects with two triggers each, polled every 30 s by an autoscaler
 
 Flags:
   --without-psi       let kubelets respond as those before 1.34 did, without pressure and IO
@@ -126,6 +131,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     controllers: chosenOnes.includes(CONTROLLERS),
     metricsAdapter: chosenOnes.includes(METRICS_ADAPTER),
     hpas: HPAS_SCENARIOS.filter(({ name }) => chosenOnes.includes(HPAS) || chosenOnes.includes(name)),
+    scaledObjects: chosenOnes.includes(SCALED_OBJECTS),
     measure: {
       kubeletPsi: !values['without-psi'],
       settleMs: seconds('settle-seconds') * 1000,

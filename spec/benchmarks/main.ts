@@ -22,6 +22,12 @@ import { reportMetricsAdapter } from './metrics-adapter/report-metrics-adapter.t
 import { quantile } from './quantile.ts';
 import { reportComparison, reportMachine, reportScenario } from './report.ts';
 import { type BenchmarkOptions, runScenario, type ScenarioResult } from './run-scenario.ts';
+import {
+  measureScaledObjects,
+  SCALED_OBJECTS_SCENARIO,
+  type ScaledObjectsResult,
+} from './scaled-objects/measure-scaled-objects.ts';
+import { reportScaledObjects } from './scaled-objects/report-scaled-objects.ts';
 import type { BenchmarkScenario } from './scenarios.ts';
 
 type Program = BenchmarkOptions['program'];
@@ -37,8 +43,9 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
+const commandLine = parseCommandLine(process.argv.slice(2));
 const { help, json, scenarios, foreignText, controllers, metricsAdapter, hpas, measure, against, turns } =
-  parseCommandLine(process.argv.slice(2));
+  commandLine;
 
 if (help) {
   console.log(USAGE);
@@ -80,6 +87,8 @@ if (help) {
     decided.push(result);
     if (!json) console.log(`${reportHpas(result)}\n`);
   }
+  const polled = commandLine.scaledObjects ? await runScaledObjects() : undefined;
+  if (polled && !json) console.log(`${reportScaledObjects(polled)}\n`);
   if (json) {
     const controllers = reconciled && { ...reconciled, latenciesMs: quantilesOf(reconciled.latenciesMs) };
     const hpas = decided.map(({ reactionsMs, actingMs, ...one }) => ({
@@ -87,9 +96,24 @@ if (help) {
       reactionsMs: quantilesOf(reactionsMs),
       actingMs: quantilesOf(actingMs),
     }));
+    const scaledObjects = polled && {
+      ...polled,
+      polls: { ...polled.polls, deviationsMs: quantilesOf(polled.polls.deviationsMs) },
+      hanging: { ...polled.hanging, deviationsMs: quantilesOf(polled.hanging.deviationsMs) },
+      reactionsMs: quantilesOf(polled.reactionsMs),
+      pushReactionsMs: quantilesOf(polled.pushReactionsMs),
+    };
     console.log(
       JSON.stringify(
-        { machine, scenarios: all, foreignText: texts, controllers, metricsAdapter: collected, hpas },
+        {
+          machine,
+          scenarios: all,
+          foreignText: texts,
+          controllers,
+          metricsAdapter: collected,
+          hpas,
+          scaledObjects,
+        },
         undefined,
         2,
       ),
@@ -118,6 +142,14 @@ async function runHpas(scenario: HpasScenario): Promise<HpasResult> {
     program: OURS,
     signal: interruption.signal,
     onProgress: (what) => console.error(`${scenario.name}: ${what}`),
+  });
+}
+
+async function runScaledObjects(): Promise<ScaledObjectsResult> {
+  return await measureScaledObjects(SCALED_OBJECTS_SCENARIO, {
+    program: OURS,
+    signal: interruption.signal,
+    onProgress: (what) => console.error(`scaled-objects: ${what}`),
   });
 }
 

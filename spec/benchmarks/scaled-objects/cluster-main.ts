@@ -1,0 +1,28 @@
+// A process of its own for a cluster of ScaledObjects and their queues: told what to do, and tells what comes of it, by messages.
+import { QueueCluster, type QueueClusterOptions } from './queue-cluster.ts';
+
+/** What the process is told; each order has its reply. */
+export type QueueClusterOrder =
+  | { readonly kind: 'counts' | 'watch' | 'requests' | 'hang' | 'paths' }
+  | { readonly kind: 'fill'; readonly index: number };
+
+const tell = (message: object) => void process.send?.(message);
+
+try {
+  const cluster = await QueueCluster.start(JSON.parse(process.argv[2] ?? '') as QueueClusterOptions);
+  const follow = async (order: QueueClusterOrder): Promise<unknown> => {
+    if (order.kind === 'fill') return await cluster.fill(order.index);
+    if (order.kind === 'watch') return cluster.watch();
+    if (order.kind === 'hang') return cluster.hang();
+    return cluster[order.kind];
+  };
+  process.once('disconnect', () => void cluster[Symbol.asyncDispose]().finally(() => process.exit()));
+  process.on('message', ({ id, order }: { readonly id: number; readonly order: QueueClusterOrder }) => {
+    void follow(order).then((result) => tell({ id, result }));
+  });
+  tell({ id: 0, result: cluster.kubeconfig });
+} catch (error) {
+  tell({ id: 0, problem: String(error) });
+  process.exitCode = 1;
+  process.disconnect?.();
+}

@@ -1,0 +1,190 @@
+import { dirname, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { type ClientCertificate, readAdminAccess } from '../credentials.ts';
+import type { LoadResult } from '../load/generate-load.ts';
+import { spawnLoad } from '../load/spawn-load.ts';
+import { readProcessUsage } from '../process-usage.ts';
+import type { QueueRequests } from './filled-queues.ts';
+import type { QueueClusterCounts, QueueClusterOptions } from './queue-cluster.ts';
+import { QueueClusterProcess } from './queue-cluster-process.ts';
+import { kindOf } from './queued-objects.ts';
+
+/** ScaledObjects, and for how long each part of what they cost is measured. */
+export interface ScaledObjectsScenario extends QueueClusterOptions {
+  /** How long the autoscaler is left to itself before it is measured. */
+  readonly settleMs: number;
+  readonly pollMs: number;
+  readonly requestMs: number;
+  readonly hangMs: number;
+  /** How many empty queues get their first messages, one after another, over one polling interval. */
+  readonly filled: number;
+}
+
+/** What polling, serving and scaling has cost. */
+export interface ScaledObjectsResult {
+  readonly scenario: ScaledObjectsScenario;
+  /** From the start of the autoscaler until each object was ready, and its triggers had been asked. */
+  readonly startToReadyMs: number;
+  readonly millicores: number;
+  /** The simulated cluster's and its queues', meanwhile. */
+  readonly clusterMillicores: number;
+  readonly residentBytes: number;
+  readonly peakResidentBytes: number;
+  readonly polls: QueueRequests;
+  readonly counts: QueueClusterCounts;
+  readonly external: LoadResult;
+  readonly externalMillicores: number;
+  /** While one of the brokers hangs, of those that it does not concern. */
+  readonly hanging: QueueRequests;
+  /** From the first message in an empty queue until the target has replicas, in ascending order; with the broker still hanging. */
+  readonly reactionsMs: readonly number[];
+  readonly pushReactionsMs: readonly number[];
+}
+
+/** How the scenario is run. */
+export interface ScaledObjectsBenchmarkOptions {
+  /** The program's command line up to its flags, without the word `autoscaler`. */
+  readonly program: readonly [string, ...string[]];
+  readonly onProgress: (what: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What `make bench ARGS=scaled-objects` runs. */
+export const SCALED_OBJECTS_SCENARIO: ScaledObjectsScenario = {
+  ...{ objects: 2000, namespaces: 50, pollingMs: 30_000, busyPercent: 20, pushed: 50 },
+  ...{ settleMs: 32_000, pollMs: 45_000, requestMs: 8_000, hangMs: 31_000, filled: 100 },
+};
+
+const CLIENTS = 4;
+const READY_WITHIN_MS = 120_000;
+/** As often as an HPA controller asks for each metric. */
+const HPA_SYNC_MS = 15_000;
+
+/** Has an autoscaler in a process of its own poll the queues of ScaledObjects of a simulated cluster, in another. */
+export async function measureScaledObjects(
+  scenario: ScaledObjectsScenario,
+  { program, onProgress, signal }: ScaledObjectsBenchmarkOptions,
+): Promise<ScaledObjectsResult> {
+  await using stack = new AsyncDisposableStack();
+  onProgress('creating objects');
+  const { cluster, kubeconfig } = await QueueClusterProcess.start(scenario, signal);
+  stack.use(cluster);
+  const { tls } = await readAdminAccess({ kubeconfig });
+  onProgress('starting');
+  const startedAtMs = performance.now();
+  const autoscaler = stack.use(startAutoscaler(program, kubeconfig));
+  const { pid } = autoscaler;
+  const [, port = ''] = / port=(\d+)/.exec(await autoscaler.line(/"Serving" .* port=\d+/, 60_000)) ?? [];
+  while ((await cluster.counts()).ready < scenario.objects) {
+    signal?.throwIfAborted();
+    if (performance.now() - startedAtMs > READY_WITHIN_MS)
+      throw new Error('Cannot measure ScaledObjects: not all were ready in time');
+    await sleep(200, undefined, { signal });
+  }
+  const startToReadyMs = performance.now() - startedAtMs;
+  onProgress('settling');
+  await sleep(scenario.settleMs, undefined, { signal });
+
+  onProgress('polling');
+  const before = await cluster.counts();
+  let millicores = 0;
+  const polls = await cluster.requestsWhile(async () => {
+    millicores = await millicoresWhile(pid, () => sleep(scenario.pollMs, undefined, { signal }));
+  });
+  const counts = difference(before, await cluster.counts());
+  const { residentBytes } = readProcessUsage(pid);
+  onProgress('external metric requests');
+  const paths = await cluster.paths();
+  let external: LoadResult | undefined;
+  const externalMillicores = await millicoresWhile(pid, async () => {
+    external = await spawnLoad({ ...job(port, tls, paths), durationMs: scenario.requestMs });
+  });
+  if (!external) throw new Error('Cannot measure ScaledObjects: nothing was asked');
+  onProgress('a broker hangs');
+  await cluster.hang();
+  const hanging = await cluster.requestsWhile(() => sleep(scenario.hangMs, undefined, { signal }));
+  onProgress('filling queues');
+  const [reactionsMs, pushReactionsMs] = await Promise.all([
+    fill(cluster, idle(scenario).slice(0, scenario.filled), scenario.pollingMs / 2),
+    fill(
+      cluster,
+      Array.from({ length: scenario.pushed }, (_, index) => index),
+      scenario.pollingMs / 2,
+    ),
+  ]);
+  return {
+    ...{ scenario, startToReadyMs, millicores, residentBytes, polls, counts, external, externalMillicores },
+    ...{ hanging, reactionsMs, pushReactionsMs },
+    clusterMillicores: (counts.cpuMs / scenario.pollMs) * 1000,
+    peakResidentBytes: readProcessUsage(pid).peakResidentBytes,
+  };
+}
+
+function startAutoscaler(
+  program: ScaledObjectsBenchmarkOptions['program'],
+  kubeconfig: string,
+): SpawnedProgram {
+  const [command, ...beginning] = program;
+  const joined = [`--kubeconfig=${kubeconfig}`, '--bind-address=127.0.0.1', '--secure-port=0'];
+  const own = [
+    `--cert-dir=${join(dirname(kubeconfig), 'autoscaler')}`,
+    '--controllers=scaledobjects',
+    '--allowed-hosts=127.0.0.0/8',
+    ...['--kube-api-qps=2000', '--kube-api-burst=2000'],
+  ];
+  const env = { ...process.env, MALLOC_ARENA_MAX: '1' }; // as in the image
+  const name = 'the autoscaler';
+  return new SpawnedProgram(command, [...beginning, 'autoscaler', ...joined, ...own], { name, env });
+}
+
+function job(port: string, tls: ClientCertificate, paths: readonly string[]) {
+  return {
+    ...{ path: '/livez', mediaType: 'application/json', gzip: true },
+    protocol: 'HTTP/1.1',
+    ...{ paths, tls, origin: `https://127.0.0.1:${port}`, clients: CLIENTS },
+    everyMs: CLIENTS * (HPA_SYNC_MS / paths.length),
+  } as const;
+}
+
+/** Objects whose queues are empty, and have nothing to do with the broker that hangs, from one end to the other. */
+function idle(scenario: ScaledObjectsScenario): readonly number[] {
+  const all = Array.from({ length: scenario.objects }, (_, index) => index).filter((index) => {
+    const { isBusy, isPushed, isAtOtherBroker } = kindOf(index, scenario);
+    return !isBusy && !isPushed && !isAtOtherBroker;
+  });
+  const step = Math.max(1, Math.floor(all.length / scenario.filled));
+  return all.filter((_, place) => place % step === 0);
+}
+
+/** Puts messages into queues one after another, whatever becomes of earlier ones. @returns how long each took, in ascending order */
+async function fill(
+  cluster: QueueClusterProcess,
+  indexes: readonly number[],
+  overMs: number,
+): Promise<readonly number[]> {
+  const startedAtMs = performance.now();
+  const running: Promise<number>[] = [];
+  for (const [place, index] of indexes.entries()) {
+    await sleep(Math.max(0, startedAtMs + (place * overMs) / indexes.length - performance.now()));
+    running.push(cluster.fill(index));
+  }
+  return (await Promise.all(running)).sort((a, b) => a - b);
+}
+
+function difference(before: QueueClusterCounts, after: QueueClusterCounts): QueueClusterCounts {
+  return {
+    ready: after.ready,
+    statusWrites: after.statusWrites - before.statusWrites,
+    hpaWrites: after.hpaWrites - before.hpaWrites,
+    cpuMs: after.cpuMs - before.cpuMs,
+    longestHoldUpMs: after.longestHoldUpMs,
+  };
+}
+
+async function millicoresWhile(pid: number, run: () => Promise<void>): Promise<number> {
+  const [before, startedAtMs] = [readProcessUsage(pid).cpuMs, performance.now()];
+  await run();
+  return ((readProcessUsage(pid).cpuMs - before) / (performance.now() - startedAtMs)) * 1000;
+}
