@@ -1,5 +1,5 @@
-import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
+import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { defaultedSpec } from '../defaulted-spec.ts';
 import type { HorizontalPodAutoscaler } from '../objects/horizontal-pod-autoscaler.ts';
@@ -106,10 +106,9 @@ export function parseScenario(text: string, source: ScenarioSource = {}): Scenar
 
 function yamlOf(text: string, refused: (why: string, cause: unknown) => Error): unknown {
   try {
-    return parseYaml(text, { maxAliasCount: 0 });
+    return readYaml(text);
   } catch (error) {
-    const [first = 'no YAML'] = (error as Error).message.split('\n');
-    throw refused(first.replace(/:$/, ''), error);
+    throw refused(`no YAML: ${(error as Error).message}`, error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
 import * as z from 'zod/mini';
+import { readYaml, YamlError } from '../read-yaml.ts';
 
 const TEXT = z.nullish(z.string());
 const CLUSTER = z.object({
@@ -32,6 +32,9 @@ const KUBECONFIG = z.object({
   clusters: z.nullish(z.array(z.object({ name: z.string(), cluster: CLUSTER }))),
   users: z.nullish(z.array(z.object({ name: z.string(), user: z.nullish(USER) }))),
 });
+
+/** More values that aliases stand for are an attack. */
+const MOST_ALIASES = 100;
 
 /** A cluster as kubeconfigs describe it (k8s.io/client-go/tools/clientcmd/api/v1 `Cluster`). */
 export type KubeconfigCluster = z.output<typeof CLUSTER>;
@@ -84,7 +87,7 @@ export async function readCurrentContext(path: string): Promise<CurrentContext> 
 }
 
 function parseKubeconfig(text: string): z.output<typeof KUBECONFIG> {
-  const document = readYaml(text);
+  const document = yamlIn(text);
   if (typeof document !== 'object' || document === null) throw new Error('it is no YAML mapping');
   const { data, error } = KUBECONFIG.safeParse(document);
   if (data) return data;
@@ -94,13 +97,12 @@ function parseKubeconfig(text: string): z.output<typeof KUBECONFIG> {
   throw new Error(`its ${where?.join('').replace(/^\./, '')} is missing or of another type than it must be`);
 }
 
-function readYaml(text: string): unknown {
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'silent' });
-  const [problem] = document.errors;
-  if (!problem) return document.toJS();
-  const { line } = lineCounter.linePos(problem.pos[0]);
-  throw new Error(`it is no YAML: ${problem.code.toLowerCase().replaceAll('_', ' ')} in line ${line}`);
+function yamlIn(text: string): unknown {
+  try {
+    return readYaml(text, { maxAliasCount: MOST_ALIASES, takesFirst: true });
+  } catch (error) {
+    throw error instanceof YamlError ? new Error(`it is no YAML: ${error.message}`) : error;
+  }
 }
 
 /** A URL may have a password in it: what is wrong is told without it. */

@@ -1,5 +1,5 @@
-import { parse } from 'yaml';
 import * as z from 'zod/mini';
+import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import { LIST_KEY } from '../objects/config-key.ts';
 import type { HpaMetric } from '../objects/scaled-hpa.ts';
 import { parseAnnotationKey } from './annotation-key.ts';
@@ -25,7 +25,7 @@ const ENTRY = z.catchall(
 
 /** YAML takes long to read, and every change of the HPA has it read again. */
 const MAX_LIST_LENGTH = 64 * 1024;
-/** What makes YAML of a text; keys take the square of their number, and each that is wrong takes an error with its stack. */
+/** What makes YAML of a text; each that is wrong takes an error with its stack. */
 const MARK = /[,:&*!?#[{\n]/g;
 const MAX_MARKS = 5_000;
 
@@ -61,7 +61,7 @@ function readList(text: string): readonly ReadConfig[] {
     return refuse(`must have no more than ${MAX_MARKS} lines and characters of , : & * ! ? # [ {`);
   let list: unknown;
   try {
-    list = parse(text, { maxAliasCount: 0, logLevel: 'error', prettyErrors: false });
+    list = readYaml(text);
   } catch {
     return refuse('must be YAML without aliases');
   }

@@ -1,5 +1,5 @@
-import { parse } from 'yaml';
 import { z } from 'zod';
+import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import type { DatabaseOptions, SqlSystem } from './database.ts';
 
 /** What a file says of a database: all but who may be dialled, which is no matter for what an administrator names. */
@@ -70,8 +70,8 @@ export function readSqlSource(text: string): SqlSourceFile {
 
 function yamlIn(text: string): unknown {
   try {
-    return parse(text, { maxAliasCount: 0, logLevel: 'error' });
+    return readYaml(text);
   } catch {
-    throw new Error('it must be YAML without aliases'); // the parser shows lines, and these hold secrets
+    throw new Error('it must be YAML without aliases'); // and nothing of its lines, which hold secrets
   }
 }

@@ -42,7 +42,7 @@ describe('parseScenario', () => {
       'at: 5m, cup',
       "cup: must be one of the HPA's metrics, cpu",
     ],
-    ['what is no YAML', 'replicas: 4', 'replicas: [4', 'at line'],
+    ['what is no YAML', 'replicas: 4', 'replicas: [4', 'no YAML: bad indent in line'],
     ['a period of no length', 'duration:', 'syncPeriod: 0s\nduration:', 'syncPeriod: must be at least 1s'],
   ];
   it('names the file, the field and the rule', () => {

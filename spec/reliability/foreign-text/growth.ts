@@ -19,8 +19,8 @@ export async function costOf(run: () => unknown): Promise<number> {
 /** What eight times the length may cost: as much more, and three times that for the noise of caches and collections. */
 const MOST_GROWTH = 8 * 3;
 
-/** Below this much at the bound nothing can be stopped, and nothing can be measured. */
-const NEGLIGIBLE_MS = 1;
+/** Whatever grows to this much at its bound holds up nothing; of less, memory that is touched first and caches are most. */
+const NEGLIGIBLE_MS = 10;
 
 const ATTEMPTS = 5;
 

@@ -537,9 +537,10 @@ export const OPERATOR_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'kubeconfig',
-    files: ['kubeconfig.ts'],
+    files: ['kubeconfig.ts', 'read-yaml.ts'],
     bound: { length: MEBIBYTE / 16, by: 'the operator' },
     shapes: {
+      keys: distinct((index) => `${index}: \n`),
       users: distinct((index) => `- {name: u${index}, user: {}}\n`, { before: 'users:\n' }),
       'a long text': repeated('a', { before: 'current-context: "', behind: '"' }),
       'aliases of aliases': (length) => `a: &a [x]\n${distinct((index) => `b${index}: [*a, *a]\n`)(length)}`,

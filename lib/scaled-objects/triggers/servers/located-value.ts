@@ -1,5 +1,5 @@
-import { parse as parseYaml } from 'yaml';
 import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
+import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import { readBoundedJson } from '#lib/sources/json/read-bounded-json.ts';
 import { readExpositionValue } from './exposition-value.ts';
 import { valueAtPath } from './value-path.ts';
@@ -35,7 +35,7 @@ export function readLocatedValue(
 /** What the parser says shows lines, and these may repeat what nobody must be told. */
 function yamlIn(text: string): unknown {
   try {
-    return parseYaml(text, { maxAliasCount: MOST_ALIASES, logLevel: 'error' });
+    return readYaml(text, { maxAliasCount: MOST_ALIASES });
   } catch {
     throw new Error('the response is no YAML');
   }

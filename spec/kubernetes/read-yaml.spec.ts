@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { stringify } from 'yaml';
+import { readYaml, YamlError } from '#lib/kubernetes/read-yaml.ts';
+
+describe('readYaml', () => {
+  it('reads what was written', () => {
+    const value = fc.jsonValue({ maxDepth: 3 }).filter((json) => !JSON.stringify(json).includes('-0'));
+    fc.assert(
+      fc.property(value, (json) => {
+        expect(readYaml(stringify(json))).to.deep.equal(json);
+      }),
+    );
+    expect(readYaml('')).to.equal(null);
+  });
+
+  for (const [what, text, message] of [
+    ['a key twice', 'a: 1\nb: 2\na: 3\n', 'duplicate key in line 3'],
+    ['a key twice deep inside', 'a:\n- {b: 1, c: {d: 1, e: 2, d: 3}}\n', 'duplicate key in line 2'],
+    ['a text that does not end', 'a: "secret\n', 'missing char in line 2'],
+    ['a list that does not end', 'a: [1\n', 'bad indent in line 2'],
+    ['two documents', 'a: 1\n---\nb: 2\n', 'multiple docs in line 2'],
+  ] as const) {
+    it(`refuses ${what}, and says in which line without a word of it`, () => {
+      expect(() => readYaml(text)).to.throw(YamlError, message);
+    });
+  }
+
+  it('takes for different keys what is of different types, and keys of different mappings', () => {
+    expect(readYaml('a: {1: b, "1": c}')).to.deep.equal({ a: { 1: 'c' } });
+    expect(readYaml('- {a: 1}\n- {a: 2, b: {a: 3}}')).to.deep.equal([{ a: 1 }, { a: 2, b: { a: 3 } }]);
+  });
+
+  it('takes the first of several documents where it is told to', () => {
+    expect(readYaml('a: 1\n---\nb: 2\n', { takesFirst: true })).to.deep.equal({ a: 1 });
+  });
+
+  it('follows aliases as far as it is told to', () => {
+    const text = 'a: &a [1]\nb: *a\n';
+    expect(() => readYaml(text)).to.throw('Alias');
+    expect(readYaml(text, { maxAliasCount: 100 })).to.deep.equal({ a: [1], b: [1] });
+  });
+});
