@@ -52,8 +52,8 @@ MINUTES = 5
 NODES = 30
 FOLDER = .cache/soak
 
-mutants: $(installed) ## Change the code of DIR=lib/… (what has changed, by default) in one place at a time, and tell what no spec of SPECS notices
-	@$(on_our_node) node scripts/mutants/main.ts '$(DIR)' '$(SPECS)'
+mutants: $(installed) ## Change the code of DIR=lib/… (what has changed, by default) in one place at a time, and tell what no spec of SPECS notices; SAMPLE=100 draws so many changes by SEED
+	@$(on_our_node) node scripts/mutants/main.ts '$(DIR)' '$(SPECS)' '$(SAMPLE)' '$(SEED)'
 
 build: $(installed) ## Bundle the server into dist/
 	@$(on_our_node) npm run -s build

@@ -1,10 +1,11 @@
-// Changes the code in one place at a time and tells which changes no spec notices: node scripts/mutants/main.ts [DIR] [SPECS]
+// Changes the code in one place at a time and tells which changes no spec notices: node scripts/mutants/main.ts [DIR] [SPECS] [SAMPLE] [SEED]
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 
-const [folder = '', specs = ''] = process.argv.slice(2);
+const [folder = '', specs = '', sample = '', seed = ''] = process.argv.slice(2);
+if (!/^(?:[1-9]\d*)?$/.test(sample)) throw new Error(`SAMPLE must be a whole number above 0, not ${sample}`);
 const mutate = folder ? [statSync(folder).isDirectory() ? `${folder}/**/*.ts` : folder] : changedSources();
 if (mutate.length === 0) {
   console.log(
@@ -13,7 +14,9 @@ if (mutate.length === 0) {
 } else {
   const results = await new Stryker({
     testRunner: 'mocha-12',
-    plugins: [import.meta.resolve('./mocha-runner.ts')],
+    plugins: ['./mocha-runner.ts', './draw-checker.ts'].map((file) => import.meta.resolve(file)),
+    checkers: sample ? ['draw'] : [],
+    drawn: { sample: Number(sample), seed },
     mutate,
     specs: specs ? specs.split(' ') : [...new Set(mutate.map(specsOf))],
     coverageAnalysis: 'perTest',
@@ -28,11 +31,21 @@ if (mutate.length === 0) {
     timeoutMS: 10_000,
     warnings: { unknownOptions: false, preprocessorErrors: true, unserializableOptions: true, slow: true },
   }).runMutationTest();
-  const counted = results.filter(({ status }) => status !== 'Ignored' && status !== 'CompileError');
-  const noticed = counted.filter(({ status }) => status === 'Killed' || status === 'Timeout');
+  const of = (...wanted: readonly string[]) => results.filter(({ status }) => wanted.includes(status)).length;
+  const [killed, late, unreached, leftOut] = [
+    of('Killed'),
+    of('Timeout'),
+    of('NoCoverage'),
+    of('CompileError'), // not drawn
+  ];
+  const tried = killed + late + of('Survived');
+  const reached = tried + leftOut;
+  const share = (((killed + late) / tried) * reached) / (reached + unreached);
   console.log(
-    `${noticed.length} of ${counted.length} changes noticed; the report is .cache/mutants/report.html`,
+    `${killed + late} of ${tried} changes noticed, ${late} of them by timeout; no spec reaches ${unreached} others`,
   );
+  if (sample) console.log(`They were drawn from ${reached}`);
+  console.log(`${(100 * share).toFixed(1)} % of all; the report is .cache/mutants/report.html`);
 }
 
 /** Sources that differ from the last commit or, where none does, those that it changed. */
