@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect } from 'chai';
 import { parseSourceFile, readSourceFiles, type SourceFile } from '#spec/support/source-file.ts';
@@ -91,6 +91,18 @@ const APISERVER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['subsystem.ts', 'delegated-access.ts', 'api-server.ts'],
   ],
 };
+
+/** Those that compare two places which must agree, such as a manifest and the code. */
+const CONSTANTS_COMPARED = new Set(['spec/manifests/autoscaler.spec.ts']);
+
+describe('the specs', () => {
+  it('write out the numbers and texts of lib/ that they hold it to: one that they import is never wrong', () => {
+    const specs = globSync('spec/**/*.spec.ts').filter((path) => !CONSTANTS_COMPARED.has(path));
+    expect(specs.flatMap((path) => constantsImportedBy(path, readFileSync(path, 'utf8')))).to.deep.equal([]);
+    const paged = "import { PAGE_SIZE, paged } from '#lib/ui/paged.ts';";
+    expect(constantsImportedBy('a', paged)).to.deep.equal(['a: PAGE_SIZE']);
+  });
+});
 
 describe('the folders of lib/', () => {
   const sources = readSourceFiles('lib');
@@ -345,4 +357,18 @@ function packageOf(specifier: string): string {
 
 function paths(sources: readonly SourceFile[]): string[] {
   return sources.map(({ path }) => path);
+}
+
+/** Which numbers and texts a spec imports from lib/; the simulator's are what specs play by. */
+function constantsImportedBy(path: string, text: string): readonly string[] {
+  return [...text.matchAll(/^import \{([^}]*)\} from '#(lib\/(?!simulator\/)[^']*)';$/gm)].flatMap(
+    ([, names = '', source = '']) =>
+      (names.match(/\b[A-Z][A-Z\d_]+\b/g) ?? [])
+        .filter((name) => constantIn(readFileSync(source, 'utf8'), name))
+        .map((name) => `${path}: ${name}`),
+  );
+}
+
+function constantIn(source: string, name: string): boolean {
+  return new RegExp(`^export const ${name}(?:: \\w+)? =\\s+['"\`\\d-]`, 'm').test(source);
 }

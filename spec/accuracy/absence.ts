@@ -1,7 +1,11 @@
-import { LONGEST_GAP_MS } from '#lib/resource-metrics/sink/metrics-sink.ts';
-import { OLDEST_SAMPLE_MS } from '#lib/resource-metrics/sink/usage-history.ts';
 import type { PodLife } from './socketless-cluster.ts';
 import type { SocketlessNode } from './socketless-node.ts';
+
+/** A sample that is older when it is told is not believed. */
+const OLDEST_SAMPLE_MS = 30_000;
+
+/** No rate is made of readings that lie further apart. */
+const LONGEST_GAP_MS = 300_000;
 
 /** When a node responded last, and the time before. */
 export interface ResponseTimes {

@@ -1,4 +1,4 @@
-import { Manager, SECOND_CYCLE_AFTER_MS } from '#lib/resource-metrics/manager.ts';
+import { Manager } from '#lib/resource-metrics/manager.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { type ScrapeOutcome, Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
@@ -8,6 +8,8 @@ import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts
 import type { MeasuredUsage } from '#lib/resource-metrics/sink/usage-history.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { NAMESPACE, type SocketlessCluster } from './socketless-cluster.ts';
+
+const SECOND_CYCLE_AFTER_MS = 12_000;
 
 /** How the server under judgement is set. */
 export interface PipelineOptions {

@@ -9,12 +9,13 @@ import { Registry } from 'prom-client';
 import type { ApiServerOptions } from '#lib/apiserver/api-server.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-server.ts';
-import { MAX_BODY_BYTES } from '#lib/apiserver/serving/limit-body.ts';
 import { jsonOf, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { clientPreface, resetRequest } from '#spec/support/http2-frames.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+const MAX_BODY_BYTES = 256 * 1024;
 
 const MIB = 1024 * 1024;
 

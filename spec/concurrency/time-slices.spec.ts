@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { OBJECTS_A_SLICE, TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+
+const OBJECTS_A_SLICE = 500;
 
 describe('TimeSlices', () => {
   describe('sliceIsSpent', () => {

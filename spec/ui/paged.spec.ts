@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { readPageQuery } from '#lib/ui/page-query.ts';
-import { PAGE_SIZE, paged } from '#lib/ui/paged.ts';
+import { paged } from '#lib/ui/paged.ts';
+
+const PAGE_SIZE = 100;
 
 const page = (text: string) => readPageQuery(new URLSearchParams(text), []);
 

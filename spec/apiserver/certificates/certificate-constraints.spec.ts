@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
-import { MAX_CERTIFICATE_BYTES } from '#lib/apiserver/certificates/certificate-bounds.ts';
 import { constraintsOf } from '#lib/apiserver/certificates/certificate-constraints.ts';
 import {
   BASIC_CONSTRAINTS,
@@ -9,6 +8,8 @@ import {
   der,
   EXTENDED_KEY_USAGE,
 } from '#spec/support/hostile-certificates.ts';
+
+const MAX_CERTIFICATE_BYTES = 16 * 1024;
 
 const { boolean, identifier, integer, octets, sequence } = DER_TAGS;
 

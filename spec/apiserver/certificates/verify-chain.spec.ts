@@ -2,11 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
 import { expect } from 'chai';
 import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
-import {
-  type ChainValidity,
-  CLIENT_AUTHENTICATION,
-  verifyChain,
-} from '#lib/apiserver/certificates/verify-chain.ts';
+import { type ChainValidity, verifyChain } from '#lib/apiserver/certificates/verify-chain.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import {
   ecKeys,
@@ -14,6 +10,9 @@ import {
   type OddCertificate,
   rsaKeyOfBits,
 } from '#spec/support/odd-certificates.ts';
+
+/** id-kp-clientAuth. */
+const CLIENT_AUTHENTICATION = '1.3.6.1.5.5.7.3.2';
 
 const HOUR_MS = 3_600_000;
 

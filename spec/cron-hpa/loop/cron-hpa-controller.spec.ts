@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { RAISED_MAX } from '#lib/cron-hpa/objects/hpa.ts';
 import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';
 import { createScaledObject } from '#spec/support/scaled-object-owner.ts';
+
+const RAISED_MAX = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
 
 const UP = { name: 'scale-up', schedule: '0 0 8 * * *', targetSize: 9 };
 const DOWN = { name: 'scale-down', schedule: '0 0 20 * * *', targetSize: 3 };

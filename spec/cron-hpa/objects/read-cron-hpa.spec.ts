@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { ADJUST_HPA_MIN } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import { formatStatus, readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
+
+const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
 
 const METADATA = { name: 'web', namespace: 'default', uid: 'u1', resourceVersion: '7' };
 const TARGET = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };

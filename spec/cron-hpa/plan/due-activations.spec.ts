@@ -1,11 +1,8 @@
 import { expect } from 'chai';
-import {
-  type DueActivations,
-  dueActivations,
-  MOST_COUNTED,
-  nextActivation,
-} from '#lib/cron-hpa/plan/due-activations.ts';
+import { type DueActivations, dueActivations, nextActivation } from '#lib/cron-hpa/plan/due-activations.ts';
 import { job, jobsSince } from '#spec/support/cron-hpas.ts';
+
+const MOST_COUNTED = 100;
 
 const UP = job({ name: 'up', schedule: '0 0 8 * * *', targetSize: 9 });
 const DOWN = job({ name: 'down', schedule: '0 0 20 * * *', targetSize: 2 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ScaleClient } from '#lib/control/scale-client.ts';
-import { ADJUST_HPA_MIN, type CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
+import type { CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import { HPAS } from '#lib/cron-hpa/objects/followed-resources.ts';
 import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
 import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
@@ -12,6 +12,8 @@ import { PATHS } from '#spec/support/cron-hpa-cluster.ts';
 import { cronHpa, hpa } from '#spec/support/cron-hpas.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
 
 const { signal } = new AbortController();
 const WEB = `${PATHS.hpas}/web`;

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { DueHpas, RESYNC_PERIOD, syncSchedule, untilNextMs } from '#lib/hpa/loop/sync-schedule.ts';
+import { DueHpas, syncSchedule, untilNextMs } from '#lib/hpa/loop/sync-schedule.ts';
 import { followedWeb } from '../auto-min/built-decision.ts';
+
+const RESYNC_PERIOD = 'platform.stke/resync-period';
 
 const hpa = (name: string, { namespace = 'shop', period }: { namespace?: string; period?: string } = {}) => ({
   metadata: { name, namespace, uid: name, ...(period && { annotations: { [RESYNC_PERIOD]: period } }) },

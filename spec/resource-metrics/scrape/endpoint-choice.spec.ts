@@ -1,11 +1,9 @@
 import { expect } from 'chai';
-import {
-  EndpointChoice,
-  type EndpointPolicy,
-  RECHECK_MS,
-} from '#lib/resource-metrics/scrape/endpoint-choice.ts';
+import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const RECHECK_MS = 3_600_000;
 
 const SUMMARY_PATH = '/stats/summary?only_cpu_and_memory=true';
 const RESOURCE_PATH = '/metrics/resource';

@@ -1,12 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import {
-  MAX_JSON_DEPTH,
-  MAX_JSON_VALUES,
-  parseBoundedJson,
-  UNBOUNDED_BYTES,
-} from '#lib/resource-metrics/scrape/summary/bounded-json.ts';
+import { parseBoundedJson } from '#lib/resource-metrics/scrape/summary/bounded-json.ts';
+
+const UNBOUNDED_BYTES = 256 * 1024;
 
 const parse = (text: string) => parseBoundedJson(Buffer.from(text));
 /** Long enough that its parts are counted. */
@@ -27,7 +24,6 @@ describe('parseBoundedJson', () => {
   it('refuses what lies too deep, by a single level, before it is parsed', () => {
     const nested = (levels: number) => padded('['.repeat(levels) + ']'.repeat(levels));
     expect(() => parse(nested(32))).not.to.throw();
-    expect(MAX_JSON_DEPTH).to.equal(32);
     for (const text of [nested(33), '{"a":'.repeat(3_000_000)]) {
       expect(() => parse(text))
         .to.throw(ExcessiveResponse)
@@ -36,7 +32,6 @@ describe('parseBoundedJson', () => {
   });
 
   it('refuses what has too many parts, by a single one', () => {
-    expect(MAX_JSON_VALUES).to.equal(1_000_000);
     const listOf = (elements: number) => `[${'1,'.repeat(elements - 1)}1]`;
     expect(() => parse(listOf(1_000_000))).not.to.throw();
     for (const text of [listOf(1_000_001), `[${'{},'.repeat(500_000)}{}]`]) {

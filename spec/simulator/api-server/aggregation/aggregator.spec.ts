@@ -5,12 +5,13 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { AGGREGATED_DISCOVERY } from '#lib/simulator/api-server/discovery/discovery.ts';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
 import { ClusterClient, WatchReader } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';
+
+const AGGREGATED_DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 describe('Aggregator', () => {
   const clock = new ManualClock();

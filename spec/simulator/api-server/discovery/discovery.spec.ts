@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import {
-  AGGREGATED_DISCOVERY,
   apiGroupList,
   apiResourceList,
   groupDiscovery,
@@ -11,6 +10,8 @@ import { ResourceRegistry } from '#lib/simulator/resources/resource-registry.ts'
 import { startCluster } from '#lib/simulator/start-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const AGGREGATED_DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 const registry = new ResourceRegistry(builtInTypes());
 
