@@ -26,11 +26,12 @@ import { FollowedScales } from '../targets/followed-scales.ts';
 import { debugHpa } from '../told/debug-hpa.ts';
 import { DecisionLog } from '../told/decision-log.ts';
 import { type HpaUiPart, hpaUi } from '../told/hpa-ui.ts';
-import { type HpaLoopOptions, hpaController, tell } from './hpa-controller.ts';
+import { type HpaLoopOptions, hpaController } from './hpa-controller.ts';
 import { HpaSeries } from './hpa-series.ts';
 import { OtherControllers } from './other-controllers.ts';
 import { ReadWorld } from './read-world.ts';
 import { StatusClient } from './status-client.ts';
+import { tell } from './tell-event.ts';
 
 /** What the HPA controller needs from outside. */
 export interface HpaEnvironment {

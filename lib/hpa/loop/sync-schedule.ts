@@ -104,7 +104,7 @@ export class DueHpas {
 }
 
 /** Whether nothing of an HPA was changed but its status. */
-function isSameWish(one: FollowedHpa, other: FollowedHpa): boolean {
+export function isSameWish(one: FollowedHpa, other: FollowedHpa): boolean {
   return (
     one.metadata.uid === other.metadata.uid &&
     isDeepStrictEqual(one.spec, other.spec) &&

@@ -1,0 +1,30 @@
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import type { FollowedHpa } from '../followed/followed-hpa.ts';
+
+/** What is told of an HPA. */
+export interface ToldEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Tells an event of an HPA, unless nothing is to be changed. */
+export function tell(
+  { metadata }: FollowedHpa,
+  {
+    events,
+    options,
+  }: {
+    readonly events: Pick<EventRecorder, 'record'>;
+    readonly options: { readonly isDryRun: boolean };
+  },
+  event: ToldEvent,
+): void {
+  if (options.isDryRun) return;
+  const { namespace, name, uid, resourceVersion } = metadata;
+  const regarding = {
+    ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', namespace, name, uid },
+    resourceVersion,
+  };
+  events.record({ regarding, action: 'Scale', ...event });
+}
