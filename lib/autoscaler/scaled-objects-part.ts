@@ -51,6 +51,7 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
   const sources = openTriggerSources({
     ...{ clock, userAgent, allowedHosts, timeoutMs: environment.httpTimeoutMs, listPods: listPods(client) },
   });
+  environment.registry.add(sources.durations.series);
   const scaledObjects = scaledObjectsSubsystem({
     ...environment,
     types: new TriggerTypes(allTriggers(sources)),

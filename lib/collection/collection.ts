@@ -94,6 +94,11 @@ export class Collection implements AsyncDisposable {
     return this.#owners.get(owner)?.get(name)?.poll.record;
   }
 
+  /** Its query as it is asked: the first of those that were equal. */
+  query(owner: string, name: string): Query | undefined {
+    return this.#owners.get(owner)?.get(name)?.poll.query;
+  }
+
   /** In how long a collector's source is asked again, in milliseconds. */
   nextInMs(owner: string, name: string): number | undefined {
     return this.#owners.get(owner)?.get(name)?.poll.nextInMs;

@@ -1,3 +1,5 @@
+import type { RequestTally } from './http/request-tally.ts';
+
 /** One number that a source told. */
 export interface Sample {
   readonly value: number;
@@ -19,6 +21,8 @@ export interface Query {
   readonly description: string;
   /** Whom series of requests are counted under: a host, or the name that an administrator gave; holds no secret. */
   readonly source?: string;
+  /** Its requests by HTTP, where somebody counts them. */
+  readonly requests?: RequestTally | undefined;
   /** How long a request may take; absent where the default counts. */
   readonly timeoutMs?: number;
   /**

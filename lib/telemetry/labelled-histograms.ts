@@ -4,8 +4,8 @@ import type { SlicedSeries } from './sliced-registry.ts';
 export interface LabelledHistogramsOptions {
   readonly name: string;
   readonly help: string;
-  /** The one label that tells the histograms apart. */
-  readonly label: string;
+  /** The label that tells the histograms apart, or several of them. */
+  readonly label: string | readonly string[];
   /** Upper bounds, rising. */
   readonly buckets: readonly number[];
 }
@@ -31,8 +31,10 @@ export class LabelledHistograms implements SlicedSeries {
     this.#bounds = [...options.buckets.map(String), '+Inf'];
   }
 
-  observe(labelValue: string, value: number): void {
-    const histogram = this.#histograms.get(labelValue) ?? this.#begin(labelValue);
+  /** @param labelValue that of the label; of several, their values in their order */
+  observe(labelValue: string | readonly string[], value: number): void {
+    const key = typeof labelValue === 'string' ? labelValue : labelValue.join('\n');
+    const histogram = this.#histograms.get(key) ?? this.#begin(key, labelValue);
     const bucket = this.#options.buckets.findIndex((bound) => value <= bound);
     const index = bucket === -1 ? this.#options.buckets.length : bucket;
     histogram.counts[index] = (histogram.counts[index] ?? 0) + 1;
@@ -59,10 +61,14 @@ export class LabelledHistograms implements SlicedSeries {
     yield slice;
   }
 
-  #begin(labelValue: string): Histogram {
-    const label = `${this.#options.label}="${escapeLabelValue(labelValue)}"`;
+  #begin(key: string, labelValue: string | readonly string[]): Histogram {
+    const values = [labelValue].flat();
+    const label = [this.#options.label]
+      .flat()
+      .map((name, index) => `${name}="${escapeLabelValue(values[index] ?? '')}"`)
+      .join(',');
     const histogram = { counts: new Uint32Array(this.#bounds.length), sum: 0, label };
-    this.#histograms.set(labelValue, histogram);
+    this.#histograms.set(key, histogram);
     return histogram;
   }
 

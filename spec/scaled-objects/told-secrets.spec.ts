@@ -34,13 +34,11 @@ describe('planTriggers, of sources that repeat a secret', function () {
       const begin = written.slice(how.includes('behind') ? 8 : 0).slice(0, 5);
       for (const cut of how === 'as it is' ? CUTS : [300]) {
         for (const [name, source] of Object.entries(echoing.sources)) {
-          for (const shown of [3, 9]) {
-            text = `${'x'.repeat(cut - shown - 20)} ${written}${BEHIND}`;
-            const told = await toldOfTrigger(source, { types, environment: { KEY: SECRET } });
-            expect(told, `${name}, ${how}, cut at ${cut}`)
-              .not.to.contain(begin)
-              .and.not.to.contain('it succeeded');
-          }
+          text = `${'x'.repeat(cut - 23)} ${written}${BEHIND}`;
+          const told = await toldOfTrigger(source, { types, environment: { KEY: SECRET } });
+          expect(told, `${name}, ${how}, cut at ${cut}`)
+            .not.to.contain(begin)
+            .and.not.to.contain('it succeeded');
         }
       }
     }

@@ -141,6 +141,7 @@ export async function startScaledObjectsCluster(
         ...{ clock, userAgent: 'spec/1', allowedHosts: ['127.0.0.0/8'], timeoutMs: NEVER_MS },
         listPods: async () => [],
       });
+      registry.add(sources.durations.series);
       const triggers = allTriggers(sources);
       const subsystem = scaledObjectsSubsystem({
         ...{ client, reader: client, mapper, store, clock, logger },

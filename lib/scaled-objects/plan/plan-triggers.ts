@@ -1,3 +1,4 @@
+import { RequestTally } from '#lib/sources/http/request-tally.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import {
@@ -65,12 +66,13 @@ async function planTrigger(
     resource: undefined,
     push: undefined,
   };
+  const requests = new RequestTally();
   let secrets = new Secrets([]);
   try {
     const known = types.get(type);
     const needsEnvironment = Object.keys(metadata).some((key) => key.endsWith('FromEnv'));
     const request: TriggerRequest = {
-      ...{ type, namespace, objectKind, objectName, metadata, metricType, hasFormula },
+      ...{ type, name, requests, namespace, objectKind, objectName, metadata, metricType, hasFormula },
       authentication: await resolveAuthentication(trigger.authenticationRef, reader, options),
       environment: needsEnvironment ? await environment() : {},
     };
@@ -82,7 +84,7 @@ async function planTrigger(
     const metrics = plan.metrics.map(
       (metric): PlannedMetric => ({
         ...{ ...metric, targetType, metricName: metricNameOf(index, metric) },
-        query: withoutTelling(metric.query, secrets),
+        query: { ...withoutTelling(metric.query, secrets), requests },
       }),
     );
     return { ...base, unmatched, metrics, push: plan.push, error: undefined };

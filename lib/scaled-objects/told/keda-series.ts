@@ -1,12 +1,12 @@
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
+import { scalerName } from '../triggers/scaler-names.ts';
 import { compositeOf } from '../values/composite.ts';
 import { validFallback } from '../values/fallback.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC, type Modifiers, modifiersOf } from '../values/modifiers.ts';
 import { exposition, type SeriesFamily, type SeriesSample } from './exposition.ts';
-import { scalerName } from './scaler-names.ts';
 import {
   type ToldObject,
   type ToldObjectsOptions,
@@ -64,6 +64,13 @@ const FAMILIES: readonly Family[] = [
     'Responses to requests of a trigger that had no value',
     function* (told) {
       for (const one of told.observed) yield* emptyResponses(told, one);
+    },
+  ),
+  counter(
+    'keda_scaler_http_requests_total',
+    'Requests of a trigger by HTTP, by their status',
+    function* (told) {
+      for (const one of told.observed) yield* httpRequests(told, one);
     },
   ),
   gauge('keda_scaled_object_paused', 'Whether a ScaledObject is paused', function* ({ kind, object }) {
@@ -141,6 +148,21 @@ function* emptyResponses(
     },
     value: collection.record(key, metric.metricName)?.emptyCount ?? 0,
   };
+}
+
+function* httpRequests(
+  { key, object, collection }: ToldObject,
+  { trigger, metric }: ObservedMetric,
+): Iterable<SeriesSample> {
+  const { namespace = '', name } = object.metadata;
+  for (const [status, value] of collection.query(key, metric.metricName)?.requests?.counts ?? [])
+    yield {
+      labels: {
+        ...{ namespace, scaled_resource: name, scaler: scalerName(trigger) },
+        ...{ trigger_name: trigger.name ?? '', metric_name: metric.metricName, status_code: status },
+      },
+      value,
+    };
 }
 
 function* errors(told: ToldObject, kind: ToldObject['kind'], label: string): Iterable<SeriesSample> {

@@ -9,6 +9,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { AllTriggersOptions } from './all-triggers.ts';
 import type { ListPods } from './cluster/kubernetes-workload.ts';
 import { HttpClients } from './http-clients.ts';
+import { type RequestDurations, requestDurations } from './request-durations.ts';
 
 /** What sources are opened with. */
 export interface TriggerSourcesOptions {
@@ -22,14 +23,19 @@ export interface TriggerSourcesOptions {
 }
 
 /** The clients of everything that triggers ask; none connects before it is asked. */
-export function openTriggerSources(options: TriggerSourcesOptions): AllTriggersOptions & AsyncDisposable {
+export function openTriggerSources(
+  options: TriggerSourcesOptions,
+): AllTriggersOptions & AsyncDisposable & { readonly durations: RequestDurations } {
   const { clock, userAgent, timeoutMs, listPods } = options;
   const allowedHosts = new AllowedHosts(options.allowedHosts);
   const stack = new AsyncDisposableStack();
+  const durations = requestDurations();
   return {
-    ...{ clock, allowedHosts, timeoutMs, listPods },
+    ...{ clock, allowedHosts, timeoutMs, listPods, durations },
     clients: stack.use(
-      new HttpClients((credentials) => new HttpClient({ clock, userAgent, allowedHosts, credentials })),
+      new HttpClients((credentials) => new HttpClient({ clock, userAgent, allowedHosts, credentials }), {
+        ...{ clock, durations },
+      }),
     ),
     brokers: stack.use(new AmqpBrokers({ clock, allowedHosts })),
     scalers: stack.use(new ExternalScalers({ clock, allowedHosts })),

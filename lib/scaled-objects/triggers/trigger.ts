@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { RequestTally } from '#lib/sources/http/request-tally.ts';
 import type { Query, Sample } from '#lib/sources/query.ts';
 import type { MetricType } from '../objects/scaled-object.ts';
 import type { ParameterSources } from '../parameters/parameters-of.ts';
@@ -6,6 +7,10 @@ import type { ParameterSources } from '../parameters/parameters-of.ts';
 /** A trigger that is to be planned. */
 export interface TriggerRequest extends ParameterSources {
   readonly type: string;
+  /** What it is called; absent where it has no name. */
+  readonly name?: string | undefined;
+  /** Counts its requests by HTTP; absent where nobody does. */
+  readonly requests?: RequestTally | undefined;
   /** Of the object that the trigger belongs to. */
   readonly namespace: string;
   readonly objectKind: 'ScaledObject' | 'ScaledJob';

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { type HttpClient, unexpectedStatus } from '../http/http-client.ts';
+import { unexpectedStatus } from '../http/http-client.ts';
 import { pathBelow } from '../http/path-below.ts';
+import type { HttpRequester } from '../http/request-tally.ts';
 import { shorten } from '../http/shorten.ts';
 import type { Query, Sample } from '../query.ts';
 import { readFluxTables } from './read-flux-tables.ts';
@@ -8,7 +9,7 @@ import { readFluxTables } from './read-flux-tables.ts';
 /** What a server is asked with. */
 export interface InfluxdbServerOptions {
   /** Its credentials are a token: `Authorization: Token …`. */
-  readonly http: HttpClient;
+  readonly http: HttpRequester;
   readonly url: URL;
   /** The organization, by its name. */
   readonly org: string;

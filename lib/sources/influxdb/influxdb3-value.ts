@@ -1,5 +1,6 @@
-import { type HttpClient, unexpectedStatus } from '../http/http-client.ts';
+import { unexpectedStatus } from '../http/http-client.ts';
 import { pathBelow } from '../http/path-below.ts';
+import type { HttpRequester } from '../http/request-tally.ts';
 import { shorten } from '../http/shorten.ts';
 import { readBoundedJson } from '../json/read-bounded-json.ts';
 import type { Query } from '../query.ts';
@@ -7,7 +8,7 @@ import type { Query } from '../query.ts';
 /** Whom and what is asked. */
 export interface Influxdb3Options {
   /** Its credentials are a token. */
-  readonly http: HttpClient;
+  readonly http: HttpRequester;
   readonly url: URL;
   readonly database: string;
   readonly language: 'influxql' | 'sql';

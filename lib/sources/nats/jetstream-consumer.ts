@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { digestOf } from '../digest.ts';
-import type { HttpClient } from '../http/http-client.ts';
+import type { HttpRequester } from '../http/request-tally.ts';
 import { shorten } from '../http/shorten.ts';
 import { readJsonAs } from '../json/read-json-as.ts';
 import type { Query, Sample } from '../query.ts';
 
 /** Which consumer of a stream counts, and where its server tells of itself. */
 export interface JetstreamConsumer {
-  readonly http: HttpClient;
+  readonly http: HttpRequester;
   /** Of the monitoring endpoint: scheme, host and port. */
   readonly endpoint: URL;
   /** By its name or its id. */
@@ -118,7 +118,7 @@ async function ledBy(server: URL, options: JetstreamConsumer, signal: AbortSigna
 }
 
 /** The monitoring endpoints of all servers of a cluster, that which was asked first. */
-async function serversOf(endpoint: URL, http: HttpClient, signal: AbortSignal): Promise<readonly URL[]> {
+async function serversOf(endpoint: URL, http: HttpRequester, signal: AbortSignal): Promise<readonly URL[]> {
   const { connect_urls = [], cluster } = readServer(await read(http, new URL('/varz', endpoint), signal));
   const hosts =
     connect_urls.length > 0
@@ -156,7 +156,7 @@ function jetstreamAddress(server: URL, account: string): URL {
   return url;
 }
 
-async function read(http: HttpClient, url: URL, signal: AbortSignal): Promise<Buffer> {
+async function read(http: HttpRequester, url: URL, signal: AbortSignal): Promise<Buffer> {
   return await http.read({ url }, signal);
 }
 

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { type HttpClient, unexpectedStatus } from '../http/http-client.ts';
+import { unexpectedStatus } from '../http/http-client.ts';
 import { pathBelow } from '../http/path-below.ts';
+import type { HttpRequester } from '../http/request-tally.ts';
 import { shorten } from '../http/shorten.ts';
 import { readJsonAs } from '../json/read-json-as.ts';
 import type { Query, Sample } from '../query.ts';
 
 /** What is asked of the management plugin of RabbitMQ. */
 export interface ManagementApiOptions {
-  readonly http: HttpClient;
+  readonly http: HttpRequester;
   /** Where the plugin is, without `/api`. */
   readonly url: URL;
   readonly vhost: string;

@@ -60,6 +60,27 @@ describe('kedaSeries', function () {
     await cluster.holds(async () => (await lines(cluster, 'keda_scaler_active')).length === 0);
   });
 
+  it('counts requests by HTTP of each trigger by their status, also of those who share them', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/a', 7);
+    for (const name of ['web', 'worker']) {
+      await cluster.deployment(name, 1);
+      await cluster.scaledObject(name, { triggers: [cluster.trigger('/a', { name: 'queue' })] });
+    }
+    await cluster.lead();
+    const counted = () => lines(cluster, 'keda_scaler_http_requests_total');
+    const labels = (name: string, status: string) =>
+      `{namespace="default",scaled_resource="${name}",scaler="queue",trigger_name="queue",metric_name="s0-metric-api-value",status_code="${status}"}`;
+    await cluster.holds(async () => (await counted()).length === 2);
+    expect(await counted()).to.deep.equal([`${labels('web', '200')} 1`, `${labels('worker', '200')} 1`]);
+    cluster.source.set('/a', { status: 503 });
+    await cluster.elapse(16);
+    await cluster.holds(async () => (await counted()).includes(`${labels('worker', '503')} 1`));
+    const durations = await lines(cluster, 'keda_scaler_http_request_duration_seconds_count');
+    expect(durations).to.include('{scaler="queue",status_code="200"} 1');
+    expect(durations).to.include('{scaler="queue",status_code="503"} 1');
+  });
+
   it('tells the value of a formula, and goes on where one cannot be used', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/a', 7);

@@ -97,7 +97,7 @@ export function awsSqsQueueTrigger({ regions, clients }: SqsTriggerOptions): Tri
       if (!REGION.test(awsRegion)) throw new Error('parameter "awsRegion" must be as in eu-central-1');
       const { queue, name } = queueOf(given.queueURL.trim());
       const region = regions.for({
-        http: clients.for(NO_CREDENTIALS),
+        http: clients.find(NO_CREDENTIALS),
         region: awsRegion,
         ...{ endpoint: endpointOf(given.awsEndpoint), credentials: credentialsOf(given) },
       });

@@ -57,7 +57,7 @@ export function natsJetstreamTrigger({ clients }: { readonly clients: HttpClient
       const address = `${scheme}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
       if (!URL.canParse(address))
         throw new Error('parameter "natsServerMonitoringEndpoint" must be host:port');
-      const http = clients.for(NO_CREDENTIALS);
+      const http = clients.for(NO_CREDENTIALS, request);
       return oneMetric({
         name: `nats-jetstream-${stream}`,
         target,

@@ -116,7 +116,7 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
         throw new Error(`parameter "pageSize" value "${given.pageSize}" must be from 1 to ${MOST_QUEUES}`);
       const { url, vhost, credentials } = connection;
       const query = queueFigures(
-        { http: clients.for(credentials), url, vhost, timeoutMs: given.timeout ?? timeoutMs },
+        { http: clients.for(credentials, request), url, vhost, timeoutMs: given.timeout ?? timeoutMs },
         {
           ...{ name: queueName, isExpression: given.useRegex, pageSize: given.pageSize },
           ...{ operation: given.operation, countsUnacknowledged: !given.excludeUnacknowledged },
@@ -177,7 +177,8 @@ export function judgeQueue(
       return published > 0 ? one(activation, true) : one(0);
     }
     case 'ExpectedQueueConsumptionTime': {
-      if (delivered === 0) return one(activation, true);
+      // What nobody takes has no time, but something to do; where there is nothing either, the queue is idle.
+      if (delivered === 0) return published > 0 || messages > 0 ? one(activation, true) : one(0, false);
       return one((published - delivered) / delivered + messages / delivered);
     }
   }

@@ -77,7 +77,10 @@ export function influxdbTrigger({ clients }: { readonly clients: HttpClients }):
       if (typeof read === 'string') throw new Error(`parameter "serverURL" ${read}`);
       const { authToken, unsafeSsl: isUnverified } = given;
       const authorization = authToken === undefined ? undefined : `Token ${authToken.trim()}`;
-      const http = clients.for(fixedCredentials({ authorization, ...(isUnverified && { isUnverified }) }));
+      const http = clients.for(
+        fixedCredentials({ authorization, ...(isUnverified && { isUnverified }) }),
+        request,
+      );
       const need = (name: 'organizationName' | 'database' | 'metricKey') => {
         const value = given[name];
         if (value === undefined) throw new Error(`missing required parameter "${name}"`);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { digestOf } from '#lib/sources/digest.ts';
-import type { HttpClient } from '#lib/sources/http/http-client.ts';
+import type { HttpRequester } from '#lib/sources/http/request-tally.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -78,7 +78,7 @@ export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOpti
         'missing required parameter "threshold" in [triggerMetadata]',
       );
       const { credentials, headers } = httpIdentity(given, given.unsafeSsl);
-      const http = clients.for(read.credentials ?? credentials);
+      const http = clients.for(read.credentials ?? credentials, request);
       const endpoint = new URL(read.url);
       endpoint.pathname = `${endpoint.pathname.replace(/\/$/, '')}/api/v1/query`;
       endpoint.searchParams.set('query', given.query);
@@ -99,7 +99,7 @@ export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOpti
 }
 
 interface QueryOptions {
-  readonly http: HttpClient;
+  readonly http: HttpRequester;
   readonly endpoint: URL;
   readonly clock: Clock;
   readonly text: string;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { digestOf } from '#lib/sources/digest.ts';
-import type { HttpClient } from '#lib/sources/http/http-client.ts';
+import type { HttpRequester } from '#lib/sources/http/request-tally.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from '../../parameters/http-authentication.ts';
@@ -76,7 +76,7 @@ export function metricsApiTrigger({ clients, timeoutMs }: Omit<HttpTriggerOption
       const key = modes.includes('apiKey') ? apiKeyOf(given) : undefined;
       if (key && given.method === 'query') url.searchParams.set(given.keyParamName ?? 'api_key', key);
       const query = locatedValueQuery({
-        ...{ url, shown: read.url, http: clients.for(read.credentials ?? credentials) },
+        ...{ url, shown: read.url, http: clients.for(read.credentials ?? credentials, request) },
         headers: {
           ...headers,
           ...(key && given.method === 'header' ? { [given.keyParamName ?? 'X-API-KEY']: key } : {}),
@@ -100,7 +100,7 @@ interface LocatedValueOptions {
   readonly url: URL;
   /** Without what is secret. */
   readonly shown: URL;
-  readonly http: HttpClient;
+  readonly http: HttpRequester;
   readonly headers: Readonly<Record<string, string>>;
   readonly location: string;
   readonly format: ValueFormat;

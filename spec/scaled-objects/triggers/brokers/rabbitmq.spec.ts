@@ -205,5 +205,8 @@ describe('judgeQueue', () => {
     expect(judged('ExpectedQueueConsumptionTime', [6, 1, 2])).to.deep.equal([2.5, true]);
     expect(judged('ExpectedQueueConsumptionTime', [5, 1, 2])).to.deep.equal([2, false]);
     expect(judged('ExpectedQueueConsumptionTime', [5, 1, 0])).to.deep.equal([2, true]);
+    expect(judged('ExpectedQueueConsumptionTime', [0, 1, 0])).to.deep.equal([2, true]);
+    expect(judged('ExpectedQueueConsumptionTime', [5, 0, 0])).to.deep.equal([2, true]);
+    expect(judged('ExpectedQueueConsumptionTime', [0, 0, 0])).to.deep.equal([0, false]);
   });
 });

@@ -1,0 +1,49 @@
+import type { Clock } from '#lib/time/clock.ts';
+import { type HttpClient, unexpectedStatus } from './http-client.ts';
+
+/** What sends requests over HTTP: a client, or one that is watched. */
+export type HttpRequester = Pick<HttpClient, 'credentialName' | 'exchange' | 'read'>;
+
+/** How many requests have ended, by their status; `error` counts those without any. */
+export class RequestTally {
+  readonly #counts = new Map<string, number>();
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
+  note(status: string): void {
+    this.#counts.set(status, (this.#counts.get(status) ?? 0) + 1);
+  }
+}
+
+/** Who is told of requests. */
+export interface RequestObserver {
+  readonly clock: Clock;
+  /** @param status that of the response, or `error` where there was none */
+  readonly onEnded: (status: string, durationMs: number) => void;
+}
+
+/** The same client, of whose requests somebody is told. */
+export function watchedRequester(http: HttpRequester, { clock, onEnded }: RequestObserver): HttpRequester {
+  const exchange: HttpRequester['exchange'] = async (request, signal) => {
+    const startedAtMs = clock.monotonicMs();
+    let status = 'error';
+    try {
+      const response = await http.exchange(request, signal);
+      status = `${response.statusCode}`;
+      return response;
+    } finally {
+      onEnded(status, clock.monotonicMs() - startedAtMs);
+    }
+  };
+  return {
+    credentialName: http.credentialName,
+    exchange,
+    async read(request, signal) {
+      const { statusCode, body } = await exchange(request, signal);
+      if (statusCode !== 200) throw unexpectedStatus(request.url, statusCode);
+      return body;
+    },
+  };
+}
