@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type FieldSet, fromFieldsV1, toFieldsV1 } from './field-set.ts';
 
@@ -13,7 +12,7 @@ export interface Manager {
 /** A manager and its fields. */
 export interface Ownership extends Manager {
   readonly fields: FieldSet;
-  /** RFC 3339, when the set last changed. */
+  /** RFC 3339, when the manager last changed anything; not when others took fields over. */
   readonly time?: string;
 }
 
@@ -42,21 +41,11 @@ export function readManagedFields(managedFields: unknown): readonly Ownership[] 
   }));
 }
 
-/**
- * Writes `metadata.managedFields`: those who apply first, then by time. A set that is as it was keeps its time, one
- * that is empty is left out.
- */
-export function writeManagedFields(
-  ownerships: readonly Ownership[],
-  { before, now }: { readonly before: readonly Ownership[]; readonly now: string },
-): readonly unknown[] {
+/** Writes `metadata.managedFields`: those who apply first, then by time, which is now of who has none. A set that is empty is left out. */
+export function writeManagedFields(ownerships: readonly Ownership[], now: string): readonly unknown[] {
   const stamped = ownerships
     .filter(({ fields }) => fields.size > 0)
-    .map((ownership) => {
-      const old = before.find((one) => isSameManager(one, ownership));
-      const isAsBefore = old && isDeepStrictEqual(old.fields, ownership.fields);
-      return { ...ownership, time: (isAsBefore ? old.time : undefined) ?? now };
-    });
+    .map((ownership) => ({ ...ownership, time: ownership.time ?? now }));
   const rank = ({ operation, time, manager }: Ownership) => `${operation} ${time} ${manager}`;
   return stamped
     .sort((left, right) => (rank(left) < rank(right) ? -1 : 1))

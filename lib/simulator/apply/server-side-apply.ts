@@ -43,7 +43,8 @@ export function serverSideApply(live: unknown, configuration: unknown, options: 
   const { manager, schema, force } = options;
   const applied = new Set([...leavesOf(configuration, schema).keys()].filter((path) => !isServersOwn(path)));
   const others = options.ownerships.filter((one) => !isSameManager(one, manager));
-  const before = options.ownerships.find((one) => isSameManager(one, manager))?.fields ?? new Set<string>();
+  const own = options.ownerships.find((one) => isSameManager(one, manager));
+  const before = own?.fields ?? new Set<string>();
   const givenUp = difference(before, applied);
   const merged = merge(live, configuration, schema);
   const kept = union(applied, ...others.map(({ fields }) => fields));
@@ -57,7 +58,9 @@ export function serverSideApply(live: unknown, configuration: unknown, options: 
     ...one,
     fields: difference(difference(one.fields, changed), removed),
   }));
-  return { object, ownerships: [...remaining, { ...manager, fields: applied }] };
+  const isAsBefore = changed.size === 0 && removed.size === 0 && isDeepStrictEqual(before, applied);
+  const time = isAsBefore && own?.time !== undefined ? { time: own.time } : {};
+  return { object, ownerships: [...remaining, { ...manager, ...time, fields: applied }] };
 }
 
 function merge(live: unknown, given: unknown, schema: Schema | undefined): unknown {

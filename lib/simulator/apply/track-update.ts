@@ -20,12 +20,13 @@ export function compare(before: unknown, after: unknown, schema: Schema | undefi
   return { changed, removed: new Set([...old.keys()].filter((path) => !next.has(path))) };
 }
 
-/** Gives to the manager that made a change what it changed, and takes that from everybody else. */
+/** Gives to the manager that made a change what it changed, and takes that from everybody else; whose entry it is has no time, as it is new. */
 export function trackUpdate(
   ownerships: readonly Ownership[],
   manager: Manager,
   { changed, removed }: Comparison,
 ): readonly Ownership[] {
+  if (changed.size === 0 && removed.size === 0) return ownerships;
   const others = ownerships
     .filter((one) => !isSameManager(one, manager))
     .map((one) => ({ ...one, fields: difference(difference(one.fields, changed), removed) }));

@@ -31,7 +31,7 @@ export function createObject(
   if (context.store.get(type.storage, namespace, name)) throw alreadyExists(type, name);
   const now = formatTimestamp(context.clock.nowMs());
   const owners = ownerships ?? ownershipOfAll(object, type, managerOf(write, 'Update'));
-  const managedFields = writeManagedFields(owners, { before: [], now });
+  const managedFields = writeManagedFields(owners, now);
   const stored = type.toStored?.(object) ?? { ...object, apiVersion: type.storedAs };
   const complete = { ...stored, metadata: { ...stored.metadata, managedFields } };
   if (!options.isDryRun) return context.store.create(type.storage, complete);

@@ -38,10 +38,7 @@ export function updateObject(
   const oldOwners = ownersBefore(given, before);
   const owners =
     ownerships ?? trackUpdate(oldOwners, managerOf(write, 'Update'), compare(before, object, type.schema));
-  const managedFields = writeManagedFields(owners, {
-    before: oldOwners,
-    now: formatTimestamp(clock.nowMs()),
-  });
+  const managedFields = writeManagedFields(owners, formatTimestamp(clock.nowMs()));
   const stored = type.toStored?.(object) ?? { ...object, apiVersion: type.storedAs };
   const { managedFields: _managed, resourceVersion: _version, ...metadata } = stored.metadata;
   const next = {
