@@ -1,4 +1,4 @@
-import type { Controller } from '#lib/control/controller.ts';
+import { type Controller, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
@@ -47,7 +47,13 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
   const failures = new Map<string, number>();
   return {
     name: 'cronhpa',
-    watches: cronHpaWatches(dependencies),
+    watches: [
+      mapKeys(cronHpas, ({ key, current }) => {
+        writes.show(key, current);
+        return [];
+      }),
+      ...cronHpaWatches(dependencies),
+    ],
     async reconcile(key, signal) {
       let object = writes.latest(key, cronHpas.find(key));
       if (object && isDue(object, dependencies) && !writes.isOurs(key, object))

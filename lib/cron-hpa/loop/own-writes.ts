@@ -26,6 +26,11 @@ export class OwnWrites {
     return seen;
   }
 
+  /** Hears of what the informer shows from now on, so that nothing is held twice until it is looked at again. */
+  show(key: string, seen: CronHpa | undefined): void {
+    this.latest(key, seen);
+  }
+
   /** Whether an object is as we wrote it, so that nobody else can have carried out what is due. */
   isOurs(key: string, { resourceVersion }: CronHpa): boolean {
     return this.#known.get(key)?.ownVersion === resourceVersion;

@@ -29,6 +29,18 @@ describe('OwnWrites', () => {
     expect(writes.latest(KEY, first)).to.equal(first);
   });
 
+  it('holds what the informer shows in place of its own copy as soon as that is shown', () => {
+    const writes = new OwnWrites();
+    writes.record(KEY, second);
+    writes.show(KEY, first); // from before
+    expect(writes.latest(KEY, first)).to.equal(second);
+    const shown = cronHpa({ resourceVersion: '2' });
+    writes.show(KEY, shown);
+    expect(writes.latest(KEY, first)).to.equal(shown);
+    writes.show(KEY, undefined);
+    expect(writes.latest(KEY, first)).to.equal(first);
+  });
+
   it('takes what the informer shows where versions cannot be compared', () => {
     const writes = new OwnWrites();
     writes.record(KEY, second);
