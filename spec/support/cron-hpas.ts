@@ -35,6 +35,7 @@ export function cronHpa({
     generation: 1,
     annotations: {},
     isBeingDeleted: false,
+    specChangedAtMs: undefined,
     ...changes,
     spec: {
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },

@@ -41,7 +41,7 @@ export interface JobCondition {
   readonly state: JobState;
   readonly lastProbeTime: string;
   readonly message: string;
-  /** When the job was first seen as it is now. */
+  /** When the job was made or changed, or else first seen as it is now. */
   readonly submittedTime: string;
   /** The last activation that was dealt with, be it by having been told that it was missed. */
   readonly lastActivationTime?: string | undefined;
@@ -81,6 +81,8 @@ export interface CronHpa {
   readonly generation: number | undefined;
   readonly annotations: Readonly<Record<string, string>>;
   readonly isBeingDeleted: boolean;
+  /** When its spec became what it is, by the API server's clock; of a spec that the status does not tell of yet. */
+  readonly specChangedAtMs: number | undefined;
   readonly spec: CronHpaSpec;
   readonly status: CronHpaStatus;
 }

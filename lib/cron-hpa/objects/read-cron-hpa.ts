@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import {
   ADJUST_HPA_MIN,
   type CronHpa,
@@ -7,6 +8,7 @@ import {
   type JobCondition,
   type JobState,
 } from './cron-hpa.ts';
+import { specChangedAt } from './spec-changed-at.ts';
 
 const TARGET = z.object({ apiVersion: z.string(), kind: z.string(), name: z.string() });
 
@@ -64,6 +66,8 @@ const OBJECT = z.object({
     generation: z.optional(z.int()),
     annotations: z._default(z.record(z.string(), z.string()), {}),
     deletionTimestamp: z.optional(z.string()),
+    creationTimestamp: z.optional(z.string()),
+    managedFields: z.optional(z.unknown()),
   }),
   spec: z.object({
     scaleTargetRef: TARGET,
@@ -94,9 +98,17 @@ export function readCronHpa(value: unknown, share: Share = (text) => text): Cron
     generation: metadata.generation,
     annotations: ownAnnotations(metadata.annotations),
     isBeingDeleted: metadata.deletionTimestamp !== undefined,
+    specChangedAtMs: isToldOf(metadata.generation, status) ? undefined : specChangedAt(metadata),
     spec: readSpec(spec, share),
     status: readStatus(status, share),
   };
+}
+
+/** Whether a status tells of a spec, be it in the words of another controller, which knows no generations. */
+function isToldOf(generation: number | undefined, status: unknown): boolean {
+  if (typeof status !== 'object' || status === null || Object.keys(status).length === 0) return false;
+  const observed = propertyOf(status, 'observedGeneration');
+  return typeof observed !== 'number' || generation === undefined || observed >= generation;
 }
 
 const NO_ANNOTATIONS = {};

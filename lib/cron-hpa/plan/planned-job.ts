@@ -32,6 +32,9 @@ export interface PlanOptions {
 /** What was dealt with later than this from now on, was so by a clock that has been put right since. */
 const CLOCK_STEP_MS = 3_600_000;
 
+/** For as long nobody may have looked at an object that counts from when it was made or changed. */
+const LONGEST_UNSEEN_MS = 3_600_000;
+
 /** Works out what each job of an object is, from the object alone. */
 export function planJobs(object: CronHpa, options: PlanOptions): readonly PlannedJob[] {
   const known = new Map(object.status.jobs.map((condition) => [condition.name, condition]));
@@ -50,7 +53,7 @@ export function planJobs(object: CronHpa, options: PlanOptions): readonly Planne
 }
 
 function planJob(
-  { spec }: CronHpa,
+  { spec, specChangedAtMs }: CronHpa,
   job: CronHpaJob,
   {
     nowMs,
@@ -62,7 +65,9 @@ function planJob(
   const timeZone = job.timeZone ?? defaultZone;
   const specHash = hashOf([job, spec.excludeDates, spec.scaleTargetRef, timeZone]);
   const isSame = known?.specHash === specHash;
-  const { condition, sinceMs } = dealtWith(isSame ? known : undefined, nowMs);
+  const { condition, sinceMs } = isSame
+    ? dealtWith(known, nowMs)
+    : { condition: undefined, sinceMs: submittedAt(specChangedAtMs, nowMs) };
   const common = { job, specHash, timeZone, condition, sinceMs };
   try {
     const excludeDates = [...spec.excludeDates, ...job.excludeDates];
@@ -85,16 +90,21 @@ export const NEVER_DUE = 'it is not due within the next five years';
 export const REPEATED_NAME = 'another job has its name';
 
 /**
+ * From when a job counts that is first seen as it is: from when it was made or changed, be it that nobody has looked for a while. What
+ * is older than any outage comes from elsewhere, and counts from now on.
+ */
+function submittedAt(specChangedAtMs: number | undefined, nowMs: number): number {
+  if (specChangedAtMs === undefined || specChangedAtMs > nowMs) return nowMs;
+  return specChangedAtMs < nowMs - LONGEST_UNSEEN_MS ? nowMs : specChangedAtMs;
+}
+
+/**
  * Up to when activations were dealt with. A condition that tells no time, or one of a clock that has been put right since,
  * tells from now on that it was up to now: if each look took its own time for that, nothing would ever be due.
  */
-function dealtWith(
-  condition: JobCondition | undefined,
-  nowMs: number,
-): Pick<PlannedJob, 'condition' | 'sinceMs'> {
-  const { lastActivationTime, submittedTime = '' } = condition ?? {};
+function dealtWith(condition: JobCondition, nowMs: number): Pick<PlannedJob, 'condition' | 'sinceMs'> {
+  const { lastActivationTime, submittedTime } = condition;
   const untilMs = Date.parse(lastActivationTime ?? submittedTime);
-  if (condition === undefined) return { condition, sinceMs: nowMs };
   if (untilMs <= nowMs + CLOCK_STEP_MS) return { condition, sinceMs: untilMs };
   const now = formatTime(nowMs);
   const corrected = lastActivationTime === undefined ? { submittedTime: now } : { lastActivationTime: now };

@@ -67,19 +67,18 @@ function conditionOf(object: CronHpa, planned: PlannedJob, input: StatusInput): 
 
 function submittedOf(
   { status }: CronHpa,
-  { job, specHash }: PlannedJob,
+  { job, specHash, sinceMs }: PlannedJob,
   { nowMs, newJobId }: StatusInput,
 ): JobCondition {
   const known = status.jobs.find(({ name }) => name === job.name);
-  const nowTime = formatTime(nowMs);
   return {
     jobId: known?.jobId ?? newJobId(),
     name: job.name,
     schedule: job.schedule,
     state: 'Submitted',
-    lastProbeTime: nowTime,
+    lastProbeTime: formatTime(nowMs),
     message: '',
-    submittedTime: nowTime,
+    submittedTime: formatTime(sinceMs),
     specHash,
   };
 }

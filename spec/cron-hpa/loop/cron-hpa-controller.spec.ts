@@ -62,6 +62,56 @@ describe('cronHpaController', () => {
     await holds(cluster, async () => (await cluster.replicas('web')) === 3);
   });
 
+  it('carries out what was due between the making of an object and the first look at it', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T07:59:59+08:00');
+    await cluster.deployment('web', 1);
+    await cluster.cronHpa('web', [UP]);
+    await cluster.clock.jump(3000);
+    await cluster.lead();
+    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    expect(await cluster.replicas('web')).to.equal(9);
+  });
+
+  it('carries out what was due between a change and the first look at it, and nothing from before', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T07:50:00+08:00');
+    await cluster.deployment('web', 1);
+    await cluster.cronHpa('web', [DOWN]);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    await cluster.stop();
+    const change = async (jobs: readonly object[]) => {
+      await cluster.clock.jump(10 * 60_000);
+      await cluster.api.patch(`${PATHS.cronHpas}/web`, 'merge', { spec: { jobs } });
+      await cluster.clock.jump(2000);
+      await cluster.lead();
+    };
+    await change([UP]); // at 08:00:00, when it would be due, and no longer is
+    await holds(cluster, async () => (await cluster.status('web')).conditions[0].name === 'scale-up');
+    expect(await cluster.replicas('web')).to.equal(1);
+    await cluster.stop();
+    await change([{ ...UP, schedule: '1 10 8 * * *' }]); // at 08:10:02, a second after it
+    await holds(cluster, async () => (await cluster.status('web')).conditions[0].schedule.startsWith('1 10'));
+    expect(await cluster.replicas('web')).to.equal(1);
+    await cluster.stop();
+    await change([{ ...UP, schedule: '5 20 8 * * *' }]); // at 08:20:04, and looked at a second after it
+    await holds(cluster, async () => (await cluster.replicas('web')) === 9);
+  });
+
+  it('leaves alone what was due before the first look at an object that is older than outages last', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
+    await cluster.deployment('web', 1);
+    await cluster.cronHpa('web', [UP]);
+    await cluster.clock.jump(2 * HOUR_MS);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    await cluster.clock.advance(60_000);
+    expect(await cluster.replicas('web')).to.equal(1);
+    expect((await cluster.status('web')).conditions[0]).to.deep.include({
+      state: 'Submitted',
+      submittedTime: '2026-07-15T01:59:00Z',
+    });
+  });
+
   it('carries out once what is due while a new leader takes over', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
     await cluster.deployment('web', 1);

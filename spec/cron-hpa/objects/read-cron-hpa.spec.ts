@@ -75,6 +75,22 @@ describe('readCronHpa', () => {
     expect(shared).not.to.include.keys(METADATA.uid, METADATA.resourceVersion, CONDITION.jobId);
   });
 
+  it('tells when a spec was changed that the status does not tell of yet', () => {
+    const changedAt = (generation: number, status?: object) => {
+      const fields = { fieldsV1: { 'f:spec': {} }, time: '2026-01-01T00:00:09Z' };
+      const metadata = { ...METADATA, generation, creationTimestamp: '2026-01-01T00:00:00Z' };
+      return readCronHpa({ ...object({}, status), metadata: { ...metadata, managedFields: [fields] } })
+        ?.specChangedAtMs;
+    };
+    const changedAtMs = Date.parse('2026-01-01T00:00:09Z');
+    expect(changedAt(1)).to.equal(changedAtMs);
+    expect(changedAt(1, {})).to.equal(changedAtMs);
+    expect(changedAt(3, { observedGeneration: 2 })).to.equal(changedAtMs);
+    expect(changedAt(3, { observedGeneration: 3 })).to.equal(undefined);
+    const ofTke = { conditions: [{ jobId: 'j1', name: 'night', state: 'Succeed' }] };
+    expect(changedAt(1, ofTke), 'another controller has seen to it').to.equal(undefined);
+  });
+
   it('sees that an object is being deleted', () => {
     const metadata = { ...METADATA, deletionTimestamp: '2026-01-01T00:00:00Z' };
     expect(readCronHpa({ ...object(), metadata })).to.include({ isBeingDeleted: true });

@@ -11,6 +11,15 @@ describe('planJobs', () => {
     expect(planned?.condition).to.equal(undefined);
   });
 
+  it('counts from when a job was made or changed that nobody has looked at since, for an hour', () => {
+    const sinceMs = (changed: string) =>
+      planAt(cronHpa({ specChangedAtMs: Date.parse(changed) }), NOW)[0]?.sinceMs;
+    expect(sinceMs('2026-07-15T09:59:58Z')).to.equal(Date.parse('2026-07-15T09:59:58Z'));
+    expect(sinceMs('2026-07-15T09:00:00Z')).to.equal(Date.parse('2026-07-15T09:00:00Z'));
+    expect(sinceMs('2026-07-15T08:59:59Z'), 'an old object, as from a backup').to.equal(Date.parse(NOW));
+    expect(sinceMs('2026-07-15T10:00:05Z'), "the API server's clock is ahead").to.equal(Date.parse(NOW));
+  });
+
   it('counts from the last activation that was dealt with', () => {
     const [planned] = planAt(seen({ lastActivationTime: '2026-07-15T08:00:00Z' }), NOW);
     expect(planned?.sinceMs).to.equal(Date.parse('2026-07-15T08:00:00Z'));
