@@ -1,6 +1,7 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
+import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import type { Schemas } from '#lib/apiserver/objects/schema.ts';
-import type { SelectedBlock } from '#lib/apiserver/objects/selection.ts';
+import type { SelectedBlock, Selection } from '#lib/apiserver/objects/selection.ts';
 import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
@@ -65,8 +66,24 @@ export interface ObjectResource<Object extends ServedObject = ServedObject> exte
   ): readonly ObjectBlock[] | Promise<readonly ObjectBlock[]>;
   /** Told what a get or a list responds with, whatever is made of it; an object that is got is a block of its own. */
   onServed?(selection: readonly SelectedBlock<Object>[]): void;
+  /**
+   * Told of what is listed in a format that other requests share, so that it can be encoded ahead the next time.
+   *
+   * @returns the body to send
+   */
+  onListed?(listed: ListedObjects): ResponseBody;
   /** How changes are followed; without it the resource is not watched. */
   readonly watch?: Watchable<Object>;
+}
+
+/** What is sent to who lists objects. */
+export interface ListedObjects {
+  /** `undefined` for all. */
+  readonly namespace: string | undefined;
+  readonly format: 'json' | 'protobuf';
+  /** The blocks that this is cut from are encoded whole. */
+  readonly selection: Selection;
+  readonly body: ResponseBody;
 }
 
 /** A column in which `kubectl get` prints objects: `metav1.TableColumnDefinition`. */

@@ -28,6 +28,8 @@ export interface PipelineEnvironment {
   readonly registry: SlicedRegistry;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Publishes a snapshot, each time there is a new one; by default at once, and nothing else. */
+  readonly replaceSnapshot?: (publish: () => void) => void;
 }
 
 /** Everything that keeps the snapshot current, for those who serve and explain it; disposing it ends all. */
@@ -39,6 +41,7 @@ export interface Pipeline extends AsyncDisposable {
   readonly telemetry: ResourceMetricsTelemetry;
   readonly scrapes: ScrapeRecords;
   readonly trends: NodeTrends;
+  readonly guard: StageGuard;
   /** Begins to scrape, as soon as the nodes are known; comes back at once. */
   start(): void;
 }
@@ -51,7 +54,7 @@ export interface Pipeline extends AsyncDisposable {
  */
 export async function createPipeline(
   options: MetricsServerOptions,
-  { access, client, registry, clock, logger }: PipelineEnvironment,
+  { access, client, registry, clock, logger, replaceSnapshot = (publish) => publish() }: PipelineEnvironment,
 ): Promise<Pipeline> {
   await using creating = new AsyncDisposableStack();
   const nodes = creating.use(new NodeCache({ client, clock, logger, selector: options.nodeSelector }));
@@ -112,7 +115,7 @@ export async function createPipeline(
     },
   ]);
   const running = new AbortController();
-  const publish = () => guard.contain('sink', () => sink.publish());
+  const publish = () => guard.contain('sink', () => replaceSnapshot(() => sink.publish()));
   const scraper = new Scraper({
     clock,
     stopped: running.signal,
@@ -148,7 +151,7 @@ export async function createPipeline(
   pods.start();
   const created = creating.move();
   return {
-    ...{ nodes, pods, sink, manager, telemetry, scrapes, trends },
+    ...{ nodes, pods, sink, manager, telemetry, scrapes, trends, guard },
     start: () => {
       stopped = nodes.synced(running.signal).then(
         () => manager.run(running.signal),

@@ -1,11 +1,17 @@
+import { RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { metricsApiGroup } from './api/metrics-api-group.ts';
+import { ServedSnapshot } from './api/served-snapshot.ts';
 import { PodLookup } from './debug/pod-lookup.ts';
 import { whyNotServed } from './debug/why-not-served.ts';
 import { healthChecks } from './health-checks.ts';
 import type { MetricsServerOptions } from './options.ts';
 import { createPipeline, type PipelineEnvironment } from './pipeline.ts';
 import { UI_PATHS, uiEndpoints } from './ui/ui-endpoints.ts';
+
+/** Who asks once a cycle asks a little earlier or later each time. */
+const REMEMBERED_CYCLES = 1.5;
 
 /**
  * Resource metrics as a subsystem: the pipeline, what is served from its snapshots, and what explains them.
@@ -17,24 +23,39 @@ export async function resourceMetricsSubsystem(
   environment: PipelineEnvironment,
 ): Promise<Subsystem> {
   const { client, clock } = environment;
-  const pipeline = await createPipeline(options, environment);
-  const { nodes, pods, sink, telemetry, trends } = pipeline;
+  const recent = new RecentLists({ clock, rememberMs: options.metricResolutionMs * REMEMBERED_CYCLES });
+  const slices = new TimeSlices();
+  const served: ServedSnapshot = new ServedSnapshot({
+    clock,
+    latest: () => pipeline.sink.snapshot,
+    isAwaited: () => !recent.isEmpty,
+    prepare: (snapshot, signal) => recent.encodeAhead(group.nextObjects(snapshot), { slices, signal }),
+    onFailure: (error) => pipeline.guard.report('api', error),
+  });
+  const pipeline = await createPipeline(options, {
+    ...environment,
+    replaceSnapshot: (publish) => served.replaceBy(publish),
+  });
+  const { nodes, pods, telemetry, trends } = pipeline;
   const { extraResources, serving } = options;
   const lookup = new PodLookup({ client, clock });
+  const group = metricsApiGroup(
+    { snapshot: () => served.current, nodes, pods, extraResources },
+    {
+      watch: serving.enableWatch ? { clock, random: Math.random } : undefined,
+      onServed: (timestamps) => telemetry.recordServed(timestamps, clock.nowMs()),
+      recent,
+    },
+  );
   return {
-    groups: [
-      metricsApiGroup(
-        { snapshot: () => sink.snapshot, nodes, pods, extraResources },
-        {
-          watch: serving.enableWatch ? { clock, random: Math.random } : undefined,
-          onServed: (timestamps) => telemetry.recordServed(timestamps, clock.nowMs()),
-        },
-      ),
-    ],
+    groups: [group],
     healthChecks: healthChecks(pipeline),
     endpoints: new Map([...whyNotServed({ source: pipeline, trends, lookup }), ...uiEndpoints()]),
     openPaths: UI_PATHS,
     start: () => pipeline.start(),
-    [Symbol.asyncDispose]: () => pipeline[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      served[Symbol.dispose]();
+      await pipeline[Symbol.asyncDispose]();
+    },
   };
 }

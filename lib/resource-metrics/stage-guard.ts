@@ -2,7 +2,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** The parts of the pipeline that run in a cycle, as logs and series name them. */
-export type Stage = 'nodes' | 'sink' | 'telemetry' | 'log' | 'endpoints' | 'debug';
+export type Stage = 'nodes' | 'sink' | 'telemetry' | 'log' | 'endpoints' | 'debug' | 'api';
 
 /** What a guard needs from outside. */
 export interface StageGuardOptions {
@@ -32,12 +32,13 @@ export class StageGuard {
     try {
       return work();
     } catch (error) {
-      this.#report(stage, error);
+      this.report(stage, error);
       return undefined;
     }
   }
 
-  #report(stage: Stage, error: unknown): void {
+  /** Notes a failure that came later than the work. */
+  report(stage: Stage, error: unknown): void {
     const { clock, logger, onFailure } = this.#options;
     onFailure(stage);
     const nowMs = clock.monotonicMs();

@@ -25,6 +25,7 @@ describe('compare', () => {
   it('compares first requests and what went on, and latencies where servers were asked', () => {
     expect(comparisons.slice(6).map(({ what, unit }) => `${what}: ${unit}`)).to.deep.equal([
       'first after a cycle: list all pods, json, gzip: ms',
+      'the same, asked the cycle before: list all pods, json, gzip: ms',
       '500 autoscalers: millicores',
       '500 autoscalers: resident MiB',
       '500 autoscalers: median ms',

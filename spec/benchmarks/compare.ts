@@ -23,7 +23,7 @@ export function compare(ours: readonly ScenarioResult[], other: readonly Scenari
     ['resident while scraping', 'MiB', ({ scraping }) => scraping.residentBytes / 2 ** 20],
     ['peak resident', 'MiB', ({ peakResidentBytes }) => peakResidentBytes / 2 ** 20],
     ...(ours[0]?.requests ?? []).flatMap(requestFigures),
-    ...(ours[0]?.firstRequests ?? []).map(firstRequestFigure),
+    ...(ours[0]?.firstRequests ?? []).flatMap(firstRequestFigures),
     ...(ours[0]?.loads ?? []).flatMap(loadFigures),
   ];
   return figures.map(([what, unit, pick]) => {
@@ -43,9 +43,16 @@ function requestFigures(request: RequestResult, index: number): Figure[] {
   ];
 }
 
-function firstRequestFigure({ kind, format }: FirstRequestResult, index: number): Figure {
-  const first = ({ firstRequests }: ScenarioResult) => median(firstRequests[index]?.firstMs ?? []);
-  return [`first after a cycle: ${kind.name}, ${format}, gzip`, 'ms', first];
+function firstRequestFigures({ kind, format }: FirstRequestResult, index: number): Figure[] {
+  const of = (pick: (first: FirstRequestResult) => readonly number[]) => (result: ScenarioResult) => {
+    const first = result.firstRequests[index];
+    return median(first ? pick(first) : []);
+  };
+  const what = `${kind.name}, ${format}, gzip`;
+  return [
+    [`first after a cycle: ${what}`, 'ms', of(({ firstMs }) => firstMs)],
+    [`the same, asked the cycle before: ${what}`, 'ms', of(({ expectedMs }) => expectedMs)],
+  ];
 }
 
 function loadFigures({ what, medianMs }: BackgroundLoadResult, index: number): Figure[] {

@@ -13,13 +13,16 @@ import { untilNextCycle } from './until-next-cycle.ts';
 export interface FirstRequestResult extends FirstRequest {
   /** Bytes of the first response's body as they went over the wire. */
   readonly bodyBytes: number;
+  /** Where nobody had asked in the cycle before. */
   readonly firstMs: readonly number[];
   readonly againMs: readonly number[];
+  /** The first after the next cycle, of what was asked for in this one. */
+  readonly expectedMs: readonly number[];
 }
 
 /**
- * Asks right after each cycle what nobody has asked for since, compressed, over one HTTP/2 connection that is kept,
- * as the aggregator asks.
+ * Asks right after a cycle what nobody has asked for since, and after the next one the same again, compressed, over one HTTP/2
+ * connection that is kept, as the aggregator asks.
  */
 export async function measureFirstRequests(
   system: SimulatedSystem,
@@ -38,21 +41,33 @@ export async function measureFirstRequests(
   for (let round = 0; round < options.firsts; round++) {
     for (const together of plan) {
       options.onProgress(`first ${together.map(({ kind, format }) => `${kind.name}, ${format}`).join('; ')}`);
-      await untilNextCycle(system, tls, 3 * RESOLUTION_MS);
-      await ask(client, PROBE); // a lost connection is made again by this
+      const begin = async () => {
+        await untilNextCycle(system, tls, 3 * RESOLUTION_MS);
+        await ask(client, PROBE); // a lost connection is made again by this
+      };
+      const requestOf = ({ kind, format }: FirstRequest): LoadRequest => ({
+        path: pathFor(kind.path, target),
+        mediaType: MEDIA_TYPES[format],
+        gzip: true,
+      });
+      await begin();
       for (const planned of together) {
-        const { kind, format } = planned;
-        const request = { path: pathFor(kind.path, target), mediaType: MEDIA_TYPES[format], gzip: true };
-        const first = await timed(client, request);
-        const again = await timed(client, request);
-        const { firstMs = [], againMs = [] } = results.get(planned) ?? {};
+        const first = await timed(client, requestOf(planned));
+        const again = await timed(client, requestOf(planned));
+        const { firstMs = [], againMs = [], expectedMs = [] } = results.get(planned) ?? {};
         results.set(planned, {
-          kind,
-          format,
+          ...planned,
           bodyBytes: first.bodyBytes,
           firstMs: [...firstMs, first.ms],
           againMs: [...againMs, again.ms],
+          expectedMs,
         });
+      }
+      await begin();
+      for (const planned of together) {
+        const { ms } = await timed(client, requestOf(planned));
+        const result = results.get(planned);
+        if (result) results.set(planned, { ...result, expectedMs: [...result.expectedMs, ms] });
       }
     }
   }

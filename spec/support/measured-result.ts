@@ -48,7 +48,9 @@ export function measuredResult({
         toBaseline: baselinePerSecond.length > 0 ? 0.4 : null,
       },
     ],
-    firstRequests: [{ kind, format: 'json', bodyBytes: 4321, firstMs: [5, 7, 6], againMs: [1, 2, 3] }],
+    firstRequests: [
+      { kind, format: 'json', bodyBytes: 4321, firstMs: [5, 7, 6], againMs: [1, 2, 3], expectedMs: [4] },
+    ],
     loads: [
       { ...load, name: 'hpa', what: '500 autoscalers', cpuMillicores: 30, medianMs: 1, p99Ms: 2 },
       { ...load, name: 'churn', what: '100 pods/s', cpuMillicores: 20, medianMs: null, p99Ms: null },

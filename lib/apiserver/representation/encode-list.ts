@@ -41,7 +41,8 @@ export async function encodeList(
   { query, signal, slices }: ListRequest,
 ): Promise<ResponseBody> {
   const asked = conversion && toMetaConversion(conversion);
-  if (asked || format === 'yaml' || (format === 'json' && isPretty)) {
+  const shared = blockFormatOf({ format, isPretty, conversion });
+  if (asked || !shared) {
     const document = asked
       ? convertList({ ...list, items: selectedObjects(list.selection) }, asked, query)
       : listDocument(list);
@@ -49,8 +50,8 @@ export async function encodeList(
   }
   const { selection } = list;
   const blocks: EncodedBlock[] = [];
-  for (const { block } of selection) blocks.push(await encodeBlock(block, format, slices));
-  const frame = FRAMES[format];
+  for (const { block } of selection) blocks.push(await encodeBlock(block, shared, slices));
+  const frame = FRAMES[shared];
   if (!selection.every(isWhole)) return { pieces: frame(list, itemsOf(selection, blocks)) };
   const whole = blocks.filter(({ bytes }) => bytes.length > 0);
   const pieces = frame(
@@ -58,6 +59,12 @@ export async function encodeList(
     whole.map(({ bytes }) => bytes),
   );
   return { pieces, gzipped: () => gzipOnce(whole, pieces) };
+}
+
+/** In which format a list is put together of blocks that others have, too; `undefined` where it is encoded for one request. */
+export function blockFormatOf({ format, isPretty, conversion }: Representation): BlockFormat | undefined {
+  if (conversion || format === 'yaml' || (format === 'json' && isPretty)) return undefined;
+  return format;
 }
 
 /** What stands around the items of a list, and between them. */

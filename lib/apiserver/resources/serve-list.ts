@@ -5,7 +5,7 @@ import { COUNTED_FROM_BYTES } from '#lib/apiserver/http/response-body.ts';
 import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response.ts';
 import { countSelected, type Selection, select } from '#lib/apiserver/objects/selection.ts';
 import { OBJECT_RESTRICTIONS, type ResourceIdentity } from '#lib/apiserver/representation/conversion.ts';
-import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
+import { blockFormatOf, encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import { type ListOptions, parseListOptions, validateListOptions } from './list-options.ts';
 import { cutPage } from './page.ts';
 import { wantedBy } from './wanted-objects.ts';
@@ -50,16 +50,14 @@ export async function serveList(
   const hasSelectors = labelSelector.requirements.length + fieldSelector.requirements.length > 0;
   const page = cutPage(selected, { limit, tellsRemaining: !hasSelectors });
   resource.onServed?.(page.selection);
-  const isShared = !representation.conversion && !representation.isPretty && representation.format !== 'yaml';
-  if (!isShared) await holdEncoded(context, page.selection);
+  const format = blockFormatOf(representation);
+  if (!format) await holdEncoded(context, page.selection);
 
   const list = { ...target, ...page, metadata: { resourceVersion, ...page.metadata } };
   const signal = () => deadline.signal;
-  writeBody(
-    context,
-    await encodeList(list, representation, { query, signal, slices }),
-    representation.format,
-  );
+  const body = await encodeList(list, representation, { query, signal, slices });
+  const sent = format && resource.onListed?.({ namespace, format, selection: page.selection, body });
+  writeBody(context, sent ?? body, representation.format);
 }
 
 /** What an object takes of a table or of YAML, about; once the whole is encoded it is known. */

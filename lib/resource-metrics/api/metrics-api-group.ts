@@ -1,5 +1,7 @@
-import type { ApiGroup } from '#lib/apiserver/api-group.ts';
+import type { ApiGroup, ListedObjects } from '#lib/apiserver/api-group.ts';
 import type { SelectedBlock } from '#lib/apiserver/objects/selection.ts';
+import type { NextObjects, RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
+import type { Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
 import { METRICS_SCHEMAS } from './metrics-types.ts';
@@ -8,12 +10,22 @@ import { podMetricsResource } from './pod-metrics-resource.ts';
 import { type TimestampCounts, type Timestamped, timestampsOf } from './served-timestamps.ts';
 import { SnapshotVersions } from './snapshot-versions.ts';
 
+const VERSION = 'v1beta1';
+
 /** What the group does beside serving. */
 export interface MetricsGroupOptions {
   /** Without it nothing can be watched and nothing has a version, as with the reference. */
   readonly watch?: MetricsWatchOptions | undefined;
   /** Told how many usages are served of which timestamp. */
   readonly onServed?: (timestamps: TimestampCounts) => void;
+  /** Told which lists are asked for. */
+  readonly recent?: RecentLists | undefined;
+}
+
+/** The group, and what has it ready for a snapshot that is served next. */
+export interface MetricsApiGroup extends ApiGroup {
+  /** Has the objects of a snapshot made that are asked for before it is served. */
+  nextObjects(snapshot: Snapshot): NextObjects;
 }
 
 /** What the group needs from outside so that it can be watched. */
@@ -29,17 +41,25 @@ export interface MetricsWatchOptions {
  */
 export function metricsApiGroup(
   source: MetricsSource,
-  { watch, onServed }: MetricsGroupOptions = {},
-): ApiGroup {
+  { watch, onServed, recent }: MetricsGroupOptions = {},
+): MetricsApiGroup {
   const tellTimestamps = (selection: readonly SelectedBlock<Timestamped>[]) =>
     onServed?.(timestampsOf(selection));
   const versions = watch && new SnapshotVersions({ ...watch, snapshot: () => source.snapshot() });
-  const resources = [
-    { ...nodeMetricsResource(source, versions), onServed: tellTimestamps },
-    { ...podMetricsResource(source, versions), onServed: tellTimestamps },
-  ];
+  const [nodes, pods] = [nodeMetricsResource(source, versions), podMetricsResource(source, versions)];
+  const resources = [nodes, pods].map((resource) => ({
+    ...resource,
+    onServed: tellTimestamps,
+    onListed: (listed: ListedObjects) =>
+      recent?.note({ group: METRICS_GROUP, version: VERSION, resource }, listed) ?? listed.body,
+  }));
   return {
     name: METRICS_GROUP,
-    versions: [{ version: 'v1beta1', resources: () => resources, schemas: METRICS_SCHEMAS }],
+    versions: [{ version: VERSION, resources: () => resources, schemas: METRICS_SCHEMAS }],
+    nextObjects: (snapshot) => ({
+      resourceVersion: versions?.versionOf(snapshot),
+      list: (resource, namespace, slices) =>
+        resource === pods.name ? pods.listOf(snapshot, namespace, slices) : nodes.listOf(snapshot),
+    }),
   };
 }

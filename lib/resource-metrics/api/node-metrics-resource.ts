@@ -1,5 +1,6 @@
 import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { notFound } from '#lib/apiserver/errors/failures.ts';
+import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import { type LiveLookup, LiveMetrics } from './live-metrics.ts';
@@ -14,11 +15,16 @@ import { watchableMetrics } from './watchable-metrics.ts';
 
 type LiveNodeMetrics = LiveMetrics<NodeUsage, LiveNode, NodeMetrics>;
 
+/** The same of any snapshot, also of one that is not served yet. */
+export interface NodeMetricsResource extends ObjectResource<NodeMetrics> {
+  listOf(snapshot: Snapshot): readonly ObjectBlock[];
+}
+
 /** `nodes` of `metrics.k8s.io`: what every live node uses. */
 export function nodeMetricsResource(
   source: MetricsSource,
   versions: SnapshotVersions | undefined,
-): ObjectResource<NodeMetrics> {
+): NodeMetricsResource {
   const bySnapshot = new WeakMap<Snapshot, LiveNodeMetrics>();
   const order = new NameOrder();
   const lookup: LiveLookup<NodeUsage, LiveNode> = {
@@ -40,6 +46,7 @@ export function nodeMetricsResource(
     return metrics;
   }
 
+  const listOf = (snapshot: Snapshot) => [metricsOf(snapshot).current()];
   return {
     type: 'objects',
     name: 'nodes',
@@ -60,7 +67,8 @@ export function nodeMetricsResource(
       return new NodeMetrics(usage, live, originOf(snapshot, versions));
     },
 
-    list: () => [metricsOf(source.snapshot()).current()],
+    list: () => listOf(source.snapshot()),
+    listOf,
 
     ...(versions && { watch: watchableMetrics<NodeMetrics>(versions, (snapshot) => [metricsOf(snapshot)]) }),
   };

@@ -3,7 +3,12 @@ import { notFound } from '#lib/apiserver/errors/failures.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/time-slices.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
-import { type ContainerUsage, isSamePodUsage, type PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import {
+  type ContainerUsage,
+  isSamePodUsage,
+  type PodUsage,
+  type Snapshot,
+} from '#lib/resource-metrics/sink/snapshot.ts';
 import { PodMetrics } from './metrics-object.ts';
 import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
 import { METRICS_SCHEMA } from './metrics-types.ts';
@@ -15,17 +20,31 @@ import { usageColumns } from './usage-columns.ts';
 import type { Usage } from './usage-types.ts';
 import { watchableMetrics } from './watchable-metrics.ts';
 
+/** The same of any snapshot, also of one that is not served yet. */
+export interface PodMetricsResource extends ObjectResource<PodMetrics> {
+  listOf(
+    snapshot: Snapshot,
+    namespace: string | undefined,
+    slices: TimeSlices,
+  ): ReturnType<ObjectResource['list']>;
+}
+
 /** `pods` of `metrics.k8s.io`: what every live pod uses, container by container. */
 export function podMetricsResource(
   source: MetricsSource,
   versions: SnapshotVersions | undefined,
-): ObjectResource<PodMetrics> {
+): PodMetricsResource {
   const { extraResources } = source;
   const lookup = {
     revision: () => source.pods.revision,
     liveOf: (usage: PodUsage) => livePodOf(source, usage),
   };
   const namespaces = new NamespacedPodMetrics(lookup, versions);
+  const listOf: PodMetricsResource['listOf'] = (snapshot, namespace, slices) => {
+    const all = namespaces.of(snapshot, namespace);
+    const pending = all.reduce((sum, { pending }) => sum + pending, 0);
+    return pending > OBJECTS_A_SLICE ? inSlices(all, slices) : all.map((metrics) => metrics.current());
+  };
   return {
     type: 'objects',
     name: 'pods',
@@ -46,11 +65,8 @@ export function podMetricsResource(
       return new PodMetrics(usage, live, originOf(snapshot, versions));
     },
 
-    list: (namespace, slices) => {
-      const all = namespaces.of(source.snapshot(), namespace);
-      const pending = all.reduce((sum, { pending }) => sum + pending, 0);
-      return pending > OBJECTS_A_SLICE ? inSlices(all, slices) : all.map((metrics) => metrics.current());
-    },
+    list: (namespace, slices) => listOf(source.snapshot(), namespace, slices),
+    listOf,
 
     ...(versions && {
       watch: watchableMetrics<PodMetrics>(

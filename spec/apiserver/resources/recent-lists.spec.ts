@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import type { ListedObjects } from '#lib/apiserver/api-group.ts';
+import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
+import { select } from '#lib/apiserver/objects/selection.ts';
+import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
+import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
+import { RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { Thing, thingsResource } from '#spec/support/served-things.ts';
+
+const REMEMBER_MS = 20_000;
+/** The fewest that are encoded ahead. */
+const LONG = 500;
+
+describe('RecentLists', () => {
+  let clock: ManualClock;
+  let recent: RecentLists;
+  let encoded: number;
+  beforeEach(() => {
+    clock = new ManualClock();
+    recent = new RecentLists({ clock, rememberMs: REMEMBER_MS });
+    encoded = 0;
+  });
+
+  /** One that counts how often it is encoded. */
+  class CountedThing extends Thing {
+    override get content(): Thing {
+      encoded++;
+      return this;
+    }
+  }
+
+  const blockOf = (count: number, namespace?: string) =>
+    Array.from({ length: count }, (_, index) => new CountedThing(`thing-${index}`, { namespace }));
+  const identity = { group: 'lab.example', version: 'v1', resource: thingsResource(() => []) };
+  const bodyOf = (block: ObjectBlock, format: 'json' | 'protobuf' = 'json') =>
+    encodeList(
+      { ...identity, metadata: { resourceVersion: '7' }, selection: select([block]) },
+      { format, isPretty: false, conversion: undefined },
+      { query: new URLSearchParams(), signal: () => AbortSignal.abort(), slices: new TimeSlices() },
+    );
+  /** Asks for all things as a request does. */
+  async function ask(block: ObjectBlock, changes: Partial<ListedObjects> = {}): Promise<ResponseBody> {
+    const { format = 'json', namespace } = changes;
+    const body = await bodyOf(block, format);
+    return recent.note(identity, { namespace, format, selection: select([block]), body, ...changes });
+  }
+  const ahead = (
+    list: (namespace: string | undefined) => ObjectBlock,
+    signal = new AbortController().signal,
+  ) =>
+    recent.encodeAhead(
+      { resourceVersion: '7', list: (_resource, namespace) => [list(namespace)] },
+      { slices: new TimeSlices(), signal },
+    );
+
+  it('encodes ahead what was asked for, so that nobody does it again', async () => {
+    await ask(blockOf(LONG));
+    const next = blockOf(LONG);
+    encoded = 0;
+    await ahead(() => next);
+    expect(encoded).to.equal(LONG);
+    await ask(next);
+    expect(encoded).to.equal(LONG);
+    await ask(next, { format: 'protobuf' });
+    expect(encoded).to.equal(2 * LONG); // nobody has asked for that before
+  });
+
+  it('encodes nothing while nobody asks', async () => {
+    expect(recent.isEmpty).to.equal(true);
+    await ahead(() => blockOf(LONG));
+    expect(encoded).to.equal(0);
+  });
+
+  it('forgets what was not asked for again in time', async () => {
+    await ask(blockOf(LONG), { namespace: 'early' });
+    await clock.advance(1);
+    await ask(blockOf(LONG), { namespace: 'late' });
+    await clock.advance(REMEMBER_MS);
+    const listed: unknown[] = [];
+    await ahead((namespace) => {
+      listed.push(namespace);
+      return blockOf(LONG);
+    });
+    expect(listed).to.deep.equal(['late']);
+    await clock.advance(1);
+    expect(recent.isEmpty).to.equal(true);
+  });
+
+  it('leaves short lists to those who ask for them', async () => {
+    await ask(blockOf(LONG - 1));
+    expect(recent.isEmpty).to.equal(true);
+  });
+
+  it('notes a part by the blocks that it is cut from, which are encoded whole', async () => {
+    const block = blockOf(LONG);
+    await ask(block, { selection: [{ block, ranges: [{ start: 0, end: 1 }] }] });
+    expect(recent.isEmpty).to.equal(false);
+  });
+
+  it('compresses ahead what was sent compressed, and nothing else', async () => {
+    for (const isCompressed of [false, true]) {
+      const { gzipped } = await ask(blockOf(LONG));
+      if (isCompressed) await gzipped?.();
+      const next = blockOf(LONG);
+      await ahead(() => next);
+      let isReady = false;
+      const compressing = (await bodyOf(next)).gzipped?.().then(() => {
+        isReady = true;
+      });
+      for (let microtask = 0; microtask < 10; microtask++) await undefined; // no compressor is as quick
+      expect(isReady).to.equal(isCompressed);
+      await compressing;
+    }
+  });
+
+  it('lets others go on meanwhile, and a request that comes joins in', async () => {
+    await ask(blockOf(LONG));
+    const next = blockOf(4 * LONG);
+    encoded = 0;
+    const running = ahead(() => next);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(encoded).to.be.within(1, 3 * LONG);
+    await Promise.all([running, bodyOf(next)]);
+    expect(encoded).to.equal(4 * LONG);
+  });
+
+  it('ends between two lists when it is told to', async () => {
+    const over = new AbortController();
+    await ask(blockOf(LONG), { namespace: 'a' });
+    await ask(blockOf(LONG), { namespace: 'b' });
+    const listed: unknown[] = [];
+    const failure = await ahead((namespace) => {
+      listed.push(namespace);
+      over.abort(new Error('enough'));
+      return blockOf(LONG);
+    }, over.signal).catch((error: Error) => error.message);
+    expect([failure, listed]).to.deep.equal(['enough', ['b']]);
+  });
+
+  it('goes no further once much is held', async () => {
+    for (const namespace of ['a', 'b']) await ask(blockOf(LONG), { namespace });
+    const labels = { long: 'x'.repeat(140_000) };
+    const large = Array.from({ length: LONG }, () => new Thing('large', { labels }));
+    const listed: unknown[] = [];
+    await ahead((namespace) => {
+      listed.push(namespace);
+      return large;
+    });
+    expect(listed).to.deep.equal(['b']);
+  });
+
+  it('remembers no more than a number of lists, the latest', async () => {
+    const block = blockOf(LONG);
+    for (let index = 0; index < 513; index++) await ask(block, { namespace: `n-${index}` });
+    const listed: unknown[] = [];
+    await ahead((namespace) => {
+      listed.push(namespace);
+      return block;
+    });
+    expect(listed).to.have.length(512).and.not.include('n-0');
+    expect(listed[0]).to.equal('n-512');
+  });
+});

@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { ServedSnapshot } from '#lib/resource-metrics/api/served-snapshot.ts';
+import type { Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { nodeUsage, podUsage, snapshotOf } from '#spec/support/metrics-source.ts';
+
+describe('ServedSnapshot', () => {
+  let clock: ManualClock;
+  let latest: Snapshot;
+  let isAwaited: boolean;
+  let prepared: { readonly sequence: number; readonly signal: AbortSignal; end(error?: Error): void }[];
+  let failures: unknown[];
+  let served: ServedSnapshot;
+  beforeEach(() => {
+    clock = new ManualClock();
+    latest = { ...snapshotOf({ pods: [podUsage('n', 'p')] }), sequence: 0 };
+    isAwaited = true;
+    prepared = [];
+    failures = [];
+    served = new ServedSnapshot({
+      clock,
+      latest: () => latest,
+      isAwaited: () => isAwaited,
+      prepare: ({ sequence }, signal) =>
+        new Promise((resolve, reject) => {
+          const end = (error?: Error) => (error ? reject(error) : resolve());
+          prepared.push({ sequence, signal, end });
+        }),
+      onFailure: (error) => failures.push(error),
+    });
+  });
+  afterEach(() => {
+    served[Symbol.dispose]();
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  function publish(): void {
+    served.replaceBy(() => {
+      latest = { ...latest, sequence: latest.sequence + 1 };
+    });
+  }
+
+  async function endPreparing(error?: Error): Promise<void> {
+    prepared.at(-1)?.end(error);
+    await clock.advance(0);
+  }
+
+  it('serves the snapshot before until the next is made ready', async () => {
+    publish();
+    expect(served.current.sequence).to.equal(0);
+    await endPreparing();
+    expect(served.current.sequence).to.equal(1);
+    expect(prepared.map(({ sequence }) => sequence)).to.deep.equal([1]);
+  });
+
+  it('serves the next at once where nothing was asked for', () => {
+    isAwaited = false;
+    publish();
+    expect(served.current.sequence).to.equal(1);
+    expect(prepared).to.deep.equal([]);
+  });
+
+  it('serves the next at once where there was nothing before', () => {
+    latest = { ...snapshotOf({ nodes: [nodeUsage('node-1')] }), sequence: 0 };
+    publish();
+    expect(served.current.sequence).to.equal(1);
+  });
+
+  it('makes those ready, too, that are published meanwhile', async () => {
+    publish();
+    publish();
+    await endPreparing();
+    expect(served.current.sequence).to.equal(0);
+    await endPreparing();
+    expect(served.current.sequence).to.equal(2);
+    expect(prepared.map(({ sequence }) => sequence)).to.deep.equal([1, 2]);
+  });
+
+  it('waits no longer than a few seconds, however often others are published', async () => {
+    publish();
+    await clock.advance(4_999);
+    publish();
+    expect(served.current.sequence).to.equal(0);
+    await clock.advance(1);
+    expect(served.current.sequence).to.equal(2);
+    expect(prepared[0]?.signal.aborted).to.equal(true);
+  });
+
+  it('rests for four times as long as it has worked', async () => {
+    publish();
+    await clock.advance(300);
+    await endPreparing();
+    await clock.advance(1_199);
+    publish();
+    expect(served.current.sequence).to.equal(2);
+    await clock.advance(1);
+    publish();
+    expect(served.current.sequence).to.equal(2);
+    expect(prepared.map(({ sequence }) => sequence)).to.deep.equal([1, 3]);
+  });
+
+  it('serves the next where making it ready fails, and tells of that', async () => {
+    publish();
+    await endPreparing(new Error('cannot encode'));
+    expect(served.current.sequence).to.equal(1);
+    expect((failures[0] as Error).message).to.equal('cannot encode');
+  });
+
+  it('tells of no failure that comes after it gave up', async () => {
+    publish();
+    await clock.advance(5_000);
+    await endPreparing(new Error('aborted'));
+    expect(failures).to.deep.equal([]);
+  });
+
+  it('ends what is under way when it is disposed of', () => {
+    publish();
+    served[Symbol.dispose]();
+    expect(prepared[0]?.signal.aborted).to.equal(true);
+    expect(served.current.sequence).to.equal(1);
+  });
+});
