@@ -39,6 +39,7 @@ export interface Dialled {
 
 /** Connects to a host that may be asked. @throws when it cannot, or the signal's reason */
 export async function dial(options: DialOptions, signal: AbortSignal): Promise<Dialled> {
+  signal.throwIfAborted();
   const { host, port, tls } = options;
   const raw = new GuardedSocket(options);
   using _aborted = onAbort(signal, () => raw.destroy(signal.reason));

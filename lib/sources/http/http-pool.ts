@@ -24,6 +24,8 @@ export class HttpPool {
   readonly #connect: Connect;
   readonly #origins = new Map<string, Origin>();
   readonly #clients = new Set<Client>();
+  /** Those whose connection was lost while they were lent. */
+  readonly #lost = new WeakSet<Client>();
   readonly #ended = Promise.withResolvers<void>();
   #users = 0;
   #state: 'open' | 'closing' | 'destroyed' = 'open';
@@ -93,7 +95,7 @@ export class HttpPool {
     idle.delete(client);
     try {
       const result = await act(client);
-      if (this.#state !== 'open' || client.destroyed) this.#end(client, idle);
+      if (this.#state !== 'open' || this.#lost.has(client)) this.#end(client, idle);
       else idle.add(client);
       return result;
     } catch (error) {
@@ -107,7 +109,8 @@ export class HttpPool {
     const client = this.#connect(origin);
     this.#clients.add(client);
     client.on('disconnect', () => {
-      if (!of.idle.has(client)) return; // its user sees it
+      this.#lost.add(client);
+      if (!of.idle.has(client)) return; // it ends when it is given back
       this.#end(client, of.idle);
       this.#forget(origin, of);
     });

@@ -93,6 +93,26 @@ describe('HttpPool', () => {
     expect(pool.connectionCount).to.equal(0);
   });
 
+  it('keeps no connection that was lost while it was lent', async () => {
+    await using server = await LoopbackServer.start((_, response) => {
+      response.setHeader('connection', 'close').end('a');
+    });
+    const pool = poolOf();
+    const held = Promise.withResolvers<void>();
+    const lost = Promise.withResolvers<void>();
+    const lent = pool.use(server.url.origin, never, async (connection: Dispatcher) => {
+      connection.on('disconnect', () => lost.resolve());
+      const { body } = await requestBy(connection, { origin: server.url.origin, path: '/', method: 'GET' });
+      const text = await body.text();
+      await held.promise;
+      return text;
+    });
+    await lost.promise;
+    held.resolve();
+    expect(await lent).to.equal('a');
+    expect(pool.connectionCount).to.equal(0);
+  });
+
   it('waits for the requests under way when it closes, and keeps none of their connections', async () => {
     const { promise: mayEnd, resolve } = Promise.withResolvers<void>();
     await using server = await LoopbackServer.start(async (_, response) => {
