@@ -1,12 +1,6 @@
 import type { Query } from '#lib/sources/query.ts';
-import {
-  Poll,
-  type PollEnvironment,
-  type PollFailure,
-  type PollRecord,
-  type PollWant,
-  type Reading,
-} from './poll.ts';
+import { Poll, type PollEnvironment, type PollWant } from './poll.ts';
+import type { PollFailure, PollRecord, Reading } from './poll-results.ts';
 
 /** What somebody wants to know, and how often. */
 export interface Collector extends PollWant {
@@ -76,12 +70,12 @@ export class Collection implements AsyncDisposable {
 
   /** Why there is no newer value; `undefined` while the source responds, and where there is no such collector. */
   failure(owner: string, name: string): PollFailure | undefined {
-    return this.#owners.get(owner)?.get(name)?.poll.failure;
+    return this.#owners.get(owner)?.get(name)?.poll.results.failure;
   }
 
   /** How often a collector's source was asked so far, by who wanted to know. */
   askedCount(owner: string, name: string): number {
-    return this.#owners.get(owner)?.get(name)?.poll.askedCount ?? 0;
+    return this.#owners.get(owner)?.get(name)?.poll.results.askedCount ?? 0;
   }
 
   /** Has a collector's source asked at once, or again as soon as it has responded. */
@@ -91,7 +85,7 @@ export class Collection implements AsyncDisposable {
 
   /** How requests of a collector's source have gone; `undefined` before the first has ended. */
   record(owner: string, name: string): PollRecord | undefined {
-    return this.#owners.get(owner)?.get(name)?.poll.record;
+    return this.#owners.get(owner)?.get(name)?.poll.results.record;
   }
 
   /** Its query as it is asked: the first of those that were equal. */
@@ -107,7 +101,7 @@ export class Collection implements AsyncDisposable {
   /** Whether every collector has been asked once, or has had 30 s for it. */
   get isWarm(): boolean {
     if (this.#environment.clock.monotonicMs() - this.#startedAtMs >= WARM_AFTER_MS) return true;
-    return this.#polls.values().every((poll) => poll.wasAsked);
+    return this.#polls.values().every((poll) => poll.results.askedCount > 0);
   }
 
   /** How many queries are asked; fewer than there are collectors where some are equal. */
@@ -119,9 +113,9 @@ export class Collection implements AsyncDisposable {
     for (const [owner, collectors] of this.#owners) {
       for (const [name, running] of collectors) {
         const { collector, poll } = running;
-        const { reading, failure, nextInMs } = poll;
+        const { reading, failure } = poll.results;
         const isValid = this.#validReading(running) !== undefined;
-        yield { owner, name, collector, reading, isValid, failure, nextInMs };
+        yield { owner, name, collector, reading, isValid, failure, nextInMs: poll.nextInMs };
       }
     }
   }
@@ -131,7 +125,7 @@ export class Collection implements AsyncDisposable {
   }
 
   #validReading({ collector, poll }: Running): Reading | undefined {
-    const { reading } = poll;
+    const { reading } = poll.results;
     if (!reading) return undefined;
     const { validForMs = VALID_INTERVALS * collector.intervalMs } = collector;
     const ageMs = this.#environment.clock.monotonicMs() - reading.receivedAtMonotonicMs;

@@ -2,7 +2,7 @@ import type { Collection } from '#lib/collection/collection.ts';
 import { formatValue } from '#lib/collection/format-value.ts';
 import type { StoredMetrics, StoredObjectMetric, StoredObjectValue } from '#lib/collection/metric-store.ts';
 import type { MetricValue, ObjectValue } from '#lib/collection/metrics-provider.ts';
-import type { Reading } from '#lib/collection/poll.ts';
+import type { Reading } from '#lib/collection/poll-results.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import type { CollectedHpa, CollectedMetric } from './collectors/hpa-collectors.ts';
 import type { ObjectLabels } from './objects/object-labels.ts';

@@ -144,6 +144,21 @@ describe('Collection', () => {
       expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([11_000, 22_000]);
     });
 
+    it('spreads queries that recover together over their interval', async () => {
+      let draw = 0;
+      const { clock, collection, source } = setUp({ random: () => (draw++ % 10) / 10 });
+      const many = Array.from({ length: 10 }, (_, index) => `query-${index}`);
+      for (const name of many) source.fail(name, 'connection refused');
+      const wanted = many.map((name) => [name, source.collector(name, 10_000)]);
+      collection.replace('a', collectors(Object.fromEntries(wanted)));
+      await clock.advance(1000);
+      for (const name of many) source.succeed(name, 1);
+      await clock.advance(40_000);
+      const phasesMs = many.map((name) => (source.requestedAtMs(name).at(-1) ?? 0) % 10_000);
+      expect(new Set(phasesMs.map((ms) => Math.floor(ms / 1000))).size).to.be.at.least(5);
+      expect(intervals(source.requestedAtMs('query-3')).slice(2)).to.deep.equal([10_000, 10_000]);
+    });
+
     it('asks no sooner because somebody else wants to know, too', async () => {
       const { clock, collection, source } = setUp();
       source.fail('same', 'connection refused');

@@ -1,4 +1,4 @@
-import type { Reading } from '#lib/collection/poll.ts';
+import type { Reading } from '#lib/collection/poll-results.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { ScaledHpa } from '../objects/scaled-hpa.ts';
 import type { CollectedHpa, CollectedMetric } from './hpa-collectors.ts';
