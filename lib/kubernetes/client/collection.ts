@@ -34,7 +34,7 @@ const PAGE_LIMIT = 500;
  * @throws an {@link ApiError} that is expired when the pages outlived the list
  */
 export async function listCollection(
-  client: ApiClient,
+  client: Pick<ApiClient, 'getJson'>,
   collection: Collection,
   { visit, ...options }: RequestOptions & { readonly visit: (object: unknown) => void },
 ): Promise<string> {

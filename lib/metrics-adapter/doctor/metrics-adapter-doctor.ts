@@ -40,7 +40,8 @@ const PODS = { group: '', resource: 'pods' };
 const OF_PODS: readonly Permission[] = [
   { verb: 'list', ...PODS },
   { verb: 'watch', ...PODS, instead: { ...PODS, seen: 'pods are listed every --resource-update-interval' } },
-  ...['deployments', 'statefulsets', 'replicasets'].map((resource) => ({
-    ...{ verb: 'get', group: 'apps', resource },
-  })),
+  ...['deployments', 'statefulsets', 'replicasets'].flatMap((resource) => [
+    { verb: 'get', group: 'apps', resource },
+    { verb: 'list', group: 'apps', resource, instead: { resource, seen: 'each is read by itself' } },
+  ]),
 ];

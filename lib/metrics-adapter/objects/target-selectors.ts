@@ -3,6 +3,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { ListedSelectors } from './listed-selectors.ts';
 import type { DescribedObject } from './scaled-hpa.ts';
 import { selectorText } from './selector-text.ts';
 
@@ -47,9 +48,11 @@ interface KeptSelector {
 export class TargetSelectors {
   readonly #options: TargetSelectorsOptions;
   readonly #kept = new Map<string, KeptSelector>();
+  readonly #listed: ListedSelectors;
 
   constructor(options: TargetSelectorsOptions) {
     this.#options = options;
+    this.#listed = new ListedSelectors(options);
   }
 
   /**
@@ -85,11 +88,14 @@ export class TargetSelectors {
     const { client, mapper } = this.#options;
     const resource = await mapper.find(target, signal);
     if (!resource) throw new Error(`the API server serves no ${target.kind} of ${target.apiVersion}`);
-    if (isReadItself(resource)) {
+    const readItself = async () => {
       const read = WORKLOAD.safeParse(await client.getJson(objectPath(resource, target), { signal }));
       const selector = read.success ? selectorText(read.data.spec.selector) : undefined;
       if (selector === undefined) throw new Error('it has no selector');
       return selector;
+    };
+    if (isReadItself(resource)) {
+      return await this.#listed.read({ ...target, resource }, { signal, readItself });
     }
     const read = SCALE.safeParse(await client.getJson(objectPath(resource, target, 'scale'), { signal }));
     if (!read.success) throw new Error('its scale has no selector');
