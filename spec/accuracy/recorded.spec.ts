@@ -10,8 +10,6 @@ const SERIES = new URL('../fixtures/kubelet/series/', import.meta.url);
 const ROUNDS = ['t0', 't1', 't2'];
 const BURNERS = ['default/burner-7b8469d94f-v2dlv', 'default/burner-7b8469d94f-wrk7k'];
 
-const decodeText = (body: Buffer, origin: TimedResponseOrigin) => decodeExposition(body.toString(), origin);
-
 /** What is held after each of three rounds that were recorded 20 s apart. */
 async function recordsOf(
   file: string,
@@ -49,7 +47,7 @@ describe("a real kubelet's responses", () => {
 
   for (const [file, decode] of [
     ['summary-cpu-memory.json', decodeSummary],
-    ['metrics-resource.txt', decodeText],
+    ['metrics-resource.txt', decodeExposition],
   ] as const) {
     it(`amount to the 60 millicores and 24 MiB that are burnt, by ${file}`, async () => {
       const [, ...later] = await recordsOf(file, decode);
@@ -66,7 +64,7 @@ describe("a real kubelet's responses", () => {
   }
 
   it('amount to what the reference served of them at the time', async () => {
-    const [, second, third] = await recordsOf('metrics-resource.txt', decodeText);
+    const [, second, third] = await recordsOf('metrics-resource.txt', decodeExposition);
     for (const [round, record] of [
       ['t1', second],
       ['t2', third],

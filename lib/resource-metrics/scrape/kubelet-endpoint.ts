@@ -34,7 +34,7 @@ export function kubeletEndpoints(extras: ExtraResources = new Set()): KubeletEnd
     },
     resource: {
       path: '/metrics/resource',
-      decode: (body, origin) => decodeExposition(body.toString(), origin, options),
+      decode: (body, origin) => decodeExposition(body, origin, options),
     },
   };
 }

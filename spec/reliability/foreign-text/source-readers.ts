@@ -108,7 +108,7 @@ export const KUBELET_READERS: readonly ForeignReader[] = [
       'white space': repeated(' ', { before: 'node_cpu_usage_seconds_total', behind: 'x\n' }),
       'line feeds': repeated('\n', { behind: 'node_cpu_usage_seconds_total 1\n' }),
     },
-    read: (text) => decodeExposition(text, ORIGIN),
+    read: (text) => decodeExposition(Buffer.from(text), ORIGIN),
   },
   {
     name: 'stamp',

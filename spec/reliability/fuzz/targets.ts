@@ -70,7 +70,7 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     name: 'exposition decoder',
     bound: KUBELET_BOUND,
     seeds: [recorded('t0-metrics-resource.txt')],
-    read: (text) => decodeExposition(text, ORIGIN),
+    read: (text) => decodeExposition(Buffer.from(text), ORIGIN),
     isRefusal: isResponseRefusal,
   },
   {

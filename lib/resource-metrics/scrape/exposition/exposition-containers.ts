@@ -1,8 +1,8 @@
-import { type Interner, ownCopy } from '#lib/kubernetes/interner.ts';
+import type { Interner } from '#lib/kubernetes/interner.ts';
 import type { PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import { ContainerCount } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import type { SampleReader } from './sample-reader.ts';
+import type { SampleReader, Span } from './sample-reader.ts';
 
 /** A report that is filled sample by sample. */
 export type ReportDraft = { -readonly [Key in keyof ContainerReport]: ContainerReport[Key] };
@@ -16,11 +16,22 @@ interface PodDraft {
 
 interface ContainerDraft {
   readonly report: ReportDraft;
-  /** How its samples name it, where it was found last. */
-  labels: string;
+  /** Where the sample by which it was found names it. */
+  labels: Span;
   /** The one whose sample came after its own. */
   next: ContainerDraft | undefined;
 }
+
+/** The labels that tell which container a sample is about. */
+const NAMING_LABELS = ['namespace', 'pod', 'container'] as const;
+type NamingLabel = (typeof NAMING_LABELS)[number];
+const LABEL_BYTES: Readonly<Record<NamingLabel, Uint8Array>> = {
+  namespace: Buffer.from('namespace'),
+  pod: Buffer.from('pod'),
+  container: Buffer.from('container'),
+};
+
+const NOWHERE: Span = { start: 0, end: 0 };
 
 /**
  * The containers of an exposition. Kubelets sort samples by name and labels, so each series reports the same containers in the same
@@ -31,7 +42,7 @@ export class ExpositionContainers {
   readonly #names: Interner<string>;
   readonly #pods = new Map<string, PodDraft>();
   readonly #count = new ContainerCount();
-  readonly #labels = { namespace: '', pod: '', container: '' };
+  readonly #labels: Record<NamingLabel, Span> = { namespace: NOWHERE, pod: NOWHERE, container: NOWHERE };
   #first: ContainerDraft | undefined;
   #latest: ContainerDraft | undefined;
 
@@ -53,14 +64,12 @@ export class ExpositionContainers {
       return known.report;
     }
     const labels = this.#labels;
-    labels.namespace = labels.pod = labels.container = '';
-    const text = this.#reader.labels((name, value) => {
-      if (name === 'namespace' || name === 'pod' || name === 'container') labels[name] = value;
-    });
-    if (text === undefined) return undefined;
-    if (!labels.namespace || !labels.pod || !labels.container) return emptyReport('');
+    labels.namespace = labels.pod = labels.container = NOWHERE;
+    const span = this.#reader.labels(this.#note);
+    if (span === undefined) return undefined;
+    if (isEmpty(labels.namespace) || isEmpty(labels.pod) || isEmpty(labels.container)) return emptyReport('');
     const draft = this.#find();
-    draft.labels = text;
+    draft.labels = span;
     if (this.#latest) this.#latest.next = draft;
     this.#first ??= draft;
     this.#latest = draft;
@@ -79,19 +88,26 @@ export class ExpositionContainers {
     return likely && this.#reader.skip(likely.labels) ? likely : undefined;
   }
 
+  readonly #note = (name: Span, value: Span): void => {
+    for (const label of NAMING_LABELS)
+      if (this.#reader.is(name, LABEL_BYTES[label])) this.#labels[label] = value;
+  };
+
   #find(): ContainerDraft {
-    const { namespace, pod, container } = this.#labels;
+    const namespace = this.#reader.text(this.#labels.namespace);
+    const pod = this.#reader.text(this.#labels.pod);
+    const container = this.#reader.text(this.#labels.container);
     const key = `${namespace}/${pod}`;
     let podDraft = this.#pods.get(key);
     if (!podDraft) {
       this.#count.add(this.#where);
-      podDraft = { namespace: this.#names.intern(namespace), name: ownCopy(pod), containers: new Map() };
+      podDraft = { namespace: this.#names.intern(namespace), name: pod, containers: new Map() };
       this.#pods.set(key, podDraft);
     }
     let draft = podDraft.containers.get(container);
     if (!draft) {
       this.#count.add(this.#where);
-      draft = { report: emptyReport(this.#names.intern(container)), labels: '', next: undefined };
+      draft = { report: emptyReport(this.#names.intern(container)), labels: NOWHERE, next: undefined };
       podDraft.containers.set(container, draft);
     }
     return draft;
@@ -100,6 +116,10 @@ export class ExpositionContainers {
   get #where(): string {
     return ` by line ${this.#reader.lines}`;
   }
+}
+
+function isEmpty({ start, end }: Span): boolean {
+  return start === end;
 }
 
 /** Nothing is known yet. */

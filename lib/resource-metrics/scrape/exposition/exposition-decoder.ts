@@ -41,22 +41,24 @@ const SERIES_WITH_SWAP: ReadonlyMap<string, Series> = new Map([
  * A zero counter, working set or time, and one that is out of bounds or no number, counts as missing. A sample without a
  * time is of the moment of its receipt, by our clock. A line that is none is left out, alone. Nothing of the text is held.
  *
+ * @param body UTF-8 text
  * @param options.extras what is to be read beside CPU and memory; of storage nothing is said here
  * @throws {ExcessiveResponse} when it has more lines or containers than a node can
  * @throws when nothing in it is about the node or a container
  */
 export function decodeExposition(
-  text: string,
+  body: Buffer,
   { receivedAtWallMs, nodeName, requestedAtMs, receivedAtMs }: TimedResponseOrigin,
   { extras = new Set(), names = nameInterner() }: DecodeOptions = {},
 ): MetricsBatch {
-  const reader = new SampleReader(text);
+  const reader = new SampleReader(isResizable(body) ? Buffer.from(body) : body);
   const draft: ExpositionDraft = {
     known: extras.has('swap') ? SERIES_WITH_SWAP : SERIES,
     unstampedAtMs: receivedAtWallMs,
     node: emptyReport(nodeName),
     containers: new ExpositionContainers(reader, names),
     seriesName: '',
+    series: undefined,
     hasScrapeError: false,
   };
   const ignored = new IgnoredParts();
@@ -70,6 +72,11 @@ export function decodeExposition(
   return { nodeName, requestedAtMs, receivedAtMs, stampResolution: 'millisecond', ...points };
 }
 
+/** V8 is ten times as slow in memory that can be resized, as that of long responses can: these are copied. */
+function isResizable({ buffer }: Buffer): boolean {
+  return buffer instanceof ArrayBuffer && buffer.resizable;
+}
+
 /** What has been read of a response so far. */
 interface ExpositionDraft {
   readonly known: ReadonlyMap<string, Series>;
@@ -78,18 +85,22 @@ interface ExpositionDraft {
   /** A node says what a container says. */
   readonly node: ReportDraft;
   readonly containers: ExpositionContainers;
-  /** Of the latest series that counts. */
+  /** The name of the series that was read last, and what it means if it counts. */
   seriesName: string;
+  series: Series | undefined;
   hasScrapeError: boolean;
 }
 
 /** @returns whether the line is a sample, as far as it is looked at: of series that do not count, the name is */
 function readSample(reader: SampleReader, draft: ExpositionDraft): boolean {
-  const name = reader.name(draft.seriesName);
+  const name = reader.name();
   if (name === undefined) return false;
-  const series = draft.known.get(name);
+  if (name !== draft.seriesName) {
+    draft.seriesName = name;
+    draft.series = draft.known.get(name);
+  }
+  const { series } = draft;
   if (!series) return true;
-  draft.seriesName = name;
   const report = series.of === 'container' ? draft.containers.report() : nodeReport(reader, draft);
   const sample = report && reader.rest();
   if (!sample) return false;

@@ -1,9 +1,10 @@
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
+import { ShortDecimal } from './short-decimal.ts';
 
 /** Several times as many as the containers of the largest node have, which take eight at most. */
 const MOST_LINES = 1_000_000;
 
-const [TAB, CARRIAGE_RETURN, SPACE] = [0x09, 0x0d, 0x20];
+const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 const [QUOTE, HASH, COMMA, MINUS, DIGIT_0, DIGIT_9, EQUALS, BACKSLASH, OPENING, CLOSING] = [
   0x22, 0x23, 0x2c, 0x2d, 0x30, 0x39, 0x3d, 0x5c, 0x7b, 0x7d,
 ];
@@ -17,6 +18,9 @@ const UNESCAPED: ReadonlyMap<number, string> = new Map([
 /** The names in labels have 253 characters at most, escapes and all twice as many. */
 const MAX_LABEL_LENGTH = 1024;
 
+/** What is shown of a line, in characters, and the most bytes that these can have. */
+const [EXCERPT_LENGTH, EXCERPT_BYTES] = [80, 240];
+
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 const SPECIAL_VALUES: ReadonlyMap<string, number> = new Map([
@@ -26,22 +30,34 @@ const SPECIAL_VALUES: ReadonlyMap<string, number> = new Map([
   ['-Inf', Number.NEGATIVE_INFINITY],
 ]);
 
+/** A part of the body: from the one place up to the other. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
 /**
  * Reads Prometheus' text format, version 0.0.4, line by line and each once from left to right: any order of labels, escapes,
  * exponents, NaN, ±Inf, with or without a timestamp.
  *
- * Each method reads what comes next in the line and says whether it is there. What it returns is cut out of the text.
+ * Each method reads what comes next in the line and says whether it is there. Bytes are looked at where they lie: comparing what was
+ * read before as a text takes five times as long, and each text has to be collected. Texts that are returned have memory of their own.
  */
 export class SampleReader {
-  readonly #text: string;
+  readonly #body: Buffer;
+  readonly #decimal = new ShortDecimal();
   #lines = 0;
-  /** Of the line; its end is behind the last character. */
+  /** Of the line; its end is behind the last byte. */
   #start = 0;
   #end = -1;
   #position = 0;
+  /** The name that was read last, and where. */
+  #name = '';
+  #nameStart = 0;
 
-  constructor(text: string) {
-    this.#text = text;
+  /** @param body UTF-8 text, in memory that does not change its size */
+  constructor(body: Buffer) {
+    this.#body = body;
   }
 
   /** How many lines have been read, with this one. */
@@ -51,7 +67,8 @@ export class SampleReader {
 
   /** The beginning of the line, for messages. */
   get excerpt(): string {
-    return this.#text.slice(this.#start, Math.min(this.#end, this.#start + 80));
+    const end = Math.min(this.#end, this.#start + EXCERPT_BYTES);
+    return this.#body.toString('utf8', this.#start, end).slice(0, EXCERPT_LENGTH);
   }
 
   /**
@@ -61,10 +78,10 @@ export class SampleReader {
    * @throws {ExcessiveResponse} when there are more lines than the largest node has
    */
   nextLine(): boolean {
-    while (this.#end < this.#text.length) {
+    while (this.#end < this.#body.length) {
       this.#start = this.#end + 1;
-      const end = this.#text.indexOf('\n', this.#start);
-      this.#end = end === -1 ? this.#text.length : end;
+      const end = this.#body.indexOf(LINE_FEED, this.#start);
+      this.#end = end === -1 ? this.#body.length : end;
       if (++this.#lines > MOST_LINES)
         throw new ExcessiveResponse('parts', `the response has more than ${MOST_LINES} lines`);
       this.#position = this.#start;
@@ -77,33 +94,42 @@ export class SampleReader {
     return false;
   }
 
-  /** @param likely the name that is tried first: samples of one name follow one another */
-  name(likely: string): string | undefined {
+  /** @returns the name of a sample; the very same text where it is that of the sample before, as samples of one name follow one another */
+  name(): string | undefined {
     const start = this.#position;
-    const end = start + likely.length;
-    if (likely !== '' && this.#text.startsWith(likely, start) && !isNameCode(this.#text.charCodeAt(end))) {
-      this.#position = end;
-      return likely;
+    if (
+      this.#name !== '' &&
+      this.skip({ start: this.#nameStart, end: this.#nameStart + this.#name.length })
+    ) {
+      if (!isNameCode(this.#code)) return this.#name;
+      this.#position = start;
     }
-    return this.#name();
+    const name = this.#readName();
+    if (name === undefined) return undefined;
+    this.#nameStart = name.start;
+    this.#name = this.#body.toString('latin1', name.start, name.end);
+    return this.#name;
   }
 
-  /** Passes over a text, if it comes next. */
-  skip(text: string): boolean {
-    if (!this.#text.startsWith(text, this.#position)) return false;
-    this.#position += text.length;
+  /** Passes over the same bytes as there are elsewhere, if they come next. */
+  skip({ start, end }: Span): boolean {
+    const body = this.#body;
+    const ahead = this.#position - start;
+    if (end + ahead > this.#end) return false;
+    for (let place = start; place < end; place++) if (body[place] !== body[place + ahead]) return false;
+    this.#position = end + ahead;
     return true;
   }
 
   /**
    * Reads labels, braces and all.
    *
-   * @param onLabel told each name and value
-   * @returns what was read, the empty string where the sample has none; `undefined` where it is malformed
+   * @param onLabel told where each name is, and where its value, which {@link text} makes a text of
+   * @returns what was read, nothing where the sample has none; `undefined` where it is malformed
    */
-  labels(onLabel: (name: string, value: string) => void): string | undefined {
+  labels(onLabel: (name: Span, value: Span) => void): Span | undefined {
     const start = this.#position;
-    if (this.#code !== OPENING) return '';
+    if (this.#code !== OPENING) return { start, end: start };
     this.#position++;
     this.#skipSpace();
     while (this.#code !== CLOSING) {
@@ -113,7 +139,21 @@ export class SampleReader {
       this.#skipSpace();
     }
     this.#position++;
-    return this.#text.slice(start, this.#position);
+    return { start, end: this.#position };
+  }
+
+  /** Whether there is such a text. */
+  is({ start, end }: Span, text: Uint8Array): boolean {
+    if (end - start !== text.length) return false;
+    for (let index = 0; index < text.length; index++)
+      if (this.#body[start + index] !== text[index]) return false;
+    return true;
+  }
+
+  /** The value of a label, without its escapes. */
+  text({ start, end }: Span): string {
+    const text = this.#body.toString('utf8', start, end);
+    return text.includes('\\') ? unescapeValue(text) : text;
   }
 
   /**
@@ -123,8 +163,7 @@ export class SampleReader {
    */
   rest(): { readonly value: number; readonly timestampMs: number | undefined } | undefined {
     if (this.#skipSpace() === 0) return undefined;
-    const text = this.#word(isNoSpace);
-    const value = text === undefined ? undefined : parseValue(text);
+    const value = this.#value();
     this.#skipSpace();
     const isStamped = this.#position < this.#end;
     const timestampMs = isStamped ? this.#integer() : undefined;
@@ -133,77 +172,88 @@ export class SampleReader {
     return isRead && (timestampMs !== undefined || !isStamped) ? { value, timestampMs } : undefined;
   }
 
-  #label(onLabel: (name: string, value: string) => void): boolean {
-    const name = this.#name();
+  #label(onLabel: (name: Span, value: Span) => void): boolean {
+    const name = this.#readName();
     this.#skipSpace();
     if (name === undefined || this.#code !== EQUALS) return false;
     this.#position++;
     this.#skipSpace();
     if (this.#code !== QUOTE) return false;
-    const start = ++this.#position;
-    let isEscaped = false;
-    while (this.#code !== QUOTE) {
-      if (this.#code === BACKSLASH) {
-        isEscaped = true;
-        this.#position++;
-      }
-      if (++this.#position > this.#end) return false;
-    }
-    if (this.#position - start > MAX_LABEL_LENGTH) return false;
-    const value = this.#text.slice(start, this.#position++);
-    onLabel(name, isEscaped ? unescapeValue(value) : value);
+    const [body, start] = [this.#body, this.#position + 1];
+    let end = start;
+    while (end < this.#end && body[end] !== QUOTE) end += body[end] === BACKSLASH ? 2 : 1;
+    if (end >= this.#end || this.#isTooLong({ start, end })) return false;
+    this.#position = end + 1;
+    onLabel(name, { start, end });
     this.#skipSpace();
     return true;
+  }
+
+  #isTooLong({ start, end }: Span): boolean {
+    const isLong = end - start > MAX_LABEL_LENGTH; // in bytes, of which a character has several
+    return isLong && this.#body.toString('utf8', start, end).length > MAX_LABEL_LENGTH;
+  }
+
+  #value(): number | undefined {
+    if (this.#decimal.read(this.#body, this.#position)) {
+      const { end, value } = this.#decimal;
+      if (end === this.#end || isSpace(this.#body[end])) {
+        this.#position = end;
+        return value;
+      }
+    }
+    const start = this.#position;
+    while (this.#position < this.#end && !isSpace(this.#code)) this.#position++;
+    return parseValue(this.#body.toString('latin1', start, this.#position));
   }
 
   /** A whole number; one of many digits is not exact, and out of all bounds. */
   #integer(): number | undefined {
     const isNegative = this.#code === MINUS;
     if (isNegative) this.#position++;
-    const start = this.#position;
-    let value = 0;
-    for (let code = this.#code; isDigit(code); code = this.#code) {
-      value = value * 10 + code - DIGIT_0;
-      this.#position++;
-    }
-    if (this.#position === start) return undefined;
+    const [body, start] = [this.#body, this.#position];
+    let [position, value] = [start, 0];
+    for (let code = body[position]; isDigit(code) && position < this.#end; code = body[++position])
+      value = value * 10 + (code - DIGIT_0);
+    this.#position = position;
+    if (position === start) return undefined;
     return isNegative ? -value : value;
   }
 
-  #name(): string | undefined {
-    return isDigit(this.#code) ? undefined : this.#word(isNameCode);
-  }
-
-  #word(isOf: (code: number) => boolean): string | undefined {
-    const start = this.#position;
-    while (this.#position < this.#end && isOf(this.#code)) this.#position++;
-    return this.#position === start ? undefined : this.#text.slice(start, this.#position);
+  #readName(): Span | undefined {
+    const [body, start] = [this.#body, this.#position];
+    if (isDigit(body[start])) return undefined;
+    let end = start;
+    while (isNameCode(body[end])) end++;
+    this.#position = end;
+    return end === start ? undefined : { start, end };
   }
 
   /** @returns how much of it there was */
   #skipSpace(): number {
     const start = this.#position;
-    while (this.#position < this.#end && !isNoSpace(this.#code)) this.#position++;
+    while (isSpace(this.#code)) this.#position++;
     return this.#position - start;
   }
 
-  /** What comes next; NaN behind the line. */
-  get #code(): number {
-    return this.#position < this.#end ? this.#text.charCodeAt(this.#position) : Number.NaN;
+  /** What comes next; a line feed, or nothing, behind the line. */
+  get #code(): number | undefined {
+    return this.#body[this.#position];
   }
 }
 
-function isNameCode(code: number): boolean {
+function isNameCode(code: number | undefined): boolean {
+  if (code === undefined) return false;
   const lower = code | 0x20;
   return (lower >= 0x61 && lower <= 0x7a) || code === 0x5f || code === 0x3a || isDigit(code);
 }
 
-function isDigit(code: number): boolean {
-  return code >= DIGIT_0 && code <= DIGIT_9;
+function isDigit(code: number | undefined): code is number {
+  return code !== undefined && code >= DIGIT_0 && code <= DIGIT_9;
 }
 
-function isNoSpace(code: number): boolean {
-  return code !== SPACE && code !== TAB && code !== CARRIAGE_RETURN;
+function isSpace(code: number | undefined): boolean {
+  return code === SPACE || code === TAB || code === CARRIAGE_RETURN;
 }
 
 /** Written out, since replacing by a function takes five times as long: a response may be nothing but escapes. */

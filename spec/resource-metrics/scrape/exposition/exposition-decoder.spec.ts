@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { DecodeOptions } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
+import { readPlainly } from './plain-exposition.ts';
 
 const ORIGIN = {
   nodeName: 'lab-node',
@@ -12,9 +14,11 @@ const ORIGIN = {
   receivedAtWallMs: 1_795_251_661_500,
 };
 const FIXTURES = new URL('../../../fixtures/kubelet/series/', import.meta.url);
-const recorded = (file: string) => readFile(new URL(file, FIXTURES), 'utf8');
+const recorded = (file: string) => readFile(new URL(file, FIXTURES));
+const decodeText = (text: string, options?: DecodeOptions) =>
+  decodeExposition(Buffer.from(text), ORIGIN, options);
 
-const decode = (...lines: string[]) => decodeExposition(lines.join('\n'), ORIGIN);
+const decode = (...lines: string[]) => decodeText(lines.join('\n'));
 const NODE = [
   'node_cpu_usage_seconds_total 2798.632315044 1795251659494',
   'node_memory_working_set_bytes 3.125415936e+09 1795251659494',
@@ -63,7 +67,7 @@ describe('decodeExposition', () => {
   it('tells of the same containers as the summary of that moment, with counters close by', async () => {
     for (const round of ['t0', 't1', 't2']) {
       const exposition = decodeExposition(await recorded(`${round}-metrics-resource.txt`), ORIGIN);
-      const summary = decodeSummary(Buffer.from(await recorded(`${round}-summary-cpu-memory.json`)), ORIGIN);
+      const summary = decodeSummary(await recorded(`${round}-summary-cpu-memory.json`), ORIGIN);
       const containersOf = ({ pods }: typeof summary) =>
         new Map(
           pods.flatMap((pod) =>
@@ -90,7 +94,7 @@ describe('decodeExposition', () => {
       expect(extraBytes).to.deep.equal({ swap: 0 });
     }
     const lines = [...NODE, CPU, MEMORY, `container_swap_usage_bytes${IN_POD} 4.096e+03 1795251662066`];
-    const { node, pods } = decodeExposition(lines.join('\n'), ORIGIN, {
+    const { node, pods } = decodeText(lines.join('\n'), {
       extras: new Set(['swap', 'ephemeral-storage']),
     });
     expect(node?.extraBytes).to.equal(undefined);
@@ -157,12 +161,12 @@ describe('decodeExposition', () => {
 
   it('fails when the kubelet says that it failed', () => {
     const text = '# TYPE resource_scrape_error gauge\nresource_scrape_error 1\n';
-    expect(() => decodeExposition(text, ORIGIN)).to.throw('the kubelet failed to read its own metrics');
+    expect(() => decodeText(text)).to.throw('the kubelet failed to read its own metrics');
   });
 
   it('fails when there are no metrics in the response, and tells what there is', () => {
-    expect(() => decodeExposition('', ORIGIN)).to.throw('the response has no metrics');
-    expect(() => decodeExposition('<html>', ORIGIN)).to.throw(
+    expect(() => decodeText('')).to.throw('the response has no metrics');
+    expect(() => decodeText('<html>')).to.throw(
       'the response has no metrics, but a line that is no sample: "<html>"',
     );
   });
@@ -177,9 +181,9 @@ describe('decodeExposition', () => {
     const line = (pod: number) =>
       `container_cpu_usage_seconds_total{container="a",namespace="b",pod="p${pod}"} 1 2`;
     const responseOf = (pods: number) => Array.from({ length: pods }, (_, pod) => line(pod)).join('\n');
-    expect(decodeExposition(responseOf(25_000), ORIGIN).pods).to.have.length(25_000);
+    expect(decodeText(responseOf(25_000)).pods).to.have.length(25_000);
     for (const pods of [25_001, 200_000]) {
-      expect(() => decodeExposition(responseOf(pods), ORIGIN))
+      expect(() => decodeText(responseOf(pods)))
         .to.throw(ExcessiveResponse, 'more than 50000 pods and containers by line 25001')
         .with.property('bound', 'parts');
     }
@@ -211,5 +215,111 @@ describe('decodeExposition', () => {
         expect(decode(...shuffled)).to.deep.equal(decode(...lines));
       }),
     );
+  });
+
+  describe('compared with reading plainly', () => {
+    const name = fc.constantFrom(
+      ...['cpu_usage_seconds_total', 'memory_working_set_bytes', 'start_time_seconds'].flatMap((series) => [
+        `container_${series}`,
+        `node_${series}`,
+      ]),
+      ...['resource_scrape_error', 'container_cpu', 'pod_cpu_usage_seconds_total', 'a:b', '1a', ''],
+    );
+    const space = fc.constantFrom('', '', '', ' ', '\t', '\r');
+    const value = fc.oneof(
+      fc.double().map(String),
+      fc.double({ min: 0, max: 1e12, noNaN: true }).map((number) => number.toExponential()),
+      fc.nat().map(String),
+      fc.constantFrom(
+        'NaN',
+        '+Inf',
+        '-Inf',
+        '.5',
+        '5.',
+        '1e',
+        '0x1',
+        '1e400',
+        '12345678901234567890.5',
+        '9007199254740993',
+      ),
+    );
+    const stamp = fc.oneof(
+      fc.constant(''),
+      fc.nat(2_000_000_000_000).map((ms) => ` ${ms}`),
+      fc.constant(' -5'),
+      fc.constant(' x'),
+    );
+    const labelName = fc.constantFrom('container', 'namespace', 'pod', 'pods', 'id');
+    const text = fc.oneof(
+      fc.constantFrom('a', 'b', 'kube-system', 'web-1'),
+      fc.string({ unit: fc.constantFrom('a', '\\\\', '\\n', '\\"', '\\x', 'é', '😀', '}', ',', ' ') }),
+    );
+    const label = fc
+      .tuple(labelName, space, space, text)
+      .map(([of, before, behind, what]) => `${of}${before}=${behind}"${what}"${before}`);
+    const naming = fc
+      .tuple(fc.constantFrom('a', 'b'), fc.constantFrom('x', 'y'), fc.constantFrom('p', 'q'))
+      .map(
+        ([container, namespace, pod]) => `{container="${container}",namespace="${namespace}",pod="${pod}"}`,
+      );
+    const labels = fc.oneof(
+      naming,
+      naming,
+      fc
+        .tuple(fc.array(label, { maxLength: 4 }), fc.constantFrom('', ',', ', '))
+        .map(([all, end]) => `{${all.join(',')}${end}}`),
+      fc.constantFrom('', '{', '{}', '{,}', `{pod="${'long'.repeat(300)}"}`, `{pod="${'é'.repeat(1024)}"}`),
+    );
+    const sample = fc
+      .tuple(name, labels, fc.constantFrom(' ', '  ', '\t', ''), value, stamp, space)
+      .map((parts) => parts.join(''));
+    const line = fc.oneof(
+      { weight: 8, arbitrary: sample },
+      { weight: 1, arbitrary: fc.constantFrom('', ' ', '# x', ' # x', '\r', '\ufeff') },
+    );
+    const change = fc.tuple(fc.nat(), fc.constantFrom('', '"', '{', '}', ',', '\\', ' ', '\n', '1', 'é'));
+
+    function compare(exposition: string): void {
+      const plain = readPlainly(exposition, ORIGIN.nodeName, ORIGIN.receivedAtWallMs);
+      // A node that is always there, so that there is always a response.
+      const read = decodeText(`${exposition}\n${NODE.join('\n')}`);
+      expect(read.pods).to.deep.equal(plain.pods);
+      expect(read.ignored).to.have.length(plain.ignored);
+      const { node } = decodeText(`${NODE.join('\n')}\n${exposition}`);
+      const { node: plainNode } = readPlainly(
+        `${NODE.join('\n')}\n${exposition}`,
+        ORIGIN.nodeName,
+        ORIGIN.receivedAtWallMs,
+      );
+      const isKnown =
+        plainNode.takenAtMs !== undefined &&
+        plainNode.cpuCoreNanoseconds !== undefined &&
+        plainNode.memoryBytes !== undefined;
+      expect(node).to.deep.equal(isKnown ? { ...plainNode, cpuUsageNanocores: undefined } : undefined);
+    }
+
+    it('reads the same out of any lines', () => {
+      const lines = fc.array(line, { maxLength: 12 });
+      const pod = 'container_cpu_usage_seconds_total{container="a",namespace="x",pod="always"} 1 2\n';
+      fc.assert(
+        fc.property(lines, (all) => compare(pod + all.join('\n'))),
+        { numRuns: 1000 },
+      );
+    });
+
+    it('reads the same out of what a kubelet says with a few characters changed', async () => {
+      const exposition = (await recorded('t0-metrics-resource.txt')).toString();
+      fc.assert(
+        fc.property(fc.array(change, { maxLength: 4 }), (changes) => {
+          let changed = exposition;
+          for (const [place, character] of changes) {
+            const at = place % changed.length;
+            changed = changed.slice(0, at) + character + changed.slice(at + 1);
+          }
+          compare(changed);
+        }),
+        { numRuns: 200 },
+      );
+    });
   });
 });
