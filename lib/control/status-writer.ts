@@ -3,6 +3,7 @@ import { isConflict } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject, ObjectName } from '#lib/kubernetes/kubernetes-object.ts';
 import { appliedStatus } from './applied-fields.ts';
+import { plainStatus } from './plain-status.ts';
 
 /** An object with a status. */
 export interface StatefulObject<Status> extends KubernetesObject {
@@ -37,7 +38,7 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
    * @throws an ApiError: not found where the object is gone; 422 where another of that name is there
    */
   async write(object: T, status: Status, signal?: AbortSignal): Promise<T> {
-    const plain = plainOf(status);
+    const plain = plainStatus(status);
     return this.#isThere(object, plain) ? object : await this.#apply(object, plain, signal);
   }
 
@@ -48,7 +49,7 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
    * @throws an ApiError that is a conflict where the status is another one by now
    */
   async writeOver(object: T, status: Status, signal?: AbortSignal): Promise<T> {
-    const plain = plainOf(status);
+    const plain = plainStatus(status);
     if (this.#isThere(object, plain)) return object;
     const { client } = this.#options;
     let { resourceVersion } = object.metadata;
@@ -59,7 +60,7 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
         if (!isConflict(error) || conflicts >= MOST_CONFLICTS) throw error;
         const latest = await client.find(nameOf(object), signal ? { signal } : {});
         if (!latest || latest.metadata.uid !== object.metadata.uid) throw error;
-        if (!isDeepStrictEqual(plainOf(latest.status), plainOf(object.status))) throw error;
+        if (!isDeepStrictEqual(plainStatus(latest.status), plainStatus(object.status))) throw error;
         ({ resourceVersion } = latest.metadata);
       }
     }
@@ -67,7 +68,7 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
 
   #isThere(object: T, plain: unknown): boolean {
     const there = appliedStatus(object, this.#options.fieldManager) ?? object.status;
-    return isDeepStrictEqual(plainOf(there), plain);
+    return isDeepStrictEqual(plainStatus(there as Status), plain);
   }
 
   async #apply(
@@ -90,14 +91,4 @@ const MOST_CONFLICTS = 5;
 
 function nameOf({ metadata: { name, namespace } }: KubernetesObject): ObjectName {
   return { name, ...(namespace && { namespace }) };
-}
-
-/**
- * As it would come back: without what is undefined. Empty texts and nulls are left out, too, and mean the same as what is not there: of an
- * empty text that is applied to a custom resource Kubernetes 1.20 makes a null, at every depth, and refuses it.
- */
-function plainOf(status: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(status ?? {}, (_, value) => (value === '' || value === null ? undefined : value)),
-  );
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { plainStatus } from '#lib/control/plain-status.ts';
 import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { FIELD_MANAGER } from '../objects/resources.ts';
 import { mergePatch } from './merge-patch.ts';
-import { withoutEmpty } from './without-empty.ts';
 
 /** Writes statuses of one kind. */
 export interface WrittenStatuses<Status, T> {
@@ -28,8 +28,9 @@ export function writtenStatuses<Status extends object, T extends StatefulObject<
   async function merge(object: T, status: Status, signal: AbortSignal): Promise<T> {
     const { uid, name, namespace } = object.metadata;
     const before = object.status ?? {};
-    if (isDeepStrictEqual(before, status)) return object;
-    const body = { metadata: { uid }, status: mergePatch(before, status) };
+    const plain = plainStatus(status);
+    if (isDeepStrictEqual(before, plain)) return object;
+    const body = { metadata: { uid }, status: mergePatch(before, plain) };
     const at = { name, ...(namespace && { namespace }) };
     return await client.patch(
       at,
@@ -41,13 +42,12 @@ export function writtenStatuses<Status extends object, T extends StatefulObject<
   return {
     async write(object, status, signal) {
       const { uid = '' } = object.metadata;
-      const wanted = JSON.parse(JSON.stringify(withoutEmpty(status)));
-      if (merged.has(uid)) return await merge(object, wanted, signal);
+      if (merged.has(uid)) return await merge(object, status, signal);
       try {
-        return await writer.write(object, wanted, signal);
+        return await writer.write(object, status, signal);
       } catch (error) {
         if (!(error instanceof ApiError) || error.statusCode !== INVALID) throw error;
-        const written = await merge(object, wanted, signal);
+        const written = await merge(object, status, signal);
         merged.add(uid);
         return written;
       }
