@@ -3,22 +3,22 @@ import { Collection } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import { type Controller, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
 import { clusterReader } from './authentication/cluster-reader.ts';
 import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
-import { followObjects } from './follow/followed-objects.ts';
-import { type FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
+import { followObjects, rivalsOf } from './follow/followed-objects.ts';
+import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
 import { triggerAuthenticationController } from './follow/trigger-authentication-controller.ts';
+import { targetName } from './follow/workloads.ts';
+import { followHpas, ownersOf } from './hpa/followed-hpas.ts';
 import { HpaClient, type ManagedHpa } from './hpa/hpa-client.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-memory.ts';
@@ -134,9 +134,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   };
   return {
     start(resource) {
-      const transform = (value: unknown) => readObject(value) as ManagedHpa;
-      const indexes = { namespace: ({ metadata }: ManagedHpa) => [metadata.namespace ?? ''] };
-      const informer = new NamespacedObjects({ resource, transform, indexes }, following);
+      const informer = followHpas(resource, following);
       hpas = { informer, client: new HpaClient(new ResourceClient({ api: client, resource })) };
       followed.start();
       informer.start();
@@ -158,15 +156,15 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         ...{ workloads, plans, collection, hpaClient, memories },
         objects: {
           find: (key) => objects.find(key),
-          inNamespace: (namespace) => objects.findBy('namespace', namespace),
+          rivalsOf: (object) => rivalsOf(objects, object),
           onChange: (listener, replay) => objects.onChange(listener, replay),
           synced: (signal) => objects.synced(signal),
         },
         hpas: {
           find: (key) => informer.find(key),
-          inNamespace: (namespace) => informer.findBy('namespace', namespace),
+          ofTarget: (target) => informer.findBy('target', targetName(target)),
         },
-        others: [targets, mapKeys(informer, ({ previous, current }) => ownersOf(previous, current))],
+        others: [targets, mapKeys(informer, ownersOf)],
         client: scaledObjects,
         statuses: writtenStatuses(scaledObjects),
         limitedByDefault: limitedByDefault(client),
@@ -215,14 +213,4 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       await Promise.all([followed, hpas?.informer, collection].map((one) => one?.[Symbol.asyncDispose]()));
     },
   };
-}
-
-/** The ScaledObjects that HPAs belong to. */
-function ownersOf(...hpas: readonly (ManagedHpa | undefined)[]): ReadonlySet<string> {
-  return new Set(
-    hpas.flatMap((hpa) => {
-      const owner = hpa && controllerOf(hpa);
-      return owner?.kind === 'ScaledObject' ? [`${hpa?.metadata.namespace}/${owner.name}`] : [];
-    }),
-  );
 }

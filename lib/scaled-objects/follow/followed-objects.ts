@@ -7,7 +7,7 @@ import {
   TRIGGER_AUTHENTICATIONS,
 } from '../objects/resources.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
-import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
 import { AUTHENTICATION_KINDS, authenticationNames } from './authentication-names.ts';
 import { type FollowOptions, NamespacedObjects } from './namespaced-objects.ts';
@@ -38,7 +38,7 @@ export function followObjects(options: FollowOptions): FollowedObjects {
     {
       ...{ resource: SCALED_OBJECTS, transform: (value) => readObject(value) as ScaledObject },
       indexes: {
-        namespace: ({ metadata }) => [metadata.namespace ?? ''],
+        hpa: (object) => [hpaKeyOf(object)],
         target: (object) => [targetName(targetOf(object))],
         authentication: authenticationNames,
       },
@@ -98,6 +98,22 @@ export function followObjects(options: FollowOptions): FollowedObjects {
       await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** Objects that want the target of one, or an HPA of the same name; it is among them. */
+export function rivalsOf(
+  objects: Pick<NamespacedObjects<ScaledObject>, 'findBy'>,
+  object: ScaledObject,
+): readonly ScaledObject[] {
+  const found = [
+    ...objects.findBy('target', targetName(targetOf(object))),
+    ...objects.findBy('hpa', hpaKeyOf(object)),
+  ];
+  return [...new Set(found)];
+}
+
+function hpaKeyOf(object: ScaledObject): string {
+  return `${object.metadata.namespace}/${hpaNameOf(object)}`;
 }
 
 function keysOf(objects: readonly (ScaledObject | ScaledJob)[]): readonly string[] {

@@ -24,7 +24,7 @@ export interface ManagedHpa extends KubernetesObject {
   };
 }
 
-/** What was written last, and of which version of the HPA. */
+/** What was written last, or found as it is to be, and of which version of the HPA. */
 interface Written {
   readonly text: string;
   readonly resourceVersion: string | undefined;
@@ -48,7 +48,10 @@ export class HpaClient {
   async apply(wanted: WantedHpa, found: ManagedHpa | undefined, signal: AbortSignal): Promise<ManagedHpa> {
     const key = `${wanted.metadata.namespace}/${wanted.metadata.name}`;
     const text = JSON.stringify(wanted);
-    if (found && this.#isInStep(wanted, found, this.#written.get(key), text)) return found;
+    if (found && this.#isInStep(wanted, found, this.#written.get(key), text)) {
+      this.#written.set(key, { text, resourceVersion: found.metadata.resourceVersion });
+      return found;
+    }
     const applied = await this.#client.apply(
       { ...wanted },
       { fieldManager: FIELD_MANAGER, force: true, signal },

@@ -1,7 +1,7 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ScaleClient, ScaleTarget } from '#lib/control/scale-client.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -16,11 +16,13 @@ import type { LoopMemories } from './loop-memory.ts';
 export interface ScaledObjectDependencies {
   readonly objects: Watched & {
     find(key: string): ScaledObject | undefined;
-    inNamespace(namespace: string): Iterable<ScaledObject>;
+    /** Those that may want the same target or HPA as one, itself among them. */
+    rivalsOf(object: ScaledObject): Iterable<ScaledObject>;
   };
   readonly hpas: {
     find(key: string): ManagedHpa | undefined;
-    inNamespace(namespace: string): Iterable<ManagedHpa>;
+    /** Those of a target. */
+    ofTarget(target: ScaleTarget): Iterable<ManagedHpa>;
   };
   /** What has objects looked at again beside their own changes: their HPAs, their targets. */
   readonly others: readonly Watched[];

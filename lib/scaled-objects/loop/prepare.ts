@@ -30,10 +30,9 @@ type Options = PauseOptions & { readonly key: string };
 export async function prepare(object: ScaledObject, options: Options): Promise<Prepared | undefined> {
   const { plans, memories, own, key } = options;
   const target = await targetReading(object, { ...options, events: own });
-  const { namespace = '' } = object.metadata;
   checkScaledObject(object, {
-    objects: options.objects.inNamespace(namespace),
-    hpas: options.hpas.inNamespace(namespace),
+    objects: options.objects.rivalsOf(object),
+    hpas: options.hpas.ofTarget(targetOf(object)),
     workload: options.workloads.find(targetOf(object)),
     limitedByDefault: await limits(object, options),
   });

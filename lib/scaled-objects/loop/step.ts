@@ -61,6 +61,9 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
     };
   }
   const nowMs = clock.nowMs();
+  // Polls since the last look have confirmed what it saw.
+  if (memory.isActiveNow)
+    memory.lastActiveAtMs = Math.max(memory.lastActiveAtMs ?? 0, plans.confirmedAtMs(key) ?? 0);
   const lastActiveAtMs = latest(memory.lastActiveAtMs, object.status?.lastActiveTime, nowMs);
   const input = {
     replicas: target.replicas,
@@ -76,7 +79,8 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   };
   const decision = decide(input);
   const isDone = await act(object, decision, { ...options, evaluation });
-  if (decision.isActiveNow && isDone) memory.lastActiveAtMs = nowMs;
+  memory.isActiveNow = decision.isActiveNow && isDone;
+  if (memory.isActiveNow) memory.lastActiveAtMs = nowMs;
   memory.next = nextStep(input, decision);
   const conditions = withConditions(object.status?.conditions, [
     readyOf(decision),
@@ -101,7 +105,7 @@ function withHealth(object: ScaledObject, { plan, collection, memories, key }: O
   const asked = plannedMetrics(plan).map(({ metricName }) => ({
     metricName,
     askedCount: collection.askedCount(key, metricName),
-    isFailing: collection.failure(key, metricName) !== undefined,
+    failuresInARow: collection.failure(key, metricName)?.count ?? 0,
   }));
   const health = memories.of(key).health.next(object.status?.health, asked, fallback.failureThreshold + 1);
   return { ...object, status: { ...object.status, health } };

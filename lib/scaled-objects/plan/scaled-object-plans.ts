@@ -11,6 +11,7 @@ import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { ActivityLog } from '../values/activity-log.ts';
 import { asksForReplicas, validFallback } from '../values/fallback.ts';
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
+import { HeardStates } from './heard-states.ts';
 import { KeptPlans, type KeptPlansOptions, REREAD_MS } from './kept-plans.ts';
 import { KeySignal } from './key-signal.ts';
 import { PushFollowers } from './push-followers.ts';
@@ -44,6 +45,7 @@ export class ScaledObjectPlans implements Disposable {
   readonly #scales: ReadScales;
   readonly #activities = new Map<string, ActivityLog>();
   readonly #failedCounts = new Map<string, number>();
+  readonly #heard = new HeardStates();
   /** Tells of keys of which something is known that was not. */
   readonly changed = new KeySignal();
 
@@ -75,6 +77,11 @@ export class ScaledObjectPlans implements Disposable {
   /** Since when its metrics have been active, or not. */
   activity(key: string): ActivityLog | undefined {
     return this.#activities.get(key);
+  }
+
+  /** When a poll told last that all is still as it was; `undefined` where none did. */
+  confirmedAtMs(key: string): number | undefined {
+    return this.#heard.confirmedAtMs(key);
   }
 
   /** How often the triggers of an object could not be planned. */
@@ -129,11 +136,15 @@ export class ScaledObjectPlans implements Disposable {
     const known = this.#listeners.get(key);
     if (known) return known;
     const listener = () => {
-      this.changed.tell(key);
       const object = this.#options.objects.find(key);
       const plan = this.#plans.find(key);
       if (!object || !plan) return;
-      this.#note(key, object, plan);
+      const observed = this.observe(key, object, plan);
+      const nowMs = this.#options.clock.nowMs();
+      const countsValues = Boolean(object.spec.advanced?.scalingModifiers?.formula);
+      // What is confirmed is looked at again by the loop itself, once an interval.
+      if (!this.#heard.confirms(key, observed, { countsValues, nowMs })) this.changed.tell(key);
+      this.#activityOf(key).note(observed, nowMs);
       this.#readScale(key, object);
       if (!this.#plans.isCurrent(key, object)) this.#stale.tell(key);
     };
@@ -149,10 +160,10 @@ export class ScaledObjectPlans implements Disposable {
     if (this.#plans.isFailing(key)) this.#scales.read(key, target);
   }
 
-  #note(key: string, object: ScaledObject, plan: PlannedObject): void {
+  #activityOf(key: string): ActivityLog {
     const activity = this.#activities.get(key) ?? new ActivityLog();
     this.#activities.set(key, activity);
-    activity.note(this.observe(key, object, plan), this.#options.clock.nowMs());
+    return activity;
   }
 
   /** What an HPA is told of a metric at this moment. */
@@ -186,6 +197,7 @@ export class ScaledObjectPlans implements Disposable {
     this.#scales.forget(key);
     this.#activities.delete(key);
     this.#failedCounts.delete(key);
+    this.#heard.forget(key);
     if (this.#plans.delete(key)) this.changed.tell(key);
   }
 }

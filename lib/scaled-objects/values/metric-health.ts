@@ -5,7 +5,8 @@ export interface AskedMetric {
   readonly metricName: string;
   /** How often its source was asked, ever. */
   readonly askedCount: number;
-  readonly isFailing: boolean;
+  /** How often it has failed since it last responded. */
+  readonly failuresInARow: number;
 }
 
 /**
@@ -26,20 +27,20 @@ export class HealthCounter {
     mostFailures: number,
   ): Readonly<Record<string, MetricHealth>> {
     const health: Record<string, MetricHealth> = {};
-    for (const { metricName, askedCount, isFailing } of metrics) {
+    for (const { metricName, askedCount, failuresInARow } of metrics) {
       const { numberOfFailures = 0 } = before?.[metricName] ?? {};
-      const counted = this.#counted.get(metricName) ?? 0;
-      const asked = askedCount < counted ? askedCount : askedCount - counted; // a new collector begins at 0
+      const counted = this.#counted.get(metricName);
       this.#counted.set(metricName, askedCount);
-      if (isFailing)
-        health[metricName] = {
-          numberOfFailures: Math.min(
-            numberOfFailures + Math.max(0, asked),
-            Math.max(mostFailures, numberOfFailures),
-          ),
-          status: 'Failing',
-        };
-      else if (askedCount > 0) health[metricName] = { numberOfFailures: 0, status: 'Happy' };
+      if (failuresInARow > 0) {
+        // A collector that was made again begins at 0.
+        const asked = counted === undefined || askedCount < counted ? askedCount : askedCount - counted;
+        const added = Math.min(asked, failuresInARow);
+        // Of what failed before this term, its predecessor has counted some: nobody knows how many.
+        const failures =
+          counted === undefined ? Math.max(numberOfFailures + 1, failuresInARow) : numberOfFailures + added;
+        const most = Math.max(mostFailures, numberOfFailures);
+        health[metricName] = { numberOfFailures: Math.min(failures, most), status: 'Failing' };
+      } else if (askedCount > 0) health[metricName] = { numberOfFailures: 0, status: 'Happy' };
       else if (before?.[metricName]) health[metricName] = before[metricName];
     }
     return health;

@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { HeardStates } from '#lib/scaled-objects/plan/heard-states.ts';
+import type { MetricState, ObservedMetric } from '#lib/scaled-objects/values/metric-state.ts';
+
+const value = (isActive: boolean, ...values: number[]): MetricState => ({
+  ...{ kind: 'value', values, isActive, atMs: 0 },
+});
+const observed = (state: MetricState): readonly ObservedMetric[] => [
+  { state, isPushed: false, metric: { metricName: 's0-queue' }, trigger: {} } as unknown as ObservedMetric,
+];
+
+describe('HeardStates', () => {
+  it('tells what is confirmed from what changes', () => {
+    const heard = new HeardStates();
+    const confirms = (state: MetricState, nowMs: number, countsValues = false) =>
+      heard.confirms('n/web', observed(state), { nowMs, countsValues });
+    expect(confirms({ kind: 'pending' }, 1)).to.equal(false);
+    expect(confirms(value(true, 7), 2)).to.equal(false);
+    expect(heard.confirmedAtMs('n/web')).to.equal(undefined);
+    expect(confirms(value(true, 8), 3)).to.equal(true);
+    expect(confirms(value(false, 0), 4)).to.equal(false);
+    expect(heard.confirmedAtMs('n/web')).to.equal(3);
+    expect(confirms(value(false, 0), 5, true)).to.equal(false);
+    expect(confirms(value(false, 1), 6, true)).to.equal(false);
+    expect(confirms(value(false, 1), 7, true)).to.equal(true);
+    heard.forget('n/web');
+    expect(heard.confirmedAtMs('n/web')).to.equal(undefined);
+  });
+
+  it('confirms no failure: each is counted', () => {
+    const heard = new HeardStates();
+    const failing: MetricState = { kind: 'failing', error: new Error('gone') };
+    const confirms = (state: MetricState) =>
+      heard.confirms('n/web', observed(state), { nowMs: 1, countsValues: false });
+    expect([confirms(failing), confirms(failing)]).to.deep.equal([false, false]);
+    expect([confirms(value(true, 1)), confirms(failing), confirms(value(true, 1))]).to.deep.equal([
+      false,
+      false,
+      false,
+    ]);
+  });
+});
