@@ -13,6 +13,7 @@ import {
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
 import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
+import { listEndpoints } from '#lib/scaled-objects/triggers/cluster/list-endpoints.ts';
 import { listPods } from '#lib/scaled-objects/triggers/cluster/list-pods.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
@@ -49,7 +50,8 @@ const HPA_VERSIONS = ['v2', 'v2beta2'];
 export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Subsystem {
   const { client, mapper, clock, logger, workers, workQueues: series, userAgent, allowedHosts } = environment;
   const sources = openTriggerSources({
-    ...{ clock, userAgent, allowedHosts, timeoutMs: environment.httpTimeoutMs, listPods: listPods(client) },
+    ...{ clock, userAgent, allowedHosts, timeoutMs: environment.httpTimeoutMs },
+    ...{ listPods: listPods(client), listEndpoints: listEndpoints(client) },
   });
   environment.registry.add(sources.durations.series);
   const scaledObjects = scaledObjectsSubsystem({

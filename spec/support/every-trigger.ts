@@ -9,6 +9,7 @@ export function everyTrigger(): readonly Trigger[] {
     openTriggerSources({
       ...{ clock: systemClock, userAgent: 'spec', allowedHosts: [], timeoutMs: 1000 },
       listPods: async () => [],
+      listEndpoints: async () => [],
     }),
   );
 }

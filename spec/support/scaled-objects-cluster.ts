@@ -140,6 +140,7 @@ export async function startScaledObjectsCluster(
       const sources = openTriggerSources({
         ...{ clock, userAgent: 'spec/1', allowedHosts: ['127.0.0.0/8'], timeoutMs: NEVER_MS },
         listPods: async () => [],
+        listEndpoints: async () => [],
       });
       registry.add(sources.durations.series);
       const triggers = allTriggers(sources);

@@ -27,5 +27,6 @@ const PERMISSIONS: readonly Permission[] = [
   ),
   ...['list', 'create', 'delete'].map((verb) => ({ verb, group: 'batch', resource: 'jobs' })),
   { verb: 'list', group: '', resource: 'pods' },
+  { verb: 'list', group: 'discovery.k8s.io', resource: 'endpointslices' },
   { verb: 'list', group: '', resource: 'limitranges' },
 ];

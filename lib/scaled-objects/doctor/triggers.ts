@@ -20,6 +20,7 @@ import type { TriggerAuthentication } from '../objects/trigger-authentication.ts
 import { planTriggers } from '../plan/plan-triggers.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { allTriggers } from '../triggers/all-triggers.ts';
+import { listEndpoints } from '../triggers/cluster/list-endpoints.ts';
 import { listPods } from '../triggers/cluster/list-pods.ts';
 import type { PlannedMetric } from '../triggers/planned-object.ts';
 import { openTriggerSources } from '../triggers/trigger-sources.ts';
@@ -60,7 +61,8 @@ export function triggers({ options, namespace, ...how }: TriggersCheckOptions): 
       const { client, clock } = context;
       await using sources = openTriggerSources({
         ...{ clock, userAgent: 'autoscaler-doctor', allowedHosts: how.allowedHosts },
-        ...{ timeoutMs: how.httpTimeoutMs, listPods: listPods(client) },
+        ...{ timeoutMs: how.httpTimeoutMs },
+        ...{ listPods: listPods(client), listEndpoints: listEndpoints(client) },
       });
       const reader = clusterReader({
         ...{ client, ...options },

@@ -15,6 +15,7 @@ import { prometheusTrigger } from './databases/prometheus.ts';
 import type { HttpClients } from './http-clients.ts';
 import { type ExternalTriggerOptions, externalTrigger } from './servers/external.ts';
 import { metricsApiTrigger } from './servers/metrics-api.ts';
+import type { ListEndpoints } from './servers/service-endpoints.ts';
 import type { Trigger } from './trigger.ts';
 
 /** What triggers work with. */
@@ -29,6 +30,7 @@ export interface AllTriggersOptions
   /** By default of one HTTP request. */
   readonly timeoutMs: number;
   readonly listPods: ListPods;
+  readonly listEndpoints: ListEndpoints;
 }
 
 /** Every kind of triggers that there is. */

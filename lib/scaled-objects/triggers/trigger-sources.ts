@@ -10,6 +10,7 @@ import type { AllTriggersOptions } from './all-triggers.ts';
 import type { ListPods } from './cluster/kubernetes-workload.ts';
 import { HttpClients } from './http-clients.ts';
 import { type RequestDurations, requestDurations } from './request-durations.ts';
+import type { ListEndpoints } from './servers/service-endpoints.ts';
 
 /** What sources are opened with. */
 export interface TriggerSourcesOptions {
@@ -20,18 +21,19 @@ export interface TriggerSourcesOptions {
   /** By default of one HTTP request. */
   readonly timeoutMs: number;
   readonly listPods: ListPods;
+  readonly listEndpoints: ListEndpoints;
 }
 
 /** The clients of everything that triggers ask; none connects before it is asked. */
 export function openTriggerSources(
   options: TriggerSourcesOptions,
 ): AllTriggersOptions & AsyncDisposable & { readonly durations: RequestDurations } {
-  const { clock, userAgent, timeoutMs, listPods } = options;
+  const { clock, userAgent, timeoutMs, listPods, listEndpoints } = options;
   const allowedHosts = new AllowedHosts(options.allowedHosts);
   const stack = new AsyncDisposableStack();
   const durations = requestDurations();
   return {
-    ...{ clock, allowedHosts, timeoutMs, listPods, durations },
+    ...{ clock, allowedHosts, timeoutMs, listPods, listEndpoints, durations },
     clients: stack.use(
       new HttpClients((credentials) => new HttpClient({ clock, userAgent, allowedHosts, credentials }), {
         ...{ clock, durations },

@@ -51,6 +51,14 @@ const parameters = z.object({
   }),
   unsafeSsl: UNSAFE_SSL,
   timeout: parameter(duration.optional(), { from: METADATA, description: 'How long a request may take.' }),
+  awsRegion: parameter(text.optional(), {
+    from: ['metadata', 'authentication'],
+    description: 'Not supported: requests are not signed for a cloud.',
+  }),
+  identityOwner: parameter(text.optional(), {
+    from: METADATA,
+    description: 'Taken without effect: it says who signs.',
+  }),
   ...HTTP_AUTHENTICATION,
 });
 
@@ -70,6 +78,7 @@ export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOpti
     parameters,
     plan(request) {
       const given = parametersOf(parameters, request);
+      if (given.awsRegion !== undefined) throw new Error('parameter "awsRegion" is not supported');
       const read = parseSourceUrl(given.serverAddress);
       if (typeof read === 'string') throw new Error(`parameter "serverAddress" ${read}`);
       const target = neededTarget(

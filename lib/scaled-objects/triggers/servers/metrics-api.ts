@@ -5,7 +5,6 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from '../../parameters/http-authentication.ts';
 import {
-  AUTHENTICATION,
   boolean,
   duration,
   float,
@@ -19,6 +18,15 @@ import { parametersOf } from '../../parameters/parameters-of.ts';
 import type { HttpTriggerOptions } from '../databases/prometheus.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from './located-value.ts';
+import {
+  AGGREGATIONS,
+  aggregated,
+  askEach,
+  endpointUrls,
+  type ListEndpoints,
+  type ServiceName,
+  serviceIn,
+} from './service-endpoints.ts';
 
 const parameters = z.object({
   url: parameter(text, { from: METADATA, description: 'What is asked for, by GET.' }),
@@ -42,11 +50,21 @@ const parameters = z.object({
   timeout: parameter(duration.optional(), { from: METADATA, description: 'How long a request may take.' }),
   aggregateFromKubeServiceEndpoints: parameter(boolean.default(false), {
     from: METADATA,
-    description: 'Not supported: whether all endpoints of a Service are asked.',
+    description:
+      'Whether all endpoints that are ready of the Service are asked that the host of the URL names; what they tell is aggregated.',
     default: 'false',
   }),
+  aggregationType: parameter(oneOf(...AGGREGATIONS).default('average'), {
+    from: METADATA,
+    description: `What several endpoints come to: ${AGGREGATIONS.join(', ')}.`,
+    default: 'average',
+  }),
   ...HTTP_AUTHENTICATION,
-  apiKey: parameter(text.optional(), { from: AUTHENTICATION, description: 'The key of apiKey.' }),
+  apiKey: parameter(text.optional(), {
+    from: ['metadata', 'authentication'],
+    isSecret: true,
+    description: 'The key of apiKey; in the metadata everybody reads it who sees the object.',
+  }),
   method: parameter(oneOf('header', 'query').default('header'), {
     from: ['metadata', 'authentication'],
     description: 'Where the key goes: header or query.',
@@ -58,8 +76,13 @@ const parameters = z.object({
   }),
 });
 
+/** What the trigger works with. */
+export interface MetricsApiOptions extends Omit<HttpTriggerOptions, 'clock'> {
+  readonly listEndpoints: ListEndpoints;
+}
+
 /** A number in the response of any HTTP server. */
-export function metricsApiTrigger({ clients, timeoutMs }: Omit<HttpTriggerOptions, 'clock'>): Trigger {
+export function metricsApiTrigger({ clients, timeoutMs, listEndpoints }: MetricsApiOptions): Trigger {
   return {
     types: ['metrics-api'],
     description: 'A number in the response of an HTTP server.',
@@ -68,8 +91,6 @@ export function metricsApiTrigger({ clients, timeoutMs }: Omit<HttpTriggerOption
       const given = parametersOf(parameters, request);
       const read = parseSourceUrl(given.url);
       if (typeof read === 'string') throw new Error(`parameter "url" ${read}`);
-      if (given.aggregateFromKubeServiceEndpoints)
-        throw new Error('parameter "aggregateFromKubeServiceEndpoints" value "true" is not supported');
       const target = neededTarget(given.targetValue, request, 'no targetValue given in metadata');
       const { credentials, headers, modes } = httpIdentity(given, given.unsafeSsl);
       const url = new URL(read.url);
@@ -84,6 +105,9 @@ export function metricsApiTrigger({ clients, timeoutMs }: Omit<HttpTriggerOption
         location: given.valueLocation,
         format: given.format,
         timeoutMs: given.timeout ?? timeoutMs,
+        fleet: given.aggregateFromKubeServiceEndpoints
+          ? { service: serviceIn(url), how: given.aggregationType, listEndpoints }
+          : undefined,
       });
       const name = `metric-api-${given.valueLocation}`;
       return oneMetric({ name, query, target, judge: above(given.activationTargetValue) });
@@ -105,25 +129,49 @@ interface LocatedValueOptions {
   readonly location: string;
   readonly format: ValueFormat;
   readonly timeoutMs: number;
+  /** Where several are asked; `undefined` for the URL itself. */
+  readonly fleet:
+    | {
+        readonly service: ServiceName;
+        readonly how: (typeof AGGREGATIONS)[number];
+        readonly listEndpoints: ListEndpoints;
+      }
+    | undefined;
 }
 
 function locatedValueQuery(options: LocatedValueOptions): Query {
-  const { url, shown, http, headers, location, format, timeoutMs } = options;
+  const { url, shown, http, headers, location, format, timeoutMs, fleet } = options;
   const identity = digestOf([url.href, headers, timeoutMs]); // keys are in either, and any header may say whose numbers these are
+  const among = fleet && [fleet.service, fleet.how];
   return {
-    key: JSON.stringify(['metrics-api', shown.href, http.credentialName, identity, location, format]),
+    key: JSON.stringify([
+      ...['metrics-api', shown.href, http.credentialName, identity, location, format],
+      ...(among ?? []),
+    ]),
     description: `${location.slice(0, 200)} at ${shown.host}${shown.pathname}`,
-    async ask(signal) {
-      const accepted = { accept: '*/*', ...headers };
-      const { statusCode, body } = await http.exchange({ url, headers: accepted, timeoutMs }, signal);
-      if (statusCode !== 200)
-        throw new Error(`error requesting metrics endpoint: ${shown.pathname}: api returned ${statusCode}`);
-      try {
-        return [{ value: readLocatedValue(body, { location, format }), labels: {} }];
-      } catch (cause) {
-        const reason = cause instanceof Error ? cause.message : String(cause);
-        throw new Error(`error requesting metrics endpoint: ${reason}`, { cause });
-      }
+    async ask(signal, note = () => {}) {
+      if (!fleet) return [{ value: await askOne(url, options, signal), labels: {} }];
+      const endpoints = await fleet.listEndpoints(fleet.service, signal);
+      const ask = (one: URL) => askOne(one, options, signal);
+      const values = await askEach(endpointUrls(url, endpoints), { ask, note }, signal);
+      return [{ value: aggregated(values, fleet.how), labels: {} }];
     },
   };
+}
+
+async function askOne(
+  url: URL,
+  { shown, http, headers, location, format, timeoutMs }: LocatedValueOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  const accepted = { accept: '*/*', ...headers };
+  const { statusCode, body } = await http.exchange({ url, headers: accepted, timeoutMs }, signal);
+  if (statusCode !== 200)
+    throw new Error(`error requesting metrics endpoint: ${shown.pathname}: api returned ${statusCode}`);
+  try {
+    return readLocatedValue(body, { location, format });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`error requesting metrics endpoint: ${reason}`, { cause });
+  }
 }

@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import { factsOf } from '#lib/scaled-objects/parameters/parameter.ts';
+import { parametersOf } from '#lib/scaled-objects/parameters/parameters-of.ts';
+import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
+import { everyTrigger } from '#spec/support/every-trigger.ts';
+import { TRIGGER_PARAMETERS } from '#spec/support/trigger-parameters.ts';
+
+/** Of each kind, what can be read, in two forms, and what cannot. */
+const VALUES: Readonly<
+  Record<string, { readonly good: readonly string[]; readonly bad: readonly string[] }>
+> = {
+  text: { good: ['a', 'b'], bad: ['x'.repeat(65_537)] },
+  number: { good: ['1.5', ' -2e3 '], bad: ['a', '1e', '0x1', 'NaN', 'Infinity', '1,5', '1 2'] },
+  integer: { good: ['7', ' +8 '], bad: ['1.5', '1e3', '9007199254740993', '٣', 'seven'] },
+  boolean: { good: ['true', 'F'], bad: ['yes', '2', 'maybe'] },
+  duration: { good: ['30s', '1500'], bad: ['-1s', 'soon', '1.5', '5 s'] },
+  pairs: { good: ['a=b', 'a=b,c=d=e'], bad: ['a', '=b', 'a=b,c'] },
+};
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  format: ['json', 'prometheus', 'xml', 'yaml'],
+  method: ['header', 'query'],
+  aggregationType: ['average', 'sum', 'max', 'min'],
+  identityOwner: ['pod', 'operator'],
+  influxVersion: ['2', '3'],
+  mode: [
+    ...['QueueLength', 'MessageRate', 'DeliverGetRate'],
+    ...['PublishedToDeliveredRatio', 'ExpectedQueueConsumptionTime'],
+  ],
+  operation: ['sum', 'avg', 'max'],
+  protocol: ['auto', 'amqp', 'http'],
+  tls: ['enable', 'disable'],
+};
+const PLACES = { M: 'metadata', A: 'authentication', E: 'environment' } as const;
+const TOLD = { M: 'triggerMetadata', A: 'authParams', E: 'resolvedEnv' } as const;
+type Letter = keyof typeof PLACES;
+
+interface Sources {
+  metadata: Record<string, string>;
+  authentication: Record<string, string>;
+  environment: Record<string, string>;
+}
+
+const triggers = everyTrigger();
+
+describe('parametersOf, of every trigger', () => {
+  it('knows the types of the table, and no others', () => {
+    expect(triggers.map(({ types }) => types.join(', '))).to.deep.equal(Object.keys(TRIGGER_PARAMETERS));
+  });
+
+  for (const trigger of triggers) {
+    const rows = TRIGGER_PARAMETERS[trigger.types.join(', ')] ?? [];
+    const read = (sources: Sources) => parametersOf(trigger.parameters, sources) as Record<string, unknown>;
+
+    describe(trigger.types.join(', '), () => {
+      it('takes the parameters of the table, and no others', () => {
+        const names = Object.entries(trigger.parameters.shape).map(([name, type]) =>
+          [name, ...(factsOf(type).aliases ?? [])].join('|'),
+        );
+        expect(names).to.deep.equal(rows.map((row) => row.split(' ')[0]));
+      });
+
+      for (const row of rows) {
+        const [names = '', places = '', kind = '', fallback = ''] = row.split(' ');
+        const [name = '', ...aliases] = names.split('|');
+        const letters = [...places] as Letter[];
+        const { good, bad } =
+          kind === 'word'
+            ? { good: WORDS[name] ?? [], bad: ['other', ''.padEnd(3, '-')] }
+            : (VALUES[kind] ?? none());
+        const [first = '', second = ''] = good;
+        const expected = parametersIn(trigger, name);
+
+        it(`looks for ${name} in its places, in their order, under each of its names`, () => {
+          for (const key of [name, ...aliases]) {
+            for (const [index, letter] of letters.entries()) {
+              const sources = others(name, rows);
+              put(sources, letter, key, first);
+              for (const later of letters.slice(index + 1)) put(sources, later, key, second);
+              for (const earlier of letters.slice(0, index)) put(sources, earlier, key, '  ');
+              expect(read(sources)[name], `${key} in ${letter}`).to.deep.equal(expected(first));
+            }
+          }
+          for (const letter of (['M', 'A', 'E'] as const).filter((one) => !letters.includes(one))) {
+            const sources = others(name, rows);
+            put(sources, letter, name, first);
+            if (fallback === 'needed')
+              expect(() => read(sources)).to.throw(`missing required parameter "${name}"`);
+            else
+              expect(read(sources)[name], letter).to.deep.equal(
+                fallback === '-' ? undefined : expected(fallback),
+              );
+          }
+        });
+
+        it(`says what is wrong with ${name}, and nothing of a value that was hidden`, () => {
+          for (const letter of letters) {
+            for (const value of bad) {
+              const sources = others(name, rows);
+              put(sources, letter, name, value);
+              const shown = letter === 'M' ? value.slice(0, 100) : '…';
+              const rule = kind === 'word' ? `must be one of [${good.join(' ')}]` : '';
+              const text =
+                kind === 'word'
+                  ? `parameter "${name}" value "${shown}" `
+                  : `unable to set param "${name}" value "${shown}": `;
+              expect(() => read(sources), `${value.slice(0, 20)} in ${letter}`).to.throw(text + rule);
+            }
+          }
+          if (fallback !== 'needed') return;
+          const places = letters.map((letter) => TOLD[letter]).join(' ');
+          expect(() => read(others(name, rows))).to.throw(
+            `missing required parameter "${name}" in [${places}]`,
+          );
+        });
+      }
+    });
+  }
+});
+
+/** What a text is read as. */
+function parametersIn(trigger: Trigger, name: string): (text: string) => unknown {
+  const type = trigger.parameters.shape[name];
+  return (text) => type?.parse(text);
+}
+
+/** All that is needed but one parameter. */
+function others(name: string, rows: readonly string[]): Sources {
+  const sources: Sources = { metadata: {}, authentication: {}, environment: {} };
+  for (const row of rows) {
+    const [names = '', places = '', kind = '', fallback] = row.split(' ');
+    const key = names.split('|')[0] ?? '';
+    if (fallback !== 'needed' || key === name) continue;
+    put(sources, places[0] as Letter, key, (kind === 'word' ? WORDS[key] : VALUES[kind]?.good)?.[0] ?? '');
+  }
+  return sources;
+}
+
+function put(sources: Sources, letter: Letter, key: string, value: string): void {
+  if (letter === 'E') {
+    sources.metadata[`${key}FromEnv`] = `VARIABLE_${key}`;
+    sources.environment[`VARIABLE_${key}`] = value;
+  } else sources[PLACES[letter]][key] = value;
+}
+
+function none(): never {
+  throw new Error('the table has a kind that there is not');
+}

@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { expect } from 'chai';
+import { metricsApiTrigger } from '#lib/scaled-objects/triggers/servers/metrics-api.ts';
+import type { ServiceEndpoints } from '#lib/scaled-objects/triggers/servers/service-endpoints.ts';
+import type { TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { planned } from '#spec/support/planned-trigger.ts';
+import { triggerClients } from '#spec/support/trigger-clients.ts';
+
+const JSON_BODY = '{"a":{"b":[{"n":3},{"n":"1500m"}],"bad":"x"},"queues":[{"name":"q","depth":7}]}';
+const EXPOSITION = '# TYPE depth gauge\ndepth{queue="a"} 4\ndepth{queue="b",x="}"} 5 1700000000000\n';
+
+describe('metricsApiTrigger', () => {
+  const clients = triggerClients();
+  let endpoints: readonly ServiceEndpoints[] = [];
+  let asked: unknown;
+  const trigger = metricsApiTrigger({
+    ...{ clients, timeoutMs: 5000 },
+    listEndpoints: async (service) => {
+      asked = service;
+      return endpoints;
+    },
+  });
+  const ask = async (metadata: Record<string, string>, more: Partial<TriggerRequest> = {}) => {
+    const request = { metadata: { valueLocation: 'a', targetValue: '5', ...metadata }, ...more };
+    return await (await planned(trigger, request)).ask();
+  };
+
+  after(() => clients[Symbol.asyncDispose]());
+
+  it('reads the number at a place in JSON, YAML and an exposition', async () => {
+    let body = JSON_BODY;
+    await using server = await LoopbackServer.start((_, response) => void response.end(body));
+    const url = server.url.href;
+    const at = async (valueLocation: string, format = 'json') =>
+      (await ask({ url, valueLocation, format })).value;
+    expect(await at('a.b.0.n')).to.equal(3);
+    expect(await at('a.b.1.n')).to.equal(1.5);
+    expect(await at('a.b.#')).to.equal(2);
+    expect(await at('queues.#(name=="q").depth')).to.equal(7);
+    body = 'a:\n  b: 2Ki\n';
+    expect(await at('a.b', 'yaml')).to.equal(2048);
+    body = EXPOSITION;
+    expect(await at('depth{queue="b"}', 'prometheus')).to.equal(5);
+    expect(await at('depth', 'prometheus')).to.equal(4);
+  });
+
+  it('is active above the activation value, and not at it', async () => {
+    await using server = await LoopbackServer.start((_, response) => void response.end('{"a":4}'));
+    const isActive = async (activationTargetValue: string) =>
+      (await ask({ url: server.url.href, activationTargetValue })).isActive;
+    expect(await isActive('3.9')).to.equal(true);
+    expect(await isActive('4')).to.equal(false);
+  });
+
+  it('says why a response is none', async () => {
+    let [status, body] = [200, JSON_BODY];
+    await using server = await LoopbackServer.start(
+      (_, response) => void response.writeHead(status).end(body),
+    );
+    const of = (valueLocation: string, format = 'json') =>
+      errorOf(ask({ url: `${server.url.href}path?x=1`, valueLocation, format }));
+    const prefix = 'error requesting metrics endpoint: ';
+    expect(await of('a.bad')).to.equal(
+      `${prefix}valueLocation "a.bad" points to a string that is not parseable as a Quantity`,
+    );
+    expect(await of('a')).to.equal(
+      `${prefix}valueLocation "a" must point to a numeric value or a string parseable as a Quantity, got object`,
+    );
+    expect(await of('none')).to.equal(`${prefix}value none not found`);
+    expect(await of('none', 'prometheus')).to.equal(`${prefix}metric 'none' not found`);
+    expect(await of('a', 'xml')).to.match(/format xml is not supported: ask for json, yaml or prometheus/);
+    [status, body] = [201, JSON_BODY];
+    expect(await of('a.b.0.n')).to.equal(`${prefix}/path: api returned 201`);
+    expect(await errorOf(ask({ url: 'ftp://a' }))).to.match(/parameter "url" must be a URL/);
+    expect(await errorOf(ask({ url: server.url.href, targetValue: '0' }))).to.equal(
+      'no targetValue given in metadata',
+    );
+  });
+
+  it('says who asks by each of the modes', async () => {
+    await using server = await LoopbackServer.start((_, response) => void response.end('{"a":1}'));
+    const url = server.url.href;
+    const seen = async (metadata: Record<string, string>, authentication: Record<string, string>) => {
+      await ask({ url, ...metadata }, { authentication });
+      return server.requests.at(-1);
+    };
+    const key = { apiKey: 'a-key' };
+    expect((await seen({ authMode: 'apiKey' }, key))?.headers['x-api-key']).to.equal('a-key');
+    expect((await seen({ authModes: 'apiKey', keyParamName: 'X-Other' }, key))?.headers['x-other']).to.equal(
+      'a-key',
+    );
+    expect((await seen({ authModes: 'apiKey', method: 'query' }, key))?.url.search).to.equal(
+      '?api_key=a-key',
+    );
+    const login = { username: 'user', password: 'pass' };
+    expect((await seen({ authModes: 'basic' }, login))?.headers.authorization).to.equal('Basic dXNlcjpwYXNz');
+    expect((await seen({ authModes: 'bearer' }, { token: 't' }))?.headers.authorization).to.equal('Bearer t');
+    const custom = { customAuthHeader: 'X-Tenant', customAuthValue: 'me' };
+    expect((await seen({ authModes: 'custom' }, custom))?.headers['x-tenant']).to.equal('me');
+    const refused = (authModes: string) => errorOf(ask({ url, authModes }, { authentication: {} }));
+    expect(await refused('oauth')).to.equal('parameter "authModes" value "oauth" is not supported');
+    expect(await refused('basic,bearer')).to.match(/must contain only one of \[bearer basic\]/);
+    expect(await refused('magic')).to.match(/must be one of \[apiKey basic tls bearer custom\]/);
+    expect(await refused('bearer')).to.match(/missing required parameter "bearerToken" in \[authParams\]/);
+  });
+
+  it('aggregates what the endpoints of a Service tell that are ready and respond', async () => {
+    const values: Record<string, number | undefined> = {
+      '127.0.0.1': 2,
+      '127.0.0.2': 6,
+      '127.0.0.3': undefined,
+    };
+    await using stack = new AsyncDisposableStack();
+    let port = 0;
+    const paths: string[] = [];
+    for (const [address, value] of Object.entries(values)) {
+      const server: Server = createServer((request, response) => {
+        paths.push(request.url ?? '');
+        response.writeHead(value === undefined ? 500 : 200).end(`{"a":${value ?? 0}}`);
+      });
+      await once(server.listen(port, address), 'listening');
+      const bound = server.address();
+      port = typeof bound === 'object' && bound ? bound.port : 0;
+      stack.defer(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+    }
+    const addresses = Object.keys(values);
+    endpoints = [
+      { addresses, ports: [port] },
+      { addresses: ['127.0.0.1'], ports: [port] }, // once more
+    ];
+    const url = `http://shop.orders.svc:${port}/depth?x=1`;
+    const aggregate = async (more: Record<string, string> = {}) =>
+      await ask({ url, aggregateFromKubeServiceEndpoints: 'true', ...more });
+    expect((await aggregate()).value).to.equal(4);
+    expect(asked).to.deep.equal({ service: 'shop', namespace: 'orders' });
+    expect(new Set(paths)).to.deep.equal(new Set(['/depth']));
+    for (const [aggregationType, value] of [
+      ['sum', 8],
+      ['max', 6],
+      ['min', 2],
+      ['average', 4],
+    ] as const)
+      expect((await aggregate({ aggregationType })).value).to.equal(value);
+    expect(await errorOf(aggregate({ aggregationType: 'median' }))).to.match(/must be one of/);
+    endpoints = [{ addresses: ['127.0.0.3'], ports: [port] }];
+    expect(await errorOf(aggregate())).to.match(/api returned 500/);
+    endpoints = [];
+    expect(await errorOf(aggregate())).to.equal('the service has no endpoint that is ready');
+    expect(await errorOf(aggregate({ url: 'http://127.0.0.1/' }))).to.match(/must have SERVICE.NAMESPACE/);
+  });
+});
