@@ -1,5 +1,6 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
+import type { Parameter } from '#lib/apiserver/objects/parameter.ts';
 import type { Schemas } from '#lib/apiserver/objects/schema.ts';
 import type { SelectedBlock, Selection } from '#lib/apiserver/objects/selection.ts';
 import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
@@ -29,8 +30,23 @@ export interface ApiVersion {
    * @param segments of the path behind group and version
    */
   readonly route?: (segments: readonly string[]) => RoutedDocument | undefined;
-  /** The schemas that its resources name, and those that these refer to; what all of Kubernetes has is known. */
+  /** Those paths, as descriptions of the API have them. */
+  readonly described?: readonly DescribedPath[];
+  /** The schemas that its resources and described paths name, and those that these refer to; what all of Kubernetes has is known. */
   readonly schemas?: Schemas;
+}
+
+/** Paths with something in braces that {@link ApiVersion.route} leads to. */
+export interface DescribedPath {
+  /** Behind group and version: `namespaces/{namespace}/{resource}`. */
+  readonly path: string;
+  /** Of the operation, before and behind group and version: `list` and `ExternalMetricValue`. */
+  readonly id: readonly [verb: string, name: string];
+  readonly description: string;
+  /** The name of the schema of what is got. */
+  readonly schema: string;
+  /** Of the path, and those of the query beside what any list has; each object the same wherever it is the same parameter. */
+  readonly parameters: readonly Parameter[];
 }
 
 /** What can be got at a path of a group. */

@@ -50,8 +50,10 @@ describe("the autoscaler, with the arguments of kube-metrics-adapter's Deploymen
     const [item] = JSON.parse(served).items;
     expect(item).to.deep.include({ metricName: 'load', value: '1k' });
     for (const version of ['custom.metrics.k8s.io/v1beta1', 'external.metrics.k8s.io/v1beta1']) {
-      const { paths } = JSON.parse(await get(`/openapi/v3/apis/${version}`));
-      expect(Object.keys(paths)).to.deep.equal([`/apis/${version}/`]); // docs/metrics.md says so
+      const { paths, components } = JSON.parse(await get(`/openapi/v3/apis/${version}`));
+      expect(Object.keys(paths)[0]).to.equal(`/apis/${version}/`);
+      expect(Object.keys(paths)[1]).to.include(`/apis/${version}/namespaces/{namespace}/`);
+      expect(Object.keys(components.schemas).at(-1)).to.match(/MetricValueList$/);
     }
     expect(await get('/metrics')).to.match(/^kube_metrics_adapter_collections_success [1-9]/m);
   });

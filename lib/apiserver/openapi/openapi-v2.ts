@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import type { Parameter } from '#lib/apiserver/objects/parameter.ts';
 import { SCHEMAS_PATH } from '#lib/apiserver/objects/schema.ts';
 import type { ApiDocument } from './api-documents.ts';
 import type { ApiInfo } from './openapi-v3.ts';
 import type { Operation } from './operations.ts';
-import type { Parameter } from './parameters.ts';
 import { referredSchemas } from './referred-schemas.ts';
 
 /** All documents as the one that OpenAPI 2 has. */

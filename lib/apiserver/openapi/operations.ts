@@ -1,9 +1,16 @@
-import type { ApiGroup, ApiVersion, ObjectResource, ServedResource } from '#lib/apiserver/api-group.ts';
+import type {
+  ApiGroup,
+  ApiVersion,
+  DescribedPath,
+  ObjectResource,
+  ServedResource,
+} from '#lib/apiserver/api-group.ts';
 import { DISCOVERY_SCHEMA } from '#lib/apiserver/discovery/discovery-types.ts';
 import { VERSION_SCHEMA } from '#lib/apiserver/discovery/version-info.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
-import { LIST_PARAMETERS, NAMESPACE, objectName, type Parameter, PRETTY } from './parameters.ts';
+import type { Parameter } from '#lib/apiserver/objects/parameter.ts';
+import { LIST_PARAMETERS, NAMESPACE, objectName, PRETTY } from './parameters.ts';
 
 /** What can be got at a path, in no version of OpenAPI yet. All of it is got by GET. */
 export interface Operation {
@@ -70,7 +77,28 @@ export function versionOperations(group: ApiGroup, version: ApiVersion): readonl
     description: 'List the resources of the version.',
     schema: DISCOVERY_SCHEMA.resourceList,
   });
-  return [list, ...version.resources().flatMap((resource) => resourceOperations(resource, scope))];
+  return [
+    list,
+    ...version.resources().flatMap((resource) => resourceOperations(resource, scope)),
+    ...(version.described ?? []).map((described) => pathOperation(described, scope)),
+  ];
+}
+
+function pathOperation(
+  { path, id: [verb, name], description, schema, parameters }: DescribedPath,
+  scope: Scope,
+): Operation {
+  return {
+    path: `${rootOf(scope)}/${path}`,
+    id: `${verb}${prefixOf(scope)}${name}`,
+    tag: `${idOf(scope.group)}_${scope.version}`,
+    description,
+    consumes: ['*/*'],
+    produces: LIST_TYPES,
+    schema,
+    parameters: sorted([...LIST_PARAMETERS, PRETTY, ...parameters]),
+    extensions: {},
+  };
 }
 
 interface Scope {

@@ -5,6 +5,8 @@ import type { CustomMetricsProvider, DiscoveredMetric } from '#lib/collection/me
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import { noSuchMetric } from './metric-not-found.ts';
+import { customMetricPaths } from './metric-paths.ts';
+import { customSchemas } from './metric-schemas.ts';
 import { metricValueList } from './metric-value-list.ts';
 import { ofSameArray } from './of-same-array.ts';
 import { structuredSelector } from './structured-selector.ts';
@@ -22,6 +24,8 @@ export function customMetricsGroup(provider: CustomMetricsProvider): ApiGroup {
       const path = pathOf(segments);
       return path && routed(path, { provider, version });
     },
+    described: customMetricPaths(version),
+    schemas: customSchemas(version),
   });
   return { name: GROUP, versions: [versionOf('v1beta2'), versionOf('v1beta1')] };
 }

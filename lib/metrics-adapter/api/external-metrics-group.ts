@@ -6,6 +6,8 @@ import { documentOf, field, MessageType } from '#lib/apiserver/objects/message-t
 import { manyOf, orNull, TEXT, TEXTS } from '#lib/apiserver/objects/value-types.ts';
 import type { ExternalMetricsProvider, ExternalValue } from '#lib/collection/metrics-provider.ts';
 import { noSuchMetric } from './metric-not-found.ts';
+import { EXTERNAL_METRIC_PATHS } from './metric-paths.ts';
+import { EXTERNAL_SCHEMAS } from './metric-schemas.ts';
 import { ofSameArray } from './of-same-array.ts';
 import { VALUE_FIELDS } from './value-fields.ts';
 
@@ -22,6 +24,8 @@ export function externalMetricsGroup(provider: ExternalMetricsProvider): ApiGrou
       {
         version: VERSION,
         resources: () => resourcesOf(provider.metrics()),
+        described: EXTERNAL_METRIC_PATHS,
+        schemas: EXTERNAL_SCHEMAS,
         route: (segments) => {
           const [namespaces, namespace, metric, ...rest] = segments;
           if (namespaces !== 'namespaces' || namespace === undefined || !metric || rest.length > 0)
