@@ -47,10 +47,12 @@ export class KubeletConnection {
   readonly #socket: net.Socket;
   readonly #client: Client;
   readonly #options: KubeletConnectionOptions;
+  readonly #bounded = new Set<Bounded>();
 
   constructor(socket: net.Socket, options: KubeletConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
+    socket.on('readable', () => this.#look());
     let isNew = true;
     this.#client = new Client(ORIGIN, {
       connect: (_, callback) => {
@@ -88,10 +90,7 @@ export class KubeletConnection {
     if (authorization !== undefined) headers.push('authorization', authorization);
     const response = new KubeletResponse({ read, pause, maxBytes, memory });
     using _aborted = onAbort(signal, () => response.fail(signal.reason));
-    using _bounded = this.#boundOverhead(response, () => {
-      response.fail(new ExcessiveResponse('bytes', 'the response takes far more to send than it is long'));
-      this.close();
-    });
+    using _bounded = this.#boundOverhead(response);
     this.#client.dispatch({ method: 'GET', path, headers }, response);
     return await response.result;
   }
@@ -101,14 +100,26 @@ export class KubeletConnection {
   }
 
   /** Counts what the parser passes over, too: lines and chunks without end would keep us busy for as long as a request may take. */
-  #boundOverhead(response: { readonly receivedBytes: number }, onExcess: () => void): Disposable {
-    const socket = this.#socket;
-    const startBytes = socket.bytesRead;
-    const look = () => {
-      const { receivedBytes } = response;
-      if (socket.bytesRead - startBytes - receivedBytes > mostOverheadBytes(receivedBytes)) onExcess();
-    };
-    socket.on('readable', look);
-    return { [Symbol.dispose]: () => void socket.off('readable', look) };
+  #boundOverhead(response: Pick<KubeletResponse<unknown>, 'receivedBytes' | 'fail'>): Disposable {
+    const bounded = { response, startBytes: this.#socket.bytesRead };
+    this.#bounded.add(bounded);
+    return { [Symbol.dispose]: () => void this.#bounded.delete(bounded) };
   }
+
+  /** One listener for all requests: adding and removing one for each costs more than all that it does. */
+  #look(): void {
+    for (const { response, startBytes } of this.#bounded) {
+      const { receivedBytes } = response;
+      const overheadBytes = this.#socket.bytesRead - startBytes - receivedBytes;
+      if (overheadBytes <= mostOverheadBytes(receivedBytes)) continue;
+      response.fail(new ExcessiveResponse('bytes', 'the response takes far more to send than it is long'));
+      this.close();
+    }
+  }
+}
+
+/** A response that comes in, and how much had been read off the socket before it was asked for. */
+interface Bounded {
+  readonly response: Pick<KubeletResponse<unknown>, 'receivedBytes' | 'fail'>;
+  readonly startBytes: number;
 }
