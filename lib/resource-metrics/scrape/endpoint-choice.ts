@@ -54,6 +54,7 @@ export class EndpointChoice {
   /** Drops what is known of nodes that are gone. */
   retain(isLive: (nodeName: string) => boolean): void {
     for (const nodeName of this.#untilMs.keys()) if (!isLive(nodeName)) this.#untilMs.delete(nodeName);
+    for (const { retain } of Object.values(this.#endpoints)) retain?.(isLive);
   }
 
   #endpointOf(nodeName: string): KubeletEndpoint {

@@ -1,6 +1,7 @@
 import type { ExtraResources, MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import type { TimedResponseOrigin } from './decode-options.ts';
 import { nameInterner } from './decode-options.ts';
+import { ExpectedContainers } from './exposition/expected-containers.ts';
 import { decodeExposition } from './exposition/exposition-decoder.ts';
 import { decodeSummary } from './summary/summary-decoder.ts';
 
@@ -9,6 +10,8 @@ export interface KubeletEndpoint {
   readonly path: string;
   /** @param body UTF-8 text */
   readonly decode: (body: Buffer, origin: TimedResponseOrigin) => MetricsBatch;
+  /** Drops what is known of nodes that are gone. */
+  readonly retain?: (isLive: (nodeName: string) => boolean) => void;
 }
 
 /** The endpoints by which kubelets report resources. */
@@ -27,6 +30,7 @@ export interface KubeletEndpoints {
 export function kubeletEndpoints(extras: ExtraResources = new Set()): KubeletEndpoints {
   const query = extras.has('ephemeral-storage') ? '' : '?only_cpu_and_memory=true';
   const options = { extras, names: nameInterner() };
+  const expected = new ExpectedContainers();
   return {
     summary: {
       path: `/stats/summary${query}`,
@@ -34,7 +38,8 @@ export function kubeletEndpoints(extras: ExtraResources = new Set()): KubeletEnd
     },
     resource: {
       path: '/metrics/resource',
-      decode: (body, origin) => decodeExposition(body, origin, options),
+      decode: (body, origin) => decodeExposition(body, origin, { ...options, expected }),
+      retain: (isLive) => expected.retain(isLive),
     },
   };
 }

@@ -4,6 +4,7 @@ import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decode-op
 import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { knownAmount, knownAmountOrZero, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
 import { IgnoredParts } from '#lib/resource-metrics/scrape/response-bounds.ts';
+import type { ExpectedContainers } from './expected-containers.ts';
 import { ExpositionContainers, emptyReport, type ReportDraft } from './exposition-containers.ts';
 import { SampleReader } from './sample-reader.ts';
 
@@ -35,6 +36,12 @@ const SERIES_WITH_SWAP: ReadonlyMap<string, Series> = new Map([
   ['container_swap_usage_bytes', { of: 'container', add: addSwap }],
 ]);
 
+/** How an exposition is decoded. */
+export interface ExpositionOptions extends DecodeOptions {
+  /** Which containers nodes had before; reading takes a third of the time where they still do. */
+  readonly expected?: ExpectedContainers;
+}
+
 /**
  * Reads a kubelet's response to `/metrics/resource`, in Prometheus' text format.
  *
@@ -49,14 +56,14 @@ const SERIES_WITH_SWAP: ReadonlyMap<string, Series> = new Map([
 export function decodeExposition(
   body: Buffer,
   { receivedAtWallMs, nodeName, requestedAtMs, receivedAtMs }: TimedResponseOrigin,
-  { extras = new Set(), names = nameInterner() }: DecodeOptions = {},
+  { extras = new Set(), names = nameInterner(), expected }: ExpositionOptions = {},
 ): MetricsBatch {
   const reader = new SampleReader(isResizable(body) ? Buffer.from(body) : body);
   const draft: ExpositionDraft = {
     known: extras.has('swap') ? SERIES_WITH_SWAP : SERIES,
     unstampedAtMs: receivedAtWallMs,
     node: emptyReport(nodeName),
-    containers: new ExpositionContainers(reader, names),
+    containers: new ExpositionContainers(reader, { names, expected: expected?.of(nodeName) ?? [] }),
     seriesName: '',
     series: undefined,
     hasScrapeError: false,
@@ -67,6 +74,7 @@ export function decodeExposition(
       ignored.note(`a line that is no sample: ${JSON.stringify(reader.excerpt)}`);
   const node = completeNode(draft.node);
   const pods = draft.containers.pods();
+  expected?.note(nodeName, draft.containers.found);
   if (!node && pods.length === 0) throw new Error(describeAbsence(draft, ignored));
   const points = { node, pods, ignored: ignored.held };
   return { nodeName, requestedAtMs, receivedAtMs, stampResolution: 'millisecond', ...points };

@@ -51,9 +51,8 @@ export class SampleReader {
   #start = 0;
   #end = -1;
   #position = 0;
-  /** The name that was read last, and where. */
+  /** The name that was read last. */
   #name = '';
-  #nameStart = 0;
 
   /** @param body UTF-8 text, in memory that does not change its size */
   constructor(body: Buffer) {
@@ -97,28 +96,29 @@ export class SampleReader {
   /** @returns the name of a sample; the very same text where it is that of the sample before, as samples of one name follow one another */
   name(): string | undefined {
     const start = this.#position;
-    if (
-      this.#name !== '' &&
-      this.skip({ start: this.#nameStart, end: this.#nameStart + this.#name.length })
-    ) {
+    if (this.#name !== '' && this.#skipText(this.#name)) {
       if (!isNameCode(this.#code)) return this.#name;
       this.#position = start;
     }
     const name = this.#readName();
     if (name === undefined) return undefined;
-    this.#nameStart = name.start;
     this.#name = this.#body.toString('latin1', name.start, name.end);
     return this.#name;
   }
 
-  /** Passes over the same bytes as there are elsewhere, if they come next. */
-  skip({ start, end }: Span): boolean {
-    const body = this.#body;
-    const ahead = this.#position - start;
-    if (end + ahead > this.#end) return false;
-    for (let place = start; place < end; place++) if (body[place] !== body[place + ahead]) return false;
-    this.#position = end + ahead;
-    return true;
+  /** Passes over the labels by which kubelets name a container, if they come next: names that need no escapes. */
+  skipNames(container: string, pod: { readonly namespace: string; readonly name: string }): boolean {
+    const start = this.#position;
+    const isAhead =
+      this.#skipText('{container="') &&
+      this.#skipText(container) &&
+      this.#skipText('",namespace="') &&
+      this.#skipText(pod.namespace) &&
+      this.#skipText('",pod="') &&
+      this.#skipText(pod.name) &&
+      this.#skipText('"}');
+    if (!isAhead) this.#position = start;
+    return isAhead;
   }
 
   /**
@@ -170,6 +170,14 @@ export class SampleReader {
     this.#skipSpace();
     const isRead = value !== undefined && this.#position === this.#end;
     return isRead && (timestampMs !== undefined || !isStamped) ? { value, timestampMs } : undefined;
+  }
+
+  #skipText(text: string): boolean {
+    const [body, start] = [this.#body, this.#position];
+    for (let index = 0; index < text.length; index++)
+      if (body[start + index] !== text.charCodeAt(index)) return false;
+    this.#position = start + text.length;
+    return true;
   }
 
   #label(onLabel: (name: Span, value: Span) => void): boolean {

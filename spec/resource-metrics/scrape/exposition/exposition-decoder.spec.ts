@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { DecodeOptions } from '#lib/resource-metrics/scrape/decode-options.ts';
+import { ExpectedContainers } from '#lib/resource-metrics/scrape/exposition/expected-containers.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
@@ -297,6 +298,22 @@ describe('decodeExposition', () => {
         plainNode.memoryBytes !== undefined;
       expect(node).to.deep.equal(isKnown ? { ...plainNode, cpuUsageNanocores: undefined } : undefined);
     }
+
+    it('reads the same whichever containers the node had before', () => {
+      const lines = fc.array(line, { maxLength: 12 });
+      fc.assert(
+        fc.property(fc.array(lines, { minLength: 2, maxLength: 4 }), (expositions) => {
+          const expected = new ExpectedContainers();
+          for (const all of expositions) {
+            const body = Buffer.from([...all, ...NODE].join('\n'));
+            expect(decodeExposition(body, ORIGIN, { expected })).to.deep.equal(
+              decodeExposition(body, ORIGIN),
+            );
+          }
+        }),
+        { numRuns: 1000 },
+      );
+    });
 
     it('reads the same out of any lines', () => {
       const lines = fc.array(line, { maxLength: 12 });

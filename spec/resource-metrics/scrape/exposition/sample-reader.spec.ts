@@ -124,13 +124,23 @@ describe('SampleReader', () => {
     }
   });
 
-  it('passes over labels that are known, and over nothing else', () => {
-    const reader = new SampleReader(Buffer.from('a{b="c"} 1\na{b="d"} 2\na{b="c"} 3 4\na{b="c"'));
-    const known = { start: 1, end: 8 };
-    const skips = () => reader.nextLine() && reader.name() === 'a' && reader.skip(known);
-    expect([skips(), skips(), skips()]).to.deep.equal([true, false, true]);
-    expect(reader.rest()).to.deep.equal({ value: 3, timestampMs: 4 });
-    expect(skips()).to.equal(false);
+  it("passes over a container's names, and over nothing else", () => {
+    const names = (text: string) => {
+      const reader = new SampleReader(Buffer.from(`a${text}`));
+      reader.nextLine();
+      reader.name();
+      const isSkipped = reader.skipNames('c', { namespace: 'n', name: 'p' });
+      return [isSkipped, reader.rest()?.value];
+    };
+    expect(names('{container="c",namespace="n",pod="p"} 1 2')).to.deep.equal([true, 1]);
+    for (const labels of [
+      '{container="c",namespace="n",pod="pp"}',
+      '{container="c",namespace="n",pod="p",}',
+      '{container="",namespace="n",pod="p"}',
+      '{container="c",namespace="n",pod="p',
+      '',
+    ])
+      expect(names(`${labels} 1 2`)[0], labels).to.equal(false);
   });
 
   it('reads on behind a line that breaks off anywhere', () => {
