@@ -58,6 +58,13 @@ export interface ScrapeCycle {
   readonly endsAtMs: number;
 }
 
+/** When a node's scrape is to begin, on our monotonic clock. */
+interface ScrapeStart {
+  readonly node: LiveNode;
+  readonly target: ScrapeTarget;
+  readonly dueMs: number;
+}
+
 const JITTER_PER_NODE_MS = 8;
 
 /** How the starts of a cycle are spread, and how long after the last the first responses are published without the others. */
@@ -97,30 +104,45 @@ export class Scraper {
     this.#publisher = publisher;
     const targets = new Set<string>();
     const spread = new Map<string, number>();
-    const scrapeNode = async (node: LiveNode) => {
+    const ends: Promise<void>[] = [];
+    const starts: ScrapeStart[] = [];
+    const startedAtMs = clock.monotonicMs();
+    for (const node of all) {
       const target = this.#options.targetOf(node);
-      if ('reason' in target) return this.#reportUnreachable(target);
+      if ('reason' in target) {
+        this.#reportUnreachable(target);
+        continue;
+      }
       targets.add(formatAddress(target));
       const fraction = this.#spread.get(node.name) ?? random();
       spread.set(node.name, fraction);
       const underWay = this.#underWay.passOver(node.name);
       if (underWay) {
         if (underWay.isWaiting && underWay.passes > 1) this.#reportNeverAsked(target);
-        await raceAbort(underWay.ended, signal).catch(() => {}); // it goes on into the next cycle, too
-        return;
+        ends.push(raceAbort(underWay.ended, signal).catch(() => {})); // it goes on into the next cycle, too
+        continue;
       }
       const secondDueMs = this.#secondScrapes.dueMs(node.name);
-      if (secondDueMs > endsAtMs - LEAST_SECOND_SCRAPE_MS) return;
-      const waitMs = Math.max(fraction * jitterMs, secondDueMs - clock.monotonicMs());
-      await waitUnlessAborted(clock, waitMs, signal);
-      await this.#underWay.run(node.name, signal, (bounds) => this.#scrapeNode(node, target, bounds));
-    };
-    const scraped = Promise.all(all.map(scrapeNode));
+      if (secondDueMs > endsAtMs - LEAST_SECOND_SCRAPE_MS) continue;
+      starts.push({ node, target, dueMs: Math.max(startedAtMs + fraction * jitterMs, secondDueMs) });
+    }
     this.#spread = spread;
     this.#secondScrapes.retain((name) => spread.has(name));
-    await scraped;
+    await this.#startWhenDue(starts, signal, ends);
+    await Promise.all(ends);
     publisher.flush();
     await client.retain(targets);
+  }
+
+  /** One wait after the other: what waited for each of thousands would be moved to where the collector seldom looks. */
+  async #startWhenDue(starts: ScrapeStart[], signal: AbortSignal, ends: Promise<void>[]): Promise<void> {
+    const { clock } = this.#options;
+    starts.sort((one, other) => one.dueMs - other.dueMs);
+    for (const { node, target, dueMs } of starts) {
+      const waitMs = dueMs - clock.monotonicMs();
+      if (waitMs > 0) await waitUnlessAborted(clock, waitMs, signal);
+      ends.push(this.#underWay.run(node.name, signal, (bounds) => this.#scrapeNode(node, target, bounds)));
+    }
   }
 
   #reportUnreachable({ nodeName, reason }: NoScrapeTarget): void {
