@@ -66,7 +66,7 @@ export async function createPipeline(
     clock,
     resolutionMs,
     stalenessMs: options.metricStalenessMs,
-    livePodUid: (namespace, name) => pods.get(namespace, name)?.uid,
+    livePodUid: (key) => pods.find(key)?.uid,
   });
   const telemetry = new ResourceMetricsTelemetry({
     registry,

@@ -37,7 +37,7 @@ export class Pipeline implements AsyncDisposable {
   constructor(cluster: SocketlessCluster, options: PipelineOptions = DEFAULTS) {
     const { clock, liveNodes, livePods } = cluster;
     const { resolutionMs, stalenessMs, requestTimeoutMs, random, onScraped } = options;
-    const livePodUid = (_: string, name: string) => livePods.get(name)?.uid;
+    const livePodUid = (key: string) => livePods.get(key.slice(key.indexOf('/') + 1))?.uid;
     this.#cluster = cluster;
     this.sink = new MetricsSink({ clock, resolutionMs, stalenessMs, livePodUid });
     const endpoints = new EndpointChoice(options.endpoint ?? 'auto', clock);

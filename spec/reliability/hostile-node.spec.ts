@@ -189,7 +189,7 @@ async function resourcesAfter(lies: readonly (Lie | undefined)[]): Promise<reado
   const pods = new Map(
     ['web-0', 'web-1', 'evil'].map((each) => [`default/${each}`, livePod('default', each)]),
   );
-  const livePodUid = (namespace: string, pod: string) => pods.get(`${namespace}/${pod}`)?.uid;
+  const livePodUid = (key: string) => pods.get(key)?.uid;
   const sink = new MetricsSink({ clock, livePodUid, resolutionMs: RESOLUTION_MS, stalenessMs: 25_000 });
   const hear = (nodeName: string, read: (origin: TimedResponseOrigin) => MetricsBatch) => {
     const [nowMs, receivedAtWallMs] = [clock.monotonicMs(), clock.nowMs()];

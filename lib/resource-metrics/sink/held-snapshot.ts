@@ -44,7 +44,7 @@ export function podUsages(
  * without a UID comes next, and one on another pod last. Where that decides nothing, the later counts, unless it is of the future.
  */
 function likelierOf(a: HeldUsage, b: HeldUsage, { livePodUid, nowMs }: PodArbitration): HeldUsage {
-  const liveUid = livePodUid(a.namespace, a.name);
+  const liveUid = livePodUid(a.key);
   const difference = evidenceOf(b, liveUid) - evidenceOf(a, liveUid);
   if (difference !== 0) return difference > 0 ? b : a;
   const isAhead = a.timestampMs > nowMs;

@@ -16,8 +16,12 @@ import {
   type UsageHistory,
 } from './usage-history.ts';
 
-/** The UID of the pod that lives under a name now; `undefined` where that is not known. */
-export type LivePodUid = (namespace: string, name: string) => string | undefined;
+/**
+ * The UID of the pod that lives under a name now; `undefined` where that is not known.
+ *
+ * @param key `NAMESPACE/NAME`
+ */
+export type LivePodUid = (key: string) => string | undefined;
 
 /** What a record is made with. */
 export interface NodeRecordOptions {
@@ -133,7 +137,7 @@ function nextPods(
   const parts = batch.pods.map((points) => {
     const { containers, incompleteBecause } = points;
     const key = keyOf(points, inOrder?.next().value);
-    const toldUid = points.uid ?? livePodUid(points.namespace, points.name);
+    const toldUid = points.uid ?? livePodUid(key);
     const held = samePod(previous?.pods.get(key), toldUid);
     // Equal texts that are held already are held on: new ones would have to be kept, and the old ones collected.
     const { namespace, name } = held ?? points;

@@ -24,7 +24,7 @@ function setup({
   readonly stalenessMs?: number;
 } = {}): Setup {
   const clock = new ManualClock(at(0));
-  const livePodUid = (namespace: string, name: string) => liveUids[`${namespace}/${name}`];
+  const livePodUid = (key: string) => liveUids[key];
   const sink = new MetricsSink({ clock, livePodUid, resolutionMs: RESOLUTION_MS, stalenessMs });
   const response: Setup['response'] = (...nodes) => {
     const seconds = clock.monotonicMs() / 1000;
