@@ -1,3 +1,4 @@
+import { FittingYoungGeneration } from '#lib/limit-young-generation.ts';
 import { runDoctor } from '#lib/resource-metrics/doctor/doctor.ts';
 import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
 import { type CommandLine, parseOptions } from '#lib/resource-metrics/options.ts';
@@ -13,7 +14,12 @@ export async function runMetricsServer(argv: readonly string[], program: Program
   if (commandLine.kind === 'help') program.print(commandLine.text);
   else if (commandLine.kind === 'version') program.print(`${program.version.gitVersion}\n`);
   else if (commandLine.kind === 'doctor') return (await examine(commandLine, program)) ? 0 : 1;
-  else await serveUntilStopped(commandLine, program, startMetricsServer);
+  else {
+    const young = new FittingYoungGeneration();
+    await serveUntilStopped(commandLine, program, (options, environment) =>
+      startMetricsServer(options, { ...environment, onCycle: (nodes) => young.fit(nodes) }),
+    );
+  }
   return 0;
 }
 

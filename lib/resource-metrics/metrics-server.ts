@@ -7,7 +7,10 @@ import type { MetricsServerOptions } from './options.ts';
 import { resourceMetricsSubsystem } from './resource-metrics-subsystem.ts';
 
 /** What the metrics server needs from outside. */
-export type MetricsServerEnvironment = Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'>;
+export interface MetricsServerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
+  /** Told after each cycle how many nodes there are. */
+  readonly onCycle?: ((nodes: number) => void) | undefined;
+}
 
 /** A running metrics server; disposing it drains the API, then stops scraping. */
 export type MetricsServer = ApiServer;
@@ -21,14 +24,14 @@ export async function startMetricsServer(
   options: MetricsServerOptions,
   environment: MetricsServerEnvironment,
 ): Promise<MetricsServer> {
-  const { access, clock, logger, version } = environment;
+  const { access, clock, logger, version, onCycle } = environment;
   await using starting = new AsyncDisposableStack();
   const registry = new SlicedRegistry();
   addProcessSeries(registry);
   const userAgent = `metrics-server/${version.gitVersion}`;
   const client = starting.use(new ApiClient({ access, clock, userAgent }));
   const subsystem = starting.use(
-    await resourceMetricsSubsystem(options, { access, client, registry, clock, logger }),
+    await resourceMetricsSubsystem(options, { access, client, registry, clock, logger, onCycle }),
   );
   const { address } = starting.use(
     await serveSubsystems([subsystem], options, { ...environment, registry, userAgent }),

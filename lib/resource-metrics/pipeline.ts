@@ -30,6 +30,8 @@ export interface PipelineEnvironment {
   readonly logger: Logger;
   /** Publishes a snapshot, each time there is a new one; by default at once, and nothing else. */
   readonly replaceSnapshot?: (publish: () => void) => void;
+  /** Told after each cycle how many nodes there are. */
+  readonly onCycle?: ((nodes: number) => void) | undefined;
 }
 
 /** Everything that keeps the snapshot current, for those who serve and explain it; disposing it ends all. */
@@ -54,7 +56,15 @@ export interface Pipeline extends AsyncDisposable {
  */
 export async function createPipeline(
   options: MetricsServerOptions,
-  { access, client, registry, clock, logger, replaceSnapshot = (publish) => publish() }: PipelineEnvironment,
+  {
+    access,
+    client,
+    registry,
+    clock,
+    logger,
+    replaceSnapshot = (publish) => publish(),
+    onCycle,
+  }: PipelineEnvironment,
 ): Promise<Pipeline> {
   await using creating = new AsyncDisposableStack();
   const nodes = creating.use(new NodeCache({ client, clock, logger, selector: options.nodeSelector }));
@@ -102,6 +112,7 @@ export async function createPipeline(
       onScrape: (outcome) => failureLog.record(outcome),
       retain: (isLive) => failureLog.retain(isLive),
     },
+    { stage: 'nodes', onCycle: () => onCycle?.(nodes.size) },
     { stage: 'endpoints', retain: (isLive) => endpoints.retain(isLive) },
     {
       stage: 'debug',
