@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requestHttps } from '#spec/support/https-request.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { type ClientCertificate, readAdminAccess } from '../credentials.ts';
 import type { LoadResult } from '../load/generate-load.ts';
@@ -95,6 +96,7 @@ export async function measureScaledObjects(
   });
   const counts = difference(before, await cluster.counts());
   const { residentBytes } = readProcessUsage(pid);
+  await expectValues(`https://127.0.0.1:${port}`, tls);
   onProgress('external metric requests');
   const paths = await cluster.paths();
   let external: LoadResult | undefined;
@@ -137,6 +139,38 @@ function startAutoscaler(
   const env = { ...process.env, MALLOC_ARENA_MAX: '1' }; // as in the image
   const name = 'the autoscaler';
   return new SpawnedProgram(command, [...beginning, 'autoscaler', ...joined, ...own], { name, env });
+}
+
+interface DebugScaledObjects {
+  readonly scaledObjects: readonly {
+    readonly name: string;
+    readonly triggers?: readonly {
+      readonly metrics: readonly {
+        readonly metric: string;
+        readonly state: string;
+        readonly error?: string;
+      }[];
+    }[];
+  }[];
+}
+
+/** @throws where a metric has no value: nothing that is measured then tells anything */
+async function expectValues(origin: string, tls: ClientCertificate): Promise<void> {
+  const { body } = await requestHttps(`${origin}/debug/scaled-objects`, {
+    ...tls,
+    rejectUnauthorized: false,
+  });
+  const { scaledObjects } = JSON.parse(body) as DebugScaledObjects;
+  const missing = scaledObjects.flatMap(({ name, triggers = [] }) =>
+    triggers
+      .flatMap(({ metrics }) => metrics)
+      .filter(({ state }) => state !== 'value')
+      .map(({ metric, state, error = '' }) => `${metric} of ${name} (${state}) ${error}`),
+  );
+  if (missing.length > 0)
+    throw new Error(
+      `Cannot measure ScaledObjects: ${missing.length} metrics have no value, as ${missing[0]}`,
+    );
 }
 
 function job(port: string, tls: ClientCertificate, paths: readonly string[]) {
