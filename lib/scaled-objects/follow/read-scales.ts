@@ -15,8 +15,10 @@ interface Read {
   readAtMs: number;
 }
 
-/** What was read so long ago tells nothing any more. */
+/** What was read so long ago tells nothing any more, where it is read again no less often than an HPA asks. */
 const VALID_MS = 45_000;
+/** The same where it is read more seldom. */
+const VALID_INTERVALS = 3;
 
 /** How many replicas targets are to have that no informer follows, as their scales told last. */
 export class ReadScales implements Disposable {
@@ -37,10 +39,15 @@ export class ReadScales implements Disposable {
     void this.#read(read, target);
   }
 
-  /** How many replicas an owner's target is to have; `undefined` where that is not known, or not any more. */
-  replicas(owner: string, target: ScaleTarget): number | undefined {
+  /**
+   * How many replicas an owner's target is to have; `undefined` where that is not known, or not any more.
+   *
+   * @param intervalMs how often it is read
+   */
+  replicas(owner: string, target: ScaleTarget, intervalMs: number): number | undefined {
     const read = this.#find(owner, target);
-    const isValid = read && this.#options.clock.monotonicMs() - read.readAtMs < VALID_MS;
+    const validForMs = Math.max(VALID_MS, VALID_INTERVALS * intervalMs);
+    const isValid = read && this.#options.clock.monotonicMs() - read.readAtMs < validForMs;
     return isValid ? read.replicas : undefined;
   }
 

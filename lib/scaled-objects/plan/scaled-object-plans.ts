@@ -173,7 +173,7 @@ export class ScaledObjectPlans implements Disposable {
     if (!object || !plan) return [];
     const target = targetOf(object);
     const workload = this.#options.workloads.find(target);
-    const replicas = workload?.replicas ?? this.#scales.replicas(key, target);
+    const replicas = workload?.replicas ?? this.#scales.replicas(key, target, periodsOf(object).pollingMs);
     return servedValues(metricName, {
       object,
       observed: this.observe(key, object, plan),

@@ -38,14 +38,18 @@ describe('ReadScales', function () {
     read.read('default/web', target);
     read.read('default/web', target);
     expect(asked).to.have.lengthOf(1);
-    expect(read.replicas('default/web', target)).to.equal(undefined);
+    expect(read.replicas('default/web', target, 30_000)).to.equal(undefined);
     asked[0]?.({ specReplicas: 3 } as Scale);
     await clock.advance(44_000);
-    expect(read.replicas('default/web', target)).to.equal(3);
-    expect(read.replicas('default/web', { ...target, name: 'other' })).to.equal(undefined);
-    expect(read.replicas('default/other', target)).to.equal(undefined);
-    await clock.advance(1000);
-    expect(read.replicas('default/web', target)).to.equal(undefined);
+    expect(read.replicas('default/web', target, 30_000)).to.equal(3);
+    expect(read.replicas('default/web', { ...target, name: 'other' }, 30_000)).to.equal(undefined);
+    expect(read.replicas('default/other', target, 30_000)).to.equal(undefined);
+    await clock.advance(45_999);
+    expect(read.replicas('default/web', target, 30_000)).to.equal(3);
+    await clock.advance(1);
+    expect(read.replicas('default/web', target, 30_000)).to.equal(undefined);
+    expect(read.replicas('default/web', target, 60_000)).to.equal(3);
+    expect(read.replicas('default/web', target, 1000)).to.equal(undefined);
   });
 
   it('forgets what is told of an owner after that has gone', async () => {
@@ -56,6 +60,6 @@ describe('ReadScales', function () {
     read.forget('default/web');
     resolve({ specReplicas: 3 } as Scale);
     await clock.advance(1);
-    expect(read.replicas('default/web', target)).to.equal(undefined);
+    expect(read.replicas('default/web', target, 30_000)).to.equal(undefined);
   });
 });
