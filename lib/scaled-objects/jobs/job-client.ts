@@ -32,12 +32,19 @@ export class JobClient {
     return await this.#pods.list({ namespace: metadata.namespace, labelSelector, signal });
   }
 
-  /** @param dryRun has it checked, and not made */
+  /**
+   * Makes a Job.
+   *
+   * @param dryRun has it checked, and not made
+   * @returns when that was by the API server's clock, in milliseconds since the Unix epoch; whole seconds, rounded down;
+   * `NaN` where it does not tell
+   */
   async create(
     object: ScaledJob,
     { signal, dryRun = false }: { signal: AbortSignal; dryRun?: boolean },
-  ): Promise<void> {
-    await this.#jobs.create(newJob(object, this.#version) as never, { signal, dryRun });
+  ): Promise<number> {
+    const { metadata } = await this.#jobs.create(newJob(object, this.#version) as never, { signal, dryRun });
+    return Date.parse(metadata.creationTimestamp ?? '');
   }
 
   async delete(

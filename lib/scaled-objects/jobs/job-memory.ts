@@ -5,13 +5,20 @@ import { ActivityLog } from '../values/activity-log.ts';
 export interface JobMemory {
   plan: PlannedObject | undefined;
   authentications: readonly unknown[];
-  /** How often each metric was asked when Jobs were made last: one response makes Jobs once. */
-  asked: ReadonlyMap<string, number>;
+  /** What each source had told, or how it had failed, when Jobs were made last: one response makes Jobs once. */
+  told: ReadonlyMap<string, object>;
+  /** By how much our clock is ahead of the API server's at most, by the last Job that it took. */
+  clockAheadMs: number;
   readonly activity: ActivityLog;
   readonly onAsked: () => void;
   failures: string;
   /** Why it could not be used, as it was told last. */
   refusal: string | undefined;
+}
+
+/** Takes in when a Job was made by the API server's clock, and by ours. */
+export function noteClocks(memory: JobMemory, createdAtMs: number, nowMs: number): void {
+  if (!Number.isNaN(createdAtMs)) memory.clockAheadMs = nowMs - createdAtMs;
 }
 
 /** What a leader remembers of ScaledJobs; it begins with its term. */
@@ -32,7 +39,8 @@ export class JobMemories {
     const fresh = {
       plan: undefined,
       authentications: [],
-      asked: new Map(),
+      told: new Map(),
+      clockAheadMs: 0,
       activity,
       onAsked,
       failures: '',

@@ -5,7 +5,7 @@ import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.t
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 import { pendingJobs, runningJobs, surplusJobs } from './found-jobs.ts';
 import { combineDemands, demandOf, type JobDemand } from './job-demand.ts';
-import type { JobMemory } from './job-memory.ts';
+import { type JobMemory, noteClocks } from './job-memory.ts';
 import { newJobCount } from './new-job-count.ts';
 import type { ScaledJobDependencies } from './scaled-job-controller.ts';
 
@@ -26,7 +26,7 @@ export interface MadeJobs {
   readonly triggersActivity: Readonly<Record<string, { readonly isActive: boolean }>>;
 }
 
-/** A Job that ended so shortly before a queue told its length may have ended after it. */
+/** A Job that ended so shortly before a queue told its length may have ended after it: ends are told in whole seconds. */
 const MARGIN_MS = 2000;
 const HISTORY = 100;
 
@@ -48,13 +48,16 @@ export async function makeJobs(object: ScaledJob, options: MakeJobsOptions): Pro
       ),
     ),
   };
-  const asked = new Map(
-    plannedMetrics(plan).map(({ metricName }) => [metricName, collection.askedCount(key, metricName)]),
+  const responses = new Map(
+    plannedMetrics(plan).flatMap(({ metricName }): [string, object][] => {
+      const response = collection.failure(key, metricName) ?? collection.reading(key, metricName);
+      return response ? [[metricName, response]] : [];
+    }),
   );
-  const isNew = [...asked].some(([name, count]) => count !== memory.asked.get(name));
+  const isNew = [...responses].some(([name, response]) => response !== memory.told.get(name));
   if (isPending || !isNew) return told;
   const all = await jobs.list(object, signal);
-  memory.asked = asked; // from here on Jobs may have been made of it
+  memory.told = responses; // from here on Jobs may have been made of it
   await create(object, { ...options, demand, observed, all });
   const { successfulJobsHistoryLimit: successful = HISTORY, failedJobsHistoryLimit: failed = HISTORY } =
     object.spec;
@@ -83,11 +86,12 @@ interface CreateOptions extends MakeJobsOptions {
 
 async function create(
   object: ScaledJob,
-  { demand, observed, all, jobs, own, signal }: CreateOptions,
+  { demand, observed, all, jobs, memory, clock, own, signal }: CreateOptions,
 ): Promise<void> {
   if (!demand.isActive) return;
   const toldAtMs = Math.min(...observed.flatMap(({ state }) => (state.kind === 'value' ? [state.atMs] : [])));
-  const running = runningJobs(all, toldAtMs - MARGIN_MS);
+  // When Jobs end is told by another clock than ours.
+  const running = runningJobs(all, toldAtMs - memory.clockAheadMs - MARGIN_MS);
   const strategy = object.spec.scalingStrategy ?? {};
   const needsPods = strategy.strategy === 'accurate' || strategy.strategy === 'eager';
   const pods = needsPods && running.length > 0 ? await jobs.pods(object, signal) : [];
@@ -97,7 +101,8 @@ async function create(
   let made = 0;
   for (let index = 0; index < count; index++) {
     try {
-      await jobs.create(object, { signal });
+      const createdAtMs = await jobs.create(object, { signal });
+      noteClocks(memory, createdAtMs, clock.nowMs());
       made++;
     } catch (error) {
       signal.throwIfAborted();

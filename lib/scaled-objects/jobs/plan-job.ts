@@ -1,14 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Collector } from '#lib/collection/collection.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
+import { keepGood } from '../plan/kept-plans.ts';
 import { planTriggers } from '../plan/plan-triggers.ts';
 import type { PushFollowers } from '../plan/push-followers.ts';
 import { tellStarted } from '../plan/tell-started.ts';
 import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
 import { JobCheckFailure } from './check-scaled-job.ts';
-import type { JobMemory } from './job-memory.ts';
+import { type JobMemory, noteClocks } from './job-memory.ts';
 import { rollOut } from './roll-out.ts';
 import type { ScaledJobDependencies } from './scaled-job-controller.ts';
 
@@ -16,6 +18,7 @@ const DEFAULT_POLLING_S = 30;
 /** Credentials may change without telling. */
 export const REREAD_MS = 300_000;
 const VALID_INTERVALS = 3;
+const TOO_MANY = 429;
 
 type PlanOptions = ScaledJobDependencies & { readonly own: ObjectEvents; readonly signal: AbortSignal };
 
@@ -38,18 +41,22 @@ export async function plannedFor(
   const namespace = metadata.namespace ?? '';
   const environment = (containerName = spec.envSourceContainerName ?? '') =>
     containerEnvironment({ spec: spec.jobTargetRef }, containerName, reader.environmentOf(namespace, signal));
-  const triggers = await planTriggers(spec.triggers, {
+  const planned = await planTriggers(spec.triggers, {
     ...{ objectKind: 'ScaledJob', objectName: metadata.name, namespace, hasFormula: false },
     ...{ types, reader, environment, signal },
   });
+  const triggers = memory.plan && isSame && isCurrent ? keepGood(memory.plan.triggers, planned) : planned;
   const broken = triggers.find(({ error }) => error)?.error;
   if (broken) throw failed(broken);
-  await jobs.create(object, { signal, dryRun: true }).catch((cause: unknown) => {
-    signal.throwIfAborted();
-    throw failed(cause);
-  });
-  if (!isSame) await rollOut(object, options);
-  if (!isSame) tellStarted(triggers, own);
+  if (!isSame) {
+    const createdAtMs = await jobs.create(object, { signal, dryRun: true }).catch((cause: unknown) => {
+      signal.throwIfAborted();
+      throw isRefusal(cause) ? failed(cause) : cause;
+    });
+    noteClocks(memory, createdAtMs, clock.nowMs());
+    await rollOut(object, options);
+    tellStarted(triggers, own);
+  }
   memory.authentications = authentications;
   memory.plan = {
     uid: metadata.uid,
@@ -58,6 +65,11 @@ export async function plannedFor(
     plannedAtMs: clock.monotonicMs(),
   };
   return memory.plan;
+}
+
+/** Whether the API server says that a Job cannot be so; that it says nothing else now is no reason of the object's. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.statusCode < 500 && error.statusCode !== TOO_MANY;
 }
 
 /** Has the sources of an object asked. */

@@ -107,7 +107,7 @@ function isOf({ plan, authentications }: Kept, { metadata }: ScaledObject, now: 
 }
 
 /** What could be planned once and cannot just now stays as it was: its source is away, and failures go on to count. */
-function keepGood(
+export function keepGood(
   before: readonly PlannedTrigger[],
   now: readonly PlannedTrigger[],
 ): readonly PlannedTrigger[] {

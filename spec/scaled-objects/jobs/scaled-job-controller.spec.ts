@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import {
   PATHS,
   type ScaledObjectsCluster,
@@ -121,6 +122,49 @@ describe('scaledJobController', function () {
       'False TriggerError Triggers defined in ScaledJob are not working correctly',
     );
     expect(await jobsOf(cluster)).to.deep.equal([]);
+  });
+
+  it('makes Jobs of the first response of a source that is another one now', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    cluster.source.set('/other', 3);
+    await scaledJob(cluster, {});
+    await cluster.lead();
+    await cluster.holds(async () => (await conditionOf(cluster, 'Active')).startsWith('False'));
+    const triggers = [cluster.trigger('/other', { metadata: { targetValue: '1' } })];
+    await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', { spec: { triggers } });
+    await cluster.holds(async () => (await jobsOf(cluster)).length === 3);
+  });
+
+  it('goes on with what it knows where credentials cannot be read again, and Jobs cannot be checked', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    await cluster.create(PATHS.secrets, {
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { key: 'secret' } },
+    });
+    await cluster.create(PATHS.authentications, {
+      ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'TriggerAuthentication', metadata: { name: 'keys' } },
+      spec: { secretTargetRef: [{ parameter: 'apiKey', name: 's', key: 'key' }] },
+    });
+    const trigger = cluster.trigger('/queue', {
+      authenticationRef: { name: 'keys' },
+      metadata: { targetValue: '1', authMode: 'apiKey' },
+    });
+    await scaledJob(cluster, { triggers: [trigger] });
+    await cluster.lead();
+    await cluster.holds(async () => (await conditionOf(cluster, 'Active')).startsWith('False'));
+    const refuse = refuseRequests({ code: 500, reason: 'InternalError' });
+    cluster.setFaults({
+      serve: (request, context) =>
+        request.target.isResource && request.target.resource === 'secrets'
+          ? refuse.serve(request, context)
+          : context.next(),
+    });
+    await cluster.elapse(310); // credentials are read again after five minutes
+    expect(await conditionOf(cluster, 'Ready')).to.match(/^True /);
+    cluster.source.set('/queue', 2);
+    await cluster.elapse(31);
+    await cluster.holds(async () => (await jobsOf(cluster)).length === 2);
   });
 
   it('refuses a metricType, and goes when it is deleted', async () => {
