@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
-import { MEMORY_NAME } from '#lib/hpa/memory/memory-store.ts';
+import { MEMORY_NAMES } from '#lib/hpa/memory/memory-part.ts';
 import { kustomize, type ManifestObject, onlyOf, serverContainer } from '#spec/support/manifest-objects.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
@@ -162,7 +162,7 @@ describe('manifests/autoscaler', () => {
         ]);
         const ofConfigMaps = rules.filter(({ resources }) => resources.includes('configmaps'));
         for (const { verbs, resourceNames } of ofConfigMaps)
-          if (!verbs.includes('create')) expect(resourceNames).to.deep.equal([MEMORY_NAME]);
+          if (!verbs.includes('create')) expect(resourceNames).to.deep.equal([...MEMORY_NAMES]);
       });
     });
   }

@@ -1,6 +1,7 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
+import { UnkeptNames } from '../memory/unkept-names.ts';
 import { spreadOf } from '../spread-of.ts';
 import { metricGoals } from './measured-loads.ts';
 import { dayOf, emptyWeek, WEEK_DAYS, type Week, withMetricsOf, withPeak } from './week.ts';
@@ -43,8 +44,7 @@ export class KeptWeeks {
   readonly #known = new Map<string, Map<string, KeptWeek>>();
   /** When the weeks of a namespace were kept. */
   readonly #keptAtMs = new Map<string, number>();
-  /** Whether weeks could not be kept lately, which was told. */
-  #isFailing = false;
+  readonly #unkept = new UnkeptNames();
 
   constructor(options: KeptWeeksOptions) {
     this.#options = options;
@@ -80,11 +80,11 @@ export class KeptWeeks {
     try {
       await store.put(namespace, weekKey(name), text);
     } catch (error) {
-      if (!this.#isFailing) logger.error('Cannot keep the weeks of HPAs', error, { namespace, name });
-      this.#isFailing = true;
+      if (this.#unkept.failed(namespace, name))
+        logger.error('Cannot keep the weeks of HPAs', error, { namespace, name });
       return false; // tried again later
     }
-    this.#isFailing = false;
+    this.#unkept.kept(namespace, name);
     known.text = text;
     return true;
   }
@@ -110,6 +110,7 @@ export class KeptWeeks {
       this.#known.delete(namespace);
       this.#keptAtMs.delete(namespace);
     }
+    this.#unkept.kept(namespace, name);
     if (!isDryRun) await store.put(namespace, weekKey(name), undefined);
   }
 

@@ -1,6 +1,6 @@
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
 import type { Permission } from '#lib/doctor/permission.ts';
-import { MEMORY_NAME } from '../memory/memory-store.ts';
+import { MEMORY_NAMES } from '../memory/memory-part.ts';
 import { HPA_DIAGNOSES } from './diagnoses.ts';
 import { ExaminedHpas } from './examined-hpas.ts';
 import { metricsApis } from './metrics-apis.ts';
@@ -37,5 +37,7 @@ const PERMISSIONS: readonly Permission[] = [
     ['list', 'watch'].map((verb) => ({ verb, group: 'apps', resource })),
   ),
   { verb: 'create', ...CONFIG_MAPS },
-  ...['get', 'update', 'delete'].map((verb) => ({ verb, ...CONFIG_MAPS, name: MEMORY_NAME })),
+  ...MEMORY_NAMES.flatMap((name) =>
+    ['get', 'update', 'delete'].map((verb) => ({ verb, ...CONFIG_MAPS, name })),
+  ),
 ];

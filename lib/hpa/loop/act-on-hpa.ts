@@ -110,10 +110,13 @@ async function keep(
   try {
     const currentReplicas = scaleTo === undefined ? from : undefined;
     await memories.keep({ namespace, name, uid }, memory, { currentReplicas, windows, intent, nowMs });
-    series.memoryKept(true);
+    series.memoryKept(namespace, name);
   } catch (error) {
     acting.signal.throwIfAborted();
-    if (series.memoryKept(false))
-      logger.error('Cannot keep what is remembered of HPAs; a restart would forget it', error, { namespace });
+    if (series.memoryNotKept(namespace, name))
+      logger.error('Cannot keep what is remembered of HPAs; a restart would forget it', error, {
+        namespace,
+        name,
+      });
   }
 }

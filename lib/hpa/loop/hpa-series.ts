@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Outcome } from '../decision.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
+import { UnkeptNames } from '../memory/unkept-names.ts';
 import type { DecisionLog } from '../told/decision-log.ts';
 
 const PREFIX = 'horizontal_pod_autoscaler_controller';
@@ -22,7 +23,7 @@ export class HpaSeries {
   readonly #memoryFailures: Counter;
   readonly #lag: Histogram;
   readonly #lastActions = new Map<string, Action>();
-  #isMemoryKept = true;
+  readonly #unkept = new UnkeptNames();
 
   constructor(registry: Registry, decisions: DecisionLog) {
     const registers = [registry];
@@ -126,14 +127,17 @@ export class HpaSeries {
   forget(namespace: string, name: string): void {
     this.#lastActions.delete(`${namespace}/${name}`);
     this.#reversals.remove({ namespace, name });
+    this.#unkept.kept(namespace, name);
   }
 
-  /** @returns whether that is new */
-  memoryKept(isKept: boolean): boolean {
-    const isNew = isKept !== this.#isMemoryKept;
-    this.#isMemoryKept = isKept;
-    if (!isKept) this.#memoryFailures.inc();
-    return isNew;
+  memoryKept(namespace: string, name: string): void {
+    this.#unkept.kept(namespace, name);
+  }
+
+  /** @returns whether that is to be told */
+  memoryNotKept(namespace: string, name: string): boolean {
+    this.#memoryFailures.inc();
+    return this.#unkept.failed(namespace, name);
   }
 }
 

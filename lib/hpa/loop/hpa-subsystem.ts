@@ -17,7 +17,8 @@ import { type AskPrometheus, WeekFromPrometheus } from '../auto-min/week-from-pr
 import { hpaOfKey } from '../auto-min/week-record.ts';
 import { type FollowedHpa, followedHpa, type HpaVersion } from '../followed/followed-hpa.ts';
 import { HpaMemories } from '../memory/hpa-memories.ts';
-import { type ConfigMap, MemoryStore } from '../memory/memory-store.ts';
+import type { ConfigMap } from '../memory/memory-part.ts';
+import { MemoryStore } from '../memory/memory-store.ts';
 import { followedPod, POD_INDEXES } from '../pods/pod-lister.ts';
 import { CustomMetricsApi } from '../readings/custom-metrics-api.ts';
 import { MetricValuesReader } from '../readings/metric-values-reader.ts';

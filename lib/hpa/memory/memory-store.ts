@@ -1,11 +1,14 @@
 import { isAlreadyExists, isConflict, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject, ObjectMeta } from '#lib/kubernetes/kubernetes-object.ts';
-
-/** What an object of the kind ConfigMap holds. */
-export interface ConfigMap extends KubernetesObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
+import {
+  type ConfigMap,
+  getParts,
+  MEMORY_NAMES,
+  type MemoryPart,
+  MOST_BYTES,
+  writePart,
+} from './memory-part.ts';
+import { placeRecords, placesOf, writingOrder } from './place-records.ts';
 
 /** What {@link MemoryStore} works with. */
 export interface MemoryStoreOptions {
@@ -14,24 +17,22 @@ export interface MemoryStoreOptions {
   readonly isKnown: (key: string) => boolean;
 }
 
-/** In each namespace that has an HPA with something to remember. */
-export const MEMORY_NAME = 'autoscaler-hpa-memory';
-
 const MOST_CONFLICTS = 5;
 
 interface NamespaceState {
-  metadata: ObjectMeta | undefined;
-  records: Map<string, string>;
+  parts: readonly MemoryPart[];
+  /** In which part each record is. */
+  places: ReadonlyMap<string, number>;
   /** What is to be written; `undefined` is to go. */
   readonly changes: Map<string, string | undefined>;
   /** The write that takes what changes from now on. */
-  next: Promise<void> | undefined;
-  last: Promise<void>;
+  next: Promise<readonly string[]> | undefined;
+  last: Promise<unknown>;
 }
 
 /**
- * Keeps a text for each HPA, in one ConfigMap a namespace: read once, and written for all that changed meanwhile. For one
- * term of a leader.
+ * Keeps a text for each HPA, in one ConfigMap a namespace and in more where that is full: read once, and written for all
+ * that changed meanwhile. For one term of a leader.
  */
 export class MemoryStore {
   readonly #options: MemoryStoreOptions;
@@ -43,13 +44,18 @@ export class MemoryStore {
 
   /** The text of an HPA, as it was kept. */
   async get(namespace: string, name: string): Promise<string | undefined> {
-    return (await this.#state(namespace)).records.get(name);
+    const { parts, places } = await this.#state(namespace);
+    return parts[places.get(name) ?? -1]?.records.get(name);
   }
 
-  /** Comes back once the text is kept; those that change meanwhile are written together. */
+  /**
+   * Comes back once the text is kept; those that change meanwhile are written together.
+   *
+   * @throws where the memory of the namespace is full; others are kept nevertheless
+   */
   async put(namespace: string, name: string, text: string | undefined): Promise<void> {
     const state = await this.#state(namespace);
-    if (text === undefined && !state.records.has(name) && !state.changes.has(name)) return;
+    if (text === undefined && !state.places.has(name) && !state.changes.has(name)) return;
     state.changes.set(name, text);
     state.next ??= state.last.then(() => {
       state.next = undefined;
@@ -57,14 +63,15 @@ export class MemoryStore {
       state.last = writing.catch(() => {}); // who waits for it is told
       return writing;
     });
-    await state.next;
+    const refused = await state.next;
+    if (refused.includes(name)) throw new Error(fullMessage(namespace, name));
   }
 
   #state(namespace: string): Promise<NamespaceState> {
     let state = this.#namespaces.get(namespace);
     if (!state) {
-      const reading = this.#read(namespace).then(({ metadata, records }) => ({
-        ...{ metadata, records, changes: new Map(), next: undefined, last: Promise.resolve() },
+      const reading = this.#read(namespace).then((read) => ({
+        ...{ ...read, changes: new Map(), next: undefined, last: Promise.resolve() },
       }));
       reading.catch(() => this.#namespaces.delete(namespace));
       this.#namespaces.set(namespace, reading);
@@ -73,22 +80,21 @@ export class MemoryStore {
     return state;
   }
 
-  async #read(namespace: string): Promise<Pick<NamespaceState, 'metadata' | 'records'>> {
-    const found = await this.#options.configMaps.find({ namespace, name: MEMORY_NAME });
-    return { metadata: found?.metadata, records: new Map(Object.entries(found?.data ?? {})) };
+  async #read(namespace: string): Promise<Pick<NamespaceState, 'parts' | 'places'>> {
+    const parts = await getParts(this.#options.configMaps, namespace);
+    return { parts, places: placesOf(parts) };
   }
 
-  async #write(namespace: string, state: NamespaceState): Promise<void> {
+  /** @returns the names of what did not fit */
+  async #write(namespace: string, state: NamespaceState): Promise<readonly string[]> {
     const changes = new Map(state.changes);
     state.changes.clear();
+    const isKnown = (name: string) => this.#options.isKnown(`${namespace}/${name}`);
     for (let conflicts = 0; ; conflicts++) {
       try {
-        const records = new Map([...new Map([...state.records, ...changes])].filter(isKept));
-        for (const name of records.keys())
-          if (!changes.has(name) && !this.#options.isKnown(`${namespace}/${name}`)) records.delete(name);
-        state.metadata = await this.#send(namespace, state.metadata, records);
-        state.records = records;
-        return;
+        const { parts, refused } = placeRecords(state.parts, changes, isKnown);
+        await this.#send(namespace, state, parts);
+        return refused;
       } catch (error) {
         const isOutdated = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
         if (!isOutdated || conflicts >= MOST_CONFLICTS) {
@@ -102,26 +108,23 @@ export class MemoryStore {
 
   async #send(
     namespace: string,
-    metadata: ObjectMeta | undefined,
-    records: ReadonlyMap<string, string>,
-  ): Promise<ObjectMeta | undefined> {
-    const { configMaps } = this.#options;
-    const data = Object.fromEntries(records);
-    if (!metadata) {
-      if (records.size === 0) return undefined;
-      const labels = { 'app.kubernetes.io/managed-by': 'autoscaler' };
-      return (await configMaps.create({ metadata: { namespace, name: MEMORY_NAME, labels }, data })).metadata;
+    state: NamespaceState,
+    wanted: readonly ReadonlyMap<string, string>[],
+  ): Promise<void> {
+    for (const place of writingOrder(state.parts, wanted)) {
+      const parts = [...state.parts];
+      const part = { metadata: parts[place]?.metadata, records: wanted[place] ?? NO_RECORDS };
+      const isKept = parts.some(({ metadata }, later) => later > place && metadata !== undefined);
+      parts[place] = await writePart(this.#options.configMaps, namespace, { place, part, isKept });
+      state.parts = parts;
+      state.places = placesOf(parts);
     }
-    if (records.size > 0) return (await configMaps.update({ metadata, data })).metadata;
-    const { uid, resourceVersion } = metadata;
-    await configMaps.delete(
-      { namespace, name: MEMORY_NAME },
-      { preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) } },
-    );
-    return undefined;
   }
 }
 
-function isKept(entry: readonly [string, string | undefined]): entry is [string, string] {
-  return entry[1] !== undefined;
+const NO_RECORDS: ReadonlyMap<string, string> = new Map();
+
+function fullMessage(namespace: string, name: string): string {
+  const megabytes = (MEMORY_NAMES.length * MOST_BYTES) / 1e6;
+  return `no place is left for ${JSON.stringify(name)}: the ${MEMORY_NAMES.length} ConfigMaps ${MEMORY_NAMES[0]}… of ${namespace} hold ${megabytes} MB; HPAs in more namespaces have more`;
 }

@@ -1,0 +1,86 @@
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { KubernetesObject, ObjectMeta } from '#lib/kubernetes/kubernetes-object.ts';
+
+/** What an object of the kind ConfigMap holds. */
+export interface ConfigMap extends KubernetesObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** In each namespace that has an HPA with something to remember; what does not fit goes on in the next. */
+export const MEMORY_NAMES = [
+  'autoscaler-hpa-memory',
+  ...['autoscaler-hpa-memory-2', 'autoscaler-hpa-memory-3', 'autoscaler-hpa-memory-4'],
+] as const;
+
+/** So much one of them takes: the API server takes 1 MiB of values, and etcd 1.5 MiB of all. */
+export const MOST_BYTES = 900_000;
+
+/** One ConfigMap of a namespace's memory, as it is there. */
+export interface MemoryPart {
+  /** `undefined` where there is none yet. */
+  readonly metadata: ObjectMeta | undefined;
+  readonly records: ReadonlyMap<string, string>;
+}
+
+/** How much a record takes of a part. */
+export function bytesOf(name: string, text: string): number {
+  return Buffer.byteLength(name) + Buffer.byteLength(text);
+}
+
+/** How much all records of a part take. */
+export function bytesOfAll(records: ReadonlyMap<string, string>): number {
+  let bytes = 0;
+  for (const [name, text] of records) bytes += bytesOf(name, text);
+  return bytes;
+}
+
+/** Reads the memory of a namespace: parts one after another, until there is none. */
+export async function getParts(
+  configMaps: ResourceClient<ConfigMap>,
+  namespace: string,
+): Promise<readonly MemoryPart[]> {
+  const parts: MemoryPart[] = [];
+  for (const [place, name] of MEMORY_NAMES.entries()) {
+    const found = await configMaps.find({ namespace, name }).catch((error: unknown) => {
+      // Permissions of before there were several name the first alone.
+      if (place > 0 && error instanceof ApiError && error.statusCode === 403) return undefined;
+      throw error;
+    });
+    if (!found) break;
+    parts.push({ metadata: found.metadata, records: new Map(Object.entries(found.data ?? {})) });
+  }
+  return parts;
+}
+
+/**
+ * Writes one part as it should be.
+ *
+ * @param place among {@link MEMORY_NAMES}
+ * @param isKept whether it has to be there though it is empty: parts are read until there is none
+ */
+export async function writePart(
+  configMaps: ResourceClient<ConfigMap>,
+  namespace: string,
+  { place, part, isKept }: { readonly place: number; readonly part: MemoryPart; readonly isKept: boolean },
+): Promise<MemoryPart> {
+  const { metadata, records } = part;
+  const name = MEMORY_NAMES[place] ?? '';
+  const data = Object.fromEntries(records);
+  if (!metadata) {
+    if (records.size === 0 && !isKept) return part;
+    const labels = { 'app.kubernetes.io/managed-by': 'autoscaler' };
+    return {
+      metadata: (await configMaps.create({ metadata: { namespace, name, labels }, data })).metadata,
+      records,
+    };
+  }
+  if (records.size > 0 || isKept)
+    return { metadata: (await configMaps.update({ metadata, data })).metadata, records };
+  const { uid, resourceVersion } = metadata;
+  await configMaps.delete(
+    { namespace, name },
+    { preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) } },
+  );
+  return { metadata: undefined, records };
+}

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { bytesOfAll, type ConfigMap, MEMORY_NAMES } from '#lib/hpa/memory/memory-part.ts';
+import { MemoryStore } from '#lib/hpa/memory/memory-store.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { ApiFault } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { ApiError } from '#lib/simulator/api-server/status.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const CONFIG_MAPS = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
+const RECORD_BYTES = 200_000;
+
+describe('MemoryStore', function () {
+  this.timeout(30_000);
+  let server: SimulatedApiServer;
+  let client: ApiClient;
+  let known: Set<string>;
+
+  beforeEach(async () => {
+    server = await startSimulatedApiServer({});
+    client = new ApiClient({ access: await server.access(), clock: server.clock, userAgent: 'spec' });
+    known = new Set(Array.from({ length: 40 }, (_, place) => `web-${place}`));
+  });
+  afterEach(async () => {
+    await client[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  it('keeps all of a namespace in one ConfigMap while it fits', async () => {
+    const store = lead();
+    await Promise.all([...known].map((name) => store.put('default', name, `of ${name}`)));
+    expect(await sizes()).to.have.lengthOf(1);
+    const next = lead();
+    expect(await next.get('default', 'web-39')).to.equal('of web-39');
+    await Promise.all([...known].map((name) => next.put('default', name, undefined)));
+    expect(await sizes()).to.deep.equal([]);
+  });
+
+  it('goes on in further ones, none longer than the API server takes, and refuses clearly what none can take', async () => {
+    const store = lead();
+    const outcomes = await Promise.all(
+      [...known].map((name) => store.put('default', name, longText(name)).then(() => 'kept', String)),
+    );
+    expect(outcomes.filter((one) => one === 'kept')).to.have.lengthOf(16);
+    expect(outcomes[16]).to.equal(
+      'Error: no place is left for "web-16": the 4 ConfigMaps autoscaler-hpa-memory… of default hold 3.6 MB; HPAs in more namespaces have more',
+    );
+    const taken = await sizes();
+    expect(taken).to.have.lengthOf(4);
+    for (const bytes of taken) expect(bytes).to.be.within(RECORD_BYTES, 900_000);
+    const next = lead();
+    for (const name of [...known].slice(0, 16))
+      expect(await next.get('default', name)).to.equal(longText(name));
+    expect(await next.get('default', 'web-16')).to.equal(undefined);
+    await next.put('default', 'web-0', undefined);
+    await next.put('default', 'web-16', longText('web-16')); // there is a place now
+  });
+
+  it('takes what is no more out of all of them, the last first', async () => {
+    const store = lead();
+    await Promise.all([...known].slice(0, 16).map((name) => store.put('default', name, longText(name))));
+    known = new Set(['web-12']); // which is in the last
+    await store.put('default', 'web-12', 'short');
+    expect(await sizes()).to.deep.equal([0, 0, 0, 'web-12short'.length]);
+    expect(await lead().get('default', 'web-12')).to.equal('short');
+    await store.put('default', 'web-12', undefined);
+    expect(await sizes()).to.deep.equal([]);
+  });
+
+  it('moves what has grown, and loses nothing when it is killed in between', async () => {
+    for (const failingWrite of [0, 1, 2]) {
+      const store = lead();
+      const first = [...known].slice(0, 4);
+      await Promise.all(first.map((name) => store.put('default', name, longText(name))));
+      let writes = 0;
+      server.cluster.apiServer.setFaults(failing(() => writes++ === failingWrite));
+      const grown = longText('web-1') + longText('more');
+      await store.put('default', 'web-1', grown).catch(() => {});
+      server.cluster.apiServer.setFaults();
+      const next = lead();
+      for (const name of first) {
+        const kept = await next.get('default', name);
+        if (name === 'web-1') expect([grown, longText(name)], `${failingWrite}`).to.include(kept);
+        else expect(kept).to.equal(longText(name));
+      }
+      await next.put('default', 'web-1', 'short again');
+      expect(await lead().get('default', 'web-1')).to.equal('short again');
+      for (const name of first) await next.put('default', name, undefined);
+      expect(await sizes()).to.deep.equal([]);
+    }
+  });
+
+  it('makes do with the first where it may not see the others', async () => {
+    server.cluster.apiServer.setFaults({
+      async serve({ target }, { next }) {
+        const isLater =
+          target.isResource && target.resource === 'configmaps' && target.name === MEMORY_NAMES[1];
+        if (isLater) throw new ApiError(403, 'Forbidden', 'no');
+        await next();
+      },
+    });
+    const store = lead();
+    await store.put('default', 'web-1', 'a');
+    expect(await lead().get('default', 'web-1')).to.equal('a');
+  });
+
+  function lead(): MemoryStore {
+    return new MemoryStore({
+      configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
+      isKnown: (key) => known.has(key.slice('default/'.length)),
+    });
+  }
+
+  /** How many bytes each of them holds. */
+  async function sizes(): Promise<readonly number[]> {
+    const { items } = (await server.client.get('/api/v1/namespaces/default/configmaps')).body;
+    const ours = items.filter(({ metadata }: { metadata: { name: string } }) =>
+      (MEMORY_NAMES as readonly string[]).includes(metadata.name),
+    );
+    return ours.map(({ data }: { data?: object }) => bytesOfAll(new Map(Object.entries(data ?? {}))));
+  }
+});
+
+function longText(name: string): string {
+  return name.padEnd(RECORD_BYTES, '.');
+}
+
+function failing(isMeant: () => boolean): ApiFault {
+  return {
+    async serve({ verb, target }, { next }) {
+      const isWrite =
+        verb !== 'get' && verb !== 'list' && target.isResource && target.resource === 'configmaps';
+      if (isWrite && isMeant()) throw new ApiError(500, 'InternalError', 'no');
+      await next();
+    },
+  };
+}
