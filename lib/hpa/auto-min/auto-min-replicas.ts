@@ -2,6 +2,7 @@ import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Explanation } from '../explanation.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
+import type { ToldEvent } from '../objects/told-event.ts';
 import { spreadOf } from '../spread-of.ts';
 import type { AutoMinLog } from './auto-min-log.ts';
 import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from './auto-min-settings.ts';
@@ -22,7 +23,7 @@ export interface AutoMinOptions {
 /** What a minReplicas that follows the week works with. */
 export interface AutoMinDependencies extends KeptWeeksOptions {
   readonly hpas: ResourceClient;
-  readonly tell: (hpa: FollowedHpa, event: { readonly reason: string; readonly message: string }) => void;
+  readonly tell: (hpa: FollowedHpa, event: ToldEvent) => void;
   readonly log: AutoMinLog;
   /** Whether a Cron-HPA holds up the target of an HPA. */
   readonly isHeldUp: (hpa: FollowedHpa) => boolean;
@@ -36,6 +37,8 @@ const SPREAD_MS = 3_600_000;
 export class AutoMinReplicas {
   readonly #dependencies: AutoMinDependencies;
   readonly #weeks: KeptWeeks;
+  /** What was told of annotations, by HPA. */
+  readonly #problems = new Map<string, string>();
 
   constructor(dependencies: AutoMinDependencies) {
     this.#dependencies = dependencies;
@@ -52,6 +55,7 @@ export class AutoMinReplicas {
     const { namespace, name, annotations = {} } = hpa.metadata;
     const key = `${namespace}/${name}`;
     const settings = autoMinSettings(annotations, options.mode);
+    this.#problem(hpa, settings.problem);
     if (settings.problem !== undefined) return log.tell(key, `left alone, for ${settings.problem}`);
     if (settings.mode === 'never') return log.forget(key);
     if (isHeldUp(hpa)) return log.tell(key, 'left alone while a Cron-HPA holds up the target');
@@ -69,7 +73,19 @@ export class AutoMinReplicas {
   /** An HPA is no more. */
   async forget(namespace: string, name: string): Promise<void> {
     this.#dependencies.log.forget(`${namespace}/${name}`);
+    this.#problems.delete(`${namespace}/${name}`);
     await this.#weeks.forget(namespace, name);
+  }
+
+  /** Tells once why an annotation counts for nothing. */
+  #problem(hpa: FollowedHpa, message: string | undefined): void {
+    const { tell, isDryRun } = this.#dependencies;
+    const key = `${hpa.metadata.namespace}/${hpa.metadata.name}`;
+    const isNew = message !== this.#problems.get(key);
+    if (message === undefined) this.#problems.delete(key);
+    else this.#problems.set(key, message);
+    if (isNew && message !== undefined && !isDryRun)
+      tell(hpa, { type: 'Warning', reason: 'InvalidAutoMinReplicas', message });
   }
 
   async #judge(
@@ -127,7 +143,7 @@ export class AutoMinReplicas {
       `${namespace}/${name}`,
       `${reason === 'MinReplicasAdjusted' ? 'adjusted' : 'recommended'} ${message}`,
     );
-    if (!isDryRun) tell(hpa, { reason, message });
+    if (!isDryRun) tell(hpa, { type: 'Normal', reason, message });
   }
 }
 

@@ -13,6 +13,31 @@ export const HPA_DIAGNOSES = {
     remedy:
       'See what `kubectl get apiservices` says of GROUP, and the logs of what serves it: HPAs with its metrics do not scale down, and do not scale at all without another metric.',
   },
+  'hpa-request-missing': {
+    title: "The containers of an HPA's target lack requests that it divides by",
+    remedy:
+      'Give each container of TARGET (KIND in NAMESPACE) a request for RESOURCE, sidecars included, or have a LimitRange do that: utilization is a part of what is requested, so hpa NAME cannot be decided by it, and does not scale down by any other metric. A target by averageValue needs none.',
+  },
+  'hpa-target-not-scalable': {
+    title: "An HPA's target is of a kind that cannot be scaled",
+    remedy:
+      'Correct `apiVersion` and `kind` of its scaleTargetRef by `kubectl -n NAMESPACE edit hpa NAME`, install what defines KIND, or give its CustomResourceDefinition the subresource scale.',
+  },
+  'hpa-target-missing': {
+    title: "An HPA's target does not exist",
+    remedy:
+      'Create it, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit hpa NAME`. Until then nothing is scaled.',
+  },
+  'hpa-cannot-decide': {
+    title: 'An HPA cannot be decided by its metrics',
+    remedy:
+      'See what is said of its metrics: `kubectl -n NAMESPACE describe hpa NAME`, and `/debug/hpa?namespace=NAMESPACE&name=NAME` of the leader, which has each metric with what was read of it. With a metric that cannot be read it does not scale down, and without any it does not scale at all.',
+  },
+  'hpa-annotation-invalid': {
+    title: 'An annotation of an HPA cannot be read',
+    remedy:
+      'Correct it: `kubectl -n NAMESPACE edit hpa NAME`; docs/hpa.md has what each may be. Until then the HPA is decided at the period of all, or its minReplicas is left alone.',
+  },
 } as const satisfies Diagnoses;
 
 /** Makes the finding that one of them is. */

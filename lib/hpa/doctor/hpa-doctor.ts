@@ -1,10 +1,12 @@
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
 import type { Permission } from '#lib/doctor/permission.ts';
 import { MEMORY_NAMES } from '../memory/memory-part.ts';
+import { annotations } from './annotations.ts';
 import { HPA_DIAGNOSES } from './diagnoses.ts';
 import { ExaminedHpas } from './examined-hpas.ts';
 import { metricsApis } from './metrics-apis.ts';
 import { otherControllers } from './other-controllers.ts';
+import { targets } from './targets.ts';
 
 /** How HPAs are looked at. */
 export interface HpaDoctorOptions {
@@ -21,7 +23,12 @@ export function hpaDoctor({ syncPeriodMs, namespace }: HpaDoctorOptions): Doctor
   const examined = new ExaminedHpas(namespace);
   return {
     permissions: PERMISSIONS,
-    checks: [otherControllers(examined, { latelyMs: QUIET_PERIODS * syncPeriodMs }), metricsApis(examined)],
+    checks: [
+      otherControllers(examined, { latelyMs: QUIET_PERIODS * syncPeriodMs }),
+      metricsApis(examined),
+      targets(examined),
+      annotations(examined, { syncPeriodMs }),
+    ],
     diagnoses: HPA_DIAGNOSES,
   };
 }

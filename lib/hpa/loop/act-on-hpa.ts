@@ -71,7 +71,7 @@ export async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<O
     for (const event of outcome.events) tell(hpa, acting, event);
     await statuses.write(seen, outcome.status, signal);
   }
-  decisions.record(`${namespace}/${name}`, outcome, { hpa, isDryRun });
+  decisions.record(`${namespace}/${name}`, outcome, { hpa, isDryRun, problem: schedule.problem });
   series.decided(hpa, outcome, { isDryRun });
   await acting.autoMin.observe(hpa, outcome.explanation, { nowMs, signal });
   return outcome;

@@ -10,6 +10,7 @@ import type { AutoMinOptions, AutoMinReplicas } from '../auto-min/auto-min-repli
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import type { HpaMemories } from '../memory/hpa-memories.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
+import type { ToldEvent } from '../objects/told-event.ts';
 import type { FollowedPod } from '../pods/pod-lister.ts';
 import type { FollowedScales } from '../targets/followed-scales.ts';
 import type { DecisionLog } from '../told/decision-log.ts';
@@ -20,7 +21,7 @@ import type { OtherControllers } from './other-controllers.ts';
 import type { ReadWorld } from './read-world.ts';
 import type { StatusClient } from './status-client.ts';
 import { DueHpas, syncSchedule, untilNextMs } from './sync-schedule.ts';
-import { type ToldEvent, tell } from './tell-event.ts';
+import { tell } from './tell-event.ts';
 
 /** What flags say about deciding. */
 export interface HpaLoopOptions {

@@ -120,7 +120,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
           ...{ ...environment, store, isHeldUp, hpas: hpaClient, log: autoMinLog },
           ...{ options: options.autoMin, isDryRun: options.isDryRun },
           weekBefore: weeks && ((hpa, today, signal) => weeks.of(hpa, today, signal)),
-          tell: (hpa, event) => tell(hpa, environment, { type: 'Normal', ...event }),
+          tell: (hpa, event) => tell(hpa, environment, event),
         }),
       });
     },

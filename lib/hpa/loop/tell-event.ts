@@ -1,12 +1,6 @@
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
-
-/** What is told of an HPA. */
-export interface ToldEvent {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
+import type { ToldEvent } from '../objects/told-event.ts';
 
 /** Tells an event of an HPA, unless nothing is to be changed. */
 export function tell(

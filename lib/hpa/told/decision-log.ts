@@ -39,6 +39,8 @@ export interface HpaDecisions {
   /** Since when a metric is missing, the target has all that it may have, or neither. */
   readonly missingSinceMs: number | undefined;
   readonly atMaxSinceMs: number | undefined;
+  /** Why an annotation of the HPA counts for nothing. */
+  readonly problem?: string;
 }
 
 const MOST_DECISIONS = 50;
@@ -63,7 +65,11 @@ export class DecisionLog {
   record(
     key: string,
     { explanation, desiredReplicas, error }: Outcome,
-    { hpa, isDryRun }: { readonly hpa: FollowedHpa; readonly isDryRun: boolean },
+    {
+      hpa,
+      isDryRun,
+      problem,
+    }: { readonly hpa: FollowedHpa; readonly isDryRun: boolean; readonly problem?: string | undefined },
   ): void {
     const { namespace, name } = hpa.metadata;
     const before = this.#hpas.get(key);
@@ -85,6 +91,7 @@ export class DecisionLog {
       decisions: [...(before?.decisions ?? []), decision].slice(-MOST_DECISIONS),
       missingSinceMs: isMissing ? (before?.missingSinceMs ?? atMs) : undefined,
       atMaxSinceMs: isAtMax ? (before?.atMaxSinceMs ?? atMs) : undefined,
+      ...(problem !== undefined && { problem }),
     });
   }
 

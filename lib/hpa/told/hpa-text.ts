@@ -8,7 +8,7 @@ import type { HpaDecisions, LoggedDecision } from './decision-log.ts';
  * @param minimum what is said of its minReplicas by the week
  */
 export function hpaText(
-  { namespace, name, explanation, other, decisions }: HpaDecisions,
+  { namespace, name, explanation, other, decisions, problem }: HpaDecisions,
   minimum: string | undefined,
 ): string {
   return [
@@ -20,6 +20,7 @@ export function hpaText(
           explainDecision(explanation, { isHypothetical: decisions.at(-1)?.agrees !== undefined }),
         ]
       : []),
+    ...(problem === undefined ? [] : [`not heeded: ${problem}`]),
     ...(minimum === undefined ? [] : [`minReplicas by the week: ${minimum}`]),
     '',
     `the last ${decisions.length} decisions, the latest first:`,

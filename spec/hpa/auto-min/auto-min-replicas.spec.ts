@@ -174,7 +174,15 @@ describe('AutoMinReplicas', function () {
       const month = new Month();
       month.annotations = annotations;
       await month.pass(8, noon(0.5));
-      expect([month.events, [...month.kept]]).to.deep.equal([[], []]);
+      expect([month.kept, month.patches]).to.deep.equal([new Map(), []]);
+      const told = month.events.map(({ reason, message }) => `${reason}: ${message}`);
+      expect(told).to.deep.equal(
+        annotations[MODE] === 'never'
+          ? []
+          : [
+              `InvalidAutoMinReplicas: the annotation ${MODE} "please" must be one of recommend, apply, never`,
+            ],
+      );
     }
     const month = new Month();
     month.lead({ isDryRun: true, options: { mode: 'apply', weights: WEIGHTS } });

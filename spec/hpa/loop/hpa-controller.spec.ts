@@ -67,6 +67,7 @@ describe('hpaController', function () {
     await cluster.passes(() => cluster.events.some((event) => event.startsWith('web InvalidResyncPeriod')));
     await cluster.elapse(60);
     expect(cluster.metrics.asked.length - before).to.be.lessThan(3);
+    expect(cluster.events.filter((event) => event.includes('InvalidResyncPeriod'))).to.have.lengthOf(1);
   });
 
   it('lists what pods use once a namespace and period, whatever the number of HPAs', async () => {

@@ -1,0 +1,34 @@
+import type { Check } from '#lib/doctor/check.ts';
+import { ok } from '#lib/doctor/finding.ts';
+import { autoMinSettings } from '../auto-min/auto-min-settings.ts';
+import { syncSchedule } from '../loop/sync-schedule.ts';
+import { failed } from './diagnoses.ts';
+import type { ExaminedHpas } from './examined-hpas.ts';
+
+/** Whether the annotations that change how HPAs are decided can be read. */
+export function annotations(
+  examined: ExaminedHpas,
+  { syncPeriodMs }: { readonly syncPeriodMs: number },
+): Check {
+  return {
+    name: 'hpa-annotations',
+    title: 'Annotations of HorizontalPodAutoscalers',
+
+    async run(context) {
+      const hpas = await examined.all(context);
+      const found = hpas.flatMap((hpa) => {
+        const { namespace, name, annotations: own = {} } = hpa.metadata;
+        const problems = [syncSchedule(hpa, syncPeriodMs).problem, autoMinSettings(own, 'recommend').problem];
+        return problems.flatMap((problem) => {
+          if (problem === undefined) return [];
+          const names = { NAMESPACE: namespace, NAME: name };
+          return failed(`hpa ${namespace}/${name}`, problem, {
+            diagnosis: 'hpa-annotation-invalid',
+            ...names,
+          });
+        });
+      });
+      return found.length > 0 ? found : [ok('annotations', `those of ${hpas.length} HPAs can be read`)];
+    },
+  };
+}

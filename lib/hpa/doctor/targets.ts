@@ -1,0 +1,70 @@
+import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
+import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { MissingPermission, requiring } from '#lib/doctor/missing-permission.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { FollowedHpa } from '../followed/followed-hpa.ts';
+import { failed } from './diagnoses.ts';
+import type { ExaminedHpas } from './examined-hpas.ts';
+import { missingRequest } from './missing-request.ts';
+
+/** So many targets are asked for at once. */
+const ASKED_AT_ONCE = 16;
+
+/** Whether what HPAs scale is there, can be scaled, and can be measured: one finding an HPA, the first that is wrong. */
+export function targets(examined: ExaminedHpas): Check {
+  return {
+    name: 'hpa-targets',
+    title: 'Targets of HorizontalPodAutoscalers',
+
+    async run(context) {
+      const hpas = await examined.all(context);
+      const { client: api, mapper, clock } = context;
+      const scales = new ScaleClient({ api, mapper, clock });
+      const findings: Finding[] = [];
+      const waiting = hpas.entries();
+      const work = async () => {
+        for (const [place, hpa] of waiting) findings[place] = await lookAt(hpa, { context, scales });
+      };
+      await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work));
+      return findings;
+    },
+  };
+}
+
+async function lookAt(
+  hpa: FollowedHpa,
+  { context, scales }: { readonly context: ApiContext; readonly scales: ScaleClient },
+): Promise<Finding> {
+  const { namespace, name } = hpa.metadata;
+  const { apiVersion = '', kind, name: targetName } = hpa.spec.scaleTargetRef;
+  const subject = `hpa ${namespace}/${name}`;
+  const described = `${kind} ${JSON.stringify(targetName)}`;
+  const names = { NAMESPACE: namespace, NAME: name, KIND: kind, TARGET: targetName };
+  try {
+    const target = { namespace, apiVersion, kind, name: targetName };
+    const scale = await requiring(`get ${kind}/scale`, () => scales.get(target, context.signal));
+    const missing = await missingRequest(hpa, scale, context);
+    if (missing) {
+      const more = { ...names, RESOURCE: missing.resource };
+      return failed(subject, missing.problem, { diagnosis: 'hpa-request-missing', ...more });
+    }
+    const active = hpa.status?.conditions?.find(({ type }) => type === 'ScalingActive');
+    if (active?.status === 'False') {
+      const seen = `${active.reason ?? 'no reason'}: ${active.message ?? 'no message'}`;
+      if (active.reason === 'ScalingDisabled') return note(subject, seen);
+      return failed(subject, seen, { diagnosis: 'hpa-cannot-decide', ...names });
+    }
+    return ok(subject, `scales ${described}, of which there are to be ${scale.specReplicas}`);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (error instanceof UnscalableTarget)
+      return failed(subject, error.message, { diagnosis: 'hpa-target-not-scalable', ...names });
+    if (isNotFound(error))
+      return failed(subject, `there is no ${described}`, { diagnosis: 'hpa-target-missing', ...names });
+    const permission = error instanceof MissingPermission && { missingPermission: error.permission };
+    return { status: 'unchecked', subject, seen: describeError(error), ...permission };
+  }
+}
