@@ -125,6 +125,16 @@ describe('EventRecorder', () => {
       expect(String(event?.note)).to.match(/^ü+…$/);
       expect(event?.reason).to.have.length(128);
     });
+
+    it('cuts no character in two, and leaves those alone that stand for what was unreadable', async () => {
+      const resourceVersion = '7';
+      const regarding = { ...REGARDING, name: `${'n'.repeat(235)}.web`, resourceVersion };
+      recorder.record({ ...SCALED, regarding, message: `\ufffd${'ü'.repeat(2_000)}` });
+      const [event] = await stored((all) => all.length === 1);
+      expect(String(event?.note)).to.match(/^\ufffdü+…$/);
+      expect(event?.metadata.name).to.match(/^n{235}\.[0-9a-f]{16}$/); // no dot beside the other
+      expect(event?.regarding).to.deep.equal(regarding);
+    });
   });
 
   describe('with a server of its own', () => {
@@ -193,10 +203,22 @@ describe('EventRecorder', () => {
       recorder.record(SCALED);
       recorder.record({ ...SCALED, message: 'next' });
       await until(served.clock, () => writes().length === 2 && recorder.dropped === 1);
+      expect(served.logger.lines[0]?.message).to.equal('An event was dropped');
       expect(served.logger.lines[0]?.fields).to.include({
         why: 'the API server does not take it',
         dropped: 1,
       });
+    });
+
+    it('fails to write where the API server serves no events, and says so', async () => {
+      const { api, clock, logger } = served;
+      const mapper = new RestMapper({ api, clock });
+      mapper.findExact = async () => undefined;
+      await using other = new EventRecorder({ api, clock, logger, mapper, source: SOURCE });
+      other.record(SCALED);
+      while (other.dropped === 0) await clock.advance(250);
+      expect(writes()).to.deep.equal([]);
+      expect(logger.lines[0]?.fields.err).to.equal('the API server serves no events');
     });
 
     it('holds a thousand events at most while the server is silent, and ends at once', async () => {

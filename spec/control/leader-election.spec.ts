@@ -17,11 +17,14 @@ describe('LeaderElection', () => {
   let stored: { version: number; spec: Record<string, unknown> } | undefined;
   /** Who cannot reach the server, with their requests that wait. */
   let partitioned: Map<string, Set<ServerResponse>>;
+  /** Whether somebody else always writes first. */
+  let isContended: boolean;
 
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
     candidates = [];
     stored = undefined;
+    isContended = false;
     partitioned = new Map();
     server = stack.use(
       await LoopbackServer.start(({ method, headers, body }, response) => {
@@ -38,7 +41,8 @@ describe('LeaderElection', () => {
         }
         if (!stored) return refuse(404, 'NotFound');
         if (method === 'PUT') {
-          if (sent.metadata.resourceVersion !== `${stored.version}`) return refuse(409, 'Conflict');
+          if (isContended || sent.metadata.resourceVersion !== `${stored.version}`)
+            return refuse(409, 'Conflict');
           stored = { version: stored.version + 1, spec: sent.spec };
         }
         const metadata = { ...LEASE, resourceVersion: `${stored.version}` };
@@ -217,6 +221,67 @@ describe('LeaderElection', () => {
     await pass(5_000);
     expect(acting()).to.deep.equal(['a']);
     expect(first.terms).to.equal(2);
+    expect(first.reasons).to.deep.equal(['the lease is lost']);
+    expect(stored?.spec.leaseTransitions).to.equal(2);
+    expect(second.reasons).to.deep.equal(['the program ends']);
+  });
+
+  it('has two that come at once find out who is first without a word', async () => {
+    const both = await Promise.all(['a', 'b'].map((identity) => Candidate.join(identity, server.url)));
+    for (const candidate of both) candidates.push(stack.use(candidate));
+    await pass(10_000);
+    expect(acting()).to.have.length(1);
+    expect(both.flatMap(({ logger }) => logger.lines.map(({ message }) => message))).to.deep.equal([
+      'Elected leader',
+    ]);
+  });
+
+  for (const [leaseDurationSeconds, takenAfterMs] of [
+    [60, 60_000],
+    [1, 15_000],
+  ] as const) {
+    it(`takes a lease of ${leaseDurationSeconds} s whose holder is silent after ${takenAfterMs / 1000} s`, async () => {
+      const spec = { holderIdentity: 'other', leaseDurationSeconds };
+      stored = { version: 1, spec };
+      await join('a');
+      await pass(takenAfterMs);
+      expect(stored.spec).to.equal(spec);
+      await pass(5_000);
+      expect(acting()).to.deep.equal(['a']);
+      expect(stored.spec).to.include({ leaseDurationSeconds: 15, leaseTransitions: 1 });
+    });
+  }
+
+  it('ends without a word where it never led', async () => {
+    await join('a');
+    const second = await join('b');
+    await pass(3_000);
+    second.ending.abort(new Error('shutting down'));
+    await settle();
+    expect(second.terms).to.equal(0);
+    expect(second.logger.lines).to.deep.equal([]);
+    expect(stored?.spec.holderIdentity).to.equal('a');
+  });
+
+  it('says that it cannot give the lease back where the API server is silent', async () => {
+    const first = await join('a');
+    await pass(1_000);
+    cutOff('a');
+    first.ending.abort(new Error('shutting down'));
+    await pass(2_100);
+    const [line, ...more] = first.logger.lines.slice(1);
+    expect(line).to.include({ level: 'warning', message: 'Cannot release the lease; it expires' });
+    expect(String(line?.fields.error)).to.match(/Error: .+/);
+    expect(more).to.deep.equal([]);
+  });
+
+  it('leaves the lease to one who took it as it was given back', async () => {
+    const first = await join('a');
+    await pass(1_000);
+    isContended = true;
+    first.ending.abort(new Error('shutting down'));
+    await pass(1_000);
+    expect(first.logger.lines.map(({ message }) => message)).to.deep.equal(['Elected leader']);
   });
 
   it('gives the lease back when leading fails, and says so', async () => {
@@ -281,6 +346,8 @@ class Candidate implements AsyncDisposable {
   readonly election: LeaderElection;
   readonly options: ConstructorParameters<typeof LeaderElection>[0];
   terms = 0;
+  /** Why its terms ended. */
+  readonly reasons: string[] = [];
   missedMs = 0;
   requests = 0;
   /** What has the responses of this process wait. */
@@ -350,7 +417,10 @@ class Candidate implements AsyncDisposable {
     this.#isLeading = true;
     await new Promise<void>((resolve, reject) => {
       this.fail = reject;
-      signal.addEventListener('abort', () => resolve());
+      signal.addEventListener('abort', () => {
+        this.reasons.push(signal.reason.message);
+        resolve();
+      });
     }).finally(() => {
       this.#isLeading = false;
     });
