@@ -4,22 +4,25 @@ import { runToEnd } from '#spec/support/run-to-end.ts';
 describe('mutants/main.ts', function () {
   this.timeout(180_000);
 
-  it('counts the changes of a file that its specs notice', async () => {
-    const { noticed, all } = await changesNoticed('lib/time/deadline.ts', 'spec/time/deadline.spec.ts');
-    expect(all).to.be.above(3);
-    expect(noticed).to.be.above(all / 2);
+  it('counts the changes of a file that its specs notice, of as many as are drawn', async () => {
+    const told = await toldOf('lib/time/deadline.ts', 'spec/time/deadline.spec.ts', '4');
+    const [, noticed, all] = /^(\d) of (\d) changes noticed, .*; no spec reaches 0 others$/m.exec(told) ?? [];
+    expect(all, told).to.equal('4');
+    expect(Number(noticed), told).to.be.above(2);
+    const [, reached, share] = /^They were drawn from (\d+)\n(\d+)\.0 % of all/m.exec(told) ?? [];
+    expect(Number(reached), told).to.be.above(4);
+    expect(Number(share), told).to.equal((Number(noticed) * 100) / 4);
   });
 
   it('counts none where the specs are about something else', async () => {
-    const { noticed, all } = await changesNoticed('lib/time/deadline.ts', 'spec/time/duration.spec.ts');
-    expect(all).to.be.above(3);
-    expect(noticed).to.equal(0);
+    const told = await toldOf('lib/time/deadline.ts', 'spec/time/duration.spec.ts');
+    const [, unreached] =
+      /^0 of 0 changes noticed, 0 of .*; no spec reaches (\d+) others\n0\.0 % of all/m.exec(told) ?? [];
+    expect(Number(unreached), told).to.be.above(4);
   });
 });
 
-async function changesNoticed(source: string, spec: string): Promise<{ noticed: number; all: number }> {
-  const { stdout, stderr } = await runToEnd('node', ['scripts/mutants/main.ts', source, spec], 170_000);
-  const [, noticed, all] = /^(\d+) of (\d+) changes noticed/m.exec(stdout) ?? [];
-  expect(all, stdout + stderr).to.not.equal(undefined);
-  return { noticed: Number(noticed), all: Number(all) };
+async function toldOf(...args: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await runToEnd('node', ['scripts/mutants/main.ts', ...args], 170_000);
+  return stdout + stderr;
 }
