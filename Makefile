@@ -18,8 +18,8 @@ demo: $(installed) kubectl ## Show kubectl top on a simulated cluster until Ctrl
 demo-autoscaler: $(installed) kubectl ## Show Deployments of a simulated cluster follow a schedule, an HTTP queue and a gRPC scaler, in a minute
 	@$(on_our_node) node scripts/demo-autoscaler.ts
 
-test: $(installed) kubectl $(if $(CI),tools) ## Run every spec; with CI=1 get what some need besides, first
-	@$(on_our_node) npm run -s test
+test: $(installed) kubectl $(if $(CI),tools) ## Run every spec, TIMES=20 in a row; with CI=1 get what some need besides, first
+	@$(on_our_node) TIMES='$(TIMES)' npm run -s test
 
 acceptance: $(installed) kubectl ## Prove manifests and server on a real Kubernetes API server, which is built where there is none yet
 	@scripts/source-servers.sh

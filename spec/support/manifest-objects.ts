@@ -66,7 +66,10 @@ export function onlyOf(objects: readonly ManifestObject[], kind: string, name?: 
   const [found, ...others] = objects.filter(
     (object) => object.kind === kind && (name === undefined || object.metadata.name === name),
   );
-  if (!found || others.length > 0) throw new Error(`There is not one ${kind} ${name ?? ''}`);
+  if (!found || others.length > 0) {
+    const there = objects.map((object) => `${object.kind} ${object.metadata.name}`);
+    throw new Error(`There is not one ${kind} ${name ?? ''} among ${there.join(', ')}`);
+  }
   return found;
 }
 

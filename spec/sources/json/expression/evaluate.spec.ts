@@ -76,17 +76,17 @@ describe('valuesAt', () => {
   it('reckons with how long texts, how wide objects and how large patterns are', () => {
     const ones = Array.from({ length: 5000 }, () => 1);
     const long = (end: string) => 'a'.repeat(100_000) + end;
-    const wide = (index: number) => Object.fromEntries(ones.map((_, key) => [`k${index}.${key}`, 1]));
+    const wide = Object.fromEntries(ones.map((_, key) => [`k${key}`, 1]));
     const costly: readonly (readonly [string, Json])[] = [
       ['$.l[?($.a < $.b)]', { l: ones, a: long('a'), b: long('b') }],
       ['$.l[?($.a == $.b)]', { l: ones, a: long('a'), b: long('b') }],
       ['$.l[?(length(b64encode($.a)) > 1)]', { l: ones, a: long('a') }],
-      ['$.l[?(size(@) > 1)]', { l: Array.from({ length: 700 }, (_, index) => wide(index)) }],
+      ['$.l[?(size(@) > 1)]', { l: Array.from({ length: 700 }, () => ({ ...wide })) }],
       [`$.l[?($.a =~ '((a?){200}a{200})')]`, { l: ones, a: 'a'.repeat(1000) }],
     ];
     for (const [path, document] of costly)
       expect(() => valuesAt(parseJsonPath(path), document), path).to.throw(/more than 200000 steps$/);
-    const once = { l: ones.slice(0, 10), a: { ...wide(0) } };
+    const once = { l: ones.slice(0, 10), a: wide };
     expect(valuesAt(parseJsonPath('$.l[?(size($.a) == 5000 && $.a)]'), once)).to.have.lengthOf(10);
   });
 

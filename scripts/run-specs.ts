@@ -1,0 +1,41 @@
+// Runs every spec, dealt out to two processes of mocha: node scripts/run-specs.ts [arguments of mocha]. TIMES=20 runs all again and again.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+
+/** More would only stand in each other's way: many specs start programs of their own. */
+const MOST_PROCESSES = 2;
+
+const processes = Math.min(MOST_PROCESSES, availableParallelism());
+const times = Number(process.env.TIMES || 1);
+if (!Number.isInteger(times) || times < 1)
+  throw new Error(`TIMES must be a whole number above 0, not ${times}`);
+
+for (let run = 1; run <= times && !process.exitCode; run++) {
+  const startMs = performance.now();
+  const statuses = await Promise.all(shares().map(statusOf));
+  if (statuses.some((status) => status !== 0)) process.exitCode = 1;
+  const outcome = process.exitCode ? 'failed' : 'passed';
+  const seconds = Math.round((performance.now() - startMs) / 1000);
+  console.log(`Run ${run} of ${times} ${outcome} in ${seconds} s, in ${processes} processes`);
+}
+
+/** By turns, so that a folder of costly specs is shared. */
+function shares(): string[][] {
+  const files = globSync('spec/**/*.spec.ts').sort();
+  return Array.from({ length: processes }, (_, share) =>
+    files.filter((_file, index) => index % processes === share),
+  );
+}
+
+async function statusOf(files: readonly string[]): Promise<number> {
+  const env = {
+    ...process.env,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? resolve('.cache/compiled'), // programs that specs start, too
+  };
+  const mocha: ChildProcess = spawn('mocha', [...process.argv.slice(2), ...files], { stdio: 'inherit', env });
+  const [status] = await once(mocha, 'exit');
+  return status ?? 1; // ended by a signal
+}
