@@ -92,6 +92,8 @@ describe('loadClusterAccess', () => {
       loadClusterAccess({ clock, logger }),
       /^Cannot find an API server: no kubeconfig is given/,
     );
+    for (const half of [{ serviceHost: '10.0.0.1' }, { servicePort: '443' }])
+      await expectFailure(loadClusterAccess({ clock, logger, ...half }), /^Cannot find an API server: /);
   });
 
   describe('with a kubeconfig', () => {
@@ -162,7 +164,7 @@ describe('loadClusterAccess', () => {
     });
 
     it('runs an exec plugin', async () => {
-      const credential = { kind: 'ExecCredential', status: { token: 'from-plugin' } };
+      const credential = { kind: 'ExecCredential', status: { token: 'from-plugin\\n' } };
       const plugin = await directory.write('plugin', `#!/bin/sh\necho '${JSON.stringify(credential)}'\n`, {
         mode: 0o755,
       });
@@ -172,10 +174,29 @@ describe('loadClusterAccess', () => {
       expect(await access.authorization()).to.equal('Bearer from-plugin');
     });
 
-    const plugin = async (script: string) => {
+    const plugin = async (script: string, cluster = {}) => {
       const command = await directory.write('plugin', `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-      return configOf({}, { exec: { apiVersion: 'client.authentication.k8s.io/v1', command } });
+      return configOf(cluster, { exec: { apiVersion: 'client.authentication.k8s.io/v1', command } });
     };
+
+    const responding = (status: object) => {
+      const text = JSON.stringify({ kind: 'ExecCredential', status });
+      return `cat <<'END'\n${text}\nEND`;
+    };
+
+    it('takes a client certificate and key from an exec plugin that has no token', async () => {
+      const { certificatePem, privateKeyPem } = client;
+      const status = { clientCertificateData: certificatePem, clientKeyData: privateKeyPem };
+      const access = await load(await plugin(responding(status)));
+      expect(await access.authorization()).to.equal(undefined);
+      expect(access.tls).to.include({ cert: certificatePem, key: privateKeyPem });
+    });
+
+    it('runs an exec plugin for a server over plain HTTP, too, as kubectl does', async () => {
+      const server = 'http://127.0.0.1:8080';
+      const access = await load(await plugin(responding({ token: 'a' }), { server }));
+      expect(await access.authorization()).to.equal('Bearer a');
+    });
 
     it('tells what a plugin complains of, on one line, and never what it responds', async () => {
       await expectFailure(
@@ -265,6 +286,11 @@ describe('loadClusterAccess', () => {
       ],
       ['impersonates', configOf({}, { as: 'b' }), /: user "u" impersonates another, which is not supported$/],
       ['has no URL for a server', configOf({ server: 'a b' }, {}), /: the server of cluster "c" is no URL$/],
+      [
+        'has a server of another protocol',
+        configOf({ server: 'xhttp://a' }, {}),
+        /: the server of cluster "c" must be http or https, not xhttp$/,
+      ],
       [
         'has a proxy that is none',
         configOf({ 'proxy-url': 'socks5://u:secret@p:1' }, {}),

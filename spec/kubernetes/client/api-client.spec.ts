@@ -331,6 +331,22 @@ describe('ApiClient', () => {
       expect(describeError(await failure)).to.match(/^Cannot get \/watch at .*: no response within 30s$/);
     });
 
+    it('heeds the deadline and the signal that it is given', async () => {
+      let asked = Promise.withResolvers<void>();
+      const server = await serve(() => asked.resolve());
+      const client = await clientOf(server.url);
+      const late = failureOf(client.streamLines('/watch', { timeoutMs: 5_000 }));
+      await asked.promise;
+      await clock.advance(5_000);
+      expect(describeError(await late)).to.match(/: no response within 5s$/);
+      asked = Promise.withResolvers();
+      const leaving = new AbortController();
+      const left = failureOf(client.streamLines('/watch', { signal: leaving.signal }));
+      await asked.promise;
+      leaving.abort(new Error('enough'));
+      expect(await left).to.equal(leaving.signal.reason);
+    });
+
     it('throws the refusal of the server', async () => {
       const server = await serve((_, response) => {
         response.writeHead(410);

@@ -56,6 +56,9 @@ describe('RestMapper', () => {
         expect(await found('autoscaling/v2beta1', 'HorizontalPodAutoscaler')).to.contain('autoscaling/v2 ');
         const gone = { apiVersion: 'autoscaling/v2beta1', kind: 'HorizontalPodAutoscaler' };
         expect(await mapper.findExact(gone)).to.equal(undefined);
+        expect(await mapper.findExact(DEPLOYMENT)).to.deep.include({ group: 'apps', plural: 'deployments' });
+        const foreign = { ...DEPLOYMENT, apiVersion: 'autoscaling/v1' };
+        expect(await mapper.findExact(foreign)).to.equal(undefined);
       });
 
       it('finds the kinds of extensions/v1beta1 where they went', async () => {

@@ -551,6 +551,7 @@ describe('Informer', () => {
     const informer = await informerOf({ relistMs: 30_000 });
     await eventually(() => server.requests.length === 2 && clock.sleeperCount === 1);
     expect(informer.size).to.equal(2);
+    expect(messages()).to.deep.equal(['info: Listing again and again what may not be watched']);
     await clock.advance(29_999);
     expect(server.requests).to.have.length(2);
     await clock.advance(1);
