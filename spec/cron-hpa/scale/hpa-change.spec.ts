@@ -13,6 +13,11 @@ describe('hpaChange', () => {
 
   it('is none where nothing changes', () => expect(hpaChange(hpa(), 2)).to.equal(undefined));
 
+  it('takes away what it remembers of maxReplicas that somebody has changed since', () => {
+    const edited = hpa({ annotations: { [RAISED_MAX]: '3>9' } });
+    expect(hpaChange(edited, 2)).to.deep.equal({ minReplicas: 2, maxReplicas: 5, raisedMax: null });
+  });
+
   it('raises maxReplicas, remembers them, and puts them back with the next job that goes below', () => {
     const raised = changed(hpa(), 8);
     expect(raised).to.deep.include({ minReplicas: 8, maxReplicas: 8, annotations: { [RAISED_MAX]: '5>8' } });

@@ -17,6 +17,7 @@ describe('statusAfter', () => {
       ...{ lastProbeTime: '2026-07-15T07:00:00Z', submittedTime: '2026-07-15T07:00:00Z' },
     });
     expect(ready).to.deep.include({ type: 'Ready', status: 'True', reason: 'Scheduled' });
+    expect(ready?.message).to.equal('1 of 1 jobs are scheduled');
     expect(nextScheduleTime).to.equal('2026-07-15T08:00:00Z');
   });
 
@@ -93,6 +94,18 @@ describe('statusAfter', () => {
     });
     expect(late.status.jobs[1]).to.deep.include({ state: 'Succeed' });
     expect(statusOf(late, '2026-07-15T20:00:02Z')).to.deep.equal(late.status);
+  });
+
+  it('tells of several that were missed when the first and the last were due', () => {
+    const object = settled(cronHpa({ spec: { jobs: [UP, DOWN] } }), '2026-07-13T07:00:00Z');
+    expect(statusOf(object, '2026-07-15T08:00:00Z').jobs[1]?.message).to.equal(
+      'cron hpa job down missed 2 activations from 2026-07-13 20:00:00 to 2026-07-14 20:00:00: a later activation was due by then',
+    );
+  });
+
+  it('counts jobs that are suspended as none that are scheduled', () => {
+    const object = cronHpa({ spec: { jobs: [UP, { ...DOWN, suspend: true }] } });
+    expect(statusOf(object, '2026-07-15T07:00:00Z').ready?.message).to.equal('1 of 2 jobs are scheduled');
   });
 
   it('names the job that can never be due, and changes the transition time only with the status', () => {

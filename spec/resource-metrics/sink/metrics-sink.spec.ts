@@ -323,7 +323,10 @@ describe('MetricsSink', () => {
   });
 
   describe('when two nodes report one pod', () => {
-    const moved = async (liveUids: Record<string, string>, uidOnNew: string | undefined = 'uid-2') => {
+    const moved = async (
+      liveUids: Record<string, string>,
+      { uidOnNew }: { uidOnNew?: string } = { uidOnNew: 'uid-2' },
+    ) => {
       const system = setup({ liveUids });
       const podAt = (seconds: number, uid: string | undefined) => podOn('x', seconds, { name: 'db-0', uid });
       system.response(
@@ -344,7 +347,7 @@ describe('MetricsSink', () => {
     });
 
     it('serves the one that can be it where the other node tells no UID', async () => {
-      expect((await moved({ 'default/db-0': 'uid-2' }, undefined))?.timestampMs).to.equal(at(59));
+      expect((await moved({ 'default/db-0': 'uid-2' }, {}))?.timestampMs).to.equal(at(59));
     });
 
     it('serves the later one where UIDs do not tell', async () => {

@@ -211,6 +211,10 @@ describe('nextNodeRecord', () => {
 describe('holdsRate', () => {
   it('is false after one response and true after two', () => {
     expect(holdsRate(recordOf(responseAt(0, { app: 1e9 })))).to.equal(false);
+    const young = containerPoint({ name: 'app', takenAtMs: at(0), startedAtMs: at(0) - 20_000 });
+    const byItsAge = recordOf({ ...responseAt(0, {}), pods: [podPoints({ containers: [young] })] });
+    expect(byItsAge.pods.get(KEY)?.usage?.windowMs).to.equal(20_000);
+    expect(holdsRate(byItsAge)).to.equal(false);
     expect(holdsRate(recordOf(responseAt(0, {}), responseAt(12, {})))).to.equal(true);
   });
 
