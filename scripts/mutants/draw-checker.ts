@@ -1,4 +1,4 @@
-// Leaves out what was not drawn: Stryker asks a checker about every change that some spec reaches before it tries any.
+// Leaves out what was not drawn: Stryker asks a checker about every change before it tries any.
 import { createHash } from 'node:crypto';
 import { type Checker, type CheckResult, CheckStatus } from '@stryker-mutator/api/check';
 import type { Mutant, StrykerOptions } from '@stryker-mutator/api/core';

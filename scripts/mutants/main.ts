@@ -41,13 +41,13 @@ if (mutate.length === 0) {
     of('CompileError'), // not drawn
   ];
   const tried = killed + late + of('Survived');
-  const reached = tried + leftOut;
-  const share = tried === 0 ? 0 : (((killed + late) / tried) * reached) / (reached + unreached);
+  const all = tried + unreached;
   console.log(
     `${killed + late} of ${tried} changes noticed, ${late} of them by timeout; no spec reaches ${unreached} others`,
   );
-  if (sample) console.log(`They were drawn from ${reached}`);
-  console.log(`${(100 * share).toFixed(1)} % of all; the report is .cache/mutants/report.html`);
+  if (sample) console.log(`They were drawn from ${all + leftOut}`);
+  const share = ((100 * (killed + late)) / Math.max(1, all)).toFixed(1);
+  console.log(`${share} % of these; the report is .cache/mutants/report.html`);
 }
 
 /** Sources that differ from the last commit or, where none does, those that it changed. */
