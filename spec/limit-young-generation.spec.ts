@@ -6,7 +6,7 @@ import { expect } from 'chai';
 async function youngMebibytesAfter(statements: string): Promise<number> {
   const script = `
     import { getHeapSpaceStatistics } from 'node:v8';
-    import { growYoungGenerationTo, limitYoungGeneration } from '#lib/limit-young-generation.ts';
+    import { FittingYoungGeneration, growYoungGenerationTo, limitYoungGeneration } from '#lib/limit-young-generation.ts';
     limitYoungGeneration();
     ${statements}
     const kept = [];
@@ -25,5 +25,25 @@ describe('growYoungGenerationTo', function () {
   it('has the space of a program that keeps what it makes grow so far and no further', async () => {
     expect(await youngMebibytesAfter('')).to.be.at.most(2);
     expect(await youngMebibytesAfter('growYoungGenerationTo(4 * 2 ** 20);')).to.equal(4);
+  });
+});
+
+describe('FittingYoungGeneration', function () {
+  this.timeout(20_000);
+
+  it('has the space fit the number of nodes, but leaves that of a small cluster as it is', async () => {
+    const mebibytesFor = (nodes: number) =>
+      youngMebibytesAfter(`new FittingYoungGeneration().fit(${nodes});`);
+    expect(await mebibytesFor(100)).to.be.at.most(2);
+    expect(await mebibytesFor(200)).to.equal(8);
+  });
+
+  it('has it grow on when there are more nodes', async () => {
+    const statements = `
+      const young = new FittingYoungGeneration();
+      const fits = setInterval(() => young.fit(400), 1);
+      fits.unref();
+      young.fit(150);`;
+    expect(await youngMebibytesAfter(statements)).to.equal(16);
   });
 });
