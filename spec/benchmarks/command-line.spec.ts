@@ -31,11 +31,13 @@ describe('parseCommandLine', () => {
       '--loads=churn,hpa',
       '--formats=json',
       '--without-psi',
+      '--endpoint=resource',
+      '--bare-scraper',
       '--against=node other.js',
     ]);
     expect(measure.loads.map(({ name }) => name)).to.deep.equal(['hpa', 'churn']);
     expect(measure.formats).to.deep.equal(['json']);
-    expect(measure.kubeletPsi).to.equal(false);
+    expect(measure).to.include({ kubeletPsi: false, endpoint: 'resource', bareScraper: true });
     expect(against).to.deep.equal(['node', 'other.js']);
   });
 
@@ -58,6 +60,7 @@ describe('parseCommandLine', () => {
       ['--turns=0', 'it must be a whole number, 1 or more'],
       ['--load-seconds=0', 'it must be a number of seconds, such as 0.5'],
       ['--round-seconds=1e400', 'it must be a number of seconds, such as 0.5'],
+      ['--endpoint=stats', 'it must be one of summary,resource'],
       ['--against=', 'it must be a command line'],
     ] as const)
       expect(() => parseCommandLine([flag])).to.throw(`Cannot use ${flag}: ${rule}`);

@@ -32,6 +32,8 @@ export interface CommandLine {
     readonly kubeletPsi: boolean;
     readonly settleMs: number;
     readonly scrapeMs: number;
+    readonly bareScraper: boolean;
+    readonly endpoint: Endpoint | undefined;
     readonly kinds: readonly RequestKind[];
     readonly formats: readonly Format[];
     readonly roundMs: number;
@@ -58,6 +60,9 @@ const NO_SCENARIOS = [
   ...HPAS_SCENARIOS.map(({ name }) => name),
 ];
 
+const ENDPOINTS = ['summary', 'resource'] as const;
+type Endpoint = (typeof ENDPOINTS)[number];
+
 const LOAD_NAMES = BACKGROUND_LOADS.map(({ name }) => name);
 
 /** The help text. */
@@ -81,6 +86,8 @@ Flags:
   --without-psi       let kubelets respond as those before 1.34 did, without pressure and IO
   --settle-seconds N  how long to leave the server to itself before it is measured (20)
   --scrape-seconds N  how long to watch the server scrape without any request (30)
+  --endpoint NAME     what kubelets are to be asked for, of ${ENDPOINTS.join(',')}; a server that has no such flag cannot be told
+  --bare-scraper      have a bare program scrape beside the server, and throw away what it gets
   --scrape-only       ask nothing, and let nothing else go on
   --formats LIST      in which formats to ask, of ${FORMATS.join(',')} (all)
   --round-seconds N   how long a round of requests takes (0.5)
@@ -105,6 +112,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       'without-psi': { type: 'boolean', default: false },
       'settle-seconds': { type: 'string', default: '20' },
       'scrape-seconds': { type: 'string', default: '30' },
+      endpoint: { type: 'string' },
+      'bare-scraper': { type: 'boolean', default: false },
       'scrape-only': { type: 'boolean', default: false },
       formats: { type: 'string', default: FORMATS.join(',') },
       'round-seconds': { type: 'string', default: '0.5' },
@@ -136,6 +145,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       kubeletPsi: !values['without-psi'],
       settleMs: seconds('settle-seconds') * 1000,
       scrapeMs: seconds('scrape-seconds') * 1000,
+      bareScraper: values['bare-scraper'],
+      endpoint: values.endpoint === undefined ? undefined : endpointOf(values.endpoint),
       kinds: values['scrape-only'] ? [] : REQUEST_KINDS,
       formats: chosen('formats', values.formats, FORMATS),
       roundMs: seconds('round-seconds') * 1000,
@@ -169,6 +180,12 @@ function commandOf(text: string): [string, ...string[]] {
   const [program, ...args] = text.trim().split(/\s+/);
   if (!program) throw new Error('Cannot use --against=: it must be a command line');
   return [program, ...args];
+}
+
+function endpointOf(text: string): Endpoint {
+  const endpoint = ENDPOINTS.find((one) => one === text);
+  if (!endpoint) throw new Error(`Cannot use --endpoint=${text}: it must be one of ${ENDPOINTS.join(',')}`);
+  return endpoint;
 }
 
 /** @returns what is chosen of `all`, in the order of `all` */

@@ -9,10 +9,16 @@ export interface KubeletEndpoint {
   readonly bytes: number;
 }
 
+/** What servers ask kubelets for. */
+export const KUBELET_PATHS = {
+  summary: '/stats/summary?only_cpu_and_memory=true',
+  resource: '/metrics/resource',
+} as const;
+
 /** By how kubelets name them in `kubelet_http_requests_total`. */
 const PATHS: Readonly<Record<string, string>> = {
-  stats: '/stats/summary?only_cpu_and_memory=true',
-  'metrics/resource': '/metrics/resource',
+  stats: KUBELET_PATHS.summary,
+  'metrics/resource': KUBELET_PATHS.resource,
 };
 
 /** Asks the first node's kubelet what it has been asked for. */

@@ -13,6 +13,15 @@ describe('reportScenario', () => {
     expect(report).to.match(/^\| \/stats\/summary: 66\.0 kB +\| 10 open, 9 kept +\|$/m);
   });
 
+  it('tells what a bare program took beside it, where that was measured', () => {
+    expect(report).not.to.include('bare program');
+    const result = measuredResult({});
+    const bare = { cpuMillicores: 3, residentBytes: 60 * 2 ** 20 };
+    expect(reportScenario({ ...result, scraping: { ...result.scraping, bare } })).to.match(
+      /^\| 3\.0 millicores +\| 60 MiB +\| 1\.41 +\|$/m,
+    );
+  });
+
   it('tells medians over the rounds, and the range of requests a second', () => {
     expect(report).to.match(
       /^\| list all pods \| 1 +\| protobuf, gzip \| HTTP\/2 +\| 1\.2 kB \| 20 \[10–30\] +\| 2\.00 +\| 3\.00 +\| 0\.250 +\|$/m,

@@ -45,7 +45,7 @@ function section(head: readonly string[], rows: readonly (readonly string[])[]):
 }
 
 function reportScraping({ startToReadyMs, scraping, peakResidentBytes }: ScenarioResult): string[] {
-  const { cpuMillicores, residentBytes, endpoints, connections } = scraping;
+  const { cpuMillicores, residentBytes, bare, endpoints, connections } = scraping;
   const seconds = `${(startToReadyMs / 1000).toFixed(1)} s`;
   const asked = endpoints.map(({ path, bytes }) => `${path}: ${kilobytes(bytes)}`).join(', ');
   return [
@@ -59,6 +59,18 @@ function reportScraping({ startToReadyMs, scraping, peakResidentBytes }: Scenari
           mebibytes(peakResidentBytes),
         ],
       ],
+    ),
+    ...section(
+      ['beside it a bare program took', 'resident', 'the server / it'],
+      bare
+        ? [
+            [
+              `${bare.cpuMillicores.toFixed(1)} millicores`,
+              mebibytes(bare.residentBytes),
+              (cpuMillicores / bare.cpuMillicores).toFixed(2),
+            ],
+          ]
+        : [],
     ),
     ...section(
       ['kubelets are asked for, and respond with', 'connections to kubelets'],

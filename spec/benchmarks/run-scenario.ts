@@ -6,6 +6,7 @@ import { type SimulatedSystem, startSimulatedSystem } from '#spec/support/simula
 import { untilServed } from '#spec/support/until-served.ts';
 import type { BackgroundLoad } from './background/background-load.ts';
 import { type BackgroundLoadResult, measureBackgroundLoads } from './background/measure-background-loads.ts';
+import { KUBELET_PATHS } from './inspect-kubelet.ts';
 import { type FirstRequestResult, measureFirstRequests } from './measure-first-requests.ts';
 import { measureRequests, type RequestResult } from './measure-requests.ts';
 import { measureScraping, type ScrapingResult } from './measure-scraping.ts';
@@ -23,6 +24,10 @@ export interface BenchmarkOptions {
   readonly settleMs: number;
   /** How long to watch the server scrape without any request. */
   readonly scrapeMs: number;
+  /** Whether a bare program scrapes beside it meanwhile. */
+  readonly bareScraper?: boolean;
+  /** What kubelets are to be asked for, where the server is to be told. */
+  readonly endpoint?: 'summary' | 'resource' | undefined;
   /** What to ask afterwards. */
   readonly kinds: readonly RequestKind[];
   readonly formats: readonly Format[];
@@ -72,7 +77,10 @@ export async function runScenario(
   };
   await using system = await startSimulatedSystem({
     cluster: Object.entries(cluster).flatMap(([flag, value]) => [flag, `${value}`]),
-    flags: [`--metric-resolution=${RESOLUTION_MS / 1000}s`],
+    flags: [
+      `--metric-resolution=${RESOLUTION_MS / 1000}s`,
+      ...(options.endpoint ? [`--kubelet-metrics-endpoint=${options.endpoint}`] : []),
+    ],
     program: options.program,
     ...(options.signal && { signal: options.signal }),
   });
@@ -95,7 +103,12 @@ async function measure(
   options.onProgress('settling');
   await sleep(options.settleMs);
   options.onProgress('scraping');
-  const scraping = await measureScraping(system, options);
+  const scraping = await measureScraping(system, {
+    scrapeMs: options.scrapeMs,
+    bare: options.bareScraper
+      ? { nodes: scenario.nodes, path: KUBELET_PATHS[options.endpoint ?? 'summary'] }
+      : undefined,
+  });
 
   const targets = await findTargets(system);
   const requests = await measureRequests(system, targets[0], options);

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import tls from 'node:tls';
+import Client from 'undici/lib/dispatcher/client.js'; // as the server has it
+
+/** Whom to ask for what, how often. */
+export interface BareScraperOptions {
+  /** Each with the port: `127.1.0.1:10250`. */
+  readonly addresses: readonly string[];
+  readonly path: string;
+  /** A bearer token. */
+  readonly token: string;
+  /** PEM of the authority of the kubelets' certificates. */
+  readonly ca: string;
+  readonly intervalMs: number;
+}
+
+/** What has come in so far. */
+export interface BareScrapes {
+  readonly responses: number;
+  readonly refusals: number;
+  readonly bytes: number;
+}
+
+/** As many handshakes at once as the server has under way. */
+const HANDSHAKES_AT_ONCE = 16;
+
+/** Over how much of the interval requests are spread, in milliseconds, as the server's are. */
+const SPREAD_MS = 4000;
+
+/** As long as a timer can be. */
+const KEEP_ALIVE_MS = 2 ** 31 - 1;
+
+/**
+ * Keeps one TLS connection to each kubelet, asks it once an interval, and throws away what it says: what scraping costs on this
+ * machine, with this Node and this HTTP client, when nothing is done with the responses.
+ */
+export class BareScraper implements Disposable {
+  readonly #options: BareScraperOptions;
+  readonly #context: tls.SecureContext;
+  readonly #sockets: tls.TLSSocket[] = [];
+  readonly #clients: Client[] = [];
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #scrapes = { responses: 0, refusals: 0, bytes: 0 };
+
+  constructor(options: BareScraperOptions) {
+    this.#options = options;
+    this.#context = tls.createSecureContext({ ca: options.ca });
+  }
+
+  get scrapes(): BareScrapes {
+    return { ...this.#scrapes };
+  }
+
+  /** Connects to all, then asks until disposed of. */
+  async start(): Promise<void> {
+    const { addresses, intervalMs } = this.#options;
+    for (let first = 0; first < addresses.length; first += HANDSHAKES_AT_ONCE) {
+      const some = addresses.slice(first, first + HANDSHAKES_AT_ONCE);
+      await Promise.all(some.map((address) => this.#connect(address)));
+    }
+    this.#askAll();
+    this.#timers.add(setInterval(() => this.#askAll(), intervalMs));
+  }
+
+  [Symbol.dispose](): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async #connect(address: string): Promise<void> {
+    const { hostname: host, port } = new URL(`https://${address}`);
+    const socket = tls.connect({
+      ...{ host, port: Number(port), secureContext: this.#context, ALPNProtocols: ['http/1.1'] },
+      checkServerIdentity: () => undefined,
+    });
+    this.#sockets.push(socket);
+    await once(socket, 'secureConnect');
+    this.#clients.push(
+      new Client(`http://${address}`, {
+        connect: (_, callback) => queueMicrotask(() => callback(null, socket)),
+        ...{ allowH2: false, headersTimeout: 0, bodyTimeout: 0 },
+        ...{ keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: KEEP_ALIVE_MS },
+      }),
+    );
+  }
+
+  #askAll(): void {
+    const spreadMs = Math.min(SPREAD_MS, this.#options.intervalMs / 2);
+    this.#clients.forEach((client, index) => {
+      const timer = setTimeout(
+        () => {
+          this.#timers.delete(timer);
+          this.#ask(client);
+        },
+        (index / this.#clients.length) * spreadMs,
+      );
+      this.#timers.add(timer);
+    });
+  }
+
+  #ask(client: Client): void {
+    const { path, token } = this.#options;
+    const scrapes = this.#scrapes;
+    client.dispatch(
+      { method: 'GET', path, headers: ['authorization', `Bearer ${token}`] },
+      {
+        onRequestStart: () => {},
+        onResponseStart: (_, status) => {
+          scrapes[status === 200 ? 'responses' : 'refusals']++;
+        },
+        onResponseData: (_, chunk) => {
+          scrapes.bytes += chunk.length;
+        },
+        onResponseEnd: () => {},
+        onResponseError: () => {
+          scrapes.refusals++;
+        },
+      },
+    );
+  }
+}
