@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { SnapshotPublisher } from '#lib/resource-metrics/scrape/snapshot-publisher.ts';
+import type { Clock } from '#lib/time/clock.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 function setup(patienceMs = 1400) {
@@ -28,6 +29,28 @@ describe('SnapshotPublisher', () => {
       await clock.advance(50);
     }
     expect(publishedAtMs).to.deep.equal([1650, 1900, 2150, 2400]);
+  });
+
+  it('publishes less often where that takes long, so that nearly all of the time is left to others', async () => {
+    const manual = new ManualClock();
+    const publishedAtMs: number[] = [];
+    let workedMs = 0;
+    const clock: Clock = {
+      nowMs: () => manual.nowMs(),
+      monotonicMs: () => manual.monotonicMs() + workedMs,
+      sleep: (durationMs, options) => manual.sleep(durationMs, options),
+      startTimer: (durationMs, callback) => manual.startTimer(durationMs, callback),
+    };
+    const publish = () => {
+      publishedAtMs.push(manual.monotonicMs());
+      workedMs += 100;
+    };
+    const publisher = new SnapshotPublisher({ clock, publish, patienceMs: 1000 });
+    for (let index = 0; index < 60; index++) {
+      publisher.markDirty();
+      await manual.advance(100);
+    }
+    expect(publishedAtMs).to.deep.equal([1000, 3000, 5000]);
   });
 
   it('publishes at once when told to, and not when there is nothing new', () => {
