@@ -13,6 +13,7 @@ import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
 import { clusterReader } from './authentication/cluster-reader.ts';
+import { limitedByDefault } from './checks/limit-ranges.ts';
 import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
 import { followObjects, rivalsOf } from './follow/followed-objects.ts';
 import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
@@ -23,7 +24,6 @@ import { HpaClient, type ManagedHpa } from './hpa/hpa-client.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-memory.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';
-import { limitedByDefault } from './loop/limit-ranges.ts';
 import { LoopMemories } from './loop/loop-memory.ts';
 import { scaledObjectController } from './loop/scaled-object-controller.ts';
 import {

@@ -1,6 +1,7 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { CheckFailure, STEPS } from '../checks/check-scaled-object.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type ScaledObjectStatus,
   targetOf,
 } from '../objects/scaled-object.ts';
-import { CheckFailure, STEPS } from './checks.ts';
 import type { ScaledObjectDependencies } from './dependencies.ts';
 import { CONDITIONS, statusOf, withConditions } from './scaled-object-conditions.ts';
 

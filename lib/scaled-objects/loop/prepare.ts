@@ -1,14 +1,14 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { CheckFailure, checkScaledObject, STEPS } from '../checks/check-scaled-object.ts';
+import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { wantedHpa } from '../hpa/wanted-hpa.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { tellStarted } from '../plan/tell-started.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { modifiersOf } from '../values/modifiers.ts';
-import { CheckFailure, checkScaledObject, STEPS } from './checks.ts';
-import { irrelevantSettings } from './irrelevant-settings.ts';
 import type { PauseOptions } from './pause.ts';
 import { type TargetReading, targetReading } from './scale-target.ts';
 

@@ -1,4 +1,7 @@
 import { formatTime } from '#lib/control/conditions.ts';
+import { type Decision, decide } from '../decision/decide.ts';
+import { type Evaluation, evaluate } from '../decision/evaluate.ts';
+import { nextStep } from '../decision/next-step.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import {
   type ObjectCondition,
@@ -9,10 +12,7 @@ import {
 } from '../objects/scaled-object.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
 import { validFallback } from '../values/fallback.ts';
-import { type Decision, decide } from './decide.ts';
 import { describedStatus } from './described-status.ts';
-import { type Evaluation, evaluate } from './evaluate.ts';
-import { nextStep } from './next-step.ts';
 import type { PauseOptions } from './pause.ts';
 import type { Prepared } from './prepare.ts';
 import { kindText, setReplicas } from './scale-target.ts';

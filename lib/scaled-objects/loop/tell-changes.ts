@@ -1,9 +1,9 @@
 import { describeError } from '#lib/telemetry/logger.ts';
+import type { Evaluation } from '../decision/evaluate.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ObjectCondition, ScaledObject } from '../objects/scaled-object.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
-import type { Evaluation } from './evaluate.ts';
 import type { LoopMemories } from './loop-memory.ts';
 import { CONDITIONS, statusOf } from './scaled-object-conditions.ts';
 

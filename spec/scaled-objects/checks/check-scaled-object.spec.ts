@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkScaledObject, type Neighbours } from '#lib/scaled-objects/loop/checks.ts';
+import { checkScaledObject, type Neighbours } from '#lib/scaled-objects/checks/check-scaled-object.ts';
 import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
 
 const TARGET = "ScaledObject doesn't have correct scaleTargetRef specification: ";

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type DecisionInput, decide } from '#lib/scaled-objects/loop/decide.ts';
-import { nextStep } from '#lib/scaled-objects/loop/next-step.ts';
+import { type DecisionInput, decide } from '#lib/scaled-objects/decision/decide.ts';
+import { nextStep } from '#lib/scaled-objects/decision/next-step.ts';
 
 const NOW_MS = 1_000_000;
 const RESTING: DecisionInput = {

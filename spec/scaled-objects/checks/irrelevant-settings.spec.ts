@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { irrelevantSettings } from '#lib/scaled-objects/loop/irrelevant-settings.ts';
+import { irrelevantSettings } from '#lib/scaled-objects/checks/irrelevant-settings.ts';
 
 const POLLING =
   'PollingInterval is configured but is not relevant. PollingInterval is only relevant when minReplicaCount = 0 or idleReplicaCount = 0 or useCachedMetrics is enabled';

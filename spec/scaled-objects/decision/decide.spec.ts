@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Decision, type DecisionInput, decide } from '#lib/scaled-objects/loop/decide.ts';
+import { type Decision, type DecisionInput, decide } from '#lib/scaled-objects/decision/decide.ts';
 
 const NOW_MS = 1_000_000;
 
