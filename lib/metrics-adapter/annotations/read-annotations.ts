@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
-import { LIST_KEY } from '../objects/config-key.ts';
+import { CONFIG_PREFIX, LIST_KEY } from '../objects/config-key.ts';
 import type { HpaMetric } from '../objects/scaled-hpa.ts';
 import { parseAnnotationKey } from './annotation-key.ts';
 import { type CollectorConfig, collectorConfig, type Setting } from './collector-config.ts';
@@ -12,6 +12,8 @@ export type ReadConfig =
       readonly type: HpaMetric['type'] | undefined;
       readonly metric: string | undefined;
       readonly error: Error;
+      /** Whether it is no more than a key that means nothing. */
+      readonly isQuiet?: boolean;
     };
 
 const ENTRY = z.catchall(
@@ -28,6 +30,8 @@ const MAX_LIST_LENGTH = 64 * 1024;
 /** What makes YAML of a text; each that is wrong takes an error with its stack. */
 const MARK = /[,:&*!?#[{\n]/g;
 const MAX_MARKS = 5_000;
+/** So many keys that mean nothing are told. */
+const MAX_UNREAD = 10;
 
 /**
  * What an HPA's annotations say of its collectors, one for each collector of a metric that they name. One that cannot
@@ -38,18 +42,31 @@ export function readAnnotations(annotations: Readonly<Record<string, string>>): 
     string,
     { of: Omit<CollectorConfig, 'settings' | 'perReplica'>; settings: Map<string, Setting> }
   >();
+  const unread: string[] = [];
   for (const [key, value] of Object.entries(annotations)) {
     const parsed = parseAnnotationKey(key);
-    if (!parsed) continue;
+    if (!parsed) {
+      if (key.startsWith(CONFIG_PREFIX)) unread.push(key);
+      continue;
+    }
     const { setting, ...of } = parsed;
     const name = JSON.stringify(of);
     const group = grouped.get(name) ?? { of, settings: new Map<string, Setting>() };
     group.settings.set(setting, { value, place: `Annotation ${key}` });
     grouped.set(name, group);
   }
-  const configs = [...grouped.values()].map(({ of, settings }) => attempt(of, settings));
+  const configs: ReadConfig[] = [...grouped.values()].map(({ of, settings }) => attempt(of, settings));
+  configs.push(...unread.slice(0, MAX_UNREAD).map(unreadable));
   const list = annotations[LIST_KEY];
   return list === undefined ? configs : [...configs, ...readList(list)];
+}
+
+function unreadable(key: string): ReadConfig {
+  const form = `${CONFIG_PREFIX}TYPE.METRIC.COLLECTOR/SETTING`;
+  const error = new Error(
+    `Annotation ${key} is passed over: it must have the form ${form}; a metric whose name has a dot belongs in ${LIST_KEY}`,
+  );
+  return { type: undefined, metric: undefined, error, isQuiet: true };
 }
 
 function readList(text: string): readonly ReadConfig[] {

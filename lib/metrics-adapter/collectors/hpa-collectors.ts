@@ -116,7 +116,7 @@ export class HpaCollectors {
     if (metrics.length + all.length > 0) this.#known.set(key, { hpa, metrics, problems: all });
     else this.#known.delete(key);
     onChange(key);
-    for (const problem of all) if (!before.has(textOf(problem))) onProblem(hpa, problem);
+    for (const problem of all) if (!problem.isQuiet && !before.has(textOf(problem))) onProblem(hpa, problem);
     const hasObjects = metrics.some(({ metric }) => metric.type === 'Object');
     return missing.length > 0 || hasObjects ? { requeueAfterMs: LOOK_AGAIN_MS } : {};
   }

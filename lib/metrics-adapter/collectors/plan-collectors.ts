@@ -27,6 +27,8 @@ export interface PlanProblem {
   /** As messages name the metric; empty where it is not known which one is meant. */
   readonly metric: string;
   readonly error: Error;
+  /** Told to who looks, but no event: nothing that the HPA asks for is missing because of it. */
+  readonly isQuiet?: boolean;
 }
 
 /** What is collected for an HPA, and what cannot be. */
@@ -48,7 +50,8 @@ export function planCollectors(hpa: ScaledHpa, collectors: readonly MetricCollec
   const planned = new Map<string, PlannedCollector>();
   const problems: PlanProblem[] = [];
   for (const one of configs)
-    if ('error' in one && one.metric === undefined) problems.push({ metric: '', error: one.error });
+    if ('error' in one && one.metric === undefined)
+      problems.push({ metric: '', error: one.error, ...(one.isQuiet && { isQuiet: true }) });
   const byMetric = new Map<string, ReadConfig[]>();
   for (const one of configs) {
     const of = subjectOf('config' in one ? one.config : one);
@@ -66,7 +69,32 @@ export function planCollectors(hpa: ScaledHpa, collectors: readonly MetricCollec
       problems.push({ metric: nameOfMetric(metric), error: cause });
     }
   }
-  return { planned: [...planned.values()], problems };
+  return { planned: [...planned.values()], problems: [...problems, ...unasked(hpa, configs)] };
+}
+
+/** Annotations about metrics that the HPA does not ask for: a slip of the pen, most likely. */
+function unasked({ metrics }: ScaledHpa, configs: readonly ReadConfig[]): readonly PlanProblem[] {
+  const asked = new Set(metrics.map(nameOfMetric));
+  const named = configs.flatMap((one) => {
+    const { type, metric } = 'config' in one ? one.config : one;
+    return type === undefined || metric === undefined ? [] : nameOfMetric({ type, name: metric });
+  });
+  const wanted = [...asked].slice(0, 3).map(shown).join(', ');
+  return [...new Set(named)]
+    .filter((name) => !asked.has(name))
+    .slice(0, MAX_NOTES)
+    .map((name) => ({
+      metric: shown(name),
+      error: new Error(
+        `Annotations configure ${name}, which the HPA does not ask for; it asks for ${wanted}`,
+      ),
+      isQuiet: true,
+    }));
+}
+
+/** No longer than an object's name may be. */
+function shown(name: string): string {
+  return name.slice(0, 253);
 }
 
 function plan({

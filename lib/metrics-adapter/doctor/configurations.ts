@@ -12,9 +12,10 @@ export function configurations(examined: ExaminedMetrics): Check {
 
     async run(context) {
       return await examined.look(context, async ({ hpas, metrics, problems }) => {
-        const wrong = problems.map(({ hpa, metric, error }) => {
+        const wrong = problems.map(({ hpa, metric, error, isQuiet }) => {
           const { namespace, name } = hpa;
           const subject = `${subjectOfHpa(hpa)}${metric === '' ? '' : ` ${metric}`}`;
+          if (isQuiet) return note(subject, describeError(error));
           const names = { NAMESPACE: namespace, NAME: name };
           return failed(subject, describeError(error), { diagnosis: 'metric-not-configured', ...names });
         });

@@ -51,6 +51,17 @@ describe('HpaCollectors', () => {
     expect(system.problems).to.deep.equal(['External/bad: no query', 'External/bad: no query']);
   });
 
+  it('keeps to itself what is wrong with annotations that no metric needs', async () => {
+    const system = setUp();
+    const annotations = { 'metric-config.external.gooood.counting/query': 'good' };
+    await system.apply({
+      annotations,
+      metrics: [externalMetric('good', { type: 'counting', query: 'good' })],
+    });
+    expect(system.problems).to.deep.equal([]);
+    expect(system.collectors.known.get(KEY)?.problems[0]?.metric).to.equal('External/gooood');
+  });
+
   it('finds out what serves the object of a metric, and looks again where nothing does', async () => {
     const system = setUp();
     const annotations = { 'metric-config.object.a.counting/query': 'a' };

@@ -184,8 +184,31 @@ describe('planCollectors', () => {
     const { planned, problems } = plan({ annotations, metrics });
     expect(planned).to.have.lengthOf(100);
     expect(planned[0]?.notes).to.have.lengthOf(2);
-    expect(problems.map(({ error }) => error.message)).to.deep.equal([
-      'No more than the first 100 metrics of an HPA are collected',
+    const [first, ...unasked] = problems.map(({ error }) => error.message);
+    expect(first).to.equal('No more than the first 100 metrics of an HPA are collected');
+    expect(unasked).to.have.lengthOf(10);
+  });
+
+  it('tells of annotations for what the HPA does not ask for, and of those of no known form, without an event', () => {
+    const annotations = {
+      'metric-config.external.queue-depht.prometheus/query': 'up',
+      'metric-config.pod.queue-depth.prometheus/query': 'up',
+      'metric-config.external.queue.depth.prometheus/query': 'up',
+      'metric-config/collectors': '[{type: Pods, metric: rps, collector: json-path}]',
+    };
+    const metrics = [externalMetric('queue-depth', { type: 'prometheus', query: 'up' })];
+    const { planned, problems } = plan({ annotations, metrics });
+    expect(planned).to.have.lengthOf(1);
+    expect(problems.every(({ isQuiet }) => isQuiet)).to.equal(true);
+    expect(problems.map(({ metric, error }) => [metric, error.message])).to.deep.equal([
+      [
+        '',
+        'Annotation metric-config.external.queue.depth.prometheus/query is passed over: it must have the form metric-config.TYPE.METRIC.COLLECTOR/SETTING; a metric whose name has a dot belongs in metric-config/collectors',
+      ],
+      ...['External/queue-depht', 'Pods/rps'].map((name) => [
+        name,
+        `Annotations configure ${name}, which the HPA does not ask for; it asks for External/queue-depth`,
+      ]),
     ]);
   });
 
