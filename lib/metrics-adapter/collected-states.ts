@@ -1,7 +1,7 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import type { HpaCollectors } from './collectors/hpa-collectors.ts';
 import { nameOfMetric } from './objects/scaled-hpa.ts';
+import type { HpaCollectors } from './plans/hpa-collectors.ts';
 
 /** How the collecting of one metric of an HPA goes. */
 export interface CollectedState {

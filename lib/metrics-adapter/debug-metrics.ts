@@ -6,7 +6,7 @@ import { describeError } from '#lib/telemetry/logger.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type CollectedState, collectedStates } from './collected-states.ts';
-import type { HpaCollectors } from './collectors/hpa-collectors.ts';
+import type { HpaCollectors } from './plans/hpa-collectors.ts';
 
 /** What is looked at. */
 export interface DebuggedMetrics {

@@ -15,9 +15,7 @@ import type { HasUi } from '#lib/ui/ui-part.ts';
 import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import { collectedStates } from './collected-states.ts';
-import { HpaCollectors } from './collectors/hpa-collectors.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
-import { SeveralSamplesTold } from './collectors/several-samples.ts';
 import { debugMetrics } from './debug-metrics.ts';
 import { type MetricsAdapterSeries, metricsAdapterSeries } from './metrics-adapter-series.ts';
 import { findHpas } from './objects/find-hpas.ts';
@@ -25,6 +23,8 @@ import { ObjectLabels } from './objects/object-labels.ts';
 import { readScaledHpa } from './objects/read-scaled-hpa.ts';
 import { nameOfMetric, type ScaledHpa } from './objects/scaled-hpa.ts';
 import type { TargetPods } from './objects/target-pods.ts';
+import { HpaCollectors } from './plans/hpa-collectors.ts';
+import { SeveralSamplesTold } from './plans/several-samples.ts';
 import { storedMetrics } from './stored-metrics.ts';
 import { type MetricsUiPart, metricsUi } from './ui/metrics-ui.ts';
 

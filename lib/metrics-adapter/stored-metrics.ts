@@ -4,9 +4,9 @@ import type { StoredMetrics, StoredObjectMetric, StoredObjectValue } from '#lib/
 import type { MetricValue, ObjectValue } from '#lib/collection/metrics-provider.ts';
 import type { Reading } from '#lib/collection/poll-results.ts';
 import type { Sample } from '#lib/sources/query.ts';
-import type { CollectedHpa, CollectedMetric } from './collectors/hpa-collectors.ts';
 import type { ObjectLabels } from './objects/object-labels.ts';
 import type { TargetPods } from './objects/target-pods.ts';
+import type { CollectedHpa, CollectedMetric } from './plans/hpa-collectors.ts';
 
 /** Where values and the labels of objects come from when they are asked for. */
 export interface StoredMetricsOptions {

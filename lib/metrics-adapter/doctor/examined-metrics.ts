@@ -1,10 +1,10 @@
 import type { ApiContext } from '#lib/doctor/api-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
-import { type PlannedCollector, type PlanProblem, planCollectors } from '../collectors/plan-collectors.ts';
 import { HPA_KIND, HPA_VERSIONS } from '../objects/find-hpas.ts';
 import { readScaledHpa } from '../objects/read-scaled-hpa.ts';
 import { nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
+import { type PlannedCollector, type PlanProblem, planCollectors } from '../plans/plan-collectors.ts';
 
 /** Collectors as the flags choose them; what they opened is closed with the stack. */
 export type OpenCollectors = (

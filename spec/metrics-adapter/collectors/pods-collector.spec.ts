@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
-import { planCollectors } from '#lib/metrics-adapter/collectors/plan-collectors.ts';
 import { podsCollector } from '#lib/metrics-adapter/collectors/pods-collector.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import type { TargetPod } from '#lib/metrics-adapter/objects/target-pod.ts';
 import { TargetPods } from '#lib/metrics-adapter/objects/target-pods.ts';
 import type { TargetSelectors } from '#lib/metrics-adapter/objects/target-selectors.ts';
+import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { errorOf } from '#spec/support/error-of.ts';

@@ -3,10 +3,10 @@ import { hostRateCollector } from '#lib/metrics-adapter/collectors/host-rate-col
 import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
 import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
 import { nakadiCollector } from '#lib/metrics-adapter/collectors/nakadi-collector.ts';
-import { planCollectors } from '#lib/metrics-adapter/collectors/plan-collectors.ts';
 import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
 import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { planCollectors } from '#lib/metrics-adapter/collectors/plan-collectors.ts';
 import { sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
 
 const source = (name: string, namespaces = ['default']) => ({

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
-import { planCollectors } from '#lib/metrics-adapter/collectors/plan-collectors.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { SCALING_SCHEDULES } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { allCollectors } from '#spec/support/all-collectors.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ObjectClaims } from '#lib/metrics-adapter/collectors/object-claims.ts';
+import { ObjectClaims } from '#lib/metrics-adapter/plans/object-claims.ts';
 
 const claim = (queryKey: string, createdAt: string, subject = 's') => ({ subject, queryKey, createdAt });
 

@@ -1,5 +1,5 @@
+import type { CollectorRequest, MetricCollector } from '../collectors/metric-collector.ts';
 import { nameOfMetric } from '../objects/scaled-hpa.ts';
-import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
 
 /** A label or an annotation names a collector that there is not. */
 export class UnknownCollector extends Error {}

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { planCollectors } from '#lib/metrics-adapter/collectors/plan-collectors.ts';
 import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';

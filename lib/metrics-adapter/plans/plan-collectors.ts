@@ -1,8 +1,8 @@
 import type { Query } from '#lib/sources/query.ts';
 import { type ReadConfig, readAnnotations } from '../annotations/read-annotations.ts';
+import { type CollectorRequest, type MetricCollector, settingsOf } from '../collectors/metric-collector.ts';
 import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
 import { chooseCollector } from './choose-collector.ts';
-import { type CollectorRequest, type MetricCollector, settingsOf } from './metric-collector.ts';
 import { severalSamples } from './several-samples.ts';
 
 /** One metric of an HPA, and how it is collected. */

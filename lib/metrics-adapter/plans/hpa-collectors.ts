@@ -2,10 +2,10 @@ import type { Collection, Collector } from '#lib/collection/collection.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { KindReference } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { MetricCollector } from '../collectors/metric-collector.ts';
 import type { LabelledObject, ObjectLabels } from '../objects/object-labels.ts';
 import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
 import { UnknownCollector } from './choose-collector.ts';
-import type { MetricCollector } from './metric-collector.ts';
 import { ObjectClaims } from './object-claims.ts';
 import { type PlannedCollector, type PlanProblem, planCollectors } from './plan-collectors.ts';
 
