@@ -7,13 +7,30 @@ import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { startMetricsApis } from '#spec/support/metrics-apis.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
-import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
 describe('hpaPart', function () {
   this.timeout(60_000);
 
   it('scales as a part of the autoscaler, and tells why', async () => {
     await using server = await startSimulatedApiServer();
+    await scalesAndTells(server, 'v2');
+  });
+
+  it('does so in a cluster before 1.23, which has no autoscaling/v2', async () => {
+    await using server = await startSimulatedApiServer({ scenario: { kubernetesMinor: 22 } });
+    await scalesAndTells(server, 'v2beta2');
+    const path = '/apis/autoscaling/v2beta2/namespaces/default/horizontalpodautoscalers/web';
+    const { status, metadata } = (await server.client.get(path)).body;
+    expect(status).to.include({ currentReplicas: 2, desiredReplicas: 4 });
+    const writers: readonly { readonly manager: string; readonly apiVersion: string }[] =
+      metadata.managedFields;
+    expect(
+      writers.flatMap(({ manager, apiVersion }) => (manager === 'autoscaler-hpa' ? apiVersion : [])),
+    ).to.deep.equal(['autoscaling/v2beta2']);
+  });
+
+  async function scalesAndTells(server: SimulatedApiServer, createdIn: string): Promise<void> {
     await using metrics = await startMetricsApis(server.cluster);
     const queue = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue';
     metrics.responses.set(queue, { items: [{ metricName: 'queue', value: '40' }] });
@@ -24,8 +41,12 @@ describe('hpaPart', function () {
       spec: { replicas: 2, selector: { matchLabels: labels }, template },
     });
     const target = { type: 'AverageValue', averageValue: '10' };
-    await create('/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers', {
-      ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'web' } },
+    await create(`/apis/autoscaling/${createdIn}/namespaces/default/horizontalpodautoscalers`, {
+      ...{
+        apiVersion: `autoscaling/${createdIn}`,
+        kind: 'HorizontalPodAutoscaler',
+        metadata: { name: 'web' },
+      },
       spec: {
         scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
         maxReplicas: 9,
@@ -57,6 +78,16 @@ describe('hpaPart', function () {
       await server.clock.advance(0); // what is told is whole only once the reconciliation is over
       return (await get('/metrics')).body.includes(reconciled);
     });
+    const series = (await get('/metrics')).body;
+    expect(series).to.include('horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers 1\n');
+    expect(series).to.include(
+      'horizontal_pod_autoscaler_controller_desired_replicas{namespace="default",hpa_name="web"} 4\n',
+    );
+    const computed = '{action="scale_up",error="none",metric_type="External"} 1\n';
+    expect(series).to.include(`horizontal_pod_autoscaler_controller_metric_computation_total${computed}`);
+    expect(series).to.include(
+      `horizontal_pod_autoscaler_controller_metric_computation_duration_seconds_count${computed}`,
+    );
     const why = '/debug/hpa?namespace=default&name=web';
     const { explanation, decisions } = JSON.parse((await get(why)).body);
     expect(explanation).to.deep.include({ currentReplicas: 2, proposedReplicas: 4, desiredReplicas: 4 });
@@ -75,5 +106,5 @@ describe('hpaPart', function () {
       const response = await server.client.post(path, body);
       expect(response.status, JSON.stringify(response.body)).to.equal(201);
     }
-  });
+  }
 });

@@ -40,7 +40,7 @@ export async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<O
   const rememberer = { namespace, name, uid };
   const look = async (isFresh: boolean, earlier?: World) => {
     const read = await readWorld.of(hpa, { maxAgeMs, signal, isFresh, earlier });
-    const { target, isFollowed, ...world } = read;
+    const { target, isFollowed, tookMs, ...world } = read;
     const nowMs = clock.nowMs();
     const memory = await memories.of(rememberer, {
       currentReplicas: target?.specReplicas,
@@ -72,7 +72,7 @@ export async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<O
     await statuses.write(seen, outcome.status, signal);
   }
   decisions.record(`${namespace}/${name}`, outcome, { hpa, isDryRun, problem: schedule.problem });
-  series.decided(hpa, outcome, { isDryRun });
+  series.decided(hpa, outcome, { isDryRun, tookMs: looked.read.tookMs });
   await acting.autoMin.observe(hpa, outcome.explanation, { nowMs, signal });
   return outcome;
 }

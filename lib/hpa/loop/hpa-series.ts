@@ -17,7 +17,7 @@ export class HpaSeries {
   readonly #reconciliations: Counter<'action' | 'error'>;
   readonly #reconciliationDuration: Histogram<'action' | 'error'>;
   readonly #metricComputations: Counter<'action' | 'error' | 'metric_type'>;
-  readonly #metricDuration: Histogram<'error' | 'metric_type'>;
+  readonly #metricDuration: Histogram<'action' | 'error' | 'metric_type'>;
   readonly #reversals: Counter<'namespace' | 'name'>;
   readonly #dryRuns: Counter<'agrees'>;
   readonly #memoryFailures: Counter;
@@ -44,8 +44,8 @@ export class HpaSeries {
     });
     this.#metricDuration = new Histogram({
       name: `${PREFIX}_metric_computation_duration_seconds`,
-      help: 'How long it took to read a metric of an HPA',
-      labelNames: ['error', 'metric_type'],
+      help: 'How long it took to read a metric of an HPA, by what it alone asks for',
+      labelNames: ['action', 'error', 'metric_type'],
       buckets: BUCKETS_S,
       registers,
     });
@@ -91,25 +91,20 @@ export class HpaSeries {
     this.#reconciliationDuration.observe(labels, durationMs / 1000);
   }
 
-  metricRead(type: string, durationMs: number, isFailed: boolean): void {
-    this.#metricDuration.observe(
-      { metric_type: type, error: isFailed ? 'internal' : 'none' },
-      durationMs / 1000,
-    );
-  }
-
   decided(
     { metadata: { namespace, name }, status }: FollowedHpa,
     { explanation, desiredReplicas }: Outcome,
-    { isDryRun }: { readonly isDryRun: boolean },
+    { isDryRun, tookMs }: { readonly isDryRun: boolean; readonly tookMs: ReadonlyMap<number, number> },
   ): void {
     const { metrics, currentReplicas } = explanation;
-    for (const { type, proposal, failure } of metrics) {
-      this.#metricComputations.inc({
+    for (const [place, { type, proposal, failure }] of metrics.entries()) {
+      const labels = {
         action: actionOf(currentReplicas, proposal?.replicas),
         error: !failure ? 'none' : failure.reason === 'InvalidMetricSourceType' ? 'spec' : 'internal',
         metric_type: type,
-      });
+      };
+      this.#metricComputations.inc(labels);
+      this.#metricDuration.observe(labels, (tookMs.get(place) ?? 0) / 1000);
     }
     if (isDryRun) {
       this.#dryRuns.inc({ agrees: String(explanation.desiredReplicas === status?.desiredReplicas) });
@@ -148,6 +143,18 @@ function addGauges(registers: Registry[], decisions: DecisionLog): void {
     registers,
     collect() {
       this.set(decisions.size);
+    },
+  });
+  new Gauge({
+    name: `${PREFIX}_desired_replicas`,
+    help: 'How many replicas the target of an HPA is to have',
+    labelNames: ['namespace', 'hpa_name'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { namespace, name: hpa_name, explanation } of decisions.values())
+        if (explanation?.desiredReplicas !== undefined)
+          this.set({ namespace, hpa_name }, explanation.desiredReplicas);
     },
   });
   const since = (name: string, help: string, key: 'missingSinceMs' | 'atMaxSinceMs') =>

@@ -113,7 +113,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       return hpaController({
         ...environment,
         ...{ hpas, pods, others, decisions, series, scales },
-        readWorld: new ReadWorld({ ...environment, pods, reader, series, scales }),
+        readWorld: new ReadWorld({ ...environment, pods, reader, scales }),
         statuses: new StatusClient({ hpas: hpaClient, version, others }),
         memories: new HpaMemories(store, clock),
         autoMin: new AutoMinReplicas({

@@ -6,21 +6,18 @@ import type { Clock } from '#lib/time/clock.ts';
 import { needsMetrics } from '../decide.ts';
 import type { DecisionInput } from '../decision.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
-import type { MetricReading } from '../objects/metric-reading.ts';
 import { type FollowedPod, selectPods } from '../pods/pod-lister.ts';
 import { SelectorRegistry } from '../pods/selector-registry.ts';
 import type { MetricReaderOptions, ReadingContext } from '../readings/metric-reader.ts';
 import { readMetrics } from '../readings/read-metrics.ts';
 import type { FollowedScales } from '../targets/followed-scales.ts';
 import { readTargetScale } from '../targets/target-scale.ts';
-import type { HpaSeries } from './hpa-series.ts';
 
 /** What the world is read with. */
 export interface ReadWorldOptions {
   readonly pods: Pick<Informer<FollowedPod>, 'findBy'>;
   readonly scales: Pick<FollowedScales, 'get'>;
   readonly reader: MetricReaderOptions;
-  readonly series: Pick<HpaSeries, 'metricRead'>;
   readonly clock: Clock;
 }
 
@@ -28,6 +25,8 @@ export interface ReadWorldOptions {
 export type World = Pick<DecisionInput, 'scale' | 'pods' | 'rivals' | 'readings'> & {
   /** The scale as it can be written; `undefined` where it could not be read. */
   readonly target: Scale | undefined;
+  /** How long reading each metric took, in milliseconds, by its place. */
+  readonly tookMs: ReadonlyMap<number, number>;
   /** Whether the scale is what an informer knew, which may be outdated. */
   readonly isFollowed: boolean;
 };
@@ -67,8 +66,9 @@ export class ReadWorld {
     const context = { namespace, selector, pods, maxAgeMs, signal };
     // The readings are of the pods that the selector selects; what has to be read live is the scale alone.
     const isRead = earlier?.target?.selector === scale.selector && earlier.readings.length > 0;
-    const readings = rivals.length > 0 ? [] : isRead ? earlier.readings : await this.#readings(hpa, context);
-    return { scale, target: scale, isFollowed, pods, rivals, readings };
+    const { readings, tookMs } =
+      rivals.length > 0 ? NOTHING : isRead ? earlier : await this.#readings(hpa, context);
+    return { scale, target: scale, isFollowed, pods, rivals, readings, tookMs };
   }
 
   /** An HPA is no more. */
@@ -76,14 +76,20 @@ export class ReadWorld {
     this.#selectors.delete(key);
   }
 
-  async #readings({ spec }: FollowedHpa, context: ReadingContext): Promise<readonly MetricReading[]> {
-    const { reader, series, clock } = this.#options;
-    const onRead = series.metricRead.bind(series);
-    return await readMetrics(spec.metrics ?? [], context, { reader, clock, onRead });
+  async #readings(
+    { spec }: FollowedHpa,
+    context: ReadingContext,
+  ): Promise<Pick<World, 'readings' | 'tookMs'>> {
+    const { reader, clock } = this.#options;
+    const tookMs = new Map<number, number>();
+    const onRead = (place: number, durationMs: number) => void tookMs.set(place, durationMs);
+    return { readings: await readMetrics(spec.metrics ?? [], context, { reader, clock, onRead }), tookMs };
   }
 }
 
-const NOTHING = { pods: [], rivals: [], readings: [] };
+const NOTHING: Pick<World, 'pods' | 'rivals' | 'readings' | 'tookMs'> = {
+  ...{ pods: [], rivals: [], readings: [], tookMs: new Map() },
+};
 
 /** `undefined` for a selector that deciding refuses. */
 function selectorOf(text: string): LabelSelector | undefined {
