@@ -33,6 +33,8 @@ export interface OddCertificate {
   readonly basicConstraints?: { readonly cA: boolean; readonly pathLenConstraint?: number };
   /** Without it, there is no word on what the key is for. */
   readonly keyUsage?: KeyUsageFlags;
+  /** Critical ones besides, in DER by their identifiers. */
+  readonly critical?: Readonly<Record<string, Uint8Array>>;
 }
 
 const ECDSA = { sha1: '1.2.840.10045.4.1', sha256: '1.2.840.10045.4.3.2' };
@@ -41,7 +43,7 @@ const DAY_MS = 86_400_000;
 /** Issues a certificate with nothing in it but what is asked for, no identifiers of keys either, as PEM. */
 export function issueOddCertificate(certificate: OddCertificate): string {
   const { subject, issuer = subject, publicKey, signingKey, hash = 'sha256' } = certificate;
-  const { basicConstraints, keyUsage } = certificate;
+  const { basicConstraints, keyUsage, critical = {} } = certificate;
   const algorithm = new AlgorithmIdentifier({ algorithm: ECDSA[hash] });
   const serialNumber = randomBytes(8);
   serialNumber.writeUInt8(0x40, 0); // positive
@@ -49,6 +51,10 @@ export function issueOddCertificate(certificate: OddCertificate): string {
   if (basicConstraints)
     extensions.push(extension(id_ce_basicConstraints, new BasicConstraints(basicConstraints)));
   if (keyUsage !== undefined) extensions.push(extension(id_ce_keyUsage, new KeyUsage(keyUsage)));
+  for (const [extnID, value] of Object.entries(critical)) {
+    const extnValue = new OctetString(new Uint8Array(value));
+    extensions.push(new Extension({ extnID, critical: true, extnValue }));
+  }
   const tbsCertificate = new TBSCertificate({
     version: Version.v3,
     serialNumber: arrayBuffer(serialNumber),

@@ -92,6 +92,34 @@ describe('delegatedAuthorizer', () => {
     expect(reviews.asked).to.have.length(3); // everything once, and the selection each time
   });
 
+  it('counts both selectors of a request together', async () => {
+    const { reviews, ask } = setUp(undefined);
+    reviews.response = (review) => ({ allowed: JSON.stringify(review).includes('Selector') });
+    const [name, value] = ['a'.repeat(5_000), 'n'.repeat(5_000)];
+    for (let time = 0; time < 2; time++)
+      await ask(`${NODES}?labelSelector=${name}&fieldSelector=metadata.namespace%3D${value}`);
+    expect(reviews.asked).to.have.length(3);
+  });
+
+  it('asks on behalf of the user, whose reviews are counted together', async () => {
+    const { reviews, ask } = setUp({ allowed: true });
+    const parties: string[] = [];
+    const review = reviews.client.review.bind(reviews.client);
+    reviews.client.review = (path, body, options) => {
+      parties.push(options.party);
+      return review(path, body, options);
+    };
+    await ask(NODES);
+    expect(parties).to.deep.equal(['alice']);
+  });
+
+  it('passes on a refusal that is already one to the client', async () => {
+    const { reviews, ask } = setUp({ allowed: true });
+    const refusal = new StatusError(504, 'Timeout', 'Timeout: the time is up', { details: {} });
+    reviews.client.review = () => Promise.reject(refusal);
+    expect(await ask(NODES).catch((error: unknown) => error)).to.equal(refusal);
+  });
+
   it('tells no reason where there is none, or one that is no text', async () => {
     for (const reason of ['', undefined, 7])
       expect(await setUp({ allowed: false, reason }).ask(NODES)).to.deep.equal({ isAllowed: false });

@@ -29,6 +29,22 @@ describe('peerChainOf', () => {
     expect(chainOf(connection.socket).errorBy(parseCaBundle(users.pem), Date.now())).to.equal(undefined);
   });
 
+  it('reads ten certificates of what the client sent, and no more', async () => {
+    for (const [intermediates, error] of [
+      [9, undefined],
+      [10, 'signed by unknown authority'],
+    ] as const) {
+      const chain = [users];
+      for (let level = 0; level < intermediates; level++)
+        chain.unshift(new TestAuthority(`level ${level}`, chain[0]));
+      const [lowest = users] = chain;
+      await using connection = await shake(lowest.leaf({}, chain.slice(0, -1)));
+      const message = chainOf(connection.socket).errorBy(ofUsers, Date.now())?.message;
+      if (error) expect(message).to.contain(error);
+      else expect(message).to.equal(undefined);
+    }
+  });
+
   it('looks at the time of every certificate again', async () => {
     const validity = { notBefore: new Date(), notAfter: new Date(Date.now() + HOUR_MS) };
     await using connection = await shake(users.leaf({ validity }));

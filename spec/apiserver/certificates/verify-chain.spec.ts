@@ -31,6 +31,10 @@ describe('verifyChain', () => {
     expect(() => verify(low.leaf({}, [low]).cert, middle)).not.to.throw();
   });
 
+  it('refuses a peer that shows nothing', () => {
+    expect(() => verifyChain([], optionsFor(bundleOf(root)))).to.throw('no certificate was sent');
+  });
+
   it('refuses a chain with a gap', () => {
     expect(() => verify(low.leaf({}, [low]).cert, root)).to.throw('signed by unknown authority');
     expect(() => verify(middle.leaf().cert, root)).to.throw('signed by unknown authority');
@@ -108,6 +112,30 @@ describe('verifyChain', () => {
       const itself = { subject: 'root', publicKey: rootKeys.publicKey, basicConstraints: { cA: true } };
       const old = parseCaBundle(odd({ ...itself, hash: 'sha1' }));
       expect(verifyBy(old, odd({ subject: 'alice' }))).not.to.throw();
+    });
+
+    it('refuses critical extensions that it does not understand, of the peer and of authorities', () => {
+      const critical = { '1.2.3.4': Buffer.from('0500', 'hex') };
+      const refusal = 'certificate has a critical extension that is not understood: 1.2.3.4';
+      expect(verifyBy(root(), odd({ subject: 'alice', critical }))).to.throw(refusal);
+      const authority = middle({ basicConstraints: { cA: true }, critical });
+      expect(verifyBy(root(), leaf + authority)).to.throw(refusal);
+    });
+
+    it('refuses names below an authority that constrains them, at any depth, and takes what has none', () => {
+      const names = { '2.5.29.17': Buffer.from('3003820161', 'hex') };
+      const constraints = { '2.5.29.30': Buffer.from('3007a0053003820161', 'hex') };
+      const itself = { subject: 'root', publicKey: rootKeys.publicKey, basicConstraints: { cA: true } };
+      const constraining = parseCaBundle(odd({ ...itself, critical: constraints }));
+      const refusal = 'authority constrains names, and the certificate has some';
+      const named = { subject: 'alice', critical: names };
+      expect(verifyBy(constraining, odd(named))).to.throw(refusal);
+      expect(verifyBy(root(), odd(named))).not.to.throw();
+      expect(verifyBy(constraining, odd({ subject: 'alice' }))).not.to.throw();
+      const below = odd({ ...named, issuer: 'middle', signingKey: keys.privateKey });
+      const between = middle({ basicConstraints: { cA: true } });
+      expect(verifyBy(constraining, below + between)).to.throw(refusal);
+      expect(verifyBy(constraining, leaf + between)).not.to.throw();
     });
 
     it('gives up on a peer after 50 signatures', () => {

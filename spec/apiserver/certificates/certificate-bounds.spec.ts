@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { refuseExcessive } from '#lib/apiserver/certificates/certificate-bounds.ts';
+import { DER_TAGS, der } from '#spec/support/hostile-certificates.ts';
+
+const { identifier, integer, octets, sequence } = DER_TAGS;
+const within = (bytes: readonly number[] | Uint8Array) => () => refuseExcessive(Uint8Array.from(bytes));
+const of = (tag: number, length: number) => der(tag, Buffer.alloc(length));
+
+describe('refuseExcessive', () => {
+  it('takes as many bytes as it is told, and 16 KiB otherwise', () => {
+    const value = of(octets, 100);
+    expect(() => refuseExcessive(value, value.length)).not.to.throw();
+    expect(() => refuseExcessive(value, value.length - 1)).to.throw('certificate has more than 101 bytes');
+    const longest = of(octets, 16 * 1024 - 4);
+    expect(within(longest)).not.to.throw();
+    expect(within([...longest, 0])).to.throw('certificate has more than 16384 bytes');
+  });
+
+  for (const [what, tag, most] of [
+    ['an object identifier', identifier, 64],
+    ['an integer', integer, 2048],
+  ] as const) {
+    it(`takes ${what} of up to ${most} bytes, wherever it lies`, () => {
+      for (const behind of [0, 127, 128, 300, 5_000]) {
+        const nested = (length: number) => der(sequence, of(octets, behind), der(sequence, of(tag, length)));
+        expect(within(nested(most)), `${behind}`).not.to.throw();
+        expect(within(nested(most + 1)), `${behind}`).to.throw(`certificate has ${what} that is too long`);
+      }
+    });
+  }
+
+  it('does not look into what is no list of values', () => {
+    expect(within(der(octets, of(integer, 3_000)))).not.to.throw();
+  });
+
+  it('refuses tags that go on in bytes of their own', () => {
+    for (const tag of [0x1f, 0x3f, 0xbf])
+      expect(within([tag, 0x01, 0])).to.throw('certificate has a tag that no certificate has');
+  });
+
+  it('takes lengths of one to four bytes, and none that DER does not know', () => {
+    for (const length of [[0], [0x81, 0], [0x82, 0, 0], [0x83, 0, 0, 0], [0x84, 0, 0, 0, 0]])
+      expect(within([octets, ...length]), `${length}`).not.to.throw();
+    for (const length of [[0x80, 0, 0], [0x85, 0, 0, 0, 0, 0], [0xff]])
+      expect(within([octets, ...length]), `${length}`).to.throw(
+        'certificate has a length that DER does not know',
+      );
+  });
+});
