@@ -51,8 +51,9 @@ describe('verifyChain', () => {
 
   it('accepts a certificate that is itself among the authorities', () => {
     const { cert } = root.leaf();
-    const bundle = { certificates: [new X509Certificate(cert)] };
-    expect(() => verifyChain([new X509Certificate(cert)], optionsFor(bundle))).not.to.throw();
+    const others = bundleOf(new TestAuthority('other')).certificates;
+    for (const certificates of [[new X509Certificate(cert)], [...others, new X509Certificate(cert)]])
+      expect(() => verifyChain([new X509Certificate(cert)], optionsFor({ certificates }))).not.to.throw();
   });
 
   describe('of certificates that no proper authority would issue', () => {
