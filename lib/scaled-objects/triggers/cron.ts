@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
 import type { Schedule } from '#lib/schedule/schedule.ts';
+import { TimeZone } from '#lib/schedule/time-zone.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { integer, METADATA, parameter, text } from '../parameters/parameter.ts';
 import { parametersOf } from '../parameters/parameters-of.ts';
@@ -30,8 +31,9 @@ export function cronTrigger({ clock }: { readonly clock: Clock }): Trigger {
     parameters,
     plan(request) {
       const { timezone, start, end, desiredReplicas } = parametersOf(parameters, request);
-      const startsAt = scheduleOf(start, timezone, 'start');
-      const endsAt = scheduleOf(end, timezone, 'end');
+      checkZone(timezone.trim());
+      const startsAt = scheduleOf(start, timezone.trim(), 'start');
+      const endsAt = scheduleOf(end, timezone.trim(), 'end');
       if (start === end) throw new Error('start and end can not have exactly same time input');
       if (desiredReplicas === 0) throw new Error('no desiredReplicas specified');
       const isWithin = () => isInWindow(startsAt, endsAt, clock.nowMs());
@@ -61,6 +63,16 @@ function isInWindow(startsAt: Schedule, endsAt: Schedule, nowMs: number): boolea
   const endMs = endsAt.next(nowMs);
   if (startMs === undefined && startsAt.previous(nowMs + 1) === undefined) return false;
   return (endMs ?? Number.POSITIVE_INFINITY) <= (startMs ?? Number.POSITIVE_INFINITY);
+}
+
+function checkZone(name: string): void {
+  try {
+    TimeZone.named(name);
+  } catch (cause) {
+    throw new Error(`unable to load timezone: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  }
 }
 
 const FIELDS = 5;

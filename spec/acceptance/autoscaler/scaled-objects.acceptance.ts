@@ -100,6 +100,20 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     await untilCondition('Fallback', 'False');
   });
 
+  it('follow the pods of another workload that are not over', async () => {
+    const metadata = { podSelector: 'app=web', value: '1' };
+    await installed.apply(
+      deployment('follower', 0),
+      scaledObject('follower', {
+        fallback: undefined,
+        triggers: [{ type: 'kubernetes-workload', metadata }],
+      }),
+    );
+    await until(async () => (await replicas()) === 2, 'web has 2 replicas again');
+    await until(async () => (await replicas('follower')) === 2, 'follower has as many');
+    await installed.run('delete', 'so', 'follower', '--timeout=60s');
+  });
+
   it('are shown by kubectl get', async () => {
     const [head = '', line = ''] = (await installed.run('get', 'so', 'web')).trim().split('\n');
     expect(head.trim().split(/\s+/)).to.deep.equal(
@@ -179,8 +193,8 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     };
   }
 
-  async function replicas(): Promise<number | undefined> {
-    return (await installed.controlPlane.client.get<Observed>(`${DEPLOYMENTS}/web`)).spec.replicas;
+  async function replicas(name = 'web'): Promise<number | undefined> {
+    return (await installed.controlPlane.client.get<Observed>(`${DEPLOYMENTS}/${name}`)).spec.replicas;
   }
 
   async function untilCondition(type: string, status: string): Promise<void> {

@@ -74,6 +74,7 @@ const REFUSED: readonly (readonly [type: string, metadata: Record<string, string
   ['mysql', { query: 'q', queryValue: '1' }, 'no host given'],
   ['cron', { ...CRON, start: '* * * *' }, 'error parsing start schedule: expected exactly 5 fields, found 4'],
   ['cron', { ...CRON, end: '@daily' }, 'error parsing end schedule: '],
+  ['cron', { ...CRON, timezone: 'Mars/Base' }, 'unable to load timezone: '],
   ['cron', { ...CRON, end: CRON.start }, 'start and end can not have exactly same time input'],
   ['cron', { ...CRON, desiredReplicas: '0' }, 'no desiredReplicas specified'],
   ['cpu', { value: '50' }, `unknown metric type: , ${METRIC_TYPES}`],

@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { prometheusTrigger } from '#lib/scaled-objects/triggers/databases/prometheus.ts';
+import { EmptyResponse } from '#lib/sources/empty-response.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { planned } from '#spec/support/planned-trigger.ts';
+import { findPrometheus, startPrometheus } from '#spec/support/real-prometheus.ts';
+import { triggerClients } from '#spec/support/trigger-clients.ts';
+
+const LOST = "prometheus metrics 'prometheus' target may be lost, ";
+const result = (...values: readonly unknown[]) => ({
+  status: 'success',
+  data: { resultType: 'vector', result: values.map((value) => ({ metric: {}, value })) },
+});
+
+describe('prometheusTrigger', function () {
+  this.timeout(60_000);
+
+  const clients = triggerClients();
+  const trigger = prometheusTrigger({ clients, clock: systemClock, timeoutMs: 5000 });
+  const ask = async (serverAddress: string, more: Record<string, string> = {}, authentication = {}) => {
+    const metadata = { serverAddress, query: 'q', threshold: '5', ...more };
+    return await (await planned(trigger, { metadata, authentication })).ask();
+  };
+
+  after(() => clients[Symbol.asyncDispose]());
+
+  it('tells what a query of a real Prometheus gives, and how it refuses one', async function () {
+    const binary = await findPrometheus();
+    if (binary === undefined) return this.skip(); // no `prometheus` is installed on this machine
+    await using exporter = await LoopbackServer.start((_, response) => {
+      response.setHeader('content-type', 'text/plain');
+      response.end('queue_depth{queue="a"} 3\nqueue_depth{queue="b"} 4.5\nbroken NaN\n');
+    });
+    await using prometheus = await startPrometheus(binary, [exporter.url.host]);
+    const at = prometheus.url.href;
+    const query = 'sum(queue_depth)';
+    while ((await ask(at, { query })).value !== 7.5) await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await ask(at, { query, activationThreshold: '7.5' })).to.deep.equal({
+      value: 7.5,
+      isActive: false,
+    });
+    expect((await ask(at, { query, activationThreshold: '7' })).isActive).to.equal(true);
+    expect((await ask(at, { query: 'absent_metric' })).value).to.equal(0);
+    const lost = { query: 'absent_metric', ignoreNullValues: 'false' };
+    expect(await errorOf(ask(at, lost))).to.equal(`${LOST}the result is empty`);
+    expect((await ask(at, { query: 'broken' })).value).to.equal(0);
+    expect(await errorOf(ask(at, { query: 'broken', ignoreNullValues: 'false' }))).to.match(/result is NaN$/);
+    expect(await errorOf(ask(at, { query: 'queue_depth' }))).to.equal(
+      'prometheus query queue_depth returned multiple elements',
+    );
+    expect(await errorOf(ask(at, { query: 'sum(' }))).to.equal(
+      'prometheus query api returned error. status: 400',
+    );
+    expect(await errorOf(ask(at, { query: 'scalar(vector(1))' }))).to.match(
+      /use vector\(\) or an aggregate$/,
+    );
+  });
+
+  it('sends what the metadata says beside the query, and who asks', async () => {
+    await using server = await LoopbackServer.start(
+      (_, response) => void response.end(JSON.stringify(result([1, '2']))),
+    );
+    const more = { queryParameters: 'a=b c,d=e', namespace: 'n', customHeaders: 'X-Scope-OrgID=t' };
+    const bearer = { authModes: 'bearer', bearerToken: 'token' };
+    await ask(`${server.url.href}prefix/`, { ...more, authModes: 'bearer' }, bearer);
+    const { url, headers, method } = server.requests[0] ?? {};
+    expect([method, url?.pathname]).to.deep.equal(['GET', '/prefix/api/v1/query']);
+    const { time, ...sent } = Object.fromEntries(url?.searchParams ?? []);
+    expect(sent).to.deep.equal({ query: 'q', a: 'b c', d: 'e', namespace: 'n' });
+    expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    expect([headers?.authorization, headers?.['x-scope-orgid']]).to.deep.equal(['Bearer token', 't']);
+  });
+
+  it('takes responses apart by what they are', async () => {
+    let body = '';
+    await using server = await LoopbackServer.start((_, response) => void response.end(body));
+    const told = async (value: unknown, ignoreNullValues = 'true') => {
+      body = JSON.stringify(value);
+      return await ask(server.url.href, { ignoreNullValues }).then(({ value }) => value, String);
+    };
+    expect(await told(result([1, '2.5']))).to.equal(2.5);
+    expect(await told(result([1, null]))).to.equal(0);
+    for (const value of ['NaN', '+Inf', '-Inf']) {
+      expect(await told(result([1, value]))).to.equal(0);
+      expect(await told(result([1, value]), 'false')).to.match(new RegExp(`${LOST}the result is`));
+    }
+    expect(await told(result([]))).to.equal(0);
+    expect(await told(result([]), 'false')).to.match(/the value list is empty$/);
+    expect(await told(result([1]))).to.match(/prometheus query q didn't return enough values$/);
+    expect(await told(result([1, 'x']))).to.match(/prometheus query q returned no number$/);
+    body = 'no JSON';
+    expect(await ask(server.url.href).catch(String)).to.match(/the response is no JSON$/);
+    body = JSON.stringify(result());
+    const empty = await ask(server.url.href, { ignoreNullValues: 'false' }).catch((error) => error);
+    expect(empty).to.be.instanceOf(EmptyResponse);
+  });
+});
