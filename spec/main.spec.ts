@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { build, type Metafile } from 'esbuild';
@@ -20,6 +21,23 @@ describe('main.ts', function () {
       logLevel: 'silent',
     });
     ({ outputs } = metafile);
+  });
+
+  it('has what is imported lazily by its name be there in the bundle, too', () => {
+    const lazily = /const \{([^}]+)\} = await import\('([^'.#][^']*)'\)/g;
+    const missing: string[] = [];
+    for (const path of globSync('lib/**/*.ts')) {
+      for (const [, names = '', name = ''] of readFileSync(path, 'utf8').matchAll(lazily)) {
+        if (name.startsWith('node:')) continue;
+        // A package of CommonJS has nothing but its default there, whatever Node itself finds in it.
+        const found = Object.values(outputs).find(({ entryPoint = '' }) =>
+          entryPoint.startsWith(`node_modules/${name}/`),
+        );
+        for (const one of names.split(',').map((text) => text.split(':')[0]?.trim() ?? ''))
+          if (one !== '' && !found?.exports.includes(one)) missing.push(`${path}: ${one} of ${name}`);
+      }
+    }
+    expect(missing).to.deep.equal([]);
   });
 
   for (const [command, foreign] of [

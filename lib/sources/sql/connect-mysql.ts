@@ -14,10 +14,10 @@ const READS = /^[\s(]*(?:select|with|values|table|show)\b/i;
 
 /** Connects to MySQL or MariaDB. @throws when it cannot */
 export async function connectMysql(options: DatabaseOptions): Promise<SqlConnection> {
-  const { createConnection } = await import('mysql2');
+  const { default: mysql } = await import('mysql2'); // which is all that a bundle has of CommonJS
   const { host, port, user, password, database, tls } = options;
   const socket = new GuardedSocket(options);
-  const connection = createConnection({
+  const connection = mysql.createConnection({
     ...{ host, port, user, password, database },
     stream: socket,
     ...(tls && {

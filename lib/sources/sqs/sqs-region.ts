@@ -82,13 +82,13 @@ export class SqsRegion implements AsyncDisposable {
     queue: SqsQueue,
     { wanted, signal }: { readonly wanted: readonly CountedMessages[]; readonly signal: AbortSignal },
   ): Promise<readonly Sample[]> {
-    const { GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
+    const { default: sqs } = await import('@aws-sdk/client-sqs');
     this.#client ??= this.#connect();
     const client = await this.#client;
     const url = 'url' in queue ? queue.url : await this.#urlOf(queue.name, { client, signal });
     const names = wanted.map((one) => ATTRIBUTES[one]);
     const { Attributes = {} } = await client.send(
-      new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: names }),
+      new sqs.GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: names }),
       { abortSignal: signal },
     );
     const counts = names.map((name) => {
@@ -106,8 +106,8 @@ export class SqsRegion implements AsyncDisposable {
   ): Promise<string> {
     const known = this.#urls.get(name);
     if (known !== undefined) return known;
-    const { GetQueueUrlCommand } = await import('@aws-sdk/client-sqs');
-    const command = new GetQueueUrlCommand({ QueueName: name });
+    const { default: sqs } = await import('@aws-sdk/client-sqs');
+    const command = new sqs.GetQueueUrlCommand({ QueueName: name });
     const { QueueUrl: url } = await client.send(command, { abortSignal: signal });
     if (!url) throw new Error('SQS tells no URL of it');
     this.#urls.set(name, url);
@@ -115,9 +115,9 @@ export class SqsRegion implements AsyncDisposable {
   }
 
   async #connect(): Promise<SQSClient> {
-    const { SQSClient } = await import('@aws-sdk/client-sqs');
+    const { default: sqs } = await import('@aws-sdk/client-sqs'); // which is all that a bundle has of CommonJS
     const { http, region, endpoint, credentials } = this.#options;
-    return new SQSClient({
+    return new sqs.SQSClient({
       region,
       maxAttempts: MAX_ATTEMPTS,
       requestHandler: boundedRequestHandler(http),
