@@ -15,6 +15,8 @@ export interface JetstreamConsumer {
   readonly account: string;
   readonly stream: string;
   readonly consumer: string;
+  /** Of one request; of a cluster, several servers are asked. */
+  readonly timeoutMs: number;
 }
 
 const CLUSTER = z.object({ leader: z.string().optional() }).optional();
@@ -47,7 +49,7 @@ const WHOSE = 'a monitoring endpoint of NATS';
 
 /** What waits for a consumer: messages that it was not sent yet, and those that it has not acknowledged. */
 export function jetstreamLag(options: JetstreamConsumer): Query {
-  const { http, endpoint, account, stream, consumer } = options;
+  const { http, endpoint, account, stream, consumer, timeoutMs } = options;
   let leader: URL | undefined; // where the consumer's numbers are up to date, as found last
   return {
     key: JSON.stringify([
@@ -62,10 +64,10 @@ export function jetstreamLag(options: JetstreamConsumer): Query {
       signal.throwIfAborted();
       if (led !== undefined) return sampleOf(led);
       leader = undefined;
-      const body = await read(http, jetstreamAddress(endpoint, account), signal);
+      const body = await read(http, { url: jetstreamAddress(endpoint, account), timeoutMs }, signal);
       const found = readJetstream(body, options);
       if (!found.isClustered) return sampleOf(found.consumer());
-      for (const server of await serversOf(endpoint, http, signal)) {
+      for (const server of await serversOf(options, signal)) {
         const one = await ledBy(server, options, signal).catch(() => undefined);
         signal.throwIfAborted();
         if (one === undefined) continue;
@@ -106,20 +108,24 @@ export function readJetstream(
 
 /** The consumer as a server tells it that leads it. @throws where it does not */
 async function ledBy(server: URL, options: JetstreamConsumer, signal: AbortSignal): Promise<Consumer> {
-  const { http, account } = options;
+  const { http, account, timeoutMs } = options;
   const found = readJetstream(
-    await read(http, jetstreamAddress(server, account), signal),
+    await read(http, { url: jetstreamAddress(server, account), timeoutMs }, signal),
     options,
   ).consumer();
-  const { server_name } = readServer(await read(http, new URL('/varz', server), signal));
+  const { server_name } = readServer(await read(http, { url: new URL('/varz', server), timeoutMs }, signal));
   if (server_name === undefined || found.cluster?.leader !== server_name)
     throw new Error(`${server.host} does not lead it`);
   return found;
 }
 
 /** The monitoring endpoints of all servers of a cluster, that which was asked first. */
-async function serversOf(endpoint: URL, http: HttpRequester, signal: AbortSignal): Promise<readonly URL[]> {
-  const { connect_urls = [], cluster } = readServer(await read(http, new URL('/varz', endpoint), signal));
+async function serversOf(
+  { endpoint, http, timeoutMs }: JetstreamConsumer,
+  signal: AbortSignal,
+): Promise<readonly URL[]> {
+  const body = await read(http, { url: new URL('/varz', endpoint), timeoutMs }, signal);
+  const { connect_urls = [], cluster } = readServer(body);
   const hosts =
     connect_urls.length > 0
       ? connect_urls.map(hostIn)
@@ -156,8 +162,12 @@ function jetstreamAddress(server: URL, account: string): URL {
   return url;
 }
 
-async function read(http: HttpRequester, url: URL, signal: AbortSignal): Promise<Buffer> {
-  return await http.read({ url }, signal);
+async function read(
+  http: HttpRequester,
+  { url, timeoutMs }: { readonly url: URL; readonly timeoutMs: number },
+  signal: AbortSignal,
+): Promise<Buffer> {
+  return await http.read({ url, timeoutMs }, signal);
 }
 
 function sampleOf({ num_pending, num_ack_pending }: Consumer): readonly Sample[] {

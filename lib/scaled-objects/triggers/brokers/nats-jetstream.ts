@@ -41,7 +41,14 @@ const parameters = z.object({
 });
 
 /** What waits for a consumer of a stream of NATS. */
-export function natsJetstreamTrigger({ clients }: { readonly clients: HttpClients }): Trigger {
+export function natsJetstreamTrigger({
+  clients,
+  timeoutMs,
+}: {
+  readonly clients: HttpClients;
+  /** Of one request. */
+  readonly timeoutMs: number;
+}): Trigger {
   return {
     types: ['nats-jetstream'],
     description:
@@ -61,7 +68,14 @@ export function natsJetstreamTrigger({ clients }: { readonly clients: HttpClient
       return oneMetric({
         name: `nats-jetstream-${stream}`,
         target,
-        query: jetstreamLag({ http, endpoint: new URL(address), account: account.trim(), stream, consumer }),
+        query: jetstreamLag({
+          http,
+          endpoint: new URL(address),
+          account: account.trim(),
+          stream,
+          consumer,
+          timeoutMs,
+        }),
         judge: above(given.activationLagThreshold),
       });
     },

@@ -8,8 +8,10 @@ import { systemClock } from '#lib/time/system-clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
+import { RawServer } from '#spec/support/raw-server.ts';
 import { startNats } from '#spec/support/real-nats.ts';
 import { freePort } from '#spec/support/spawned-server.ts';
+import { triggerClients } from '#spec/support/trigger-clients.ts';
 
 describe('natsJetstreamTrigger', function () {
   this.timeout(60_000);
@@ -20,7 +22,7 @@ describe('natsJetstreamTrigger', function () {
     stack = new AsyncDisposableStack();
     const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']), userAgent: 'spec' };
     const clients = new HttpClients((credentials) => new HttpClient({ ...base, credentials }));
-    trigger = natsJetstreamTrigger({ clients: stack.use(clients) });
+    trigger = natsJetstreamTrigger({ clients: stack.use(clients), timeoutMs: 5000 });
   });
 
   afterEach(() => stack.disposeAsync());
@@ -32,6 +34,13 @@ describe('natsJetstreamTrigger', function () {
         ...{ account: '$G', stream: 'ORDERS', consumer: 'workers', ...more },
       },
     });
+
+  it('gives a server up that never responds, within the time of one request', async () => {
+    const server = stack.use(await RawServer.start((socket) => socket.resume()));
+    trigger = natsJetstreamTrigger({ clients: stack.use(triggerClients()), timeoutMs: 20 });
+    const error = await errorOf((await plan(`127.0.0.1:${server.port}`)).ask());
+    expect(error).to.equal(`Cannot ask 127.0.0.1:${server.port}: no response within 20ms`);
+  });
 
   it('says which parameter cannot be used', async () => {
     const refusal = (metadata: Record<string, string>) => errorOf(plan('nats:8222', metadata));
