@@ -10,6 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import { onAbort } from '#lib/time/on-abort.ts';
 import type { KeptClient } from '../kept-clients.ts';
+import { ChannelSockets } from './channel-sockets.ts';
 import type { ScalerServer } from './external-scalers.ts';
 
 /** One call: what is sent, and how what comes is read. */
@@ -33,6 +34,7 @@ const BROKEN: readonly connectivityState[] = [
 /** A channel of gRPC to addresses that were looked up, and judged, before. */
 export class ScalerChannel implements KeptClient {
   readonly #client: Client;
+  readonly #sockets = new ChannelSockets();
 
   constructor({ host, port, tls }: ScalerServer, addresses: readonly string[]) {
     const kind = addresses.every((address) => isIP(address) === 6) ? 'ipv6' : 'ipv4';
@@ -58,7 +60,7 @@ export class ScalerChannel implements KeptClient {
           rejectUnauthorized: !tls.isUnverified,
         })
       : credentials.createInsecure();
-    this.#client = new Client(`${kind}:${targets.join(',')}`, secured, options);
+    this.#client = new Client(`${kind}:${targets.join(',')}`, this.#sockets.watch(secured), options);
   }
 
   get isBroken(): boolean {
@@ -108,6 +110,7 @@ export class ScalerChannel implements KeptClient {
 
   destroy(): void {
     this.#client.close();
+    this.#sockets.destroy();
   }
 }
 

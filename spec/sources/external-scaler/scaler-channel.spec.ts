@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import { ScalerChannel } from '#lib/sources/external-scaler/scaler-channel.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { RawServer, serverCertificate } from '#spec/support/raw-server.ts';
+
+describe('ScalerChannel', function () {
+  this.timeout(30_000);
+
+  for (const [how, tls] of [
+    ['', undefined],
+    [' over TLS', serverCertificate('127.0.0.1').tls],
+  ] as const)
+    it(`leaves no connection open to a server that says nothing${how}`, async () => {
+      await using server = await RawServer.start((socket) => socket.resume(), tls ? { tls } : {});
+      const secured = tls && { ca: undefined, cert: undefined, key: undefined, isUnverified: true };
+      const channel = new ScalerChannel({ host: '127.0.0.1', port: server.port, tls: secured }, [
+        '127.0.0.1',
+      ]);
+      const leaving = new AbortController();
+      const call = { method: 'IsActive', request: Buffer.alloc(0), decode: () => true } as const;
+      const called = channel.call(call, leaving.signal).catch(String);
+      await eventually(() => server.openSockets.length === 1);
+      leaving.abort(new Error('nobody waits any more'));
+      expect(await called).to.match(/nobody waits any more/);
+      channel.destroy();
+      await eventually(() => server.openSockets.length === 0);
+    });
+});
