@@ -6,10 +6,11 @@ import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ClusterReader } from '../authentication/cluster-reader.ts';
 import { requestsOf } from '../objects/annotations.ts';
-import { eventsOf } from '../objects/object-events.ts';
+import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
 import { FINALIZER } from '../objects/resources.ts';
 import type { ScaledJob, ScaledJobStatus } from '../objects/scaled-job.ts';
 import type { PushFollowers } from '../plan/push-followers.ts';
+import { tellStopped } from '../plan/tell-started.ts';
 import type { WrittenStatuses } from '../statuses/written-statuses.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
 import { checkScaledJob, JobCheckFailure } from './check-scaled-job.ts';
@@ -49,8 +50,9 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
     collection.replace(key, new Map());
     pushes.replace(key, [], () => {});
   };
-  const stop = (key: string) => {
+  const stop = (key: string, own?: ObjectEvents) => {
     stopAsking(key);
+    if (own && memories.plan(key)) tellStopped(own);
     memories.forget(key);
   };
   return {
@@ -64,7 +66,7 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
       }
       const own = eventsOf(found, 'ScaledJob', dependencies.events);
       if (found.metadata.deletionTimestamp) {
-        stop(key);
+        stop(key, own);
         if (!found.metadata.finalizers?.includes(FINALIZER)) return DONE;
         await removeFinalizer(found, FINALIZER, { client, clock, signal });
         own.warning('ScaledJobDeleted', 'ScaledJob was deleted');
@@ -72,11 +74,18 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
       }
       const object = await addFinalizer(found, FINALIZER, { client, clock, signal });
       if (!object) return DONE;
-      const write = (status: ScaledJobStatus) => statuses.write(object, status, signal);
+      const write = async (status: ScaledJobStatus) => {
+        try {
+          await statuses.write(object, status, signal);
+        } catch (error) {
+          tellUnwritten('ScaledJobUpdateFailed', error, { own, signal });
+          throw error;
+        }
+      };
       const { isPaused } = requestsOf(object);
       tellPaused(object, isPaused, own);
       if (isPaused) {
-        stop(key);
+        stop(key, own);
         await write(pausedStatus(object));
         return DONE;
       }

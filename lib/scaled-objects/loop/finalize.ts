@@ -1,12 +1,16 @@
 import { removeFinalizer } from '#lib/control/finalizers.ts';
 import { FINALIZER } from '../objects/resources.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { tellStopped } from '../plan/tell-started.ts';
 import type { PauseOptions } from './pause.ts';
 
 /** Leaves the target as an object that is deleted says, and lets the object go. Its HPA goes with it. */
 export async function finalize(object: ScaledObject, options: PauseOptions): Promise<void> {
-  const { client, clock, own, signal } = options;
+  const { client, clock, own, memories, signal } = options;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return;
+  const memory = memories.of(`${object.metadata.namespace}/${object.metadata.name}`);
+  if (memory.startedGeneration !== undefined) tellStopped(own);
+  memory.startedGeneration = undefined; // it is told once, however often the rest is tried
   await restore(object, options);
   await removeFinalizer(object, FINALIZER, { client, clock, signal });
   own.warning('ScaledObjectDeleted', 'ScaledObject was deleted');

@@ -11,6 +11,7 @@ import {
   type ScaledObjectStatus,
   targetOf,
 } from '../objects/scaled-object.ts';
+import { tellStopped } from '../plan/tell-started.ts';
 import type { ScaledObjectDependencies } from './dependencies.ts';
 import { CONDITIONS, statusOf, withConditions } from './scaled-object-conditions.ts';
 
@@ -37,6 +38,7 @@ export async function pause(object: ScaledObject, options: PauseOptions): Promis
     memories.of(key).latest = latest;
     own.normal('ScaledObjectPaused', 'ScaledObject is paused');
   }
+  if (memories.of(key).startedGeneration !== undefined) tellStopped(own);
   memories.of(key).startedGeneration = undefined; // it begins again when the pause ends
   memories.of(key).next = { what: 'do nothing until the pause ends', atMs: undefined };
   await deleteHpa(object, options);

@@ -3,7 +3,7 @@ import { addFinalizer } from '#lib/control/finalizers.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { CheckFailure } from '../checks/check-scaled-object.ts';
 import { requestsOf } from '../objects/annotations.ts';
-import { eventsOf, type ObjectEvents } from '../objects/object-events.ts';
+import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../objects/resources.ts';
 import { periodsOf, type ScaledObject, type ScaledObjectStatus } from '../objects/scaled-object.ts';
 import type { ScaledObjectDependencies } from './dependencies.ts';
@@ -45,7 +45,12 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
       if (!object) return DONE;
       const memory = memories.of(key);
       const write = async (status: ScaledObjectStatus) => {
-        memory.latest = await statuses.write(object, status, signal);
+        try {
+          memory.latest = await statuses.write(object, status, signal);
+        } catch (error) {
+          tellUnwritten('ScaledObjectUpdateFailed', error, { own, signal });
+          throw error;
+        }
       };
       try {
         if (requestsOf(object).isPaused) {

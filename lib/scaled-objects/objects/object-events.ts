@@ -1,5 +1,7 @@
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
 import { API_VERSION } from './resources.ts';
 
 /** Tells events of one object. */
@@ -19,4 +21,16 @@ export function eventsOf(
   const record = (type: 'Normal' | 'Warning') => (reason: string, message: string) =>
     events.record({ regarding, type, reason, action: 'Scale', message });
   return { normal: record('Normal'), warning: record('Warning') };
+}
+
+const GONE = [404, 409];
+
+/** Tells that a status could not be written, unless the object has gone or changed meanwhile. */
+export function tellUnwritten(
+  reason: string,
+  error: unknown,
+  { own, signal }: { readonly own: ObjectEvents; readonly signal: AbortSignal },
+): void {
+  if (signal.aborted || (error instanceof ApiError && GONE.includes(error.statusCode))) return;
+  own.warning(reason, describeError(error));
 }

@@ -19,3 +19,8 @@ export function tellStarted(triggers: readonly PlannedTrigger[], own: ObjectEven
       );
   }
 }
+
+/** Tells that they are asked no longer. */
+export function tellStopped(own: ObjectEvents): void {
+  own.normal('KEDAScalersStopped', 'Stopped scalers watch');
+}

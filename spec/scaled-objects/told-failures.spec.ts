@@ -1,0 +1,188 @@
+import { expect } from 'chai';
+import type { ApiRequest } from '#lib/simulator/api-server/api-request.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import { refuseScales } from '#spec/support/replica-set-target.ts';
+import {
+  PATHS,
+  type ScaledObjectsCluster,
+  startScaledObjectsCluster,
+} from '#spec/support/scaled-objects-cluster.ts';
+
+/** What users and dashboards match on, where something goes wrong: each condition and event by its exact text. */
+describe('failures of ScaledObjects and ScaledJobs', function () {
+  this.timeout(60_000);
+
+  it('tell of targets that are not there, or have no scale', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    const triggers = [cluster.trigger('/queue')];
+    await cluster.scaledObject('absent', { triggers });
+    const scaleTargetRef = { apiVersion: 'v1', kind: 'ConfigMap', name: 'c' };
+    await cluster.scaledObject('still', { scaleTargetRef, triggers });
+    await cluster.lead();
+    await told(cluster, "absent ScaledObjectCheckFailed Target resource doesn't exist");
+    await told(cluster, "still ScaledObjectCheckFailed Target resource doesn't expose /scale subresource");
+    const step = "ScaledObject doesn't have correct scaleTargetRef specification";
+    await cluster.holds(async () =>
+      (await cluster.condition('still', 'Ready')).startsWith(`False ScaledObjectCheckFailed ${step}: `),
+    );
+    expect(await cluster.condition('still', 'Active')).to.equal(
+      'Unknown UnknownState ScaledObject check failed',
+    );
+  });
+
+  it('tell of targets that cannot be scaled', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/filled', 0);
+    cluster.source.set('/emptied', 1);
+    await cluster.deployment('up', 0);
+    await cluster.deployment('down', 2);
+    await cluster.scaledObject('up', { triggers: [cluster.trigger('/filled')] });
+    await cluster.scaledObject('down', { cooldownPeriod: 0, triggers: [cluster.trigger('/emptied')] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('up', 'Active')).startsWith('False'));
+    await cluster.holds(async () => (await cluster.condition('down', 'Active')).startsWith('True'));
+    refuseScales(cluster);
+    cluster.source.set('/filled', 1);
+    cluster.source.set('/emptied', 0);
+    await cluster.elapse(31);
+    await told(
+      cluster,
+      'up KEDAScaleTargetActivationFailed Failed to scale apps/v1.Deployment default/up from 0 to 1',
+    );
+    await told(
+      cluster,
+      'down KEDAScaleTargetDeactivationFailed Failed to deactivate apps/v1.Deployment default/down from 2 to 0',
+    );
+  });
+
+  it('tell of pauses that cannot begin, and that nobody asks while they last', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    await cluster.deployment('web', 1);
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+    expect(await cluster.condition('web', 'Fallback')).to.equal(
+      'False NoFallbackFound No fallbacks are active on this scaled object',
+    );
+    refuse(cluster, ({ verb, target }) => verb === 'delete' && isOf(target, 'horizontalpodautoscalers'));
+    await annotate(cluster, 'scaledobjects/web', { 'autoscaling.keda.sh/paused': 'true' });
+    await told(cluster, 'web KEDAScalersStopped Stopped scalers watch');
+    await cluster.holds(async () =>
+      (await cluster.condition('web', 'Ready')).startsWith(
+        'False ScaledObjectCheckFailed failed to delete HPA for paused ScaledObject: ',
+      ),
+    );
+    cluster.setFaults();
+    await annotate(cluster, 'scaledobjects/web', { 'autoscaling.keda.sh/paused-replicas': 'many' });
+    await cluster.holds(
+      async () =>
+        (await cluster.condition('web', 'Ready')) ===
+        'False ScaledObjectCheckFailed failed to scale target to paused replica count: annotation value "many" is no number of replicas',
+    );
+  });
+
+  it('tell of statuses that cannot be written, and of sources under a formula', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await cluster.deployment('web', 1);
+    const scalingModifiers = { formula: 'a + 1', target: '2' };
+    const triggers = [cluster.trigger('/broken', { name: 'a' })];
+    await cluster.scaledObject('web', { advanced: { scalingModifiers }, triggers });
+    refuse(cluster, ({ target }) => isOf(target, 'scaledobjects') && target.subresource === 'status');
+    await cluster.lead();
+    await cluster.holds(() => cluster.events.some((one) => one.startsWith('web KEDAMetricSourceFailed ')));
+    await cluster.holds(() => cluster.events.some((one) => one.startsWith('web ScaledObjectUpdateFailed ')));
+  });
+
+  it('tell of triggers of a ScaledJob that fail beside others, and of Jobs that are refused', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    const trigger = cluster.trigger('/queue', { metadata: { targetValue: '1' } });
+    await scaledJob(cluster, [trigger, cluster.trigger('/broken')]);
+    await cluster.lead();
+    await cluster.holds(async () => (await conditionOfJob(cluster, 'Ready')).startsWith('False'));
+    refuse(cluster, ({ verb, target }) => verb === 'create' && isOf(target, 'jobs'));
+    cluster.source.set('/queue', 1);
+    await cluster.elapse(31);
+    await cluster.holds(() =>
+      cluster.events.some((one) => one.startsWith('work KEDAJobCreateFailed Failed to create job work-: ')),
+    );
+    expect(cluster.events.filter((one) => one.includes('KEDAJobsCreated'))).to.deep.equal([]);
+    await cluster.holds(
+      async () =>
+        (await conditionOfJob(cluster, 'Ready')) ===
+        'Unknown PartialTriggerError Some triggers defined in ScaledJob are not working correctly',
+    );
+    cluster.setFaults();
+    await annotate(cluster, 'scaledjobs/work', { 'autoscaling.keda.sh/paused': 'true' });
+    await told(cluster, 'work KEDAScalersStopped Stopped scalers watch');
+  });
+
+  it('tell of triggers of a ScaledJob that cannot be, and of old Jobs that do not go', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    const twice = cluster.trigger('/queue', { name: 'a', metadata: { targetValue: '1' } });
+    await scaledJob(cluster, [twice]);
+    await cluster.lead();
+    await told(cluster, 'work KEDAJobsCreated Created 1 jobs');
+    const [job] = (await cluster.get(PATHS.jobs)).items;
+    refuse(cluster, ({ verb, target }) => verb === 'delete' && isOf(target, 'jobs'));
+    const patch = async (spec: object) =>
+      void (await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', { spec }));
+    await patch({ maxReplicaCount: 7 });
+    await told(
+      cluster,
+      'work ScaledJobRolloutCleanupStarted Deleting 1 jobs owned by the previous version of the scaledJob',
+    );
+    const failed = `work ScaledJobRolloutCleanupFailed Failed to delete job ${job.metadata.name}: `;
+    await cluster.holds(() => cluster.events.some((one) => one.startsWith(failed)));
+    cluster.setFaults();
+    await patch({ triggers: [twice, twice] });
+    await cluster.holds(
+      async () =>
+        (await conditionOfJob(cluster, 'Ready')) ===
+        "False ScaledJobCheckFailed ScaledJob doesn't have correct triggers specification",
+    );
+    expect(await conditionOfJob(cluster, 'Active')).to.equal('Unknown UnknownState ScaledJob check failed');
+  });
+});
+
+async function told(cluster: ScaledObjectsCluster, event: string): Promise<void> {
+  await cluster.holds(() => cluster.events.includes(event));
+}
+
+function isOf(
+  target: ApiRequest['target'],
+  resource: string,
+): target is ApiRequest['target'] & { isResource: true } {
+  return target.isResource && target.resource === resource;
+}
+
+/** Has requests of a kind be refused from now on. */
+function refuse(cluster: ScaledObjectsCluster, isMeant: (request: ApiRequest) => boolean): void {
+  const fault = refuseRequests({ code: 403, reason: 'Forbidden' });
+  cluster.setFaults({
+    serve: (request, context) => (isMeant(request) ? fault.serve(request, context) : context.next()),
+  });
+}
+
+async function annotate(cluster: ScaledObjectsCluster, path: string, annotations: object): Promise<void> {
+  const { status } = await cluster.api.patch(`/apis/keda.sh/v1alpha1/namespaces/default/${path}`, 'merge', {
+    metadata: { annotations },
+  });
+  expect(status).to.equal(200);
+}
+
+async function scaledJob(cluster: ScaledObjectsCluster, triggers: readonly object[]): Promise<void> {
+  const template = { spec: { containers: [{ name: 'main', image: 'worker' }] } };
+  await cluster.create(PATHS.scaledJobs, {
+    ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledJob', metadata: { name: 'work' } },
+    spec: { jobTargetRef: { template }, triggers },
+  });
+}
+
+async function conditionOfJob(cluster: ScaledObjectsCluster, type: string): Promise<string> {
+  const { conditions = [] } = (await cluster.get(`${PATHS.scaledJobs}/work`)).status ?? {};
+  const found = conditions.find((one: { type: string }) => one.type === type);
+  return found ? [found.status, found.reason, found.message].filter(Boolean).join(' ') : '';
+}
