@@ -6,7 +6,7 @@ FROM ${BUILD_BASE} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --include=dev --no-audit --no-fund
-COPY scripts/build.ts scripts/
+COPY scripts/build.ts scripts/leave-out.ts scripts/
 COPY lib lib
 RUN npm run build
 
@@ -16,8 +16,9 @@ LABEL org.opencontainers.image.title="metrics-server" \
       org.opencontainers.image.description="Two programs: metrics-server, resource metrics for kubectl top and autoscaling; autoscaler, custom and external metrics, and controllers that scale" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.licenses="Apache-2.0"
-# The C library would else keep memory apart for each thread: 17 MiB more at 1,000 nodes.
-ENV MALLOC_ARENA_MAX=1
+# The C library would else keep memory apart for each thread: 17 MiB more at 1,000 nodes. And what is freed of the start's large
+# blocks would stay with the process: 4 to 9 MB more in small clusters. What sockets are read into, 64 KiB each time, is no such block.
+ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=69632 MALLOC_TRIM_THRESHOLD_=69632
 COPY LICENSE /licenses/LICENSE
 COPY --from=build /src/dist /app
 USER 65532:65532

@@ -2,6 +2,7 @@
 import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, relative } from 'node:path';
 import { build } from 'esbuild';
+import { LEAVE_OUT } from './leave-out.ts';
 
 const HASHBANG = '#!/usr/bin/env node\n';
 // Bundled CommonJS packages call require(), which an ES module does not have by itself.
@@ -23,6 +24,7 @@ const { outputFiles } = await build({
   // Names stay, for traces; what goes would be held in memory for as long as the program runs.
   minifyWhitespace: true,
   minifySyntax: true,
+  plugins: [LEAVE_OUT],
   legalComments: 'linked',
   logLevel: 'warning',
   write: false,

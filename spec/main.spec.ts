@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { build, type Metafile } from 'esbuild';
+import { LEAVE_OUT } from '../scripts/leave-out.ts';
 
 describe('main.ts', function () {
   this.timeout(60_000);
@@ -19,6 +20,7 @@ describe('main.ts', function () {
       metafile: true,
       write: false,
       logLevel: 'silent',
+      plugins: [LEAVE_OUT],
     });
     ({ outputs } = metafile);
   });
@@ -54,6 +56,15 @@ describe('main.ts', function () {
       expect(loaded.filter((path) => foreign.test(path))).to.deep.equal([]);
     });
   }
+
+  it('leaves out of the bundle what packages bring and nothing here uses', () => {
+    const sources = Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs));
+    const bytesOf = (pattern: RegExp) =>
+      sources.reduce((sum, [path, { bytesInOutput }]) => sum + (pattern.test(path) ? bytesInOutput : 0), 0);
+    expect(bytesOf(/zod\/v4\/locales\//)).to.be.within(1, 10_000);
+    expect(bytesOf(/mime-db\/db\.json$/)).to.be.within(1, 3_000);
+    expect(bytesOf(/@opentelemetry\//)).to.equal(0);
+  });
 
   for (const command of ['metrics-server', 'autoscaler']) {
     it(`has ${command} load no fetch and WebSocket of Node's own, as importing node:http does`, async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import { imageEnvironment } from '#spec/support/image-environment.ts';
 import { type SimulatedSystem, startSimulatedSystem } from '#spec/support/simulated-system.ts';
 import { untilServed } from '#spec/support/until-served.ts';
 import type { BackgroundLoad } from './background/background-load.ts';
@@ -82,6 +83,7 @@ export async function runScenario(
       ...(options.endpoint ? [`--kubelet-metrics-endpoint=${options.endpoint}`] : []),
     ],
     program: options.program,
+    env: imageEnvironment(),
     ...(options.signal && { signal: options.signal }),
   });
   return await Promise.race([

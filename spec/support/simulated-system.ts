@@ -13,6 +13,8 @@ export interface SimulatedSystemOptions {
   readonly flags?: readonly string[];
   /** The server's command line up to its flags: the sources of this checkout, unless another is given. */
   readonly program?: readonly [string, ...string[]];
+  /** What the server's environment has beside that of this process. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Ends the simulator, and with it the start, when aborted. */
   readonly signal?: AbortSignal;
 }

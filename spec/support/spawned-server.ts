@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly flags?: readonly string[];
   /** The command line up to the flags: the sources of this checkout, unless another is given. */
   readonly program?: readonly [string, ...string[]];
+  /** What its environment has beside that of this process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The server as its sources are run. */
@@ -33,7 +35,10 @@ export function spawnServer(options: ServerOptions): SpawnedProgram {
     `--secure-port=${options.port}`,
     `--cert-dir=${join(options.folder, 'serving')}`,
   ];
-  return new SpawnedProgram(command, [...args, ...joined, ...(options.flags ?? [])], { name: 'the server' });
+  return new SpawnedProgram(command, [...args, ...joined, ...(options.flags ?? [])], {
+    name: 'the server',
+    env: { ...process.env, ...options.env },
+  });
 }
 
 /** A port of 127.0.0.1 that was free a moment ago. */

@@ -1,0 +1,12 @@
+import { expect } from 'chai';
+import { imageEnvironment } from '#spec/support/image-environment.ts';
+
+describe('imageEnvironment', () => {
+  it('has what the last stage of the Dockerfile sets', () => {
+    expect(imageEnvironment()).to.deep.equal({
+      MALLOC_ARENA_MAX: '1',
+      MALLOC_MMAP_THRESHOLD_: '69632',
+      MALLOC_TRIM_THRESHOLD_: '69632',
+    });
+  });
+});
