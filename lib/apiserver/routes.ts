@@ -7,6 +7,7 @@ import { splitPath } from '#lib/apiserver/http/request-info.ts';
 import { gets } from '#lib/apiserver/http/require-get.ts';
 import { writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
 import { DOCUMENT_TYPES, MEDIA_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
+import { remembering } from '#lib/apiserver/negotiation/remembering.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import type { ApiGroup } from './api-group.ts';
 import { Router } from './koa-router.ts';
@@ -25,12 +26,11 @@ export interface Served {
 
 /**
  * Declares what is served where. As in Kubernetes, to a path that leads into a group the group responds even if there is
- * nothing; the response to any other unknown path is the list of those that there are. The router takes 7 µs of CPU to
- * look through 40 routes, of some 220 that it takes to get an object by its name.
+ * nothing; the response to any other unknown path is the list of those that there are.
  */
 export function routes(served: Served): Middleware {
   const { groups, version, endpoints, watches } = served;
-  const router = new Router<RequestState>({ strict: true, sensitive: true });
+  const router = createRouter();
 
   router.all('/apis', gets(DOCUMENT_TYPES), serveGroups(groups, served.serverAddress));
   for (const group of groups) {
@@ -61,6 +61,16 @@ export function routes(served: Served): Middleware {
       servePaths(context, served);
     });
   };
+}
+
+/** A router that matches paths as they are, and looks through its routes once for each that is got. */
+function createRouter(): Router<RequestState> {
+  const router = new Router<RequestState>({ strict: true, sensitive: true });
+  const match = router.match.bind(router);
+  const matchGet = remembering((path) => match(path, 'GET'), { most: 1024, longest: 256 });
+  return Object.assign(router, {
+    match: (path: string, method: string) => (method === 'GET' ? matchGet(path) : match(path, method)),
+  });
 }
 
 function nothing(): never {

@@ -33,9 +33,15 @@ export function authenticateInOrder(
   };
 }
 
+/** Of a user that a connection has, one for all its requests. */
+const AUTHENTICATED = new WeakMap<User, User>();
+
 /** Everybody is authenticated but whom the front proxy let in without knowing them. */
 function withAuthenticatedGroup(user: User): User {
   const { name, groups } = user;
   const isSettled = groups.includes(AUTHENTICATED_GROUP) || groups.includes(UNAUTHENTICATED_GROUP);
-  return name === ANONYMOUS.name || isSettled ? user : { ...user, groups: [...groups, AUTHENTICATED_GROUP] };
+  if (name === ANONYMOUS.name || isSettled) return user;
+  const authenticated = AUTHENTICATED.get(user) ?? { ...user, groups: [...groups, AUTHENTICATED_GROUP] };
+  AUTHENTICATED.set(user, authenticated);
+  return authenticated;
 }

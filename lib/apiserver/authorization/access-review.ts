@@ -1,4 +1,4 @@
-import type { ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
+import type { RequestInfo, ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import type { SentSelector } from '#lib/apiserver/http/request-selectors.ts';
 import type { FieldRequirement } from '#lib/kubernetes/selectors/field-selector.ts';
 import type { LabelOperator, LabelRequirement } from '#lib/kubernetes/selectors/label-requirement.ts';
@@ -14,15 +14,19 @@ interface SelectorRequirement {
 
 /** The `spec` of a SubjectAccessReview about a request; what is empty is left out, as in Go. */
 export function accessReviewSpec({ user, info }: Attributes): Readonly<Record<string, unknown>> {
-  const attributes = info.isResourceRequest
-    ? { resourceAttributes: resourceAttributes(info) }
-    : { nonResourceAttributes: withoutEmpty({ path: info.path, verb: info.verb }) };
   return {
-    ...attributes,
+    ...requestAttributes(info),
     ...withoutEmpty({ user: user.name, uid: user.uid }),
     ...(user.groups.length > 0 && { groups: user.groups }),
     ...(Object.keys(user.extra).length > 0 && { extra: user.extra }),
   };
+}
+
+/** The part of it that is about the request, and not about its user. */
+export function requestAttributes(info: RequestInfo): Readonly<Record<string, unknown>> {
+  return info.isResourceRequest
+    ? { resourceAttributes: resourceAttributes(info) }
+    : { nonResourceAttributes: withoutEmpty({ path: info.path, verb: info.verb }) };
 }
 
 function resourceAttributes(info: ResourceRequestInfo): Readonly<Record<string, unknown>> {

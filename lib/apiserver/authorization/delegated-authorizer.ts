@@ -1,11 +1,12 @@
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
-import type { ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
+import type { RequestInfo, ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
+import type { User } from '#lib/apiserver/http/user.ts';
 import { ExpiringCache } from '#lib/apiserver/reviews/expiring-cache.ts';
 import type { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { accessReviewSpec } from './access-review.ts';
+import { accessReviewSpec, requestAttributes } from './access-review.ts';
 import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 import { isAlwaysAllowed, type PathRules } from './path-rules.ts';
 
@@ -41,11 +42,12 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
   const { client, clock, alwaysAllowed, authorizedTtlMs, unauthorizedTtlMs } = options;
   const cache = new ExpiringCache<Decision>({ clock, maxEntries: MAX_DECISIONS });
   const decide = (attributes: Attributes) => {
-    const spec = accessReviewSpec(attributes);
-    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
-    return cache.getOrCompute(keyOf(spec), {
-      compute: async (signal) =>
-        decisionOf(await client.review(PATH, review, { party: attributes.user.name, signal })),
+    return cache.getOrCompute(keyOf(attributes), {
+      compute: async (signal) => {
+        const spec = accessReviewSpec(attributes);
+        const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
+        return decisionOf(await client.review(PATH, review, { party: attributes.user.name, signal }));
+      },
       lifetimeMs: ({ isAllowed }) => {
         if (lengthOf(attributes) > MAX_KEY_LENGTH) return 0;
         return isAllowed ? authorizedTtlMs : unauthorizedTtlMs;
@@ -60,7 +62,7 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
       const everything = withoutSelectors(attributes);
       if (!everything) return await decide(attributes);
       for (const one of [everything, attributes]) {
-        const remembered = cache.get(keyOf(accessReviewSpec(one)));
+        const remembered = cache.get(keyOf(one));
         if (remembered?.isAllowed) return remembered;
       }
       const decision = await decide(everything);
@@ -77,15 +79,35 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
   };
 }
 
-function keyOf(spec: ReturnType<typeof accessReviewSpec>): string {
-  return JSON.stringify(spec);
+/** What a decision goes by. Requests for the same URL have one and the same info, and connections one user. */
+function keyOf({ user, info }: Attributes): string {
+  return `${infoKeyOf(info)} ${userKeyOf(user)}`;
+}
+
+const infoKeyOf = keptWith((info: RequestInfo) => JSON.stringify(requestAttributes(info)));
+const userKeyOf = keptWith(({ name, uid, groups, extra }: User) =>
+  JSON.stringify([name, uid, groups, extra]),
+);
+
+function keptWith<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
+  const kept = new WeakMap<Of, Made>();
+  return (of) => {
+    let made = kept.get(of);
+    if (made === undefined) {
+      made = make(of);
+      kept.set(of, made);
+    }
+    return made;
+  };
 }
 
 /** `undefined` where there are none. */
 function withoutSelectors({ info, ...caller }: Attributes): Attributes | undefined {
   if (!info.isResourceRequest || lengthOfSelectors(info) === 0) return undefined;
-  return { ...caller, info: { ...info, selectors: NO_SELECTORS } };
+  return { ...caller, info: unselected(info) };
 }
+
+const unselected = keptWith((info: ResourceRequestInfo) => ({ ...info, selectors: NO_SELECTORS }));
 
 function decisionOf(review: unknown): Decision {
   const status = propertyOf(review, 'status');

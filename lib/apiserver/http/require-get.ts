@@ -1,4 +1,5 @@
 import { methodNotAllowed, notProducible, unsupportedMediaType } from '#lib/apiserver/errors/failures.ts';
+import { remembering } from '#lib/apiserver/negotiation/remembering.ts';
 import type { ApiContext, Middleware } from './api-context.ts';
 
 /** The media types of a route. */
@@ -41,6 +42,7 @@ export function canConsume(contentType: string, mediaTypes: readonly string[]): 
   return mentioned(contentType).some((mediaType) => mediaTypes.includes(mediaType));
 }
 
-function mentioned(header: string): readonly string[] {
-  return header.split(',').map((clause) => (clause.split(';', 1)[0] ?? '').trim());
-}
+const mentioned = remembering(
+  (header): readonly string[] => header.split(',').map((clause) => (clause.split(';', 1)[0] ?? '').trim()),
+  { most: 128, longest: 512 },
+);

@@ -40,7 +40,8 @@ function failureOf(context: ApiContext): StatusError | undefined {
   if (context.req.rawHeaders.length / 2 > MAX_HEADERS) {
     return tooLarge(`the request has more than ${MAX_HEADERS} headers`);
   }
-  const long = PARSED_HEADERS.find((name) => context.get(name).length > MAX_PARSED_BYTES);
+  const { headers } = context;
+  const long = PARSED_HEADERS.find((name) => (headers[name.toLowerCase()]?.length ?? 0) > MAX_PARSED_BYTES);
   if (long === undefined) return undefined;
   return tooLarge(`the request header ${long} has more than ${MAX_PARSED_BYTES} bytes`);
 }

@@ -1,15 +1,37 @@
 import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import type { Middleware } from '#lib/apiserver/http/api-context.ts';
 import { parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
-import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
+import { parseRequestInfo, type RequestInfo } from '#lib/apiserver/http/request-info.ts';
+import { remembering } from '#lib/apiserver/negotiation/remembering.ts';
 
 /** Reads from path and query what the request is about. */
-export const readRequest: Middleware = (context, next) => {
-  const query = parseQuery(context.querystring);
-  context.state.query = query;
-  context.state.info = parseRequestInfo(context.method, decodePath(context.path), query);
+export const readRequest: Middleware = ({ method, path, querystring, state }, next) => {
+  const { query, info } =
+    method === 'GET' ? readGet(`${path}?${querystring}`) : readUrl(method, path, querystring);
+  state.query = query;
+  state.info = info;
   return next();
 };
+
+/** Autoscalers ask for the same URLs in every cycle. A path has no question mark. */
+const readGet = remembering(
+  (url) => {
+    const queryAt = url.indexOf('?') + 1;
+    return readUrl('GET', url.slice(0, queryAt - 1), url.slice(queryAt));
+  },
+  { most: 1024, longest: 256 },
+);
+
+interface ReadUrl {
+  /** Never changed: requests for the same URL share it. */
+  readonly query: URLSearchParams;
+  readonly info: RequestInfo;
+}
+
+function readUrl(method: string, path: string, querystring: string): ReadUrl {
+  const query = parseQuery(querystring);
+  return { query, info: parseRequestInfo(method, decodePath(path), query) };
+}
 
 function decodePath(path: string): string {
   const decoded = percentDecode(path);

@@ -13,7 +13,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 export function respond(logger: Logger): Middleware {
   return async (context, next) => {
     context.state.end = new RequestEnd(context.res);
-    context.state.query = new URLSearchParams(); // until it is read
+    context.state.query = NO_QUERY; // until it is read
     context.set('Audit-Id', auditIdOf(context) || randomUUID());
     context.set('Cache-Control', 'no-cache, private');
     try {
@@ -29,6 +29,8 @@ export function respond(logger: Logger): Middleware {
     }
   };
 }
+
+const NO_QUERY = new URLSearchParams();
 
 /** The API server's are UUIDs; longer ones than this are not sent back. */
 const MAX_AUDIT_ID_LENGTH = 256;

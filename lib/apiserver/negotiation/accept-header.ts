@@ -1,3 +1,5 @@
+import { remembering } from './remembering.ts';
+
 /** One clause of an Accept header. */
 export interface MediaRange {
   readonly type: string;
@@ -18,7 +20,9 @@ const MOST_INSERTED = 12;
  *
  * @returns nothing of a header beyond the bound
  */
-export function parseAccept(header: string): readonly MediaRange[] {
+export const parseAccept = remembering(readAccept, { most: 128, longest: 512 });
+
+function readAccept(header: string): readonly MediaRange[] {
   if (header.length > MAX_ACCEPT_BYTES) return [];
   const ranges: MediaRange[] = [];
   for (const clause of header.split(',')) {

@@ -20,7 +20,7 @@ export type RefusalReason =
 
 /** Series about the bounds that a server keeps its clients within. */
 export class ServingTelemetry {
-  readonly #inFlight: Gauge<'request_kind'>;
+  readonly #inFlight: Record<RequestKind, number> = { readOnly: 0, mutating: 0 };
   readonly #refusals: Counter<'reason'>;
   readonly #idleConnections: Counter;
 
@@ -35,11 +35,15 @@ export class ServingTelemetry {
     },
   ) {
     const registers = [registry];
-    this.#inFlight = new Gauge({
+    const inFlight = this.#inFlight;
+    new Gauge({
       name: 'apiserver_current_inflight_requests',
       help: 'Number of requests that are under way and count against a limit, by kind.',
       labelNames: ['request_kind'],
       registers,
+      collect() {
+        for (const [request_kind, count] of Object.entries(inFlight)) this.set({ request_kind }, count);
+      },
     });
     this.#refusals = new Counter({
       name: 'apiserver_refused_requests_total',
@@ -84,11 +88,10 @@ export class ServingTelemetry {
         this.set(counts.waitingResponses());
       },
     });
-    for (const request_kind of ['readOnly', 'mutating'] as const) this.#inFlight.set({ request_kind }, 0);
   }
 
   setInFlight(kind: RequestKind, count: number): void {
-    this.#inFlight.set({ request_kind: kind }, count);
+    this.#inFlight[kind] = count;
   }
 
   recordRefusal(reason: RefusalReason): void {
