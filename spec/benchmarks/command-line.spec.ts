@@ -21,7 +21,7 @@ describe('parseCommandLine', () => {
     });
     expect(parseCommandLine(['foreign-text'])).to.deep.include({ scenarios: [], foreignText: true });
     expect(measure).to.include({ kubeletPsi: true, settleMs: 20_000, scrapeMs: 30_000, loadMs: 30_000 });
-    expect(measure.loads.map(({ name }) => name)).to.deep.equal(['hpa', 'top', 'churn']);
+    expect(measure.loads.map(({ name }) => name)).to.deep.equal(['idle', 'hpa', 'top', 'dash', 'churn']);
     expect(measure.baseline).to.equal(true);
     expect(against).to.equal(undefined);
   });
@@ -64,13 +64,14 @@ describe('parseCommandLine', () => {
       ['--against=', 'it must be a command line'],
     ] as const)
       expect(() => parseCommandLine([flag])).to.throw(`Cannot use ${flag}: ${rule}`);
-    expect(() => parseCommandLine(['--loads=all'])).to.throw('must be a list of hpa,top,churn');
+    expect(() => parseCommandLine(['--loads=all'])).to.throw('must be a list of idle,hpa,top,dash,churn');
     expect(() => parseCommandLine(['vast'])).to.throw('Cannot run scenario "vast"');
   });
 });
 
 describe('USAGE', () => {
   it('names every load', () => {
-    for (const name of ['hpa', 'top', 'churn']) expect(USAGE).to.match(new RegExp(`^ +${name} `, 'm'));
+    for (const name of ['idle', 'hpa', 'top', 'dash', 'churn'])
+      expect(USAGE).to.match(new RegExp(`^ +${name} `, 'm'));
   });
 });

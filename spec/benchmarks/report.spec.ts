@@ -43,9 +43,11 @@ describe('reportScenario', () => {
 
   it('tells what went on, and what that cost above scraping', () => {
     expect(report).to.match(
-      /^\| 500 autoscalers +\| 30\.0 +\| 25\.8 +\| 110 MiB +\| 1000 +\| 1\.00 +\| 2\.00 +\|$/m,
+      /^\| 500 autoscalers +\| 30\.0 +\| 25\.8 +\| 110 MiB +\| 1000 +\| 1\.00 +\| 2\.00 +\| 3\.00 +\| – +\|$/m,
     );
-    expect(report).to.match(/^\| 100 pods\/s +\| 20\.0 +\| 15\.8 +\| 110 MiB +\| 1000 +\| – +\| – +\|$/m);
+    expect(report).to.match(
+      /^\| 100 pods\/s +\| 20\.0 +\| 15\.8 +\| 110 MiB +\| 1000 +\| – +\| – +\| 3\.00 +\| – +\|$/m,
+    );
   });
 
   it('has no table of what was not measured', () => {

@@ -164,10 +164,12 @@ const LOAD_HEAD = [
   'requests',
   'median ms',
   'p99 ms',
+  'probe p99 ms',
+  'scrape p99 ms',
 ];
 
 function reportLoad(load: BackgroundLoadResult, scrapingMillicores: number): string[] {
-  const { what, cpuMillicores, residentBytes, requests, medianMs, p99Ms } = load;
+  const { what, cpuMillicores, residentBytes, requests, medianMs, p99Ms, noticed } = load;
   return [
     what,
     cpuMillicores.toFixed(1),
@@ -176,6 +178,8 @@ function reportLoad(load: BackgroundLoadResult, scrapingMillicores: number): str
     `${requests}`,
     medianMs?.toFixed(2) ?? '–',
     p99Ms?.toFixed(2) ?? '–',
+    noticed.probeP99Ms.toFixed(2),
+    noticed.scrapeP99Ms?.toFixed(0) ?? '–',
   ];
 }
 

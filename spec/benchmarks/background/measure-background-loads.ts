@@ -4,7 +4,10 @@ import { quantile } from '../quantile.ts';
 import type { BenchmarkOptions } from '../run-scenario.ts';
 import { AUTOSCALER_LOAD } from './autoscalers.ts';
 import type { BackgroundLoad, LoadPlace } from './background-load.ts';
+import { type Noticed, noticed } from './bystanders.ts';
+import { DASHBOARD_LOAD } from './dashboards.ts';
 import { TOP_LOAD } from './kubectl-top.ts';
+import { NO_LOAD } from './nothing.ts';
 import { CHURN_LOAD } from './pod-churn.ts';
 
 /** What a server has cost while something went on, scraping included. */
@@ -17,10 +20,17 @@ export interface BackgroundLoadResult {
   /** `null` where the server was asked nothing. */
   readonly medianMs: number | null;
   readonly p99Ms: number | null;
+  readonly noticed: Noticed;
 }
 
 /** All there are, in the order in which they are measured: churn leaves another cluster behind. */
-export const BACKGROUND_LOADS: readonly BackgroundLoad[] = [AUTOSCALER_LOAD, TOP_LOAD, CHURN_LOAD];
+export const BACKGROUND_LOADS: readonly BackgroundLoad[] = [
+  NO_LOAD,
+  AUTOSCALER_LOAD,
+  TOP_LOAD,
+  DASHBOARD_LOAD,
+  CHURN_LOAD,
+];
 
 /** Has one chosen load after the other go on, and measures. */
 export async function measureBackgroundLoads(
@@ -33,7 +43,9 @@ export async function measureBackgroundLoads(
     options.onProgress(what);
     await using prepared = await prepare(place);
     const [before, startMs] = [readProcessUsage(pid), performance.now()];
-    const { requests, latenciesMs } = await prepared.run(options.loadMs);
+    const [{ requests, latenciesMs }, others] = await noticed(place.system, options.loadMs, () =>
+      prepared.run(options.loadMs),
+    );
     const [after, endMs] = [readProcessUsage(pid), performance.now()];
     const ascending = latenciesMs.toSorted((a, b) => a - b);
     const latency = (share: number) => (ascending.length > 0 ? quantile(ascending, share) : null);
@@ -45,6 +57,7 @@ export async function measureBackgroundLoads(
       requests,
       medianMs: latency(0.5),
       p99Ms: latency(0.99),
+      noticed: others,
     });
   }
   return results;

@@ -1,0 +1,55 @@
+import { performance } from 'node:perf_hooks';
+import { Client } from 'undici';
+import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
+import { readAdminAccess } from '../credentials.ts';
+import { ask, PROBE, receive } from '../load/ask.ts';
+import { quantile } from '../quantile.ts';
+import { pace } from './pace.ts';
+import { type Buckets, bucketsIn, quantileOfBuckets } from './scrape-buckets.ts';
+
+/** What others notice of a load. */
+export interface Noticed {
+  /** Of a probe that asks whether the server is alive. */
+  readonly probeP99Ms: number;
+  /** Of scrapes, no finer than the server's histogram; `null` where none ended meanwhile. */
+  readonly scrapeP99Ms: number | null;
+}
+
+const PROBE_EVERY_MS = 200;
+
+/** Probes a server, and asks it about its scrapes, while a load goes on. */
+export async function noticed<Outcome>(
+  system: SimulatedSystem,
+  forMs: number,
+  load: () => Promise<Outcome>,
+): Promise<readonly [Outcome, Noticed]> {
+  const { tls } = await readAdminAccess(system);
+  await using stack = new AsyncDisposableStack();
+  const client = new Client(system.serverOrigin, { connect: { ...tls, rejectUnauthorized: false } });
+  stack.defer(() => client.close());
+  const before = await scrapesOf(client);
+  const probesMs: number[] = [];
+  const probing = pace({ everyMs: PROBE_EVERY_MS, forMs }, async () => {
+    const sentMs = performance.now();
+    await ask(client, PROBE);
+    probesMs.push(performance.now() - sentMs);
+  });
+  const [outcome] = await Promise.all([load(), probing]);
+  const scrapeP99S = quantileOfBuckets(before, await scrapesOf(client), 0.99);
+  return [
+    outcome,
+    {
+      probeP99Ms: quantile(
+        probesMs.toSorted((a, b) => a - b),
+        0.99,
+      ),
+      scrapeP99Ms: scrapeP99S === undefined ? null : scrapeP99S * 1000,
+    },
+  ];
+}
+
+async function scrapesOf(client: Client): Promise<Buckets> {
+  const chunks: Buffer[] = [];
+  await receive(client, { path: '/metrics', mediaType: '*/*', gzip: false }, (chunk) => chunks.push(chunk));
+  return bucketsIn(Buffer.concat(chunks).toString());
+}

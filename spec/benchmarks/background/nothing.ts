@@ -1,0 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BackgroundLoad } from './background-load.ts';
+
+/** Nothing but scraping, for what a load costs, and others notice of it, to be compared with. */
+export const NO_LOAD: BackgroundLoad = {
+  name: 'idle',
+  what: 'nothing else',
+  prepare: async () => ({
+    run: async (forMs) => {
+      await sleep(forMs);
+      return { requests: 0, latenciesMs: [] };
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }),
+};
