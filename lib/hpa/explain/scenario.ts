@@ -85,7 +85,7 @@ export function parseScenario(text: string, source: ScenarioSource = {}): Scenar
   const refused = (why: string, cause?: unknown) => new Error(`Cannot read ${file}: ${why}`, { cause });
   if (text.length > LONGEST_TEXT) throw refused(`longer than ${LONGEST_TEXT} characters`);
   const read = scenarioSchema.safeParse(yamlOf(text, refused));
-  if (!read.success) throw refused(firstProblem(read.error), read.error);
+  if (!read.success) throw refused(problemsOf(read.error));
   const { hpa, replicas, requests, startup, syncPeriod, tolerance, downscaleStabilization } = read.data;
   const decisions = read.data.duration / Math.max(syncPeriod, 1000);
   const most = Math.max(replicas, hpa.spec.maxReplicas);
@@ -118,7 +118,7 @@ function loadOf(
 ): readonly LoadPoint[] {
   try {
     const read = typeof load === 'string' ? undefined : loadSchema.safeParse(load);
-    if (read?.error) throw new Error(`load: ${firstProblem(read.error)}`, { cause: read.error });
+    if (read?.error) throw new Error(`load: ${problemsOf(read.error)}`);
     const points = read ? inOrder(read.data) : parseLoadCsv(load as string);
     for (const { values } of points) {
       const unknown = Object.keys(values).find((name) => !metrics.includes(name));
@@ -126,14 +126,19 @@ function loadOf(
         throw new Error(`${unknown}: must be one of the HPA's metrics, ${metrics.join(', ')}`);
     }
     return points;
-  } catch (cause) {
-    throw new Error(`Cannot read the load of ${file}: ${(cause as Error).message}`, { cause });
+  } catch (error) {
+    throw new Error(`Cannot read the load of ${file}: ${(error as Error).message}`);
   }
 }
 
-/** Where the first problem is, and what the rule is. */
-function firstProblem({ issues }: z.ZodError): string {
-  const [{ path, message } = { path: [], message: 'no scenario' }, ...more] = issues;
-  const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
-  return `${path.length === 0 ? '' : `${path.join('.')}: `}${message}${others}`;
+/** So many problems are told; a scenario that has more is another kind of file. */
+const MOST_TOLD = 5;
+
+/** Where each problem is, and what the rule is. */
+function problemsOf({ issues }: z.ZodError): string {
+  const told = issues
+    .slice(0, MOST_TOLD)
+    .map(({ path, message }) => `${path.length === 0 ? '' : `${path.join('.')}: `}${message}`);
+  const others = issues.length - told.length;
+  return `${told.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parseScenario } from '#lib/hpa/explain/scenario.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
 import { SCENARIO } from './built-scenario.ts';
 
 describe('parseScenario', () => {
@@ -26,6 +27,23 @@ describe('parseScenario', () => {
     const inside = `${SCENARIO.split('load:')[0]}load: |\n  at,cpu\n  0s,1\n`;
     expect(parseScenario(inside).load).to.deep.equal(load);
     expect(parseScenario(SCENARIO, { loadText: 'at,cpu\n0s,1' }).load).to.deep.equal(load);
+  });
+
+  it('tells all that is wrong, each by its place, and not how it was found', () => {
+    const wrong = SCENARIO.replace('replicas: 4', 'replicas: -4').replace('15m', 'long');
+    const said = (text: string) => {
+      try {
+        return parseScenario(text, { file: 'web.yaml' }).replicas;
+      } catch (error) {
+        return describeError(error); // as the command does
+      }
+    };
+    expect(said(wrong)).to.equal(
+      'Cannot read web.yaml: replicas: Too small: expected number to be >=0; duration: "long" is no duration like 1m30s',
+    );
+    expect(said(SCENARIO.replace('200m', 'much'))).to.equal(
+      'Cannot read the load of web.yaml: load: 0.cpu: "much" is no quantity',
+    );
   });
 
   const WRONG: readonly [what: string, from: string | RegExp, to: string, problem: string | RegExp][] = [
