@@ -67,4 +67,32 @@ describe('groupPods', () => {
     expect(groupOf(since(970))).to.equal('ready');
     expect(groupOf({ ...since(971), ready: { status: 'Unknown', changedAtMs: ago(971) } })).to.equal('ready');
   });
+
+  it('takes what a sample says of time for what it is, be it in the future, long ago or backwards', () => {
+    const grouped = (takenAtMs: number, windowMs: number, pod: Partial<ScaledPod>) => {
+      const samples = new Map([['a', { thousandths: 1n, takenAtMs, windowMs }]]);
+      const { readyCount, ...groups } = groupPods([builtPod('a', pod)], samples, {
+        resource: 'cpu',
+        times: TIMES,
+      });
+      const count = Object.values(groups).reduce((sum, names) => sum + names.length, readyCount);
+      expect(count, 'in one group').to.equal(1);
+      return readyCount === 1;
+    };
+    const young = { startedAtMs: ago(60), ready: { status: 'True', changedAtMs: ago(50) } };
+    const old = { startedAtMs: ago(3600), ready: { status: 'True', changedAtMs: ago(3500) } };
+    const [earliest, latest] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')];
+    const whole = [earliest, ago(3600), NOW_MS, NOW_MS + 3_600_000, latest];
+    // One that is no longer initializing counts, whatever its sample claims; a young one where a window fits in.
+    expect(whole.map((takenAtMs) => grouped(takenAtMs, 30_000, old))).to.deep.equal(whole.map(() => true));
+    expect(whole.map((takenAtMs) => grouped(takenAtMs, 30_000, young))).to.deep.equal([
+      false,
+      false,
+      true,
+      true,
+      true,
+    ]);
+    expect(grouped(NOW_MS, 86_400_000_000, young), 'a window of years').to.equal(false);
+    expect(grouped(ago(55), -30_000, young), 'a window that runs backwards').to.equal(true);
+  });
 });
