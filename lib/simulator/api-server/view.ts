@@ -1,6 +1,7 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
-import { type Column, columnsOf, rowOf } from '../resources/columns.ts';
+import type { Column } from '../resources/column.ts';
+import { columnsOf, rowOf } from '../resources/columns.ts';
 import { groupVersion, presented, type ResourceType } from '../resources/resource-type.ts';
 import type { ListPage } from './list.ts';
 import type { Negotiated } from './negotiation.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
-import { AGE, type Column, humanDuration, NAME } from '../resources/columns.ts';
+import { AGE, type Column, NAME } from '../resources/column.ts';
+import { humanDuration } from '../resources/human-duration.ts';
 import { groupVersion, type ResourceType, type ScaleFields } from '../resources/resource-type.ts';
 import { withDefaults } from '../schema/apply-defaults.ts';
 import { prune } from '../schema/prune.ts';
