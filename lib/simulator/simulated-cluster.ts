@@ -2,110 +2,59 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Logger } from '#lib/telemetry/logger.ts';
-import type { Clock } from '#lib/time/clock.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
-import { Authenticator, serviceAccount } from './access/authenticator.ts';
-import { AUTOSCALER_USER, defaultGrants, METRICS_SERVER_USER } from './access/default-grants.ts';
-import { Rbac } from './access/rbac.ts';
-import { Aggregator } from './api-server/aggregation/aggregator.ts';
-import { ApiServer } from './api-server/api-server.ts';
+import { serviceAccount } from './access/authenticator.ts';
+import { AUTOSCALER_USER, METRICS_SERVER_USER } from './access/default-grants.ts';
 import { type ClusterFiles, writeClusterFiles } from './cluster-files.ts';
 import type { ClusterOptions, MetricsServerAddress } from './cluster-options.ts';
-import { Controllers } from './controllers/controllers.ts';
-import { CustomResources } from './custom-resources/custom-resources.ts';
+import { type ClusterParts, createClusterParts } from './cluster-parts.ts';
 import { createInitialObjects } from './initial-objects.ts';
 import { formatKubeconfig } from './kubeconfig.ts';
 import { type FaultInput, faultOf } from './kubelet/faults/fault-schema.ts';
 import { steadyLoad } from './kubelet/load.ts';
 import type { CertificateKind } from './kubelet/serving-certificate.ts';
-import { NodeFleet, type SimulatedNode } from './node-fleet.ts';
+import type { SimulatedNode } from './node-fleet.ts';
 import type { KubernetesObject } from './objects/kubernetes-object.ts';
-import { ObjectStore } from './objects/object-store.ts';
 import { withFinishedContainers } from './objects/pod-object.ts';
-import { type ClusterPki, createClusterPki } from './pki/cluster-pki.ts';
 import { planNode, planPod, planPods } from './population.ts';
-import { builtInTypes } from './resources/built-in/built-in-types.ts';
-import { ResourceRegistry } from './resources/resource-registry.ts';
 import { type NodeInput, nodeOverrideSchema, type PodInput, type Scenario } from './scenario.ts';
-import { Scheduler } from './scheduler.ts';
-import { type ContainerPath, Truth } from './truth.ts';
-import { Workloads } from './workloads.ts';
-
-const SILENT: Logger = { info: () => {}, warning: () => {}, error: () => {} };
+import type { ContainerPath } from './truth.ts';
 
 /** A running cluster, and everything that can be done to it. Dispose it to end it. */
 export class SimulatedCluster {
   readonly scenario: Scenario;
-  readonly pki: ClusterPki;
-  readonly store: ObjectStore;
+  readonly pki: ClusterParts['pki'];
+  readonly store: ClusterParts['store'];
   /** What the API server serves itself. */
-  readonly registry: ResourceRegistry;
-  readonly rbac: Rbac;
-  readonly authenticator = new Authenticator();
-  readonly aggregator: Aggregator;
-  readonly apiServer: ApiServer;
-  readonly truth: Truth;
+  readonly registry: ClusterParts['registry'];
+  readonly rbac: ClusterParts['rbac'];
+  readonly authenticator: ClusterParts['authenticator'];
+  readonly aggregator: ClusterParts['aggregator'];
+  readonly apiServer: ClusterParts['apiServer'];
+  readonly truth: ClusterParts['truth'];
   /** The service account token of metrics-server. */
   readonly metricsServerToken: string;
   /** The service account token of the controller that scales by metrics. */
   readonly autoscalerToken: string;
   readonly #options: ClusterOptions;
-  readonly #clock: Clock;
-  readonly #fleet: NodeFleet;
-  readonly #customResources: CustomResources;
-  readonly #workloads: Workloads;
-  readonly #scheduler: Scheduler;
-  readonly #controllers: Controllers;
+  readonly #parts: ClusterParts;
   #files: ClusterFiles | undefined;
   #nextOrdinal = 1;
 
   constructor(scenario: Scenario, options: ClusterOptions) {
-    const { clock = systemClock, logger = SILENT, address = '127.0.0.1' } = options;
     this.scenario = scenario;
     this.#options = options;
-    this.#clock = clock;
-    this.pki = createClusterPki([...new Set([address, '127.0.0.1'])]);
-    this.store = new ObjectStore(clock);
-    this.registry = new ResourceRegistry(builtInTypes(scenario.kubernetesMinor));
-    this.rbac = new Rbac([...defaultGrants(scenario.kubeletAccess), ...scenario.grants]);
+    this.#parts = createClusterParts(scenario, options);
+    const { pki, store, registry, rbac, authenticator, aggregator, apiServer, truth } = this.#parts;
+    this.pki = pki;
+    this.store = store;
+    this.registry = registry;
+    this.rbac = rbac;
+    this.authenticator = authenticator;
+    this.aggregator = aggregator;
+    this.apiServer = apiServer;
+    this.truth = truth;
     this.metricsServerToken = this.#issueToken(METRICS_SERVER_USER);
     this.autoscalerToken = this.#issueToken(AUTOSCALER_USER);
-    for (const [token, holder] of Object.entries(scenario.tokens)) this.authenticator.setToken(token, holder);
-    const { store, registry, pki, authenticator, rbac } = this;
-    this.#customResources = new CustomResources({ clock, logger, store, registry });
-    this.aggregator = new Aggregator({ clock, logger, store, identity: pki.frontProxy });
-    this.apiServer = new ApiServer({
-      clock,
-      logger,
-      pki,
-      store,
-      registry,
-      minor: scenario.kubernetesMinor,
-      authenticator,
-      rbac,
-      aggregator: this.aggregator,
-    });
-    this.#fleet = new NodeFleet({
-      clock,
-      scenario,
-      store,
-      pki,
-      gate: {
-        authenticate: (credentials) => authenticator.authenticate(credentials),
-        isAllowed: (caller, request) => rbac.decide(caller, request).isAllowed,
-      },
-      kubeletPort: options.kubeletPort ?? 0,
-    });
-    this.#workloads = new Workloads({ clock, store, scenario, node: (name) => this.#fleet.get(name) });
-    this.#scheduler = new Scheduler({
-      clock,
-      store,
-      nodes: () => this.#fleet.values(),
-      podStartupMs: scenario.podStartupSeconds * 1000,
-    });
-    this.#controllers = new Controllers({ clock, store, registry, logger });
-    this.truth = new Truth(clock, () => [...this.#fleet.values()].map(({ machine }) => machine));
   }
 
   /** Where the API server listens: `https://HOST:PORT`. */
@@ -116,7 +65,7 @@ export class SimulatedCluster {
 
   /** The one port on which all kubelets listen. */
   get kubeletPort(): number {
-    return this.#fleet.kubeletPort;
+    return this.#parts.fleet.kubeletPort;
   }
 
   /** The administrator's kubeconfig. */
@@ -181,20 +130,21 @@ export class SimulatedCluster {
       ...(name === undefined ? {} : { name }),
       ...(input === undefined ? {} : { override: nodeOverrideSchema.parse(input) }),
     });
-    await this.#fleet.add(plan);
+    await this.#parts.fleet.add(plan);
     const isTaken = (namespace: string, pod: string) => this.store.get('pods', namespace, pod) !== undefined;
-    for (const pod of planPods(this.scenario, plan, isTaken)) this.#workloads.add(pod, { isNewHere: false });
+    for (const pod of planPods(this.scenario, plan, isTaken))
+      this.#parts.workloads.add(pod, { isNewHere: false });
     return plan.name;
   }
 
   /** Takes a node's kubelet to another address or port; what is not given stays. */
   async moveNode(name: string, to: { readonly address?: string; readonly port?: number }): Promise<void> {
-    await this.#fleet.move(name, { ...this.node(name).kubelet.endpoint, ...to });
+    await this.#parts.fleet.move(name, { ...this.node(name).kubelet.endpoint, ...to });
   }
 
   /** Takes a node away, with its kubelet and the pods bound to it. */
   async removeNode(name: string): Promise<void> {
-    await this.#fleet.remove(name);
+    await this.#parts.fleet.remove(name);
     for (const { metadata, spec } of this.store.list('pods').items) {
       if ((spec as { nodeName?: string }).nodeName === name)
         this.deletePod(metadata.namespace ?? '', metadata.name);
@@ -203,19 +153,19 @@ export class SimulatedCluster {
 
   /** @throws Error when there is no such node */
   node(name: string): SimulatedNode {
-    const node = this.#fleet.get(name);
+    const node = this.#parts.fleet.get(name);
     if (!node) throw new Error(`Cannot find node "${name}" in the simulated cluster`);
     return node;
   }
 
   /** All nodes, in the order in which they were added. */
   nodes(): Iterable<SimulatedNode> {
-    return this.#fleet.values();
+    return this.#parts.fleet.values();
   }
 
   /** Creates a pod that runs from now on, or since `startedSecondsAgo`. */
   addPod(input: PodInput): KubernetesObject {
-    return this.#workloads.add(planPod(this.scenario, input), { isNewHere: true });
+    return this.#parts.workloads.add(planPod(this.scenario, input), { isNewHere: true });
   }
 
   deletePod(namespace: string, name: string): void {
@@ -226,17 +176,19 @@ export class SimulatedCluster {
   finishPod(namespace: string, name: string, phase: 'Succeeded' | 'Failed'): void {
     const pod = this.store.get('pods', namespace, name);
     if (!pod) throw new Error(`Cannot finish pod "${namespace}/${name}": there is none`);
-    this.store.update('pods', withFinishedContainers(pod, { phase, atMs: this.#clock.nowMs() }));
+    this.store.update('pods', withFinishedContainers(pod, { phase, atMs: this.#parts.clock.nowMs() }));
   }
 
   /** Starts a container again: its counters fall to zero and its pod counts one restart more. */
   restartContainer(path: ContainerPath): void {
-    this.#workloads.restart(this.truth.container(path), path);
+    this.#parts.workloads.restart(this.truth.container(path), path);
   }
 
   /** Gives a container another load from now on. */
   setLoad(path: ContainerPath, { cpuMillicores, memoryBytes }: SteadyUsage): void {
-    this.truth.container(path).changeLoad(steadyLoad(cpuMillicores, memoryBytes), this.#clock.monotonicMs());
+    this.truth
+      .container(path)
+      .changeLoad(steadyLoad(cpuMillicores, memoryBytes), this.#parts.clock.monotonicMs());
   }
 
   /** Gives a kubelet faults in place of those that it has; none makes it healthy. */
@@ -257,13 +209,13 @@ export class SimulatedCluster {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#controllers[Symbol.dispose]();
-    this.#scheduler[Symbol.dispose]();
-    this.#customResources[Symbol.dispose]();
-    this.#workloads[Symbol.dispose]();
+    this.#parts.controllers[Symbol.dispose]();
+    this.#parts.scheduler[Symbol.dispose]();
+    this.#parts.customResources[Symbol.dispose]();
+    this.#parts.workloads[Symbol.dispose]();
     await this.aggregator[Symbol.asyncDispose]();
     await this.apiServer[Symbol.asyncDispose]();
-    await this.#fleet[Symbol.asyncDispose]();
+    await this.#parts.fleet[Symbol.asyncDispose]();
     if (this.#files) await rm(this.#files.directory, { recursive: true, force: true });
   }
 
