@@ -11,11 +11,14 @@ export interface ClusterOptions {
   readonly port?: number;
   /** The one port of all kubelets; 0, the default, for any that is free. */
   readonly kubeletPort?: number;
-  readonly metricsServer?: MetricsServerAddress;
+  /** Where metrics.k8s.io is served. */
+  readonly metricsServer?: ServerAddress;
+  /** Where custom.metrics.k8s.io and external.metrics.k8s.io are. */
+  readonly autoscaler?: ServerAddress;
 }
 
-/** Where the server of metrics.k8s.io listens. */
-export interface MetricsServerAddress {
+/** Where a server of further groups listens. */
+export interface ServerAddress {
   readonly host: string;
   readonly port: number;
   /** PEM to verify it by; without one its certificate is not verified. */

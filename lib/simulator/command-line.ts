@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { MetricsServerAddress } from './cluster-options.ts';
+import type { ServerAddress } from './cluster-options.ts';
 import type { ScenarioInput } from './scenario.ts';
 
 /** What `npm run simulate` was told. */
@@ -13,7 +13,8 @@ export interface CommandLine {
   readonly scenarioFile: string | undefined;
   /** Flags that stand for a field of the scenario, and win over the file. */
   readonly scenario: ScenarioInput;
-  readonly metricsServer: MetricsServerAddress;
+  readonly metricsServer: ServerAddress;
+  readonly autoscaler: ServerAddress | undefined;
 }
 
 interface Flag {
@@ -61,6 +62,11 @@ const FLAGS = {
     type: 'string',
     value: 'HOST:PORT',
     help: 'where metrics.k8s.io is served, now or later (127.0.0.1:4443)',
+  },
+  autoscaler: {
+    type: 'string',
+    value: 'HOST:PORT',
+    help: 'where custom.metrics.k8s.io and external.metrics.k8s.io are served, now or later (nowhere)',
   },
   kubeconfig: { type: 'string', value: 'FILE', help: "write the administrator's kubeconfig there" },
   'metrics-server-kubeconfig': {
@@ -125,7 +131,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     filesDirectory: values['files-dir'],
     scenarioFile: values.scenario,
     scenario,
-    metricsServer: hostAndPort(values['metrics-server'] ?? '127.0.0.1:4443'),
+    metricsServer: hostAndPort('metrics-server', values['metrics-server'] ?? '127.0.0.1:4443'),
+    autoscaler: values.autoscaler === undefined ? undefined : hostAndPort('autoscaler', values.autoscaler),
   };
 }
 
@@ -166,8 +173,8 @@ function portOf(flag: string, text: string): number {
   return port;
 }
 
-function hostAndPort(text: string): MetricsServerAddress {
+function hostAndPort(flag: string, text: string): ServerAddress {
   const [, host = '', port = ''] = /^(.+):(\d+)$/.exec(text) ?? [];
-  if (host === '') throw new Error(`Cannot start: --metrics-server=${text} is not HOST:PORT`);
-  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: portOf('metrics-server', port) };
+  if (host === '') throw new Error(`Cannot start: --${flag}=${text} is not HOST:PORT`);
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: portOf(flag, port) };
 }

@@ -20,10 +20,13 @@ async function main(commandLine: CommandLine): Promise<void> {
   if (commandLine.help) return void process.stdout.write(USAGE);
   countExternalMemory();
   const asked = signalled();
-  const { port, kubeletPort, metricsServer, scenarioFile } = commandLine;
+  const { port, kubeletPort, metricsServer, autoscaler, scenarioFile } = commandLine;
   const fromFile = scenarioFile === undefined ? {} : await readScenario(scenarioFile);
   const scenario: ScenarioInput = { ...fromFile, ...commandLine.scenario };
-  await using cluster = await startCluster(scenario, { port, kubeletPort, metricsServer });
+  await using cluster = await startCluster(scenario, {
+    ...{ port, kubeletPort, metricsServer },
+    ...(autoscaler && { autoscaler }),
+  });
   await writeFiles(cluster, commandLine);
   process.stdout.write(`${readyLine(cluster)}\n`);
   await asked;

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serviceAccount } from './access/authenticator.ts';
 import { AUTOSCALER_USER, METRICS_SERVER_USER } from './access/default-grants.ts';
+import { AGGREGATED_SERVERS, registerServer } from './aggregated-servers.ts';
 import { type ClusterFiles, writeClusterFiles } from './cluster-files.ts';
-import type { ClusterOptions, MetricsServerAddress } from './cluster-options.ts';
+import type { ClusterOptions, ServerAddress } from './cluster-options.ts';
 import { type ClusterParts, createClusterParts } from './cluster-parts.ts';
 import { createInitialObjects } from './initial-objects.ts';
 import { formatKubeconfig } from './kubeconfig.ts';
@@ -85,9 +86,10 @@ export class SimulatedCluster {
     for (let ordinal = 1; ordinal <= this.scenario.nodes; ordinal++) await this.addNode();
     // What was there from the start has no history, as in a cluster that was compacted.
     this.store.compact();
-    const { address = '127.0.0.1', port = 0, metricsServer } = this.#options;
+    const { address = '127.0.0.1', port = 0, metricsServer, autoscaler } = this.#options;
     await this.apiServer.start(address, port);
     if (metricsServer) this.registerMetricsServer(metricsServer);
+    if (autoscaler) registerServer(this.aggregator, AGGREGATED_SERVERS.autoscaler, autoscaler);
     this.#files = await writeClusterFiles(await mkdtemp(join(tmpdir(), 'simulated-cluster-')), {
       pki: this.pki,
       kubeconfig: this.kubeconfig,
@@ -107,15 +109,8 @@ export class SimulatedCluster {
   }
 
   /** Sends requests for metrics.k8s.io/v1beta1 to a server from now on. */
-  registerMetricsServer({ host, port, caPem }: MetricsServerAddress): void {
-    this.aggregator.register({
-      group: 'metrics.k8s.io',
-      version: 'v1beta1',
-      host,
-      port,
-      service: { namespace: 'kube-system', name: 'metrics-server' },
-      ...(caPem === undefined ? {} : { caPem }),
-    });
+  registerMetricsServer(at: ServerAddress): void {
+    registerServer(this.aggregator, AGGREGATED_SERVERS.metricsServer, at);
   }
 
   /**

@@ -27,6 +27,15 @@ describe('parseCommandLine', () => {
     expect(kubeconfig).to.equal('file');
   });
 
+  it('knows where the autoscaler serves if it is told', () => {
+    expect(parseCommandLine([]).autoscaler).to.equal(undefined);
+    expect(parseCommandLine(['--autoscaler=127.0.0.1:4444']).autoscaler).to.deep.equal({
+      host: '127.0.0.1',
+      port: 4444,
+    });
+    expect(() => parseCommandLine(['--autoscaler=4444'])).to.throw('--autoscaler=4444 is not HOST:PORT');
+  });
+
   it('takes a number of namespaces, whose names are the scenario file to choose', () => {
     expect(parseCommandLine(['--namespaces=50']).scenario).to.deep.equal({ namespaces: 50 });
     expect(() => parseCommandLine(['--namespaces=shop'])).to.throw(

@@ -59,6 +59,22 @@ describe('the real kubectl, writing', function () {
   };
   const file = (name: string, object: unknown) => files.write(`${name}.yaml`, stringify(object));
 
+  it('takes what the manifests of the autoscaler have, roles and APIServices too, and takes it again', async () => {
+    const overlay = ['-k', 'manifests/overlays/autoscaler'];
+    expect(await run('apply', ...overlay)).to.contain('autoscaler:system:auth-delegator created');
+    const again = (await run('apply', ...overlay)).trim().split('\n');
+    expect(
+      again.filter((line) => /rbac|apiregistration/.test(line) && !line.endsWith(' unchanged')),
+    ).to.deep.equal([]);
+    expect(await run('get', 'clusterrolebinding', 'autoscaler-cronhpa', '--no-headers')).to.match(
+      /^autoscaler-cronhpa +ClusterRole\/autoscaler-cronhpa +\d+s\n$/,
+    );
+    const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', rules: [] };
+    const odd = await file('role', { ...rbac, metadata: { name: 'a%b' } });
+    expect(await fail('apply', '-f', odd)).to.contain("may not contain '%'");
+    await run('delete', ...overlay);
+  });
+
   describe('custom resources', () => {
     before(async () => {
       expect(await run('create', '-f', await file('crd', WIDGETS))).to.match(/widgets\.example\.com created/);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Authenticator } from '../access/authenticator.ts';
 import type { Rbac } from '../access/rbac.ts';
+import { compareVersions } from '../resources/version-order.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
 import type { ApiRequest } from './api-request.ts';
 import {
@@ -88,7 +89,8 @@ function groupResponse({ path }: ApiRequest, { aggregator, registry }: RouteCont
   if (prefix !== 'apis' || group === undefined || rest.length > 0) return undefined;
   if (version !== undefined) return apiResourceList(registry, group, version);
   const aggregated = aggregator.backends().filter((one) => one.group === group);
-  const versions = ownGroups(registry).get(group) ?? aggregated.map((one) => one.version);
+  const versions =
+    ownGroups(registry).get(group) ?? aggregated.map((one) => one.version).sort(compareVersions);
   return versions.length === 0
     ? undefined
     : { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(group, versions) };

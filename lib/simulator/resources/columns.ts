@@ -20,14 +20,17 @@ export function rowOf(columns: readonly Column[], object: KubernetesObject, cloc
   return columns.map((column) => column.cell(object, clock.nowMs()));
 }
 
+const CREATED_AT: Column = { ...AGE, name: 'Created At', cell: ({ metadata }) => metadata.creationTimestamp };
+
 const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ...CORE_COLUMNS,
   ...WORKLOAD_COLUMNS,
   leases: [NAME, text('Holder', 'Who holds it.', (one) => textAt(one, 'spec', 'holderIdentity')), AGE],
-  customresourcedefinitions: [
-    NAME,
-    { ...AGE, name: 'Created At', cell: ({ metadata }) => metadata.creationTimestamp },
-  ],
+  customresourcedefinitions: [NAME, CREATED_AT],
+  roles: [NAME, CREATED_AT],
+  clusterroles: [NAME, CREATED_AT],
+  rolebindings: [NAME, text('Role', 'Which role it gives.', roleText), AGE],
+  clusterrolebindings: [NAME, text('Role', 'Which role it gives.', roleText), AGE],
   apiservices: [
     NAME,
     text('Service', 'The service that serves this API', (one) => {
@@ -38,6 +41,10 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     AGE,
   ],
 };
+
+function roleText(binding: KubernetesObject): string {
+  return `${textAt(binding, 'roleRef', 'kind')}/${textAt(binding, 'roleRef', 'name')}`;
+}
 
 function apiServiceAvailability(service: KubernetesObject): string {
   const available = listAt(service, 'status', 'conditions').find(({ type }) => type === 'Available');

@@ -47,6 +47,8 @@ export interface ResourceType {
   check?(object: KubernetesObject, previous: KubernetesObject | undefined): readonly FieldError[];
   /** A stored object in this version. */
   fromStored?(object: KubernetesObject): KubernetesObject;
+  /** Whether names may be whatever a path can hold, as those of roles may. */
+  readonly takesAnyName?: boolean;
   /** An object of this version as it is stored. */
   toStored?(object: KubernetesObject): KubernetesObject;
 }

@@ -36,7 +36,13 @@ export function apiGroupList(
   aggregated: readonly Pick<AggregatedGroup, 'group' | 'version'>[],
 ) {
   const own = [...ownGroups(registry)].map(([group, versions]) => apiGroup(group, versions));
-  const groups = [...own, ...aggregated.map(({ group, version }) => apiGroup(group, [version]))];
+  const others = [...byGroup(aggregated)].map(([group, all]) =>
+    apiGroup(
+      group,
+      all.map(({ version }) => version),
+    ),
+  );
+  const groups = [...own, ...others];
   return { kind: 'APIGroupList', apiVersion: 'v1', groups };
 }
 
@@ -56,6 +62,14 @@ export function ownGroups(registry: Registry): ReadonlyMap<string, readonly stri
   }
   for (const { group, isCustom } of types) if (isCustom) groups.get(group)?.sort(compareVersions);
   return groups;
+}
+
+/** What others serve, by group, those versions first that are preferred. */
+function byGroup<T extends Pick<AggregatedGroup, 'group' | 'version'>>(
+  aggregated: readonly T[],
+): ReadonlyMap<string, readonly T[]> {
+  const sorted = aggregated.toSorted((left, right) => compareVersions(left.version, right.version));
+  return Map.groupBy(sorted, ({ group }) => group);
 }
 
 /** The response to `/api/v1` and `/apis/GROUP/VERSION`; `undefined` when nothing of it is served here. */
@@ -85,8 +99,11 @@ export function groupDiscovery(registry: Registry, aggregated: readonly Aggregat
       versions.map((version) => versionItem(version, typesOf(registry, group, version).map(discoveryOfOwn))),
     ),
   );
-  const others = aggregated.map(({ group, version, resources }) =>
-    discoveryItem(group, [versionItem(version, resources?.map(discoveryOfAggregated))]),
+  const others = [...byGroup(aggregated)].map(([group, all]) =>
+    discoveryItem(
+      group,
+      all.map(({ version, resources }) => versionItem(version, resources?.map(discoveryOfAggregated))),
+    ),
   );
   return discoveryList([...own, ...others]);
 }

@@ -1,7 +1,7 @@
 import { parse as parseYaml } from 'yaml';
 import { generatedName } from '../../objects/generated-name.ts';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { groupVersion } from '../../resources/resource-type.ts';
+import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
 import { isRecord } from '../../schema/schema.ts';
 import { invalidValue, requiredValue } from '../../schema/validate.ts';
 import { type ApiRequest, readBody } from '../api-request.ts';
@@ -90,8 +90,8 @@ export function asObject(body: unknown, { target, type, request }: ObjectWrite):
     throw invalidObject(type, '', [requiredValue('metadata.name', 'name or generateName is required')]);
   if (target.name !== undefined && target.name !== name)
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
-  if (isCreating && !NAME.test(name))
-    throw invalidObject(type, name, [invalidValue('metadata.name', name, NAME_RULE)]);
+  const problem = isCreating ? nameProblem(name, type) : undefined;
+  if (problem !== undefined) throw invalidObject(type, name, [invalidValue('metadata.name', name, problem)]);
   const namespace = namespaceOf(metadata, { target, type });
   return {
     ...body,
@@ -99,6 +99,13 @@ export function asObject(body: unknown, { target, type, request }: ObjectWrite):
     apiVersion: groupVersion(type),
     metadata: { ...metadata, name, ...namespace },
   } as KubernetesObject;
+}
+
+function nameProblem(name: string, { takesAnyName = false }: ResourceType): string | undefined {
+  if (!takesAnyName) return NAME.test(name) ? undefined : NAME_RULE;
+  if (name === '.' || name === '..') return `may not be '${name}'`;
+  const refused = ['/', '%'].find((character) => name.includes(character));
+  return refused && `may not contain '${refused}'`;
 }
 
 const NAME_RULE =

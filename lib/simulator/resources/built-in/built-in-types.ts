@@ -2,6 +2,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { AUTOSCALING } from './autoscaling.ts';
 import { CORE } from './core.ts';
 import { API_REGISTRATION, OTHER_GROUPS, REVIEWS } from './other-groups.ts';
+import { RBAC } from './rbac.ts';
 import { WORKLOADS } from './workloads.ts';
 
 /** The oldest minor of Kubernetes 1 that is simulated, and the one that is unless told otherwise. */
@@ -21,6 +22,7 @@ export function builtInTypes(minor: number = MINORS.default): readonly ResourceT
     ...AUTOSCALING,
     ...groupOf('batch'),
     ...REST,
+    ...RBAC,
   ]
     .filter(({ since = 0, until = Number.POSITIVE_INFINITY }) => since <= minor && minor <= until)
     .map(({ type }) => type);

@@ -53,6 +53,23 @@ describe('groupDiscovery', () => {
     });
   });
 
+  it('has one entry for a group, the preferred of its versions first', () => {
+    const custom = (version: string) => ({ group: 'custom.metrics.k8s.io', version, resources: [] });
+    const { items } = groupDiscovery(registry, [custom('v1beta1'), custom('v1beta2')]);
+    expect(items.filter((item) => JSON.stringify(item).includes('custom.metrics'))).to.deep.equal([
+      {
+        metadata: { name: 'custom.metrics.k8s.io' },
+        versions: [
+          { version: 'v1beta2', resources: [], freshness: 'Current' },
+          { version: 'v1beta1', resources: [], freshness: 'Current' },
+        ],
+      },
+    ]);
+    const { groups } = apiGroupList(registry, [custom('v1beta1'), custom('v1beta2')]);
+    expect(groups.filter(({ name }) => name === 'custom.metrics.k8s.io')).to.have.length(1);
+    expect(groups.at(-1)?.preferredVersion).to.deep.include({ version: 'v1beta2' });
+  });
+
   it('calls stale what it could not ask', () => {
     const { items } = groupDiscovery(registry, [{ ...metrics, resources: undefined }]);
     expect(items.at(-1)).to.deep.include({ versions: [{ version: 'v1beta1', freshness: 'Stale' }] });
@@ -74,6 +91,7 @@ describe('apiGroupList', () => {
       'policy',
       'coordination.k8s.io',
       'apiextensions.k8s.io',
+      'rbac.authorization.k8s.io',
       'metrics.k8s.io',
     ]);
   });
