@@ -36,6 +36,7 @@ export function cronHpa({
     annotations: {},
     isBeingDeleted: false,
     specChangedAtMs: undefined,
+    problem: undefined,
     ...changes,
     spec: {
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },

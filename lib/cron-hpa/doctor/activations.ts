@@ -1,6 +1,7 @@
 import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
+import { printable } from '#lib/telemetry/printable.ts';
 import { dueActivations } from '../plan/due-activations.ts';
 import { planJobs } from '../plan/planned-job.ts';
 import { formatLocal } from '../statuses/activation-message.ts';
@@ -20,7 +21,10 @@ export function activations(examined: ExaminedCronHpas, { timeZone }: { readonly
       const schedules = new Schedules();
       const nowMs = context.clock.nowMs();
       return (await examined.readable(context)).flatMap((one) => {
-        const found = [...overdue(one, { nowMs, timeZone, schedules }), ...failures(one)];
+        const found = [
+          ...overdue(one, { nowMs, timeZone, schedules }),
+          ...failures(one, { nowMs, timeZone, schedules }),
+        ];
         return found.length > 0 ? found : [ok(subjectOf(one), lastOf(one))];
       });
     },
@@ -50,14 +54,16 @@ function overdue(one: Readable, options: Parameters<typeof planJobs>[1]): readon
   );
 }
 
-function failures(one: Readable): readonly Finding[] {
-  const { status, spec } = one.object;
-  const names = new Set(spec.jobs.map(({ name }) => name));
+/** How jobs failed that are scheduled; why others are not, their own check says. */
+function failures(one: Readable, options: Parameters<typeof planJobs>[1]): readonly Finding[] {
+  const { status } = one.object;
+  const scheduled = planJobs(one.object, options).filter(({ problem }) => problem === undefined);
+  const names = new Set(scheduled.map(({ job }) => job.name));
   return status.jobs
     .filter(({ name, state }) => state === 'Failed' && names.has(name))
     .map(({ name, message }) => {
       const subject = subjectOf(one, name);
-      return message.startsWith(`cron hpa job ${name} missed `)
+      return message.startsWith(printable(`cron hpa job ${name} missed `))
         ? note(subject, message)
         : failed(subject, message, { diagnosis: 'cronhpa-job-failed', ...namesOf(one) });
     });

@@ -15,6 +15,8 @@ export interface ExaminedCronHpa {
   readonly createdAtMs: number;
   /** `undefined` where it is none that the controller can read. */
   readonly object: CronHpa | undefined;
+  /** Why that is so. */
+  readonly problem: string | undefined;
 }
 
 /** What the checks of one examination share: each list is asked for once. */
@@ -90,10 +92,13 @@ function examined(value: unknown): ExaminedCronHpa {
     const text = propertyOf(metadata, name);
     return typeof text === 'string' ? text : '';
   };
+  const object = readCronHpa(value);
+  const isReadable = object !== undefined && object.problem === undefined;
   return {
     namespace: textOf('namespace'),
     name: textOf('name'),
     createdAtMs: Date.parse(textOf('creationTimestamp')),
-    object: readCronHpa(value),
+    object: isReadable ? object : undefined,
+    problem: object?.problem,
   };
 }

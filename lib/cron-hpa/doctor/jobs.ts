@@ -45,7 +45,7 @@ function diagnosisOf(problem: string) {
 }
 
 function unreadable(one: ExaminedCronHpa): Finding {
-  return failed(subjectOf(one), 'does not have the form of one', {
+  return failed(subjectOf(one), `does not have the form of one${one.problem ? `: ${one.problem}` : ''}`, {
     diagnosis: 'cronhpa-unreadable',
     NAMESPACE: one.namespace,
     NAME: one.name,

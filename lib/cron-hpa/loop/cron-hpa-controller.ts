@@ -15,9 +15,9 @@ import { type PlannedJob, planJobs } from '../plan/planned-job.ts';
 import { hindranceOf } from '../scale/hindrance.ts';
 import { type HpaClient, setSize } from '../scale/set-size.ts';
 import { failureMessage, successMessage } from '../statuses/activation-message.ts';
-import { type Outcome, statusAfter } from '../statuses/next-status.ts';
+import { type Outcome, statusAfter, statusOfUnreadable } from '../statuses/next-status.ts';
 import type { StatusClient } from '../statuses/status-client.ts';
-import { eventsOf, referenceTo } from '../told/cron-hpa-events.ts';
+import { eventsOf, type Happened, referenceTo } from '../told/cron-hpa-events.ts';
 import type { CronHpaSeries } from '../told/cron-hpa-series.ts';
 import { type ByTarget, cronHpaWatches, type WatchedSources } from './cron-hpa-watches.ts';
 import { OwnWrites } from './own-writes.ts';
@@ -63,6 +63,13 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
         return {}; // nothing of ours stays behind
       }
       const nowMs = clock.nowMs();
+      if (object.problem !== undefined) {
+        const status = statusOfUnreadable(object, object.problem, nowMs);
+        const written = await statuses.write(object, status, signal);
+        if (written) writes.record(key, written);
+        tell(object, { status, outcome: undefined, missed: [] }, events);
+        return {};
+      }
       const { jobs, due } = lookAt(object, nowMs, dependencies);
       const hpa = hpaOf(object, targetOf(object, dependencies.hpasByTarget));
       const hindrance = hindranceOf(object, {
@@ -85,14 +92,18 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
       });
       const written = await statuses.write(object, status, signal);
       if (written) writes.record(key, written);
-      for (const event of eventsOf(object, { status, outcome, missed: due.missed }))
-        events.record({ regarding: referenceTo(object), action: 'Scale', ...event });
+      tell(object, { status, outcome, missed: due.missed }, events);
       for (const { count } of due.missed) series.missed(count);
       if (outcome) series.carriedOut(outcome.state, nowMs - outcome.atMs);
       const againMs = Math.min(retryAfter(key, outcome, failures), untilNext(status, clock));
       return Number.isFinite(againMs) ? { requeueAfterMs: againMs } : {};
     },
   };
+}
+
+function tell(object: CronHpa, happened: Happened, events: CronHpaDependencies['events']): void {
+  for (const event of eventsOf(object, happened))
+    events.record({ regarding: referenceTo(object), action: 'Scale', ...event });
 }
 
 function lookAt(object: CronHpa, nowMs: number, { timeZone, schedules }: CronHpaDependencies) {

@@ -40,8 +40,8 @@ export function cronHpaWatches({
 }
 
 /** What an object scales, by which it is found. */
-export function targetsOfCronHpa({ namespace, spec }: CronHpa): readonly string[] {
-  return [targetKey(namespace, spec.scaleTargetRef)];
+export function targetsOfCronHpa({ namespace, spec, problem }: CronHpa): readonly string[] {
+  return problem !== undefined ? [] : [targetKey(namespace, spec.scaleTargetRef)];
 }
 
 /** What an HPA scales, and itself. */

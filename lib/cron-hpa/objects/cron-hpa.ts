@@ -83,6 +83,8 @@ export interface CronHpa {
   readonly isBeingDeleted: boolean;
   /** When its spec became what it is, by the API server's clock; of a spec that the status does not tell of yet. */
   readonly specChangedAtMs: number | undefined;
+  /** Why nothing can be made of its spec, which is empty then: where the definition is another one, it may let through what ours refuses. */
+  readonly problem: string | undefined;
   readonly spec: CronHpaSpec;
   readonly status: CronHpaStatus;
 }

@@ -57,25 +57,23 @@ const STATUS = z.object({
   observedGeneration: z.optional(z.int()),
 });
 
-const OBJECT = z.object({
-  metadata: z.object({
-    name: z.string(),
-    namespace: z.string(),
-    uid: z.string(),
-    resourceVersion: z.string(),
-    generation: z.optional(z.int()),
-    annotations: z._default(z.record(z.string(), z.string()), {}),
-    deletionTimestamp: z.optional(z.string()),
-    creationTimestamp: z.optional(z.string()),
-    managedFields: z.optional(z.unknown()),
-  }),
-  spec: z.object({
-    scaleTargetRef: TARGET,
-    jobs: z.array(JOB).check(z.maxLength(MOST_JOBS)),
-    excludeDates: DATES,
-    startingDeadlineSeconds: z.optional(z.int().check(z.nonnegative())),
-  }),
-  status: z.optional(z.unknown()),
+const METADATA = z.object({
+  name: z.string(),
+  namespace: z.string(),
+  uid: z.string(),
+  resourceVersion: z.string(),
+  generation: z.optional(z.int()),
+  annotations: z._default(z.record(z.string(), z.string()), {}),
+  deletionTimestamp: z.optional(z.string()),
+  creationTimestamp: z.optional(z.string()),
+  managedFields: z.optional(z.unknown()),
+});
+
+const SPEC = z.object({
+  scaleTargetRef: TARGET,
+  jobs: z.array(JOB).check(z.maxLength(MOST_JOBS)),
+  excludeDates: DATES,
+  startingDeadlineSeconds: z.optional(z.int().check(z.nonnegative())),
 });
 
 /** Gives one and the same text for equal ones, so that what many objects have in common is held once. */
@@ -84,12 +82,15 @@ type Share = (text: string) => string;
 /**
  * Takes what the API server sent for a CronHorizontalPodAutoscaler; of its annotations those alone that count here.
  *
- * @returns `undefined` for what its schema does not allow; a status that somebody has spoilt counts as none
+ * @returns `undefined` for what is no named object; a spec that our definition does not allow is empty, with the `problem` that it has; a status
+ * that somebody has spoilt counts as none
  */
 export function readCronHpa(value: unknown, share: Share = (text) => text): CronHpa | undefined {
-  const read = OBJECT.safeParse(value);
+  const read = METADATA.safeParse(propertyOf(value, 'metadata'));
   if (!read.success) return undefined;
-  const { metadata, spec, status } = read.data;
+  const metadata = read.data;
+  const status = propertyOf(value, 'status');
+  const spec = SPEC.safeParse(propertyOf(value, 'spec'));
   return {
     namespace: share(metadata.namespace),
     name: metadata.name,
@@ -99,9 +100,24 @@ export function readCronHpa(value: unknown, share: Share = (text) => text): Cron
     annotations: ownAnnotations(metadata.annotations),
     isBeingDeleted: metadata.deletionTimestamp !== undefined,
     specChangedAtMs: isToldOf(metadata.generation, status) ? undefined : specChangedAt(metadata),
-    spec: readSpec(spec, share),
+    problem: spec.success ? undefined : problemOf(spec.error.issues),
+    spec: spec.success ? readSpec(spec.data, share) : NO_SPEC,
     status: readStatus(status, share),
   };
+}
+
+const NO_SPEC: CronHpaSpec = {
+  scaleTargetRef: { apiVersion: '', kind: '', name: '' },
+  jobs: [],
+  excludeDates: [],
+};
+
+/** The first problem, in words of our own: nothing of the object is repeated but where it is. */
+function problemOf([issue]: readonly z.core.$ZodIssue[]): string {
+  const path = ['spec', ...(issue?.path ?? [])].map(String).join('.');
+  if (issue?.code === 'too_big') return `${path} has more than ${issue.maximum} items`;
+  if (issue?.code === 'too_small') return `${path} is less than ${issue.minimum}`;
+  return issue?.code === 'invalid_type' ? `${path} is no ${issue.expected}` : `${path} is not what it may be`;
 }
 
 /** Whether a status tells of a spec, be it in the words of another controller, which knows no generations. */
@@ -120,7 +136,7 @@ function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly
 }
 
 function readSpec(
-  { scaleTargetRef, jobs, excludeDates, startingDeadlineSeconds }: z.infer<typeof OBJECT>['spec'],
+  { scaleTargetRef, jobs, excludeDates, startingDeadlineSeconds }: z.infer<typeof SPEC>,
   share: Share,
 ): CronHpaSpec {
   const { apiVersion, kind, name } = scaleTargetRef;

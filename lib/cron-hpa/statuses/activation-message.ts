@@ -1,4 +1,5 @@
 import { TimeZone } from '#lib/schedule/time-zone.ts';
+import { printable } from '#lib/telemetry/printable.ts';
 import type { ScaleTargetRef } from '../objects/cron-hpa.ts';
 
 /** What a job moves. */
@@ -21,10 +22,10 @@ export interface ActivationReport {
 /** A job's message after it has scaled, in the form that users of TKE know. */
 export function successMessage(report: ActivationReport): string {
   const { job, namespace, target, adjustType, current, desired } = report;
-  return (
+  return printable(
     `cron hpa job ${job} executed successfully. ` +
-    `current scale (namespace:${namespace};kind: ${target.kind};name: ${target.name}) replicas:${current}, ` +
-    `desired scale replicas:${desired},adjustType:[${adjustType}]. ${timesOf(report)}`
+      `current scale (namespace:${namespace};kind: ${target.kind};name: ${target.name}) replicas:${current}, ` +
+      `desired scale replicas:${desired},adjustType:[${adjustType}]. ${timesOf(report)}`,
   );
 }
 
@@ -32,7 +33,9 @@ export function successMessage(report: ActivationReport): string {
 export function failureMessage(
   report: Pick<ActivationReport, 'job' | 'atMs' | 'nextMs' | 'timeZone'> & { readonly reason: string },
 ): string {
-  return `cron hpa job ${report.job} failed to execute, because of ${report.reason}. ${timesOf(report)}`;
+  return printable(
+    `cron hpa job ${report.job} failed to execute, because of ${report.reason}. ${timesOf(report)}`,
+  );
 }
 
 function timesOf({ atMs, nextMs, timeZone }: Pick<ActivationReport, 'atMs' | 'nextMs' | 'timeZone'>): string {

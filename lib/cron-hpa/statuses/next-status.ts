@@ -1,3 +1,4 @@
+import { printable } from '#lib/telemetry/printable.ts';
 import type { CronHpa, CronHpaStatus, JobCondition, ReadyCondition } from '../objects/cron-hpa.ts';
 import { type MissedActivations, nextActivation } from '../plan/due-activations.ts';
 import type { PlannedJob } from '../plan/planned-job.ts';
@@ -15,7 +16,7 @@ export interface Outcome {
 
 /** Why an object cannot do what it is meant to do. */
 export interface Hindrance {
-  readonly reason: 'TargetConflict' | 'OwnedByScaledObject' | 'InvalidJobs' | 'ScalingFailed';
+  readonly reason: 'TargetConflict' | 'OwnedByScaledObject' | 'InvalidSpec' | 'InvalidJobs' | 'ScalingFailed';
   readonly message: string;
 }
 
@@ -42,9 +43,16 @@ export function statusAfter(object: CronHpa, input: StatusInput): CronHpaStatus 
     scaleUpKeepWindow: isDone && outcome.change !== 0 ? outcome.change > 0 : status.scaleUpKeepWindow,
     nextScheduleTime: next && formatTime(next.atMs),
     lastScheduleTime: isDone ? formatTime(outcome.atMs) : status.lastScheduleTime,
-    lastResult: outcome ? `${outcome.state} ${outcome.planned.job.name}` : status.lastResult,
+    lastResult: outcome ? printable(`${outcome.state} ${outcome.planned.job.name}`) : status.lastResult,
     observedGeneration: object.generation,
   };
+}
+
+/** The status of an object of which nothing can be made: what was known of its jobs stays, and none is due. */
+export function statusOfUnreadable(object: CronHpa, problem: string, nowMs: number): CronHpaStatus {
+  const hindrance = { reason: 'InvalidSpec', message: `Nothing is scaled: ${problem}` } as const;
+  const ready = readyOf(object, { nowMs, jobs: [], hindrance });
+  return { ...object.status, ready, nextScheduleTime: undefined, observedGeneration: object.generation };
 }
 
 function conditionOf(object: CronHpa, planned: PlannedJob, input: StatusInput): JobCondition {
@@ -83,7 +91,8 @@ function submittedOf(
   };
 }
 
-function failedOf(base: JobCondition, message: string, { nowMs }: StatusInput): JobCondition {
+function failedOf(base: JobCondition, told: string, { nowMs }: StatusInput): JobCondition {
+  const message = printable(told);
   if (base.state === 'Failed' && base.message === message) return base;
   return { ...base, state: 'Failed', message, lastProbeTime: formatTime(nowMs) };
 }
@@ -98,22 +107,26 @@ export function missedMessage({ planned, count, firstMs, lastMs, why }: MissedAc
   const reason =
     why === 'overtaken' ? 'a later activation was due by then' : 'startingDeadlineSeconds have passed';
   const counted = count === 1 ? 'its activation of' : `${count} activations from`;
-  return `cron hpa job ${job.name} missed ${counted} ${when}: ${reason}`;
+  return printable(`cron hpa job ${job.name} missed ${counted} ${when}: ${reason}`);
 }
 
-function readyOf(object: CronHpa, { nowMs, jobs, hindrance }: StatusInput): ReadyCondition {
+function readyOf(
+  object: CronHpa,
+  { nowMs, jobs, hindrance }: Pick<StatusInput, 'nowMs' | 'jobs' | 'hindrance'>,
+): ReadyCondition {
   const { ready: known } = object.status;
   const invalid = jobs.find(({ problem }) => problem !== undefined);
   const found = hindrance ??
     (invalid && {
       reason: 'InvalidJobs',
-      message: `Job "${invalid.job.name}" is never due: ${invalid.problem}`,
+      message: `Job "${invalid.job.name}" is not scheduled: ${invalid.problem}`,
     }) ?? {
       reason: 'Scheduled',
       message: `${jobs.filter(({ schedule }) => schedule).length} of ${jobs.length} jobs are scheduled`,
     };
   const status = found.reason === 'Scheduled' ? 'True' : 'False';
-  const { reason, message } = found;
+  const { reason } = found;
+  const message = printable(found.message);
   const lastTransitionTime = known?.status === status ? known.lastTransitionTime : formatTime(nowMs);
   return {
     type: 'Ready',

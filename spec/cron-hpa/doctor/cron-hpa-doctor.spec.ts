@@ -190,6 +190,25 @@ describe('cronHpaDoctor', () => {
     ]);
   });
 
+  it('tells of a schedule that cannot be read once, though the status has it, too', async () => {
+    await deployment('web', 2);
+    const job = { name: 'up', schedule: 'soon', targetSize: 1 };
+    await cronHpa('web', [job]);
+    const { body } = await server.client.get(`${CRON_HPAS}/web`);
+    const [planned] = planAt(readCronHpa(body) ?? cronHpaObject(), EXAMINED_AT);
+    const times = { lastProbeTime: '2026-07-14T08:30:00Z', submittedTime: '2026-07-14T08:00:00Z' };
+    const condition = { ...times, jobId: '1', name: 'up', schedule: 'soon', specHash: planned?.specHash };
+    await server.client.patch(`${CRON_HPAS}/web/status`, 'merge', {
+      status: {
+        observedGeneration: 1,
+        conditions: [{ ...condition, state: 'Failed', message: planned?.problem }],
+      },
+    });
+    const { findings } = await examineAutoscaler(server, ['--leader-elect=false']);
+    const failed = findings.filter((finding) => finding.status === 'failed');
+    expect(failed.map(({ diagnosis }) => diagnosis)).to.deep.equal(['cronhpa-schedule-invalid']);
+  });
+
   async function deployment(name: string, replicas: number): Promise<void> {
     const labels = { app: name };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } };

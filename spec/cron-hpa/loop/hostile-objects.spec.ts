@@ -42,6 +42,28 @@ describe('cronHpaController with what is hostile', function () {
     }
   });
 
+  it('says what is wrong with an object that another definition lets through, once, and scales nothing', async () => {
+    const definition = 'cronhorizontalpodautoscalers.autoscaling.stke.com';
+    const jobsOf = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/jobs';
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition}`;
+    await cluster.api.patch(path, 'json', [{ op: 'remove', path: `${jobsOf}/maxItems` }]);
+    const many = Array.from({ length: 101 }, (_, index) => ({ ...UP, name: `job-${index}` }));
+    await cluster.cronHpa('web', many);
+    await cluster.lead();
+    const ready = async () =>
+      (await cluster.status('web')).conditions?.find(({ type }: { type?: string }) => type);
+    await holds(async () => (await ready())?.reason === 'InvalidSpec');
+    expect(await ready()).to.include({
+      status: 'False',
+      message: 'Nothing is scaled: spec.jobs has more than 100 items',
+    });
+    await cluster.clock.advance(120_000);
+    expect(await cluster.replicas('web')).to.equal(1);
+    await cluster.api.patch(`${PATHS.cronHpas}/web`, 'merge', { spec: { jobs: [UP] } });
+    await holds(async () => (await ready())?.status === 'True');
+    expect(told('InvalidSpec')).to.have.length(1);
+  });
+
   it('carries out what is due of an object as large as its definition allows', async () => {
     const jobs = Array.from({ length: 100 }, (_, index) => ({
       ...UP,

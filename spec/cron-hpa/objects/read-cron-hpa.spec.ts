@@ -40,14 +40,25 @@ describe('readCronHpa', () => {
     expect(read?.status).to.deep.equal({ jobs: [], ready: undefined, scaleUpKeepWindow: false });
   });
 
-  it('takes no object that its schema does not allow', () => {
-    for (const changes of [
-      { jobs: [{ ...JOB, targetSize: -1 }] },
-      { jobs: [{ ...JOB, targetSize: 1.5 }] },
-      { startingDeadlineSeconds: -1 },
-      { scaleTargetRef: { kind: 'Deployment', name: 'web' } },
-    ])
-      expect(readCronHpa(object(changes)), JSON.stringify(changes)).to.equal(undefined);
+  it('says what is wrong with a spec that its schema does not allow, and makes nothing of it', () => {
+    for (const [changes, problem] of [
+      [{ jobs: [{ ...JOB, targetSize: -1 }] }, 'spec.jobs.0.targetSize is less than 0'],
+      [{ jobs: [{ ...JOB, targetSize: 1.5 }] }, 'spec.jobs.0.targetSize is no int'],
+      [{ jobs: Array(101).fill(JOB) }, 'spec.jobs has more than 100 items'],
+      [{ startingDeadlineSeconds: -1 }, 'spec.startingDeadlineSeconds is less than 0'],
+      [
+        { scaleTargetRef: { kind: 'Deployment', name: 'web' } },
+        'spec.scaleTargetRef.apiVersion is no string',
+      ],
+    ] as const) {
+      const read = readCronHpa(object(changes));
+      expect(read?.problem).to.equal(problem);
+      expect(read?.spec.jobs).to.deep.equal([]);
+    }
+    expect(readCronHpa(object())?.problem).to.equal(undefined);
+    expect(readCronHpa({ metadata: METADATA })?.problem).to.equal('spec is no object');
+    for (const other of [undefined, 'text', {}, { metadata: { name: 'web' } }])
+      expect(readCronHpa(other), JSON.stringify(other)).to.equal(undefined);
   });
 
   it('keeps of the annotations the one alone that counts: others may take 256 kB', () => {

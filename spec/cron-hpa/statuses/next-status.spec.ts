@@ -108,11 +108,26 @@ describe('statusAfter', () => {
     expect(statusOf(object, '2026-07-15T07:00:00Z').ready?.message).to.equal('1 of 2 jobs are scheduled');
   });
 
+  it('tells of a job whose name or schedule has control characters without these', () => {
+    const name = 'up\u001b[2J\n';
+    const bad = settled(
+      cronHpa({ spec: { jobs: [job({ name, schedule: 'soon\u0007' })] } }),
+      '2026-07-15T07:00:00Z',
+    );
+    const told = [bad.status.ready?.message, bad.status.jobs[0]?.message].join(' ');
+    expect(told)
+      .to.contain('Job "up\\u001b[2J\\n" is not scheduled')
+      .and.not.match(/\p{Cc}/u);
+    expect(bad.status.jobs[0]?.name, 'by which the job is known').to.equal(name);
+  });
+
   it('names the job that can never be due, and changes the transition time only with the status', () => {
     const bad = cronHpa({ spec: { jobs: [job({ schedule: 'soon' })] } });
     const first = settled(bad, '2026-07-15T07:00:00Z');
     expect(first.status.ready).to.deep.include({ status: 'False', reason: 'InvalidJobs' });
-    expect(first.status.ready?.message).to.match(/^Job "morning" is never due: Cannot read schedule "soon"/);
+    expect(first.status.ready?.message).to.match(
+      /^Job "morning" is not scheduled: Cannot read schedule "soon"/,
+    );
     const hindrance = { reason: 'TargetConflict', message: 'so' } as const;
     const later = statusOf(first, '2026-07-15T08:00:00Z', { hindrance });
     expect(later.ready).to.deep.include({
