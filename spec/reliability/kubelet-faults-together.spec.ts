@@ -58,5 +58,5 @@ describe('a third of 300 kubelets, failing in every way at once', () => {
       const { items } = JSON.parse((await server.get(PODS)).body) as { items: { timestamp: string }[] };
       return items.map(({ timestamp }) => ({ timestamp: Date.parse(timestamp) + 999 }));
     }
-  }).timeout(120_000);
+  }).timeout(300_000);
 });
