@@ -152,9 +152,8 @@ describe('metrics-server, installed on a real API server', function () {
     expect(await replicas()).to.deep.equal({ wanted: 1, ready: 1 });
     cluster.pods.setWork('web', { cpuMillicores: 200, memoryBytes: 24 * MEBIBYTE });
     await cluster.until(replicas, ({ wanted, ready }) => wanted === 4 && ready === 4, 180_000);
-    const read = await cluster.run('get', 'hpa', 'web', '--output=jsonpath={.status}{.metadata.annotations}');
-    expect(read).to.include('"memory"').and.to.include('"cpu"');
     cluster.pods.setWork('web', { cpuMillicores: 20, memoryBytes: 24 * MEBIBYTE });
+    // Nothing is scaled down while one of the metrics, CPU or memory, cannot be read.
     await cluster.until(replicas, ({ wanted, ready }) => wanted === 1 && ready === 1, 180_000);
   });
 
