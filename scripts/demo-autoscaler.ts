@@ -1,4 +1,5 @@
-// Shows the autoscaler at work: a simulated cluster, Deployments that follow a schedule of seconds, an HTTP queue and a gRPC scaler of this process, and the real kubectl.
+// Shows the autoscaler at work: a simulated cluster, Deployments that follow a schedule of seconds, an HTTP queue and a gRPC scaler of this process,
+// from 0 to 1 by ScaledObjects, on by their HPAs, and back to 0; and the real kubectl.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -11,7 +12,11 @@ import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 import { runDemo } from './run-demo.ts';
 
 const STEP_MS = 9000;
-const FLAGS = ['--controllers=cronhpa,scaledobjects', '--allowed-hosts=127.0.0.0/8'];
+const FLAGS = [
+  '--controllers=cronhpa,hpa,scaledobjects',
+  '--horizontal-pod-autoscaler-sync-period=2s',
+  '--allowed-hosts=127.0.0.0/8',
+];
 
 const deployment = (name: string, replicas: number) => `apiVersion: apps/v1
 kind: Deployment
@@ -54,7 +59,10 @@ async function demonstrate(signal: AbortSignal): Promise<void> {
   console.log('Simulating a cluster of 2 nodes, and starting an autoscaler in it.');
   await using queue = await startQueue();
   await using scaler = await ExternalScalerServer.start(parcels(0));
-  await using system = await startAutoscalerSystem({ signal, flags: FLAGS, prepare: defineScaledObjects });
+  await using system = await startAutoscalerSystem({
+    ...{ signal, flags: FLAGS, servesMetrics: true },
+    prepare: defineScaledObjects,
+  });
   await using folder = await TemporaryDirectory.create();
   const orders = scaledObject(
     'orders',
@@ -76,9 +84,9 @@ async function demonstrate(signal: AbortSignal): Promise<void> {
     await sleep(STEP_MS, undefined, { signal });
     console.log(`# ${what}`);
   };
-  await happen('12 orders wait in the HTTP queue');
+  await happen('12 orders wait in the HTTP queue, 5 for each replica');
   queue.waiting = 12;
-  await happen('the gRPC scaler pushes that there are parcels');
+  await happen('the gRPC scaler pushes that there are 3 parcels, 2 for each replica');
   scaler.responses = parcels(3);
   scaler.push(true);
   await happen('orders and parcels are done');
@@ -89,7 +97,7 @@ async function demonstrate(signal: AbortSignal): Promise<void> {
   await show(system, ['get', 'cronhpa']);
   await show(system, ['get', 'scaledobjects']);
   await show(system, ['get', 'hpa']);
-  for (const reason of ['KEDAScaleTargetActivated', 'KEDAScaleTargetDeactivated'])
+  for (const reason of ['KEDAScaleTargetActivated', 'SuccessfulRescale', 'KEDAScaleTargetDeactivated'])
     await show(system, ['get', 'events', `--field-selector=reason=${reason}`]);
 }
 

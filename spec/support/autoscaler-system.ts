@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { freePort } from '#spec/support/spawned-server.ts';
 
 /** Simulator and autoscaler, each in a process of its own as in a cluster, and the real kubectl. */
 export interface AutoscalerSystem extends AsyncDisposable {
@@ -23,6 +24,8 @@ export interface AutoscalerSystemOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** What is done between the start of the cluster and that of the autoscaler. */
   readonly prepare?: (kubeconfig: string) => Promise<void>;
+  /** Whether the API server sends requests for custom and external metrics to the autoscaler. */
+  readonly servesMetrics?: boolean;
   /** Ends the simulator, and with it the start, when aborted. */
   readonly signal?: AbortSignal;
 }
@@ -39,10 +42,12 @@ export async function startAutoscalerSystem(
   const kubeconfig = join(folder, 'admin.kubeconfig');
   const binary = await findKubectl();
   const kubectl = new Kubectl(binary, kubeconfig);
+  const port = options.servesMetrics ? await freePort() : 0;
   const anyPorts = ['--port', '0', '--kubelet-port', '0'];
+  const metrics = options.servesMetrics ? ['--autoscaler', `127.0.0.1:${port}`] : [];
   const described = ['--files-dir', folder, '--nodes', '2', '--pods-per-node', '0'];
   const simulator = stack.use(
-    new SpawnedProgram(process.execPath, ['lib/simulator/main.ts', ...anyPorts, ...described], {
+    new SpawnedProgram(process.execPath, ['lib/simulator/main.ts', ...anyPorts, ...metrics, ...described], {
       name: 'the simulator',
     }),
   );
@@ -54,7 +59,7 @@ export async function startAutoscalerSystem(
   await options.prepare?.(kubeconfig);
 
   const [command, ...beginning] = options.program ?? [process.execPath, 'lib/main.ts'];
-  const joined = [`--kubeconfig=${kubeconfig}`, '--bind-address=127.0.0.1', '--secure-port=0'];
+  const joined = [`--kubeconfig=${kubeconfig}`, '--bind-address=127.0.0.1', `--secure-port=${port}`];
   const autoscaler = stack.use(
     new SpawnedProgram(
       command,
