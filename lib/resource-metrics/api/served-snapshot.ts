@@ -22,7 +22,7 @@ const REST_FACTOR = 4;
 
 /** A snapshot that goes on to be served while the next is made ready. */
 interface Hold {
-  readonly snapshot: Snapshot;
+  snapshot: Snapshot;
   readonly sinceMs: number;
   readonly over: AbortController;
   readonly timer: Disposable;
@@ -72,13 +72,15 @@ export class ServedSnapshot implements Disposable {
     void this.#prepareLatest(hold).finally(() => this.#end(hold));
   }
 
-  /** Those that are published meanwhile, too. */
-  async #prepareLatest({ over: { signal } }: Hold): Promise<void> {
+  /** Those that are published meanwhile, too: each is served once it is ready, however fast the next ones follow. */
+  async #prepareLatest(hold: Hold): Promise<void> {
+    const { signal } = hold.over;
     const { latest, prepare, onFailure } = this.#options;
     try {
       for (let prepared: Snapshot | undefined; prepared !== latest() && !signal.aborted; ) {
         prepared = latest();
         await prepare(prepared, signal);
+        hold.snapshot = prepared; // which nobody asks for any more where the hold is over
       }
     } catch (error) {
       if (!signal.aborted) onFailure(error);

@@ -70,10 +70,24 @@ describe('ServedSnapshot', () => {
     publish();
     publish();
     await endPreparing();
-    expect(served.current.sequence).to.equal(0);
     await endPreparing();
     expect(served.current.sequence).to.equal(2);
     expect(prepared.map(({ sequence }) => sequence)).to.deep.equal([1, 2]);
+  });
+
+  it('serves what is ready while it makes ready what is published faster than that', async () => {
+    publish();
+    for (let sequence = 1; sequence < 5; sequence++) {
+      await clock.advance(900);
+      publish();
+      expect(served.current.sequence).to.equal(sequence - 1);
+      await endPreparing();
+      expect(served.current.sequence).to.equal(sequence);
+    }
+    await clock.advance(1_400);
+    expect(served.current.sequence).to.equal(5);
+    await endPreparing();
+    expect(served.current.sequence, 'what comes after it gave up').to.equal(5);
   });
 
   it('waits no longer than a few seconds, however often others are published', async () => {
