@@ -36,6 +36,7 @@ export class ServedSnapshot implements Disposable {
   readonly #options: ServedSnapshotOptions;
   #hold: Hold | undefined;
   #restsUntilMs = Number.NEGATIVE_INFINITY;
+  #isDisposed = false;
 
   constructor(options: ServedSnapshotOptions) {
     this.#options = options;
@@ -50,12 +51,14 @@ export class ServedSnapshot implements Disposable {
     const { clock, isAwaited } = this.#options;
     const { current } = this;
     publish();
-    const isIdle = !this.#hold && clock.monotonicMs() >= this.#restsUntilMs;
+    const isIdle = !this.#isDisposed && !this.#hold && clock.monotonicMs() >= this.#restsUntilMs;
     const isServed = current.pods.size > 0; // a server that calls itself ready serves no empty list
     if (isIdle && isServed && isAwaited()) this.#begin(current);
   }
 
+  /** What is published from now on, such as the last responses at shutdown, is served at once: no timer is left behind. */
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     this.#end(this.#hold);
   }
 

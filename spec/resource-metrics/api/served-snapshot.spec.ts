@@ -133,4 +133,12 @@ describe('ServedSnapshot', () => {
     expect(prepared[0]?.signal.aborted).to.equal(true);
     expect(served.current.sequence).to.equal(1);
   });
+
+  it('serves what is published after it is disposed of at once, and begins nothing', () => {
+    served[Symbol.dispose]();
+    publish();
+    expect(served.current.sequence).to.equal(1);
+    expect(prepared).to.deep.equal([]);
+    expect(clock.sleeperCount).to.equal(0);
+  });
 });
