@@ -83,7 +83,7 @@ export interface ObjectResource<Object extends ServedObject = ServedObject> exte
   /** Told what a get or a list responds with, whatever is made of it; an object that is got is a block of its own. */
   onServed?(selection: readonly SelectedBlock<Object>[]): void;
   /**
-   * Told of what is listed in a format that other requests share, so that it can be encoded ahead the next time.
+   * Told of what is listed in a format that other requests share, but for pages, so that it can be encoded ahead the next time.
    *
    * @returns the body to send
    */

@@ -56,8 +56,11 @@ export async function serveList(
   const list = { ...target, ...page, metadata: { resourceVersion, ...page.metadata } };
   const signal = () => deadline.signal;
   const body = await encodeList(list, representation, { query, signal, slices });
-  const sent = format && resource.onListed?.({ namespace, format, selection: page.selection, body });
-  writeBody(context, sent ?? body, representation.format);
+  // Who takes pages, be it one of a single object, would have all objects encoded ahead with every snapshot.
+  const isPage = page.metadata.continue !== undefined || options.continue !== '';
+  const sent =
+    format && !isPage && resource.onListed?.({ namespace, format, selection: page.selection, body });
+  writeBody(context, sent || body, representation.format);
 }
 
 /** What an object takes of a table or of YAML, about; once the whole is encoded it is known. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ListedObjects } from '#lib/apiserver/api-group.ts';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
@@ -58,6 +59,31 @@ describe('serveList', () => {
       expect(metadata, selector).to.have.property('continue');
       expect(metadata, selector).not.to.have.property('remainingItemCount');
     }
+  });
+
+  it('tells of lists that may be encoded ahead, and of no page', async () => {
+    const things = Array.from({ length: 5 }, (_, index) => new Thing(`thing-${index}`));
+    let listed = 0;
+    const onListed = ({ body }: ListedObjects) => {
+      listed++;
+      return body;
+    };
+    const resources = [thingsResource(() => [things], { onListed })];
+    await using full = await startTestApiServer({
+      groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
+    });
+    const list = async (query: string) => {
+      const path = `/apis/lab.example/v1/things?${query}`;
+      const { metadata, items } = jsonOf<{ metadata: { continue?: string }; items: object[] }>(
+        await requestHttp1({ port: full.address.port, path }),
+      );
+      return { token: encodeURIComponent(metadata.continue ?? ''), count: items.length };
+    };
+    const { token } = await list('limit=1');
+    expect(await list(`limit=4&continue=${token}`), 'the last page').to.deep.equal({ token: '', count: 4 });
+    expect(listed).to.equal(0);
+    for (const query of ['', 'limit=5']) await list(query);
+    expect(listed).to.equal(2);
   });
 
   function ask(query: string, headers = {}) {
