@@ -1,4 +1,4 @@
-import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { type Document, isAlias, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
 /** What is wrong with a text that is no YAML, in which line; none of the text itself, which may be a credential. */
 export class YamlError extends Error {
@@ -22,9 +22,35 @@ export function readYaml(text: string, { maxAliasCount = 0, takesFirst = false }
   });
   const [problem] = document.errors;
   const [code, at] = problem ? [problem.code, problem.pos[0]] : ['DUPLICATE_KEY', repeatedKeyAt(document)];
-  if (at === undefined) return document.toJS({ maxAliasCount });
-  const { line } = lineCounter.linePos(at);
-  throw new YamlError(`${code.toLowerCase().replaceAll('_', ' ')} in line ${line}`);
+  const refused = (what: string, where: number) =>
+    new YamlError(`${what.toLowerCase().replaceAll('_', ' ')} in line ${lineCounter.linePos(where).line}`);
+  if (at !== undefined) throw refused(code, at);
+  try {
+    return document.toJS({ maxAliasCount });
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error; // no other one repeats the text
+    throw refused('BAD_ALIAS', badAliasAt(document)); // a password that begins with * is one, and the package tells its name
+  }
+}
+
+/** Where the first alias stands that has no anchor before it; where all have one, the first of all. */
+function badAliasAt(document: Document): number {
+  const anchors = new Set<string>();
+  let first: number | undefined;
+  let unresolved: number | undefined;
+  visit(document, {
+    Node(_, node) {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.add(node.anchor);
+        return undefined;
+      }
+      first ??= node.range?.[0];
+      if (anchors.has(node.source)) return undefined;
+      unresolved = node.range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return unresolved ?? first ?? 0;
 }
 
 /** Where the first key stands that its mapping has already. */

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { stringify } from 'yaml';
@@ -37,7 +38,33 @@ describe('readYaml', () => {
 
   it('follows aliases as far as it is told to', () => {
     const text = 'a: &a [1]\nb: *a\n';
-    expect(() => readYaml(text)).to.throw('Alias');
+    expect(() => readYaml(text)).to.throw(YamlError, /^bad alias in line 2$/);
     expect(readYaml(text, { maxAliasCount: 100 })).to.deep.equal({ a: [1], b: [1] });
   });
+
+  for (const [what, text, line] of [
+    [
+      'an alias of nothing, such as a password that begins with *',
+      'a: &a [1]\nb: *a\nc: *hunter2secret\n',
+      3,
+    ],
+    ['an alias of what comes behind it', 'a:\n- *hunter2secret\n- &hunter2secret 1\n', 2],
+    ['more aliases than it may', `a: &hunter2secret [1]\nb: [${'*hunter2secret ,'.repeat(200)}]\n`, 2],
+  ] as const) {
+    it(`refuses ${what}, without a word of it`, () => {
+      const error = errorOf(() => readYaml(text, { maxAliasCount: 100 }));
+      expect(error).to.be.instanceOf(YamlError);
+      expect(error?.message).to.equal(`bad alias in line ${line}`);
+      expect(inspect(error)).not.to.contain('hunter2secret');
+    });
+  }
 });
+
+function errorOf(read: () => unknown): Error | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
