@@ -141,7 +141,9 @@ export class Scraper {
     for (const { node, target, dueMs } of starts) {
       const waitMs = dueMs - clock.monotonicMs();
       if (waitMs > 0) await waitUnlessAborted(clock, waitMs, signal);
-      ends.push(this.#underWay.run(node.name, signal, (bounds) => this.#scrapeNode(node, target, bounds)));
+      const end = this.#underWay.run(node.name, signal, (bounds) => this.#scrapeNode(node, target, bounds));
+      end.catch(() => {}); // the cycle fails with it once all are started; until then nobody waits for it
+      ends.push(end);
     }
   }
 

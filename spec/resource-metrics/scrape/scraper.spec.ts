@@ -24,7 +24,10 @@ const node = (name: string): LiveNode => ({
 
 function setup(
   kubelets: Record<string, Kubelet>,
-  { random = () => 0 }: { readonly random?: () => number } = {},
+  {
+    random = () => 0,
+    onScraped,
+  }: { readonly random?: () => number; readonly onScraped?: (outcome: ScrapeOutcome) => void } = {},
 ) {
   const clock = new ManualClock();
   const outcomes: ScrapeOutcome[] = [];
@@ -42,7 +45,7 @@ function setup(
     endpoints: new EndpointChoice('auto', clock),
     receive: ({ nodeName }) => received.push(nodeName),
     publisher: (patienceMs) => new SnapshotPublisher({ clock, patienceMs, publish }),
-    onScraped: (outcome) => outcomes.push(outcome),
+    onScraped: onScraped ?? ((outcome) => outcomes.push(outcome)),
     targetOf: ({ name }) =>
       name === 'no-address'
         ? { nodeName: name, reason: 'no address' }
@@ -161,6 +164,26 @@ describe('Scraper', () => {
     expect(Object.fromEntries(messages).garbage).to.match(
       /^Cannot scrape node "garbage" at garbage:10250: .*JSON/,
     );
+  });
+
+  it('fails only at its end where a scrape is not taken in, so that the rest of the cycle goes on', async () => {
+    let next = 0;
+    const onScraped = ({ nodeName }: ScrapeOutcome) => {
+      if (nodeName === 'n0') throw new Error('cannot record it');
+    };
+    const unhandled: unknown[] = [];
+    const onUnhandled = (error: unknown) => unhandled.push(error);
+    process.on('unhandledRejection', onUnhandled);
+    try {
+      const { asked, clock, done } = setup(many(50), { random: () => next++ / 50, onScraped });
+      const failure = done.catch((error: Error) => error.message);
+      await clock.advance(400);
+      expect(await failure).to.equal('cannot record it');
+      expect(asked).to.have.length(50);
+    } finally {
+      process.off('unhandledRejection', onUnhandled);
+    }
+    expect(unhandled).to.deep.equal([]);
   });
 
   describe('of a node whose handshake has to wait for others', () => {
