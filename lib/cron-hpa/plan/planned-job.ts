@@ -37,18 +37,15 @@ const LONGEST_UNSEEN_MS = 3_600_000;
 
 /** Works out what each job of an object is, from the object alone. */
 export function planJobs(object: CronHpa, options: PlanOptions): readonly PlannedJob[] {
-  const known = new Map(object.status.jobs.map((condition) => [condition.name, condition]));
+  // Conditions stand in the order of their jobs: where a name is repeated, each job has its own. One that takes another's seems
+  // to be changed at every look, and is never due.
+  const known = Map.groupBy(object.status.jobs, ({ name }) => name);
   const names = new Set<string>();
   return object.spec.jobs.map((job) => {
     const isRepeated = names.has(job.name);
     names.add(job.name);
-    return isRepeated
-      ? {
-          ...planJob(object, job, { ...options, known: undefined }),
-          schedule: undefined,
-          problem: REPEATED_NAME,
-        }
-      : planJob(object, job, { ...options, known: known.get(job.name) });
+    const planned = planJob(object, job, { ...options, known: known.get(job.name)?.shift() });
+    return isRepeated ? { ...planned, schedule: undefined, problem: REPEATED_NAME } : planned;
   });
 }
 

@@ -93,6 +93,20 @@ describe('planJobs', () => {
     const problems = planAt(cronHpa({ spec: { jobs: [job(), job()] } }), NOW).map(({ problem }) => problem);
     expect(problems).to.deep.equal([undefined, 'another job has its name']);
   });
+
+  it('goes on with the first job of a name, and has nothing new to tell of the second at each look', () => {
+    const jobs = [job(), job({ schedule: '0 0 20 * * *', targetSize: 1 })];
+    const object = seen({}, { spec: { jobs } });
+    const planned = planAt(object, NOW);
+    expect(planned[0]?.sinceMs).to.equal(Date.parse('2026-07-14T10:00:00Z'));
+    const status = statusAfter(object, {
+      nowMs: Date.parse(NOW),
+      jobs: planned,
+      missed: [],
+      newJobId: () => 'another',
+    });
+    expect(status.jobs).to.deep.equal(object.status.jobs);
+  });
 });
 
 /** An object that was reconciled a day before, with a condition changed. */
