@@ -48,6 +48,7 @@ export function endpointUrls(url: URL, endpoints: readonly ServiceEndpoints[]): 
       const host = isIP(address) === 6 ? `[${address}]` : address;
       const one = new URL(`${url.protocol}//${host}${ports.includes(wanted) ? `:${wanted}` : ''}`);
       one.pathname = url.pathname;
+      one.search = url.search; // a key may be in it
       urls.set(address, one);
     }
   }

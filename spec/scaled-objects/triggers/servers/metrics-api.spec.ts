@@ -139,7 +139,7 @@ describe('metricsApiTrigger', () => {
       await ask({ url, aggregateFromKubeServiceEndpoints: 'true', ...more });
     expect((await aggregate()).value).to.equal(4);
     expect(asked).to.deep.equal({ service: 'shop', namespace: 'orders' });
-    expect(new Set(paths)).to.deep.equal(new Set(['/depth']));
+    expect(new Set(paths)).to.deep.equal(new Set(['/depth?x=1']));
     for (const [aggregationType, value] of [
       ['sum', 8],
       ['max', 6],
@@ -147,6 +147,12 @@ describe('metricsApiTrigger', () => {
       ['average', 4],
     ] as const)
       expect((await aggregate({ aggregationType })).value).to.equal(value);
+    paths.length = 0;
+    await ask(
+      { url, aggregateFromKubeServiceEndpoints: 'true', authModes: 'apiKey', method: 'query' },
+      { authentication: { apiKey: 'a-key' } },
+    );
+    expect(new Set(paths)).to.deep.equal(new Set(['/depth?x=1&api_key=a-key']));
     expect(await errorOf(aggregate({ aggregationType: 'median' }))).to.match(/must be one of/);
     endpoints = [{ addresses: ['127.0.0.3'], ports: [port] }];
     expect(await errorOf(aggregate())).to.match(/api returned 500/);
