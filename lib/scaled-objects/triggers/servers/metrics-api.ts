@@ -56,7 +56,7 @@ const parameters = z.object({
   }),
   aggregationType: parameter(oneOf(...AGGREGATIONS).default('average'), {
     from: METADATA,
-    description: `What several endpoints come to: ${AGGREGATIONS.join(', ')}.`,
+    description: `What several endpoints come to: ${AGGREGATIONS.join(', ')}. For sum and max all of them must respond.`,
     default: 'average',
   }),
   ...HTTP_AUTHENTICATION,
@@ -151,10 +151,11 @@ function locatedValueQuery(options: LocatedValueOptions): Query {
     description: `${location.slice(0, 200)} at ${shown.host}${shown.pathname}`,
     async ask(signal, note = () => {}) {
       if (!fleet) return [{ value: await askOne(url, options, signal), labels: {} }];
-      const endpoints = await fleet.listEndpoints(fleet.service, signal);
+      const { service, how, listEndpoints } = fleet;
+      const endpoints = await listEndpoints(service, signal);
       const ask = (one: URL) => askOne(one, options, signal);
-      const values = await askEach(endpointUrls(url, endpoints), { ask, note }, signal);
-      return [{ value: aggregated(values, fleet.how), labels: {} }];
+      const values = await askEach(endpointUrls(url, endpoints), { how, ask, note }, signal);
+      return [{ value: aggregated(values, how), labels: {} }];
     },
   };
 }

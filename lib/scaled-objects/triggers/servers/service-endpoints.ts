@@ -22,6 +22,9 @@ export type ListEndpoints = (
 /** What several numbers come to. */
 export const AGGREGATIONS = ['average', 'sum', 'max', 'min'] as const;
 
+/** A missing value would make these too low, and somebody would scale down on it. */
+const NEEDS_ALL: readonly (typeof AGGREGATIONS)[number][] = ['sum', 'max'];
+
 const NAME = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const AT_ONCE = 5;
 const MOST_ENDPOINTS = 1000;
@@ -55,14 +58,23 @@ export function endpointUrls(url: URL, endpoints: readonly ServiceEndpoints[]): 
   return [...urls.values()];
 }
 
+/** How endpoints are asked. */
+export interface EndpointAsking {
+  /** What their numbers are for. */
+  readonly how: (typeof AGGREGATIONS)[number];
+  readonly ask: (url: URL) => Promise<number>;
+  /** Told how many were left out. */
+  readonly note: (text: string) => void;
+}
+
 /**
- * What endpoints tell, five at a time; those that fail are left out.
+ * What endpoints tell, five at a time; those that fail are left out of an average and a minimum.
  *
- * @throws the error of the first one where all fail
+ * @throws the error of the first one where all fail; where one does, for a sum or a maximum
  */
 export async function askEach(
   urls: readonly URL[],
-  { ask, note }: { readonly ask: (url: URL) => Promise<number>; readonly note: (text: string) => void },
+  { how, ask, note }: EndpointAsking,
   signal: AbortSignal,
 ): Promise<readonly number[]> {
   if (urls.length === 0) throw new Error('the service has no endpoint that is ready');
@@ -81,7 +93,11 @@ export async function askEach(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   if (values.length === 0) throw failures[0];
-  if (failures.length > 0) note(`${failures.length} of ${urls.length} endpoints have no value`);
+  if (failures.length === 0) return values;
+  const missing = `${failures.length} of ${urls.length} endpoints have no value`;
+  if (NEEDS_ALL.includes(how))
+    throw new Error(`${missing}, without which there is no ${how}`, { cause: failures[0] });
+  note(missing);
   return values;
 }
 

@@ -116,9 +116,10 @@ describe('metricsApiTrigger', () => {
     await using stack = new AsyncDisposableStack();
     let port = 0;
     const paths: string[] = [];
-    for (const [address, value] of Object.entries(values)) {
+    for (const address of Object.keys(values)) {
       const server: Server = createServer((request, response) => {
         paths.push(request.url ?? '');
+        const value = values[address];
         response.writeHead(value === undefined ? 500 : 200).end(`{"a":${value ?? 0}}`);
       });
       await once(server.listen(port, address), 'listening');
@@ -140,13 +141,20 @@ describe('metricsApiTrigger', () => {
     expect((await aggregate()).value).to.equal(4);
     expect(asked).to.deep.equal({ service: 'shop', namespace: 'orders' });
     expect(new Set(paths)).to.deep.equal(new Set(['/depth?x=1']));
+    expect((await aggregate({ aggregationType: 'min' })).value).to.equal(2);
+    for (const aggregationType of ['sum', 'max'])
+      expect(await errorOf(aggregate({ aggregationType }))).to.equal(
+        `1 of 3 endpoints have no value, without which there is no ${aggregationType}: error requesting metrics endpoint: /depth: api returned 500`,
+      );
+    values['127.0.0.3'] = 1;
     for (const [aggregationType, value] of [
-      ['sum', 8],
+      ['sum', 9],
       ['max', 6],
-      ['min', 2],
-      ['average', 4],
+      ['min', 1],
+      ['average', 3],
     ] as const)
       expect((await aggregate({ aggregationType })).value).to.equal(value);
+    values['127.0.0.3'] = undefined;
     paths.length = 0;
     await ask(
       { url, aggregateFromKubeServiceEndpoints: 'true', authModes: 'apiKey', method: 'query' },
