@@ -35,4 +35,39 @@ describe('listEndpoints', () => {
         ),
       );
     });
+
+  it('lists a pod of both address families once, by IPv4 where it is ready there', async () => {
+    const endpoint = (address: string, uid: string | undefined, ready = true) => ({
+      addresses: [address],
+      conditions: { ready },
+      ...(uid === undefined ? {} : { targetRef: { kind: 'Pod', uid } }),
+    });
+    const slice = (addressType: string, endpoints: readonly unknown[]) => ({
+      metadata: { name: `shop-${addressType.toLowerCase()}` },
+      ...{ addressType, endpoints, ports: [{ port: 8080 }] },
+    });
+    await using api = await startJsonApi(() => ({
+      metadata: { resourceVersion: '1' },
+      items: [
+        slice('IPv6', [
+          endpoint('fd00::1', 'a'),
+          endpoint('fd00::2', 'b'),
+          endpoint('fd00::3', 'c'),
+          endpoint('fd00::4', undefined),
+        ]),
+        slice('IPv4', [
+          endpoint('10.0.0.1', 'a'),
+          endpoint('10.0.0.2', 'b', false),
+          endpoint('10.0.0.4', undefined),
+          endpoint('10.0.0.5', 'd'),
+        ]),
+      ],
+    }));
+    const { signal } = new AbortController();
+    const found = await listEndpoints(api.api)({ namespace: 'orders', service: 'shop' }, signal);
+    expect(found).to.deep.equal([
+      { addresses: ['fd00::2', 'fd00::3', 'fd00::4'], ports: [8080] },
+      { addresses: ['10.0.0.1', '10.0.0.4', '10.0.0.5'], ports: [8080] },
+    ]);
+  });
 });
