@@ -14,7 +14,10 @@ describe('queries that are asked once for all that ask the same', () => {
       metadata: { serverAddress: 'http://127.0.0.1:9', query: 'up', threshold: '5', authModes: 'custom' },
     },
     'metrics-api': {
-      trigger: metricsApiTrigger({ clients, timeoutMs: 3000, listEndpoints: async () => [] }),
+      trigger: metricsApiTrigger({
+        ...{ clients, clock: systemClock, timeoutMs: 3000 },
+        listEndpoints: async () => [],
+      }),
       metadata: { url: 'http://127.0.0.1:9/', valueLocation: 'a', targetValue: '5', authMode: 'custom' },
     },
   };

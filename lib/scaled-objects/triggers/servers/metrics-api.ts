@@ -3,6 +3,9 @@ import { digestOf } from '#lib/sources/digest.ts';
 import type { HttpRequester } from '#lib/sources/http/request-tally.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { Query } from '#lib/sources/query.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
+import { formatDuration } from '#lib/time/duration.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from '../../parameters/http-authentication.ts';
 import {
   boolean,
@@ -77,12 +80,17 @@ const parameters = z.object({
 });
 
 /** What the trigger works with. */
-export interface MetricsApiOptions extends Omit<HttpTriggerOptions, 'clock'> {
+export interface MetricsApiOptions extends HttpTriggerOptions {
   readonly listEndpoints: ListEndpoints;
 }
 
+/** How long a poll of all endpoints of a Service may take. */
+const FLEET_TIMEOUT_MS = 15_000;
+/** After this, what was told counts: a poll that is cut off tells nothing at all. */
+const FLEET_TOLD_WITHIN_MS = 14_000;
+
 /** A number in the response of any HTTP server. */
-export function metricsApiTrigger({ clients, timeoutMs, listEndpoints }: MetricsApiOptions): Trigger {
+export function metricsApiTrigger({ clients, clock, timeoutMs, listEndpoints }: MetricsApiOptions): Trigger {
   return {
     types: ['metrics-api'],
     description: 'A number in the response of an HTTP server.',
@@ -106,7 +114,7 @@ export function metricsApiTrigger({ clients, timeoutMs, listEndpoints }: Metrics
         format: given.format,
         timeoutMs: given.timeout ?? timeoutMs,
         fleet: given.aggregateFromKubeServiceEndpoints
-          ? { service: serviceIn(url), how: given.aggregationType, listEndpoints }
+          ? { service: serviceIn(url), how: given.aggregationType, listEndpoints, clock }
           : undefined,
       });
       const name = `metric-api-${given.valueLocation}`;
@@ -135,6 +143,7 @@ interface LocatedValueOptions {
         readonly service: ServiceName;
         readonly how: (typeof AGGREGATIONS)[number];
         readonly listEndpoints: ListEndpoints;
+        readonly clock: Clock;
       }
     | undefined;
 }
@@ -149,12 +158,16 @@ function locatedValueQuery(options: LocatedValueOptions): Query {
       ...(among ?? []),
     ]),
     description: `${location.slice(0, 200)} at ${shown.host}${shown.pathname}`,
+    ...(fleet ? { timeoutMs: FLEET_TIMEOUT_MS } : {}),
     async ask(signal, note = () => {}) {
       if (!fleet) return [{ value: await askOne(url, options, signal), labels: {} }];
-      const { service, how, listEndpoints } = fleet;
-      const endpoints = await listEndpoints(service, signal);
-      const ask = (one: URL) => askOne(one, options, signal);
-      const values = await askEach(endpointUrls(url, endpoints), { how, ask, note }, signal);
+      const { service, how, listEndpoints, clock } = fleet;
+      const expired = () => new Error(`no value within ${formatDuration(FLEET_TOLD_WITHIN_MS)}`);
+      using time = startDeadline(clock, FLEET_TOLD_WITHIN_MS, { signal, expired });
+      const endpoints = await listEndpoints(service, time.signal);
+      const ask = (one: URL, until: AbortSignal) => askOne(one, options, until);
+      const asking = { how, ask, note, time: time.signal };
+      const values = await askEach(endpointUrls(url, endpoints), asking, signal);
       return [{ value: aggregated(values, how), labels: {} }];
     },
   };

@@ -62,9 +62,11 @@ export function endpointUrls(url: URL, endpoints: readonly ServiceEndpoints[]): 
 export interface EndpointAsking {
   /** What their numbers are for. */
   readonly how: (typeof AGGREGATIONS)[number];
-  readonly ask: (url: URL) => Promise<number>;
+  readonly ask: (url: URL, signal: AbortSignal) => Promise<number>;
   /** Told how many were left out. */
   readonly note: (text: string) => void;
+  /** When it aborts, endpoints that have not responded count as failed, and no more are asked. */
+  readonly time: AbortSignal;
 }
 
 /**
@@ -74,7 +76,7 @@ export interface EndpointAsking {
  */
 export async function askEach(
   urls: readonly URL[],
-  { how, ask, note }: EndpointAsking,
+  { how, ask, note, time }: EndpointAsking,
   signal: AbortSignal,
 ): Promise<readonly number[]> {
   if (urls.length === 0) throw new Error('the service has no endpoint that is ready');
@@ -84,7 +86,8 @@ export async function askEach(
   const work = async () => {
     for (const url of waiting) {
       try {
-        values.push(await raceAbort(ask(url), signal));
+        time.throwIfAborted();
+        values.push(await raceAbort(ask(url, time), time));
       } catch (error) {
         signal.throwIfAborted();
         failures.push(error);

@@ -1,13 +1,17 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { expect } from 'chai';
 import { metricsApiTrigger } from '#lib/scaled-objects/triggers/servers/metrics-api.ts';
 import type { ServiceEndpoints } from '#lib/scaled-objects/triggers/servers/service-endpoints.ts';
 import type { TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
+import { until } from '#spec/support/until.ts';
 
 const JSON_BODY = '{"a":{"b":[{"n":3},{"n":"1500m"}],"bad":"x"},"queues":[{"name":"q","depth":7}]}';
 const EXPOSITION = '# TYPE depth gauge\ndepth{queue="a"} 4\ndepth{queue="b",x="}"} 5 1700000000000\n';
@@ -17,7 +21,7 @@ describe('metricsApiTrigger', () => {
   let endpoints: readonly ServiceEndpoints[] = [];
   let asked: unknown;
   const trigger = metricsApiTrigger({
-    ...{ clients, timeoutMs: 5000 },
+    ...{ clients, clock: systemClock, timeoutMs: 5000 },
     listEndpoints: async (service) => {
       asked = service;
       return endpoints;
@@ -114,23 +118,13 @@ describe('metricsApiTrigger', () => {
       '127.0.0.3': undefined,
     };
     await using stack = new AsyncDisposableStack();
-    let port = 0;
     const paths: string[] = [];
-    for (const address of Object.keys(values)) {
-      const server: Server = createServer((request, response) => {
-        paths.push(request.url ?? '');
-        const value = values[address];
-        response.writeHead(value === undefined ? 500 : 200).end(`{"a":${value ?? 0}}`);
-      });
-      await once(server.listen(port, address), 'listening');
-      const bound = server.address();
-      port = typeof bound === 'object' && bound ? bound.port : 0;
-      stack.defer(() => {
-        server.closeAllConnections();
-        server.close();
-      });
-    }
     const addresses = Object.keys(values);
+    const port = await listenAt(addresses, stack, (request, response) => {
+      paths.push(request.url ?? '');
+      const value = values[request.socket.localAddress ?? ''];
+      response.writeHead(value === undefined ? 500 : 200).end(`{"a":${value ?? 0}}`);
+    });
     endpoints = [
       { addresses, ports: [port] },
       { addresses: ['127.0.0.1'], ports: [port] }, // once more
@@ -168,4 +162,56 @@ describe('metricsApiTrigger', () => {
     expect(await errorOf(aggregate())).to.equal('the service has no endpoint that is ready');
     expect(await errorOf(aggregate({ url: 'http://127.0.0.1/' }))).to.match(/must have SERVICE.NAMESPACE/);
   });
+
+  it('has what endpoints have told when the time for all of them is over', async () => {
+    await using stack = new AsyncDisposableStack();
+    const clock = new ManualClock();
+    const addresses = [1, 2, 3, 4, 5, 6, 7].map((last) => `127.0.0.${last}`);
+    let askedAddresses: string[] = [];
+    const port = await listenAt(addresses, stack, ({ socket: { localAddress = '' } }, response) => {
+      askedAddresses.push(localAddress);
+      if (localAddress === '127.0.0.1') response.end('{"a":3}'); // the others never respond
+    });
+    const listEndpoints = async () => [{ addresses, ports: [port] }];
+    const slow = metricsApiTrigger({ clients, clock, timeoutMs: 60_000, listEndpoints });
+    const url = `http://shop.orders:${port}/`;
+    const over = async (aggregationType: string) => {
+      askedAddresses = [];
+      const metadata = { url, valueLocation: 'a', targetValue: '5', aggregationType };
+      const plan = await planned(slow, {
+        metadata: { ...metadata, aggregateFromKubeServiceEndpoints: 'true' },
+      });
+      expect(plan.query.timeoutMs).to.equal(15_000);
+      const told = plan.ask().then(({ value }) => value, describeError);
+      await until(clock, () => askedAddresses.length === 6);
+      await clock.advance(14_000);
+      return await told;
+    };
+    expect(await over('average')).to.equal(3);
+    expect(askedAddresses).to.not.include('127.0.0.7'); // there was no time for it
+    expect(await over('sum')).to.equal(
+      '6 of 7 endpoints have no value, without which there is no sum: no value within 14s',
+    );
+    expect(clock.sleeperCount).to.equal(0);
+  });
 });
+
+/** Has a server listen at each of some addresses, all at the same port. */
+async function listenAt(
+  addresses: readonly string[],
+  stack: AsyncDisposableStack,
+  listener: RequestListener,
+): Promise<number> {
+  let port = 0;
+  for (const address of addresses) {
+    const server = createServer(listener);
+    await once(server.listen(port, address), 'listening');
+    const bound = server.address();
+    port = typeof bound === 'object' && bound ? bound.port : 0;
+    stack.defer(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+  }
+  return port;
+}
