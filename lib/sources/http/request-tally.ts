@@ -4,6 +4,11 @@ import { type HttpClient, unexpectedStatus } from './http-client.ts';
 /** What sends requests over HTTP: a client, or one that is watched. */
 export type HttpRequester = Pick<HttpClient, 'credentialName' | 'exchange' | 'read'>;
 
+/** These are told as they are; a server that makes statuses up must not make series without end. */
+const USUAL_STATUSES: ReadonlySet<number> = new Set([
+  200, 204, 301, 302, 307, 400, 401, 403, 404, 429, 500, 502, 503, 504,
+]);
+
 /** How many requests have ended, by their status; `error` counts those without any. */
 export class RequestTally {
   readonly #counts = new Map<string, number>();
@@ -20,7 +25,7 @@ export class RequestTally {
 /** Who is told of requests. */
 export interface RequestObserver {
   readonly clock: Clock;
-  /** @param status that of the response, or `error` where there was none */
+  /** @param status that of the response, of an unusual one its class as in `4xx`; `error` where there was none */
   readonly onEnded: (status: string, durationMs: number) => void;
 }
 
@@ -31,7 +36,7 @@ export function watchedRequester(http: HttpRequester, { clock, onEnded }: Reques
     let status = 'error';
     try {
       const response = await http.exchange(request, signal);
-      status = `${response.statusCode}`;
+      status = countedStatus(response.statusCode);
       return response;
     } finally {
       onEnded(status, clock.monotonicMs() - startedAtMs);
@@ -46,4 +51,9 @@ export function watchedRequester(http: HttpRequester, { clock, onEnded }: Reques
       return body;
     },
   };
+}
+
+function countedStatus(statusCode: number): string {
+  if (USUAL_STATUSES.has(statusCode)) return `${statusCode}`;
+  return statusCode >= 100 && statusCode < 600 ? `${Math.floor(statusCode / 100)}xx` : 'other';
 }

@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
+import { watchedRequester } from '#lib/sources/http/request-tally.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { triggerClients } from '#spec/support/trigger-clients.ts';
+
+describe('watchedRequester', () => {
+  it('tells statuses that servers usually have, and of any others no more than their class', async () => {
+    let status = 200;
+    await using server = await LoopbackServer.start((_, response) => void response.writeHead(status).end());
+    await using clients = triggerClients();
+    const told = new Map<number, string>();
+    const http = watchedRequester(clients.find(fixedCredentials({})), {
+      clock: new ManualClock(),
+      onEnded: (counted) => void told.set(status, counted),
+    });
+    const usual = [200, 204, 401, 404, 429, 500, 503];
+    for (status of [...usual, 299, 399, 418, 499, 599, 600, 999])
+      await http.exchange({ url: server.url, timeoutMs: 20_000 }, new AbortController().signal);
+    for (const one of usual) expect(told.get(one)).to.equal(`${one}`);
+    expect(told.get(299)).to.equal('2xx');
+    expect(told.get(399)).to.equal('3xx');
+    expect(told.get(418)).to.equal('4xx');
+    expect(told.get(499)).to.equal('4xx');
+    expect(told.get(599)).to.equal('5xx');
+    expect(told.get(600)).to.equal('other');
+    expect(told.get(999)).to.equal('other');
+  });
+});
