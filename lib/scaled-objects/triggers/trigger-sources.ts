@@ -31,7 +31,7 @@ export function openTriggerSources(
   const { clock, userAgent, timeoutMs, listPods, listEndpoints } = options;
   const allowedHosts = new AllowedHosts(options.allowedHosts);
   const stack = new AsyncDisposableStack();
-  const durations = requestDurations();
+  const durations = requestDurations(clock);
   return {
     ...{ clock, allowedHosts, timeoutMs, listPods, listEndpoints, durations },
     clients: stack.use(
