@@ -1,9 +1,13 @@
+/** Of longer secrets only so much is looked for, in UTF-16 units: forms take dozens of times what the secret does. */
+export const LONGEST_LOOKED_FOR = 1024;
+
 /**
  * The forms in which a secret may stand in what somebody else writes: as it is, percent-encoded, escaped as in JSON,
- * HTML and SQL, in hexadecimal digits, and in base64, alone or as a part of something longer.
+ * HTML and SQL, in hexadecimal digits, and in base64, alone or as a part of something longer. Of one that is longer than
+ * {@link LONGEST_LOOKED_FOR}, these are what its forms begin with.
  */
 export function secretForms(given: string): readonly string[] {
-  const secret = given.toWellFormed();
+  const secret = beginningOf(given).toWellFormed();
   const bytes = Buffer.from(secret);
   const hex = bytes.toString('hex');
   const percent = encodeURIComponent(secret);
@@ -22,6 +26,13 @@ export function secretForms(given: string): readonly string[] {
     ...base64Forms(bytes).flatMap((form) => [form, encodeURIComponent(form), form.replaceAll('/', '\\/')]),
   ];
   return [...new Set(forms)];
+}
+
+/** Ends between characters: half of one is encoded as something else. */
+function beginningOf(secret: string): string {
+  return secret
+    .slice(0, LONGEST_LOOKED_FOR)
+    .replace(secret.length > LONGEST_LOOKED_FOR ? /[\uD800-\uDBFF]$/ : '', '');
 }
 
 /** What of its base64 does not depend on what stands around it, for each of the places at which it may begin. */

@@ -1,5 +1,5 @@
 import { EmptyResponse } from './empty-response.ts';
-import { secretForms } from './secret-forms.ts';
+import { LONGEST_LOOKED_FOR, secretForms } from './secret-forms.ts';
 
 /** Shorter ones may be found in anything. */
 const SHORTEST = 8;
@@ -17,7 +17,7 @@ const REPLACEMENT = '…';
  */
 export class Secrets {
   readonly #secrets: readonly string[];
-  #forms: readonly string[] | undefined;
+  #forms: SecretForms | undefined;
 
   constructor(secrets: readonly (string | undefined)[]) {
     this.#secrets = secrets.filter((secret) => secret !== undefined);
@@ -48,29 +48,52 @@ export class Secrets {
 
   #remove(text: string): string {
     this.#forms ??= formsOf(this.#secrets);
-    const forms = this.#forms;
-    const longest = forms[0]?.length ?? 0;
+    const { whole, begun } = this.#forms;
+    const longest = Math.max(whole[0]?.length ?? 0, begun[0]?.length ?? 0);
     const isWhole = text.length <= READ_LENGTH + longest;
     const read = isWhole ? text : text.slice(0, READ_LENGTH + longest);
-    const left = forms.reduce((rest, form) => rest.replaceAll(form, REPLACEMENT), read);
+    // Where a long secret ends is not known: from the first of them on, all is left out.
+    const places = begun.map((form) => read.indexOf(form)).filter((at) => at >= 0);
+    const end = places.length > 0 ? Math.min(...places) : undefined;
+    const left = whole.reduce((rest, form) => rest.replaceAll(form, REPLACEMENT), read.slice(0, end));
     // Its writer may have cut it, as brokers do; where we did, the end is given up as a whole.
-    if (!isWhole) return left.slice(0, -longest - 1);
-    const begun = Math.max(0, ...forms.map((form) => beginningAtEnd(left, form)));
-    return begun < SHORTEST_BEGINNING ? left : left.slice(0, -begun) + REPLACEMENT;
+    if (!isWhole && end === undefined) return left.slice(0, -longest - 1);
+    const beginning = [...begun, ...whole].reduce(
+      (most, form) => Math.max(most, beginningAtEnd(left, form)),
+      0,
+    );
+    const kept = beginning < SHORTEST_BEGINNING ? left : left.slice(0, -beginning) + REPLACEMENT;
+    return end === undefined ? kept : kept + REPLACEMENT;
   }
 }
 
-/** The longest first: one may be a part of another. */
-function formsOf(secrets: readonly string[]): readonly string[] {
-  const given = secrets.flatMap((secret) => [secret, secret.trim()]);
-  const long = [...new Set(given)].filter((secret) => secret.length >= SHORTEST);
-  return [...new Set(long.flatMap(secretForms))].sort((a, b) => b.length - a.length);
+/** What is looked for, each the longest first: one may be a part of another. */
+interface SecretForms {
+  readonly whole: readonly string[];
+  /** Of secrets that are too long to be kept in all their forms, what these begin with. */
+  readonly begun: readonly string[];
 }
 
-/** How many characters at the end of a text are the beginning of a word; in time linear in the word. */
+function formsOf(secrets: readonly string[]): SecretForms {
+  const given = secrets.flatMap((secret) => [secret, secret.trim()]);
+  const looked = [...new Set(given)].filter((secret) => secret.length >= SHORTEST);
+  const isLong = (secret: string) => secret.length > LONGEST_LOOKED_FOR;
+  const sorted = (some: readonly string[]) =>
+    [...new Set(some.flatMap(secretForms))].sort((a, b) => b.length - a.length);
+  return { whole: sorted(looked.filter((secret) => !isLong(secret))), begun: sorted(looked.filter(isLong)) };
+}
+
+/**
+ * How many characters at the end of a text are the beginning of a word, where that is not too short to count; in time linear
+ * in the shorter of them: words may be far longer than the texts.
+ */
 function beginningAtEnd(text: string, word: string): number {
-  const end = text.slice(-word.length);
-  const joined = `${word}\0${end}`;
+  const last = text.slice(-word.length);
+  const first = last.indexOf(word.slice(0, SHORTEST_BEGINNING));
+  if (first < 0) return 0;
+  const end = last.slice(first);
+  const start = word.slice(0, end.length);
+  const joined = `${start}\0${end}`;
   const borders = new Uint32Array(joined.length);
   let border = 0;
   for (let at = 1; at < joined.length; at++) {

@@ -7,6 +7,42 @@ import { describeError } from '#lib/telemetry/logger.ts';
 
 const SECRET = `Zq9"/w+k&~<>'7_Xv!pL é`;
 
+const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
+  'percent-encoded': encodeURIComponent,
+  'percent-encoded as a form': (text: string) => new URLSearchParams([['a', text]]).toString().slice(2),
+  'percent-encoded byte by byte': (text: string) =>
+    [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+  base64: (text: string) => Buffer.from(text).toString('base64'),
+  'base64 behind a user': (text: string) => Buffer.from(`admin:${text}`).toString('base64'),
+  'base64 between others': (text: string) => Buffer.from(`x-token: ${text}\r\n`).toString('base64url'),
+  JSON: (text: string) => JSON.stringify({ text }),
+  'JSON with escapes everywhere': (text: string) =>
+    text
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  hexadecimal: (text: string) => Buffer.from(text).toString('hex'),
+};
+
+/** How many characters are compared to find beginnings of secrets: a table has a cell for each. */
+function comparedIn(work: () => unknown): number {
+  const Table = globalThis.Uint32Array;
+  let cells = 0;
+  globalThis.Uint32Array = new Proxy(Table, {
+    construct(target, parameters) {
+      const made = Reflect.construct(target, parameters);
+      cells += made.length;
+      return made;
+    },
+  });
+  try {
+    work();
+  } finally {
+    globalThis.Uint32Array = Table;
+  }
+  return cells;
+}
+
 describe('Secrets', () => {
   it('leaves out what is long enough to be told from anything else', () => {
     const secrets = new Secrets(['a', undefined, 'abcdefgh', 'ijklmnop']);
@@ -34,19 +70,7 @@ describe('Secrets', () => {
     expect(repeated).not.to.contain('kkkk');
   });
 
-  for (const [name, encode] of Object.entries({
-    'percent-encoded': encodeURIComponent,
-    'percent-encoded as a form': (text: string) => new URLSearchParams([['a', text]]).toString().slice(2),
-    'percent-encoded byte by byte': (text: string) =>
-      [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
-    base64: (text: string) => Buffer.from(text).toString('base64'),
-    'base64 behind a user': (text: string) => Buffer.from(`admin:${text}`).toString('base64'),
-    'base64 between others': (text: string) => Buffer.from(`x-token: ${text}\r\n`).toString('base64url'),
-    JSON: (text: string) => JSON.stringify({ text }),
-    'JSON with escapes everywhere': (text: string) =>
-      [...text].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
-    hexadecimal: (text: string) => Buffer.from(text).toString('hex'),
-  }))
+  for (const [name, encode] of Object.entries(ENCODINGS))
     it(`leaves a secret out that is ${name}, wherever the text is cut`, () => {
       const secrets = new Secrets([SECRET]);
       const written = encode(SECRET);
@@ -56,6 +80,46 @@ describe('Secrets', () => {
       for (let before = 260; before < 301; before++)
         expect(secrets.tell(`${'.'.repeat(before)}${written}`)).not.to.contain(inside);
     });
+
+  it('keeps no more forms of a long secret than of one of a thousand characters', () => {
+    const charactersOf = (secret: string) =>
+      secretForms(secret).reduce((characters, { length }) => characters + length, 0);
+    const pem = Array.from({ length: 1000 }, (_, line) => `MIIEvQ+${line}/kqhkiG9w0BAQ`.padEnd(64, 'Z')).join(
+      '\n',
+    );
+    for (const long of [pem, SECRET.repeat(3000), 'é'.repeat(65_536), '<'.repeat(1024 * 1024)])
+      expect(charactersOf(long)).to.be.below(150_000);
+  });
+
+  it('compares no more of a secret with a text than the text is long', () => {
+    const secrets = new Secrets(Array.from({ length: 8 }, (_, index) => `${index}abc${SECRET.repeat(3000)}`));
+    const error = new Error('connection refused', { cause: new Error('is it 0abc, or 7abcZ?') });
+    secrets.tellError(error);
+    expect(comparedIn(() => secrets.tellError(error))).to.be.below(20_000);
+    const short = new Secrets([SECRET.repeat(40)]);
+    short.tellError(error);
+    expect(comparedIn(() => short.tellError(error))).to.be.below(2000);
+  });
+
+  for (const [name, encode] of Object.entries(ENCODINGS))
+    it(`leaves nothing of a long secret that is ${name}, wherever the text is cut`, () => {
+      for (const long of [SECRET.repeat(300), `x${SECRET.repeat(3000)}`, ` ${'🔑'.repeat(2000)}\n`]) {
+        const secrets = new Secrets([long]);
+        const written = encode(long);
+        const pieces = [...new Set(secretForms(long.trim()).map((form) => form.slice(0, 6)))];
+        expect(pieces.some((piece) => written.includes(piece))).to.equal(true);
+        for (const length of [30, 500, 1030, 4000, 20_000, written.length]) {
+          const told = secrets.tell(`is it ${written.slice(0, length)}`, 1e6);
+          expect(told.slice(0, 6)).to.equal('is it ');
+          expect(pieces.filter((piece) => told.includes(piece))).to.deep.equal([]);
+        }
+      }
+    });
+
+  it('leaves no secret before a long one that the text ends with', () => {
+    const secrets = new Secrets(['abcdefgh', SECRET.repeat(100)]);
+    expect(secrets.tell(`a abcdefgh b abcdef${SECRET.repeat(100)} behind`)).to.equal('a … b ……');
+  });
 
   it('leaves no whole secret in any text', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 8, maxLength: 9 });
