@@ -111,6 +111,25 @@ describe('externalTrigger, with a real gRPC server', function () {
     );
   });
 
+  it('takes names that resemble the values of variables, and shows no such value where it refuses one', async () => {
+    const server = await start(ONE);
+    const request = (at: string) => ({
+      metadata: { queueNameFromEnv: 'QUEUE', at },
+      environment: { QUEUE: 'orders-queue' },
+    });
+    for (const metricName of ['orders-queue', 'orders-queue-length', 'length-of-orde']) {
+      server.responses = { ...ONE, specs: [{ metricName, targetSize: 5 }] };
+      const metric = await plan(server, request(metricName));
+      expect(metric).to.include({ name: metricName, target: 5 });
+      expect(metric.query.description).not.to.contain('orde');
+      expect((await metric.ask()).value).to.equal(12);
+    }
+    for (const spec of [{ metricName: 'a/orders-queue', targetSize: 5 }, { metricName: 'a-orders-queue' }]) {
+      server.responses = { ...ONE, specs: [spec] };
+      expect(await errorOf(plan(server, request(spec.metricName)))).to.match(/^the scaler tells .*"a.…"/);
+    }
+  });
+
   it('takes a metric without target where a formula has one', async () => {
     const server = await start({ ...ONE, specs: [{ metricName: 'a' }] });
     expect(await plan(server, { hasFormula: true })).to.include({ name: 'a', target: 0 });
