@@ -57,8 +57,10 @@ class MochaRunner implements TestRunner {
 
   async dryRun({ coverageAnalysis }: DryRunOptions): Promise<DryRunResult> {
     const tests = await this.#run({ bail: false });
-    const coverage = coverageAnalysis === 'off' ? undefined : this.#context.mutantCoverage;
-    return { status: DryRunStatus.Complete, tests, ...(coverage && { mutantCoverage: coverage }) };
+    if (coverageAnalysis === 'off') return { status: DryRunStatus.Complete, tests };
+    // Where no spec loads a changed file there is none; to Stryker, no coverage means that each spec reaches everything.
+    const mutantCoverage = this.#context.mutantCoverage ?? { static: {}, perTest: {} };
+    return { status: DryRunStatus.Complete, tests, mutantCoverage };
   }
 
   async mutantRun({
