@@ -241,8 +241,10 @@ describe('the metrics server, whole', function () {
       ]);
       expect(firstRequests[0]?.firstMs).to.have.lengthOf(1);
       expect(loads.map(({ name, requests: count }) => [name, count > 0])).to.deep.equal([
+        ['idle', false],
         ['hpa', true],
         ['top', true],
+        ['dash', true],
         ['churn', true],
       ]);
       for (const { cpuMillicores, medianMs } of loads) {
