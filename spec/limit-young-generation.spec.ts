@@ -34,16 +34,16 @@ describe('FittingYoungGeneration', function () {
   it('has the space fit the number of nodes, but leaves that of a small cluster as it is', async () => {
     const mebibytesFor = (nodes: number) =>
       youngMebibytesAfter(`new FittingYoungGeneration().fit(${nodes});`);
-    expect(await mebibytesFor(100)).to.be.at.most(2);
-    expect(await mebibytesFor(200)).to.equal(8);
+    expect(await mebibytesFor(200)).to.be.at.most(2);
+    expect(await mebibytesFor(400)).to.equal(8);
   });
 
   it('has it grow on when there are more nodes', async () => {
     const statements = `
       const young = new FittingYoungGeneration();
-      const fits = setInterval(() => young.fit(400), 1);
+      const fits = setInterval(() => young.fit(800), 1);
       fits.unref();
-      young.fit(150);`;
+      young.fit(300);`;
     expect(await youngMebibytesAfter(statements)).to.equal(16);
   });
 });
