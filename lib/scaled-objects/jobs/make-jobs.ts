@@ -30,7 +30,7 @@ export interface MadeJobs {
 const MARGIN_MS = 2000;
 const HISTORY = 100;
 
-/** Makes the Jobs that triggers ask for, once for each time that they told something, and deletes those of long ago. */
+/** Makes the Jobs that triggers ask for, once for each time that all have told something, and deletes those of long ago. */
 export async function makeJobs(object: ScaledJob, options: MakeJobsOptions): Promise<MadeJobs> {
   const { key, plan, memory, collection, jobs, signal } = options;
   const observed = observeMetrics(plan, { owner: key, collection, fallback: undefined, health: undefined });
@@ -54,8 +54,12 @@ export async function makeJobs(object: ScaledJob, options: MakeJobsOptions): Pro
       return response ? [[metricName, response]] : [];
     }),
   );
-  const isNew = [...responses].some(([name, response]) => response !== memory.told.get(name));
-  if (isPending || !isNew) return told;
+  const isNew = ({ metric: { metricName } }: ObservedMetric) =>
+    responses.get(metricName) !== memory.told.get(metricName);
+  // Triggers are asked at times of their own. What Jobs were made of must not count again beside what another trigger
+  // tells, or how that fails, so it is waited for: an interval at most. What fails asks for nothing.
+  const isComplete = observed.every((one) => one.state.kind !== 'value' || isNew(one));
+  if (isPending || !isComplete || !observed.some(isNew)) return told;
   const all = await jobs.list(object, signal);
   memory.told = responses; // from here on Jobs may have been made of it
   await create(object, { ...options, demand, observed, all });

@@ -95,8 +95,8 @@ export function collect(
     { query, ...wish },
   ]);
   collection.replace(key, new Map(collectors));
-  pushes.replace(key, plan.triggers, (pushed) => {
-    for (const { metricName } of pushed.flatMap(({ metrics }) => metrics))
-      collection.askSoon(key, metricName);
+  // All are asked: Jobs are made when all have told something, and what is pushed need not wait for the others' interval.
+  pushes.replace(key, plan.triggers, () => {
+    for (const { metricName } of plannedMetrics(plan)) collection.askSoon(key, metricName);
   });
 }

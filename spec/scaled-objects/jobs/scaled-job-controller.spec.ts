@@ -104,6 +104,47 @@ describe('scaledJobController', function () {
       expect(cluster.events.filter((event) => event.includes('Rollout'))).to.deep.equal([]);
     });
 
+  for (const strategy of ['accurate', 'eager', 'custom'] as const)
+    it(`makes Jobs of no response twice with several triggers, one of them failing, and ${strategy}`, async () => {
+      await using cluster = await startScaledObjectsCluster();
+      cluster.source.set('/a', 0).set('/b', 4);
+      const trigger = (path: string) => cluster.trigger(path, { metadata: { targetValue: '1' } });
+      const scalingStrategy = { strategy, customScalingRunningJobPercentage: '0' };
+      await scaledJob(cluster, { scalingStrategy, triggers: [trigger('/a')] });
+      await cluster.lead();
+      await cluster.holds(() => cluster.asked('/a') > 0);
+      await cluster.elapse(10); // so that /b is asked 10 s after /a
+      await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', {
+        spec: { triggers: [trigger('/a'), trigger('/b')] },
+      });
+      const count = async () => (await jobsOf(cluster)).length;
+      const setAtWork = async () => {
+        for (const { metadata } of await jobsOf(cluster)) await runningPod(cluster, metadata.name);
+      };
+      // Each time here is of the poll that comes last before it: /a at 30, 60 and so on, /b at 10, 40 and so on.
+      for (const [seconds, jobs] of [
+        [10, 0], // 10: /a has told nothing new
+        [12, 4], // 30
+        [13, 4], // 40: what /a told at 30 has counted
+        [17, 8], // 60
+      ] as const) {
+        await cluster.elapse(seconds);
+        await cluster.holds(async () => (await count()) === jobs);
+        await setAtWork();
+      }
+      cluster.source.set('/a', { status: 500 });
+      for (const [seconds, jobs] of [
+        [30, 12], // 90: /a fails, so what /b told at 70 waits for nothing
+        [12, 16], // 100
+        [20, 16], // 120: that /a fails again is no demand of /b
+      ] as const) {
+        await cluster.elapse(seconds);
+        await cluster.holds(async () => (await count()) === jobs);
+        await setAtWork();
+      }
+      expect([cluster.asked('/a'), cluster.asked('/b')]).to.deep.equal([5, 4]);
+    });
+
   it('tells of keys that a trigger does not know', async () => {
     await using cluster = await startScaledObjectsCluster();
     const trigger = cluster.trigger('/queue', { name: 'queue', metadata: { activationValue: '2' } });
@@ -192,6 +233,22 @@ async function scaledJob(cluster: ScaledObjectsCluster, spec: object): Promise<v
       ...spec,
     },
   });
+}
+
+/** A pod of a Job that is at work, unless there is one. */
+async function runningPod(cluster: ScaledObjectsCluster, job: string): Promise<void> {
+  const pods = '/api/v1/namespaces/default/pods';
+  const name = `${job}-pod`;
+  if ((await cluster.get(`${pods}/${name}`)).code !== 404) return;
+  await cluster.create(pods, {
+    ...{ apiVersion: 'v1', kind: 'Pod' },
+    metadata: { name, labels: { 'job-name': job, 'scaledjob.keda.sh/name': 'work' } },
+    spec: { containers: [{ name: 'main', image: 'worker' }] },
+  });
+  const { status } = await cluster.api.patch(`${pods}/${name}/status`, 'merge', {
+    status: { phase: 'Running' },
+  });
+  expect(status).to.equal(200);
 }
 
 async function jobsOf(cluster: ScaledObjectsCluster): Promise<ReturnType<typeof JSON.parse>[]> {
