@@ -17,8 +17,9 @@ interface Read {
 
 /** What was read so long ago tells nothing any more, where it is read again no less often than an HPA asks. */
 const VALID_MS = 45_000;
-/** The same where it is read more seldom. */
+/** The same where it is read more seldom, up to a limit: what people have set meanwhile is not taken back. */
 const VALID_INTERVALS = 3;
+const LONGEST_VALID_MS = 120_000;
 
 /** How many replicas targets are to have that no informer follows, as their scales told last. */
 export class ReadScales implements Disposable {
@@ -30,9 +31,14 @@ export class ReadScales implements Disposable {
     this.#options = options;
   }
 
-  /** Has the scale of an owner's target read, once at a time; where it cannot be, it is unknown. */
-  read(owner: string, target: ScaleTarget): void {
+  /**
+   * Has the scale of an owner's target read, once at a time; where it cannot be, it is unknown.
+   *
+   * @param freshMs what was read, or tried, no longer ago than this is not read again
+   */
+  read(owner: string, target: ScaleTarget, freshMs = 0): void {
     const known = this.#find(owner, target);
+    if (known && this.#options.clock.monotonicMs() - known.readAtMs < freshMs) return;
     const read = known ?? { target: nameOf(target), isUnderWay: false, replicas: undefined, readAtMs: 0 };
     if (read.isUnderWay) return;
     this.#reads.set(owner, read);
@@ -46,7 +52,7 @@ export class ReadScales implements Disposable {
    */
   replicas(owner: string, target: ScaleTarget, intervalMs: number): number | undefined {
     const read = this.#find(owner, target);
-    const validForMs = Math.max(VALID_MS, VALID_INTERVALS * intervalMs);
+    const validForMs = Math.max(VALID_MS, Math.min(VALID_INTERVALS * intervalMs, LONGEST_VALID_MS));
     const isValid = read && this.#options.clock.monotonicMs() - read.readAtMs < validForMs;
     return isValid ? read.replicas : undefined;
   }
@@ -70,10 +76,10 @@ export class ReadScales implements Disposable {
     read.isUnderWay = true;
     try {
       read.replicas = (await scales.get(target, this.#ending.signal)).specReplicas;
-      read.readAtMs = clock.monotonicMs();
     } catch {
       read.replicas = undefined; // the controller tells why, in the condition
     }
+    read.readAtMs = clock.monotonicMs();
     read.isUnderWay = false;
   }
 }

@@ -153,11 +153,11 @@ export class ScaledObjectPlans implements Disposable {
   }
 
   /** Learns how many replicas a target has that nobody follows, while a fallback wants to know it. */
-  #readScale(key: string, object: ScaledObject): void {
+  #readScale(key: string, object: ScaledObject, freshMs = 0): void {
     const target = targetOf(object);
     const fallback = validFallback(object);
     if (!fallback || !asksForReplicas(fallback) || this.#options.workloads.follows(target)) return;
-    if (this.#plans.isFailing(key)) this.#scales.read(key, target);
+    if (this.#plans.isFailing(key)) this.#scales.read(key, target, freshMs);
   }
 
   #activityOf(key: string): ActivityLog {
@@ -173,6 +173,7 @@ export class ScaledObjectPlans implements Disposable {
     if (!object || !plan) return [];
     const target = targetOf(object);
     const workload = this.#options.workloads.find(target);
+    this.#readScale(key, object, HPA_SYNC_MS); // sources may be asked far more seldom than HPAs ask
     const replicas = workload?.replicas ?? this.#scales.replicas(key, target, periodsOf(object).pollingMs);
     return servedValues(metricName, {
       object,

@@ -31,6 +31,29 @@ describe('ReadScales', function () {
     await cluster.holds(() => cluster.external(metric, 'web') === error);
   });
 
+  it('follows a scale that HPAs ask for while sources fail that are asked once an hour', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await replicaSet(cluster, 2);
+    await cluster.scaledObject('web', {
+      ...{ scaleTargetRef: REPLICA_SET, pollingInterval: 3600 },
+      fallback: { failureThreshold: 0, replicas: 2, behavior: 'currentReplicas' },
+      triggers: [cluster.trigger('/absent', { useCachedMetrics: true })],
+    });
+    await cluster.lead();
+    const told = () => cluster.external('s0-metric-api-value', 'web');
+    await cluster.holds(() => told() === '10');
+    await cluster.api.patch(`${REPLICA_SETS}/web`, 'merge', { spec: { replicas: 20 } });
+    for (let sync = 0; sync < 3; sync++) {
+      await cluster.elapse(15);
+      told();
+    }
+    await cluster.holds(() => told() === '100');
+    expect(cluster.asked('/absent')).to.equal(1);
+    await cluster.elapse(130); // nobody has asked
+    expect(told()).to.equal('metric:s0-metric-api-value encountered error');
+    await cluster.holds(() => told() === '100');
+  });
+
   it('reads once at a time, and knows nothing of another target or of long ago', async () => {
     const clock = new ManualClock();
     const asked: ((scale: Scale) => void)[] = [];
