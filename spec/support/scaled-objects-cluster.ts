@@ -62,8 +62,8 @@ export interface ScaledObjectsCluster extends AsyncDisposable {
   /** How often the source was asked for a path. */
   asked(path: string): number;
   readonly subsystem: ScaledObjectsSubsystem;
-  /** Starts it, as a leader does. */
-  lead(): Promise<void>;
+  /** Starts it, as a leader does: one that has followed before, for as long as something else goes on. */
+  lead(whileFollowing?: () => Promise<void>): Promise<void>;
   /** Ends it, as the leader does that has lost its lease, or its life. */
   stop(): Promise<void>;
   deployment(name: string, replicas: number, container?: object): Promise<void>;
@@ -133,7 +133,7 @@ export async function startScaledObjectsCluster(
       await running?.subsystem.endpoints.get('/debug/scaled-objects')?.(context);
       return JSON.parse(String(context.body));
     },
-    async lead() {
+    async lead(whileFollowing) {
       registry = new SlicedRegistry();
       const client = new ApiClient({ access, clock, userAgent: 'spec/1', requestTimeoutMs: NEVER_MS });
       const mapper = new RestMapper({ api: client, clock });
@@ -170,9 +170,7 @@ export async function startScaledObjectsCluster(
       const run = { clock, logger, signal: ending.signal, workers: 4, deadlineMs: NEVER_MS };
       const jobs = subsystem.jobController();
       const authentications = subsystem.authenticationControllers();
-      const done = [subsystem.collectors(), subsystem.controller(), jobs, ...authentications].map((one) =>
-        runController(one, run),
-      );
+      const done = [runController(subsystem.collectors(), run)];
       const end = async () => {
         ending.abort(new Error('not the leader any more'));
         await Promise.all(done);
@@ -182,6 +180,9 @@ export async function startScaledObjectsCluster(
         await client[Symbol.asyncDispose]();
       };
       running = { subsystem, end };
+      await whileFollowing?.();
+      for (const one of [subsystem.controller(), jobs, ...authentications])
+        done.push(runController(one, run));
     },
     deployment: (name, replicas, container = {}) =>
       create(PATHS.deployments, {

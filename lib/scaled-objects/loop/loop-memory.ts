@@ -8,8 +8,6 @@ export interface LoopMemory {
   startedGeneration: number | undefined;
   /** More exact than the status, which is not written every time. */
   lastActiveAtMs: number | undefined;
-  /** Whether it was active when it was looked at last. */
-  isActiveNow: boolean;
   /** As it was after our last write: informers are later. */
   latest: ScaledObject | undefined;
   readonly health: HealthCounter;
@@ -29,7 +27,6 @@ export class LoopMemories {
     const fresh: LoopMemory = {
       startedGeneration: undefined,
       lastActiveAtMs: undefined,
-      isActiveNow: false,
       latest: undefined,
       health: new HealthCounter(),
       failures: new Map(),

@@ -61,9 +61,10 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
     };
   }
   const nowMs = clock.nowMs();
-  // Polls since the last look have confirmed what it saw.
-  if (memory.isActiveNow)
-    memory.lastActiveAtMs = Math.max(memory.lastActiveAtMs ?? 0, plans.confirmedAtMs(key) ?? 0);
+  // Polls go on between looks, and before this replica leads. At zero there is nothing that a cooldown would keep.
+  const heardActiveAtMs = target.replicas > 0 ? plans.lastActiveAtMs(key) : undefined;
+  if (heardActiveAtMs !== undefined)
+    memory.lastActiveAtMs = Math.max(memory.lastActiveAtMs ?? 0, heardActiveAtMs);
   const lastActiveAtMs = latest(memory.lastActiveAtMs, object.status?.lastActiveTime, nowMs);
   const input = {
     replicas: target.replicas,
@@ -79,8 +80,8 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   };
   const decision = decide(input);
   const isDone = await act(object, decision, { ...options, evaluation });
-  memory.isActiveNow = decision.isActiveNow && isDone;
-  if (memory.isActiveNow) memory.lastActiveAtMs = nowMs;
+  const isActiveNow = decision.isActiveNow && isDone;
+  if (isActiveNow) memory.lastActiveAtMs = nowMs;
   memory.next = nextStep(input, decision);
   const conditions = withConditions(object.status?.conditions, [
     readyOf(decision),
@@ -94,7 +95,8 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
       triggersActivity: evaluation.triggersActivity,
       conditions,
     },
-    againAtMs: decision.againAtMs,
+    // Activity is written down in time for a leader that knows nothing else, though sources are asked more seldom.
+    againAtMs: isActiveNow ? nowMs + ACTIVE_WRITE_MS : decision.againAtMs,
   };
 }
 

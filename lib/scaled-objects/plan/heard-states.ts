@@ -3,8 +3,8 @@ import type { ObservedMetric } from '../values/metric-state.ts';
 interface Heard {
   /** `undefined` while something fails. */
   text: string | undefined;
-  /** When a poll has last told what was known already. */
-  confirmedAtMs: number | undefined;
+  /** When a poll has last left a trigger active. */
+  lastActiveAtMs: number | undefined;
 }
 
 /** Tells polls that change what is to be done for an object from those that confirm it, of which there are many more. */
@@ -15,27 +15,26 @@ export class HeardStates {
    * Takes in what a poll has left.
    *
    * @param countsValues whether a value that is another one may change what is to be done, as where a formula reads it
+   * @param isActive whether it is activity that a cooldown counts from
    * @returns whether there is nothing new in it; a failure always is, for it is counted
    */
   confirms(
     key: string,
     observed: readonly ObservedMetric[],
-    { countsValues, nowMs }: { readonly countsValues: boolean; readonly nowMs: number },
+    options: { readonly countsValues: boolean; readonly isActive: boolean; readonly nowMs: number },
   ): boolean {
-    const heard = this.#heard.get(key) ?? { text: undefined, confirmedAtMs: undefined };
+    const heard = this.#heard.get(key) ?? { text: undefined, lastActiveAtMs: undefined };
     this.#heard.set(key, heard);
-    const text = textOf(observed, countsValues);
-    if (text !== undefined && text === heard.text) {
-      heard.confirmedAtMs = nowMs;
-      return true;
-    }
+    if (options.isActive) heard.lastActiveAtMs = options.nowMs;
+    const text = textOf(observed, options.countsValues);
+    const isSame = text !== undefined && text === heard.text;
     heard.text = text;
-    return false;
+    return isSame;
   }
 
-  /** When what was known of an object was confirmed last; `undefined` where it never was. */
-  confirmedAtMs(key: string): number | undefined {
-    return this.#heard.get(key)?.confirmedAtMs;
+  /** When a poll has last found an object active; `undefined` where none did. */
+  lastActiveAtMs(key: string): number | undefined {
+    return this.#heard.get(key)?.lastActiveAtMs;
   }
 
   forget(key: string): void {

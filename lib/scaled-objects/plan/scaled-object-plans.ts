@@ -3,6 +3,7 @@ import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
+import { evaluate } from '../decision/evaluate.ts';
 import { ReadScales } from '../follow/read-scales.ts';
 import type { Workloads } from '../follow/workloads.ts';
 import { requestsOf } from '../objects/annotations.ts';
@@ -79,9 +80,9 @@ export class ScaledObjectPlans implements Disposable {
     return this.#activities.get(key);
   }
 
-  /** When a poll told last that all is still as it was; `undefined` where none did. */
-  confirmedAtMs(key: string): number | undefined {
-    return this.#heard.confirmedAtMs(key);
+  /** When a poll of this replica, be it the leader or not, has last found an object active; `undefined` where none did. */
+  lastActiveAtMs(key: string): number | undefined {
+    return this.#heard.lastActiveAtMs(key);
   }
 
   /** How often the triggers of an object could not be planned. */
@@ -143,13 +144,26 @@ export class ScaledObjectPlans implements Disposable {
       const nowMs = this.#options.clock.nowMs();
       const countsValues = Boolean(object.spec.advanced?.scalingModifiers?.formula);
       // What is confirmed is looked at again by the loop itself, once an interval.
-      if (!this.#heard.confirms(key, observed, { countsValues, nowMs })) this.changed.tell(key);
+      const isActive = this.#isActive(object, plan, observed);
+      if (!this.#heard.confirms(key, observed, { countsValues, isActive, nowMs })) this.changed.tell(key);
       this.#activityOf(key).note(observed, nowMs);
       this.#readScale(key, object);
       if (!this.#plans.isCurrent(key, object)) this.#stale.tell(key);
     };
     this.#listeners.set(key, listener);
     return listener;
+  }
+
+  /** Whether it is active as the loop judges that: with an error beside it, a cooldown goes on. */
+  #isActive(object: ScaledObject, plan: PlannedObject, observed: readonly ObservedMetric[]): boolean {
+    const workload = this.#options.workloads.find(targetOf(object));
+    const target = { replicas: workload?.replicas, readyPods: workload?.readyReplicas };
+    try {
+      const { isActive, hasError } = evaluate(object, { plan, observed, target });
+      return isActive && !hasError;
+    } catch {
+      return false; // a formula that cannot be used: told in the condition
+    }
   }
 
   /** Learns how many replicas a target has that nobody follows, while a fallback wants to know it. */

@@ -47,6 +47,52 @@ describe('step', function () {
     await cluster.holds(async () => (await cluster.replicas('web')) === 0);
   });
 
+  it('counts the cooldown from when a leader has seen activity that ended, though it polls seldom', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    await cluster.deployment('web', 1);
+    const periods = { pollingInterval: 600, cooldownPeriod: 120 };
+    await cluster.scaledObject('web', { ...periods, triggers: [cluster.trigger('/queue')] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.elapse(150);
+    await cluster.stop();
+    cluster.source.set('/queue', 0);
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
+    await cluster.elapse(20);
+    expect(await cluster.replicas('web')).to.equal(1);
+    await cluster.elapse(110);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+  });
+
+  for (const [what, advanced] of [
+    ['triggers', {}],
+    ['a formula', { scalingModifiers: { formula: 'queue - 1', target: '5' } }],
+  ] as const)
+    it(`counts the cooldown from when a follower has heard activity of ${what}, as it becomes the leader`, async () => {
+      await using cluster = await startScaledObjectsCluster();
+      cluster.source.set('/queue', 2);
+      await cluster.deployment('web', 1);
+      const periods = { pollingInterval: 600, cooldownPeriod: 60 };
+      const triggers = [cluster.trigger('/queue', { name: 'queue' })];
+      await cluster.scaledObject('web', { ...periods, advanced, triggers });
+      const path = `${PATHS.scaledObjects}/web`;
+      const lastActiveTime = new Date(cluster.clock.nowMs() - 590_000).toISOString();
+      await cluster.api.put(`${path}/status`, { ...(await cluster.get(path)), status: { lastActiveTime } });
+      await cluster.lead(async () => {
+        await cluster.holds(() => cluster.asked('/queue') > 0);
+        await cluster.elapse(31);
+        cluster.source.set('/queue', 0);
+        await cluster.elapse(31); // what is confirmed here is that nothing is to be done
+      });
+      await cluster.holds(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
+      await cluster.elapse(10);
+      expect(await cluster.replicas('web')).to.equal(1);
+      await cluster.elapse(25); // 35 s after it had led, 66 s at most after the last activity
+      await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    });
+
   it('rests at idle replicas, and wakes to the minimum', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);

@@ -12,26 +12,30 @@ const observed = (state: MetricState): readonly ObservedMetric[] => [
 describe('HeardStates', () => {
   it('tells what is confirmed from what changes', () => {
     const heard = new HeardStates();
-    const confirms = (state: MetricState, nowMs: number, countsValues = false) =>
-      heard.confirms('n/web', observed(state), { nowMs, countsValues });
+    const confirms = (state: MetricState, nowMs: number, countsValues = false) => {
+      const isActive = state.kind === 'value' && state.isActive;
+      return heard.confirms('n/web', observed(state), { nowMs, countsValues, isActive });
+    };
     expect(confirms({ kind: 'pending' }, 1)).to.equal(false);
+    expect(heard.lastActiveAtMs('n/web')).to.equal(undefined);
     expect(confirms(value(true, 7), 2)).to.equal(false);
-    expect(heard.confirmedAtMs('n/web')).to.equal(undefined);
+    expect(heard.lastActiveAtMs('n/web')).to.equal(2);
     expect(confirms(value(true, 8), 3)).to.equal(true);
     expect(confirms(value(false, 0), 4)).to.equal(false);
-    expect(heard.confirmedAtMs('n/web')).to.equal(3);
+    expect(confirms(value(false, 0), 4)).to.equal(true);
+    expect(heard.lastActiveAtMs('n/web')).to.equal(3); // that nothing is to be done is no activity
     expect(confirms(value(false, 0), 5, true)).to.equal(false);
     expect(confirms(value(false, 1), 6, true)).to.equal(false);
     expect(confirms(value(false, 1), 7, true)).to.equal(true);
     heard.forget('n/web');
-    expect(heard.confirmedAtMs('n/web')).to.equal(undefined);
+    expect(heard.lastActiveAtMs('n/web')).to.equal(undefined);
   });
 
   it('confirms no failure: each is counted', () => {
     const heard = new HeardStates();
     const failing: MetricState = { kind: 'failing', error: new Error('gone') };
     const confirms = (state: MetricState) =>
-      heard.confirms('n/web', observed(state), { nowMs: 1, countsValues: false });
+      heard.confirms('n/web', observed(state), { nowMs: 1, countsValues: false, isActive: false });
     expect([confirms(failing), confirms(failing)]).to.deep.equal([false, false]);
     expect([confirms(value(true, 1)), confirms(failing), confirms(value(true, 1))]).to.deep.equal([
       false,
