@@ -8,6 +8,12 @@ const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 /** How often it is looked how much has come. */
 const LOOK_MS = 50;
 
+/** A bound on what comes over a connection, which is looked after until it is disposed of. */
+export interface ResponseBound extends Disposable {
+  /** Looks at once. @throws an Error when more has come than may: a fast peer is done between two looks */
+  check(): void;
+}
+
 /** A connection that is only ever made to an address that may be asked, and bounds what comes for a statement. */
 export class GuardedSocket extends Socket {
   readonly #options: Pick<ConnectionOptions, 'allowedHosts' | 'lookup'>;
@@ -41,12 +47,19 @@ export class GuardedSocket extends Socket {
   }
 
   /** Breaks the connection, until disposed of, when more comes than may for one statement. */
-  bound(): Disposable {
+  bound(): ResponseBound {
     const before = this.bytesRead;
-    const timer = setInterval(() => {
+    const look = () => {
       if (this.bytesRead - before <= MAX_RESPONSE_BYTES) return;
       this.breakOff(new Error(`the response is longer than ${MAX_RESPONSE_BYTES} bytes`));
-    }, LOOK_MS);
-    return { [Symbol.dispose]: () => clearInterval(timer) };
+    };
+    const timer = setInterval(look, LOOK_MS);
+    return {
+      check: () => {
+        look();
+        if (this.#breakage) throw this.#breakage;
+      },
+      [Symbol.dispose]: () => clearInterval(timer),
+    };
   }
 }

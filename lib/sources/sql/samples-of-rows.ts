@@ -1,3 +1,4 @@
+import { shorten } from '../http/shorten.ts';
 import type { Sample } from '../query.ts';
 import { MAX_ROWS, type SqlRows } from './database.ts';
 
@@ -35,6 +36,6 @@ function numberOf(text: string | null | undefined, column: string): number {
   const value = text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text) ? Number(text) : Number.NaN;
   if (Number.isFinite(value)) return value;
   throw new Error(
-    `the query gives ${JSON.stringify(text)} in column ${JSON.stringify(column)}, which is no number`,
+    `the query gives ${JSON.stringify(shorten(text))} in column ${JSON.stringify(column)}, which is no number`,
   );
 }

@@ -40,8 +40,9 @@ export class SqlPool implements Disposable {
     let connection: SqlConnection | undefined;
     try {
       connection = this.#takeIdle() ?? (await this.#connect(signal));
-      using _bound = connection.socket.bound();
+      using bound = connection.socket.bound();
       const rows = await raceAbort(connection.read(text), signal);
+      bound.check();
       this.#giveBack(connection);
       return rows;
     } catch (error) {

@@ -80,7 +80,7 @@ for (const [name, find, start] of SERVERS) {
 
     it('refuses a response that is too long', async () => {
       const told = await errorOf("SELECT repeat('a', 12000000)");
-      expect(told).to.match(/longer than 4194304 bytes$|which is no number$/); // it may all be there at once
+      expect(told).to.match(/longer than 4194304 bytes$/); // even where it is all there at once
       expect(await samplesOf('SELECT 1')).to.have.length(1);
     });
 

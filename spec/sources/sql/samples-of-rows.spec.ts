@@ -44,6 +44,13 @@ describe('samplesOfRows', () => {
       expect(() => samplesOfRows({ columns: ['n'], rows: [[text]] })).to.throw(/which is no number$/);
     });
 
+  it('shows only the beginning of a long text', () => {
+    const rows = [['a'.repeat(1_000_000)]];
+    expect(() => samplesOfRows({ columns: ['n'], rows })).to.throw(
+      /^the query gives "a{200}…" in column "n", which is no number$/,
+    );
+  });
+
   it('has no result without rows, with NULL, and with rows beyond the bound', () => {
     expect(() => samplesOfRows({ columns: ['n'], rows: [] })).to.throw('the query has no result');
     expect(() => samplesOfRows({ columns: ['n'], rows: [[null]] })).to.throw('gives NULL in column "n"');
