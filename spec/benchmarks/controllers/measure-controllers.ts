@@ -4,6 +4,7 @@ import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
+import { imageEnvironment } from '#spec/support/image-environment.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { readProcessUsage } from '../process-usage.ts';
 import { quantile } from '../quantile.ts';
@@ -62,7 +63,7 @@ export async function measureControllers(
   const system = stack.use(
     await startAutoscalerSystem({
       program,
-      env: { MALLOC_ARENA_MAX: '1' }, // as in the image
+      env: imageEnvironment(),
       flags: ['--kube-api-qps=5000', '--kube-api-burst=5000', '--controllers=cronhpa'],
       async prepare(kubeconfig) {
         const access = await loadClusterAccess({

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requestHttps } from '#spec/support/https-request.ts';
+import { imageEnvironment } from '#spec/support/image-environment.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { readProcessUsage } from '../process-usage.ts';
 import { ClusterProcess } from './cluster-process.ts';
@@ -129,7 +130,7 @@ function startAutoscaler(
     '--horizontal-pod-autoscaler-cpu-initialization-period=1s',
   ];
   const args = [...beginning, 'autoscaler', ...joined, ...own, ...flags];
-  const env = { ...process.env, MALLOC_ARENA_MAX: '1' }; // as in the image
+  const env = { ...process.env, ...imageEnvironment() };
   return new SpawnedProgram(command, args, { name: 'the autoscaler', env });
 }
 

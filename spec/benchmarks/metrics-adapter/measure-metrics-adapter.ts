@@ -7,6 +7,7 @@ import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { type AutoscalerSystem, startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
+import { imageEnvironment } from '#spec/support/image-environment.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { freePort } from '#spec/support/spawned-server.ts';
 import type { ServingCertificate } from '../baseline/baseline-server.ts';
@@ -82,7 +83,7 @@ export async function measureMetricsAdapter(
   const system = stack.use(
     await startAutoscalerSystem({
       program,
-      env: { MALLOC_ARENA_MAX: '1' }, // as in the image
+      env: imageEnvironment(),
       flags: [
         `--secure-port=${port}`,
         `--prometheus-server=${sources.prometheusUrl}`,

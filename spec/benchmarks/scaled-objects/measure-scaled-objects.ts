@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requestHttps } from '#spec/support/https-request.ts';
+import { imageEnvironment } from '#spec/support/image-environment.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { type ClientCertificate, readAdminAccess } from '../credentials.ts';
 import type { LoadResult } from '../load/generate-load.ts';
@@ -136,7 +137,7 @@ function startAutoscaler(
     '--allowed-hosts=127.0.0.0/8',
     ...['--kube-api-qps=2000', '--kube-api-burst=2000'],
   ];
-  const env = { ...process.env, MALLOC_ARENA_MAX: '1' }; // as in the image
+  const env = { ...process.env, ...imageEnvironment() };
   const name = 'the autoscaler';
   return new SpawnedProgram(command, [...beginning, 'autoscaler', ...joined, ...own], { name, env });
 }
