@@ -1,7 +1,9 @@
 import type { HpaSpec, MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
-import type { HpaStatus, MetricStatus } from '../objects/hpa-status.ts';
+import type { HpaStatus } from '../objects/hpa-status.ts';
+import { behaviorFromV1 } from './v1-behavior.ts';
+import { metricSpecFromV1, metricStatusFromV1, metricStatusToV1 } from './v1-metrics.ts';
 
-// What autoscaling/v1 has no field for, the API server keeps in annotations.
+// What autoscaling/v1 has no field for, the API server shows in annotations.
 const PREFIX = 'autoscaling.alpha.kubernetes.io/';
 const METRICS = `${PREFIX}metrics`;
 const BEHAVIOR = `${PREFIX}behavior`;
@@ -15,11 +17,11 @@ export function specFromV1(spec: object, annotations: Annotations): HpaSpec {
   const { targetCPUUtilizationPercentage: cpu, ...common } = spec as HpaSpec & {
     readonly targetCPUUtilizationPercentage?: number | null;
   };
-  const others = annotated<readonly MetricSpec[]>(annotations, METRICS, Array.isArray) ?? [];
-  const behavior = annotated<NonNullable<HpaSpec['behavior']>>(annotations, BEHAVIOR, isObject);
+  const others = annotatedList(annotations, METRICS) ?? [];
+  const behavior = behaviorFromV1(annotated(annotations, BEHAVIOR));
   return {
     ...common,
-    metrics: [...(typeof cpu === 'number' ? [cpuMetric(cpu)] : []), ...others],
+    metrics: [...(typeof cpu === 'number' ? [cpuMetric(cpu)] : []), ...others.map(metricSpecFromV1)],
     ...(behavior && { behavior }),
   };
 }
@@ -30,32 +32,23 @@ export function statusFromV1(status: object | undefined, annotations: Annotation
   const { currentCPUUtilizationPercentage: _, ...common } = status as HpaStatus & {
     readonly currentCPUUtilizationPercentage?: number;
   };
-  const currentMetrics = annotated<readonly MetricStatus[]>(annotations, CURRENT_METRICS, Array.isArray);
-  const conditions = annotated<NonNullable<HpaStatus['conditions']>>(annotations, CONDITIONS, Array.isArray);
+  const currentMetrics = annotatedList(annotations, CURRENT_METRICS)?.map(metricStatusFromV1);
+  const conditions = annotatedList(annotations, CONDITIONS)?.filter(isCondition);
   return { ...common, currentMetrics: currentMetrics ?? null, ...(conditions && { conditions }) };
 }
 
-/** Spec, status and annotations as `autoscaling/v1` has them. */
-export function statusToV1(hpa: {
-  readonly metadata: { readonly annotations?: Annotations };
-  readonly spec: HpaSpec;
-  readonly status: HpaStatus;
-}): { readonly spec: object; readonly status: object; readonly annotations: Annotations } {
-  const { metrics = [], behavior, ...spec } = hpa.spec;
-  const { currentMetrics, conditions, ...status } = hpa.status;
-  const cpu = metrics.find((metric) => cpuTarget(metric) !== undefined);
-  const others = metrics.filter((metric) => metric !== cpu);
-  const currentCpu = (currentMetrics ?? []).find(({ resource }) => resource?.name === 'cpu')?.resource
-    ?.current.averageUtilization;
+/** A status as `autoscaling/v1` has it, with the annotations that hold the rest of it. */
+export function statusToV1({ currentMetrics, conditions, ...status }: HpaStatus): {
+  readonly status: object;
+  readonly annotations: Annotations;
+} {
+  const metrics = currentMetrics ?? [];
+  const currentCpu = metrics.find(({ resource }) => resource?.name === 'cpu')?.resource?.current
+    .averageUtilization;
   return {
-    spec: { ...spec, ...(cpu && { targetCPUUtilizationPercentage: cpuTarget(cpu) }) },
     status: { ...status, ...(currentCpu !== undefined && { currentCPUUtilizationPercentage: currentCpu }) },
     annotations: {
-      ...hpa.metadata.annotations,
-      ...(others.length > 0 && { [METRICS]: JSON.stringify(others) }),
-      ...(behavior && { [BEHAVIOR]: JSON.stringify(behavior) }),
-      ...(currentMetrics &&
-        currentMetrics.length > 0 && { [CURRENT_METRICS]: JSON.stringify(currentMetrics) }),
+      ...(metrics.length > 0 && { [CURRENT_METRICS]: JSON.stringify(metrics.map(metricStatusToV1)) }),
       ...(conditions && { [CONDITIONS]: JSON.stringify(conditions) }),
     },
   };
@@ -72,27 +65,25 @@ function cpuMetric(averageUtilization: number): MetricSpec {
   return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } };
 }
 
-function cpuTarget(metric: MetricSpec): number | undefined {
-  return metric.type === 'Resource' && metric.resource.name === 'cpu'
-    ? metric.resource.target.averageUtilization
-    : undefined;
+type Condition = NonNullable<HpaStatus['conditions']>[number];
+
+function isCondition(value: unknown): value is Condition {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as Partial<Condition>).type === 'string'
+  );
 }
 
-function annotated<T>(
-  annotations: Annotations,
-  name: string,
-  is: (value: unknown) => boolean,
-): T | undefined {
+function annotatedList(annotations: Annotations, name: string): readonly unknown[] | undefined {
+  const value = annotated(annotations, name);
+  return Array.isArray(value) ? value : undefined;
+}
+
+function annotated(annotations: Annotations, name: string): unknown {
   const text = annotations[name];
   if (text === undefined) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
-    return is(value) ? (value as T) : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined; // written by somebody else
   }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -45,15 +45,20 @@ export function followedHpa(value: unknown, version: HpaVersion): FollowedHpa {
   };
 }
 
-/** An HPA with another status, as it is sent to the API server. */
+/**
+ * An HPA with another status, as it is sent to the API server's status subresource, which takes nothing of its spec: in
+ * `autoscaling/v1` without what of that would be in annotations.
+ */
 export function sentHpa(
   { metadata, spec }: FollowedHpa,
   status: HpaStatus,
   version: HpaVersion,
 ): KubernetesObject & { readonly spec: object; readonly status: object } {
   if (version !== 'v1') return { metadata, spec, status };
-  const v1 = statusToV1({ metadata, spec, status });
-  return { metadata: { ...metadata, annotations: v1.annotations }, spec: v1.spec, status: v1.status };
+  const { metrics: _metrics, behavior: _behavior, ...specOfV1 } = spec;
+  const v1 = statusToV1(status);
+  const annotations = { ...metadata.annotations, ...v1.annotations };
+  return { metadata: { ...metadata, annotations }, spec: specOfV1, status: v1.status };
 }
 
 /** What is null was not written. */

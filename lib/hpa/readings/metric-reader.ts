@@ -10,7 +10,7 @@ import { metricSelector } from './metric-selector.ts';
 import { oldestOf } from './metric-values.ts';
 import type { MetricValuesReader } from './metric-values-reader.ts';
 import type { NamespaceUsage } from './namespace-usage.ts';
-import { serverWords } from './server-words.ts';
+import { type RequestedResource, serverWords } from './server-words.ts';
 
 /** What metrics are read with. */
 export interface MetricReaderOptions {
@@ -75,7 +75,7 @@ async function readPodsMetric(
   { customMetrics, values }: MetricReaderOptions,
 ): Promise<MetricReading> {
   const metricSelectorText = metricSelector(metric.selector);
-  const asked = { signal, resource: 'pods', group: 'custom.metrics.k8s.io' };
+  const asked = { signal, resource: 'pods', group: 'custom.metrics.k8s.io', name: '*' };
   try {
     const version = await customMetrics.version(signal);
     if (version === undefined) return { error: NO_CUSTOM_METRICS };
@@ -126,7 +126,8 @@ async function readObjectMetric(
       return { error: 'the custom metrics API server returned a result without a value' };
     return { value, ...oldestOf(values) };
   } catch (error) {
-    return failed(error, { signal, resource, group: 'custom.metrics.k8s.io' });
+    const asked = resource === 'namespaces' ? { resource: 'metrics', name: metric.name } : { resource, name };
+    return failed(error, { signal, group: 'custom.metrics.k8s.io', ...asked });
   }
 }
 
@@ -158,7 +159,7 @@ async function readExternalMetric(
 /** @throws when nobody waits for the reading any more */
 function failed(
   error: unknown,
-  { signal, ...asked }: { readonly signal: AbortSignal; readonly resource: string; readonly group: string },
+  { signal, ...asked }: RequestedResource & { readonly signal: AbortSignal },
 ): MetricReading {
   signal.throwIfAborted();
   return { error: serverWords(error, asked) };

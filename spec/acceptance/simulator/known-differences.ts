@@ -39,6 +39,8 @@ export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {
   'merge a number into a ConfigMap': BAD_BODY,
   'create an HPA that is none':
     'The simulator checks types and required fields first, 1.20 all rules at once',
+  'create an HPA by metrics of all kinds':
+    'What was not written 1.20 shows as zeros, for it keeps HPAs as the oldest version has them; the simulator leaves it out',
   'list HPAs as a table': 'The simulator prints the limits and replicas, without the targets',
   'list ConfigMaps as a table': 'The simulator counts entries as a number, 1.20 as a text',
   'watch as a table': 'The simulator repeats the columns with each event',

@@ -1,3 +1,4 @@
+import { HPA_VERSIONS } from './hpa-steps.ts';
 import type { RequestStep } from './request-step.ts';
 import { CONFIG_MAPS, configMap, HPAS, TABLE, WIDGETS_PATH } from './step-bodies.ts';
 
@@ -54,6 +55,7 @@ export const BUILT_IN: readonly RequestStep[] = [
     },
   },
   { name: 'list HPAs as a table', method: 'GET', path: HPAS, accept: TABLE },
+  ...HPA_VERSIONS,
   {
     name: 'list ConfigMaps as a table',
     method: 'GET',

@@ -6,31 +6,147 @@ const SPEC = {
   scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
   minReplicas: 2,
   maxReplicas: 9,
-  metrics: [
-    { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
-    { type: 'External', external: { metric: { name: 'q' }, target: { type: 'Value', value: '3' } } },
-  ],
 };
-const STATUS = {
-  currentReplicas: 2,
-  desiredReplicas: 3,
-  currentMetrics: [
-    { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 70, averageValue: '7m' } } },
-  ],
-  conditions: [{ type: 'AbleToScale', status: 'True', reason: 'ReadyForNewScale' }],
+const selector = { matchLabels: { a: 'b' } };
+const service = { kind: 'Service', name: 's', apiVersion: 'v1' };
+const METRICS = [
+  { type: 'Resource', resource: { name: 'cpu', target: { type: 'AverageValue', averageValue: '100m' } } },
+  { type: 'Resource', resource: { name: 'memory', target: { type: 'Utilization', averageUtilization: 60 } } },
+  {
+    type: 'Pods',
+    pods: { metric: { name: 'p', selector }, target: { type: 'AverageValue', averageValue: '3' } },
+  },
+  {
+    type: 'Object',
+    object: {
+      metric: { name: 'o', selector },
+      describedObject: service,
+      target: { type: 'Value', value: '4' },
+    },
+  },
+  {
+    type: 'Object',
+    object: {
+      metric: { name: 'o2' },
+      describedObject: service,
+      target: { type: 'AverageValue', averageValue: '4' },
+    },
+  },
+  { type: 'External', external: { metric: { name: 'e', selector }, target: { type: 'Value', value: '5' } } },
+  {
+    type: 'External',
+    external: { metric: { name: 'e2' }, target: { type: 'AverageValue', averageValue: '5' } },
+  },
+  {
+    type: 'ContainerResource',
+    containerResource: {
+      name: 'cpu',
+      container: 'c',
+      target: { type: 'Utilization', averageUtilization: 5 },
+    },
+  },
+];
+const CURRENT = [
+  { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 12, averageValue: '7m' } } },
+  { type: 'Pods', pods: { metric: { name: 'p', selector }, current: { averageValue: '3' } } },
+  {
+    type: 'Object',
+    object: { metric: { name: 'o', selector }, describedObject: service, current: { value: '4' } },
+  },
+  {
+    type: 'Object',
+    object: { metric: { name: 'o2' }, describedObject: service, current: { averageValue: '4' } },
+  },
+  { type: 'External', external: { metric: { name: 'e', selector }, current: { value: '5' } } },
+  { type: 'External', external: { metric: { name: 'e2' }, current: { averageValue: '5' } } },
+  {
+    type: 'ContainerResource',
+    containerResource: { name: 'cpu', container: 'c', current: { averageUtilization: 5, averageValue: '5' } },
+  },
+  { type: '' },
+];
+const CONDITION = {
+  type: 'AbleToScale',
+  status: 'True',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+  reason: 'R',
+  message: 'm',
+};
+
+/** As kube-apiserver 1.20.2 was seen to write it; metrics of containers, which came later, as its types have them. */
+const SHOWN_AS_V1 = {
+  metadata: {
+    ...METADATA,
+    annotations: {
+      mine: 'x',
+      'autoscaling.alpha.kubernetes.io/behavior':
+        '{"ScaleUp":{"StabilizationWindowSeconds":0,"SelectPolicy":"Max","Policies":[{"Type":"Pods","Value":2,"PeriodSeconds":9}]},"ScaleDown":{"StabilizationWindowSeconds":null,"SelectPolicy":null,"Policies":null}}',
+      'autoscaling.alpha.kubernetes.io/conditions':
+        '[{"type":"AbleToScale","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z","reason":"R","message":"m"}]',
+      'autoscaling.alpha.kubernetes.io/metrics':
+        '[{"type":"Resource","resource":{"name":"cpu","targetAverageValue":"100m"}},{"type":"Resource","resource":{"name":"memory","targetAverageUtilization":60}},{"type":"Pods","pods":{"metricName":"p","targetAverageValue":"3","selector":{"matchLabels":{"a":"b"}}}},{"type":"Object","object":{"target":{"kind":"Service","name":"s","apiVersion":"v1"},"metricName":"o","targetValue":"4","selector":{"matchLabels":{"a":"b"}}}},{"type":"Object","object":{"target":{"kind":"Service","name":"s","apiVersion":"v1"},"metricName":"o2","targetValue":"0","averageValue":"4"}},{"type":"External","external":{"metricName":"e","metricSelector":{"matchLabels":{"a":"b"}},"targetValue":"5"}},{"type":"External","external":{"metricName":"e2","targetAverageValue":"5"}},{"type":"ContainerResource","containerResource":{"name":"cpu","targetAverageUtilization":5,"container":"c"}}]',
+      'autoscaling.alpha.kubernetes.io/current-metrics':
+        '[{"type":"Resource","resource":{"name":"cpu","currentAverageUtilization":12,"currentAverageValue":"7m"}},{"type":"Pods","pods":{"metricName":"p","currentAverageValue":"3","selector":{"matchLabels":{"a":"b"}}}},{"type":"Object","object":{"target":{"kind":"Service","name":"s","apiVersion":"v1"},"metricName":"o","currentValue":"4","selector":{"matchLabels":{"a":"b"}}}},{"type":"Object","object":{"target":{"kind":"Service","name":"s","apiVersion":"v1"},"metricName":"o2","currentValue":"0","averageValue":"4"}},{"type":"External","external":{"metricName":"e","metricSelector":{"matchLabels":{"a":"b"}},"currentValue":"5"}},{"type":"External","external":{"metricName":"e2","currentValue":"0","currentAverageValue":"5"}},{"type":"ContainerResource","containerResource":{"name":"cpu","currentAverageUtilization":5,"currentAverageValue":"5","container":"c"}},{"type":""}]',
+    },
+  },
+  spec: { ...SPEC, targetCPUUtilizationPercentage: 44 },
+  status: { currentReplicas: 1, desiredReplicas: 2, currentCPUUtilizationPercentage: 12 },
 };
 
 describe('followedHpa', () => {
-  it('reads of autoscaling/v1 what was sent as it', () => {
-    const hpa = followedHpa({ metadata: { ...METADATA, annotations: { mine: 'x' } }, spec: SPEC }, 'v2');
-    const sent = sentHpa(hpa, STATUS, 'v1');
-    expect(sent.spec).to.deep.include({ targetCPUUtilizationPercentage: 50, maxReplicas: 9 });
-    expect(sent.status).to.deep.equal({
-      currentReplicas: 2,
-      desiredReplicas: 3,
-      currentCPUUtilizationPercentage: 70,
+  it('reads of autoscaling/v1 the annotations that the API server writes', () => {
+    const hpa = followedHpa(SHOWN_AS_V1, 'v1');
+    expect(hpa.metadata.annotations).to.deep.equal({ mine: 'x' });
+    expect(hpa.spec.metrics).to.deep.equal([
+      {
+        type: 'Resource',
+        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 44 } },
+      },
+      ...METRICS,
+    ]);
+    expect(hpa.spec.behavior?.scaleUp).to.deep.equal({
+      stabilizationWindowSeconds: 0,
+      selectPolicy: 'Max',
+      policies: [{ type: 'Pods', value: 2, periodSeconds: 9 }],
     });
-    expect(followedHpa(sent, 'v1')).to.deep.equal({ ...hpa, status: STATUS });
+    expect(hpa.spec.behavior?.scaleDown, 'defaults, where there is null').to.deep.equal({
+      selectPolicy: 'Max',
+      policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+    });
+    expect(hpa.status).to.deep.equal({
+      ...{ currentReplicas: 1, desiredReplicas: 2, currentMetrics: CURRENT },
+      conditions: [CONDITION],
+    });
+  });
+
+  it('sends as autoscaling/v1 the status that the API server shows', () => {
+    const hpa = followedHpa(SHOWN_AS_V1, 'v1');
+    const sent = sentHpa(hpa, hpa.status ?? { desiredReplicas: 0 }, 'v1');
+    expect(sent.status).to.deep.equal(SHOWN_AS_V1.status);
+    const { annotations = {} } = sent.metadata;
+    for (const name of ['current-metrics', 'conditions'] as const) {
+      const annotation = `autoscaling.alpha.kubernetes.io/${name}` as const;
+      const shown = SHOWN_AS_V1.metadata.annotations[annotation];
+      expect(JSON.parse(annotations[annotation] ?? ''), name).to.deep.equal(JSON.parse(shown));
+    }
+    expect(Object.keys(annotations), 'of the spec it sends nothing').to.have.lengthOf(3);
+  });
+
+  it('has a metric of autoscaling/v1 that it does not know fail, and does without none', () => {
+    const entries = [
+      7,
+      null,
+      {},
+      { type: 'New', new: {} },
+      { type: 'Pods' },
+      { type: 'Object', object: { metricName: 'x' } },
+    ];
+    const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': JSON.stringify(entries) };
+    const { spec } = followedHpa({ metadata: { ...METADATA, annotations }, spec: SPEC }, 'v1');
+    expect(spec.metrics).to.deep.equal([
+      ...[{ type: '' }, { type: '' }, { type: '' }],
+      ...[{ type: 'New' }, { type: 'Pods' }, { type: 'Object' }],
+    ]);
   });
 
   it('takes an annotation of autoscaling/v1 that it cannot read for none', () => {
@@ -38,10 +154,9 @@ describe('followedHpa', () => {
       'autoscaling.alpha.kubernetes.io/metrics': '[',
       'autoscaling.alpha.kubernetes.io/conditions': '{}',
     };
-    const { metrics: _, ...spec } = SPEC;
     const object = {
       metadata: { ...METADATA, annotations },
-      spec: { ...spec, targetCPUUtilizationPercentage: 60 },
+      spec: { ...SPEC, targetCPUUtilizationPercentage: 60 },
       status: { desiredReplicas: 1 },
     };
     const hpa = followedHpa(object, 'v1');

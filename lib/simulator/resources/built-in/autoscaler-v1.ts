@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { isRecord } from '../../schema/schema.ts';
+import { behaviorFromV1, behaviorToV1, metricFromV1, metricToV1 } from './autoscaler-v1-metrics.ts';
 
 // What autoscaling/v1 has no field for is kept in annotations.
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';
@@ -25,9 +26,12 @@ export function autoscalerToV1(stored: KubernetesObject): KubernetesObject {
     .find((value) => value !== undefined);
   const annotations = {
     ...stored.metadata.annotations,
-    ...asAnnotation(METRICS, others.length > 0 ? others : undefined),
-    ...asAnnotation(BEHAVIOR, behavior),
-    ...asAnnotation(CURRENT_METRICS, current.length > 0 ? current : undefined),
+    ...asAnnotation(METRICS, others.length > 0 ? others.map((one) => metricToV1(one, 'target')) : undefined),
+    ...asAnnotation(BEHAVIOR, behavior && behaviorToV1(behavior)),
+    ...asAnnotation(
+      CURRENT_METRICS,
+      current.length > 0 ? current.map((one) => metricToV1(one, 'current')) : undefined,
+    ),
     ...asAnnotation(CONDITIONS, conditions),
   };
   const target = cpu && cpuUtilization(cpu, 'target');
@@ -58,7 +62,7 @@ export function autoscalerFromV1(written: KubernetesObject): KubernetesObject {
   const otherMetrics = fromAnnotation(metrics);
   const all = [
     ...(target === undefined ? [] : [cpuMetric(Number(target))]),
-    ...(Array.isArray(otherMetrics) ? otherMetrics : []),
+    ...(Array.isArray(otherMetrics) ? otherMetrics.map((one) => metricFromV1(one, 'target')) : []),
   ];
   const currentAll = fromAnnotation(currentMetrics);
   return {
@@ -68,13 +72,13 @@ export function autoscalerFromV1(written: KubernetesObject): KubernetesObject {
     spec: {
       ...spec,
       ...(all.length > 0 ? { metrics: all } : {}),
-      ...(behavior === undefined ? {} : { behavior: fromAnnotation(behavior) }),
+      ...(behavior === undefined ? {} : { behavior: behaviorFromV1(fromAnnotation(behavior)) }),
     },
     status: {
       ...status,
       ...(conditions === undefined ? {} : { conditions: fromAnnotation(conditions) }),
       currentMetrics: Array.isArray(currentAll)
-        ? currentAll
+        ? currentAll.map((one) => metricFromV1(one, 'current'))
         : current === undefined
           ? null
           : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: current } } }],

@@ -65,7 +65,7 @@ describe('builtInTypes', () => {
     const old = path.replace('v2', 'v1');
     const { body } = await client.get(`${old}/a`);
     expect(JSON.parse(body.metadata.annotations['autoscaling.alpha.kubernetes.io/metrics'])).to.deep.equal([
-      metric,
+      { type: 'External', external: { metricName: 'queue', targetValue: '3' } },
     ]);
     await client.patch(`${old}/a`, 'merge', { spec: { targetCPUUtilizationPercentage: 70 } });
     const { body: both } = await client.get(`${path}/a`);
