@@ -1,5 +1,5 @@
+import { type StatusManager, statusManagers } from '#lib/control/status-managers.ts';
 import { type KubernetesObject, type ObjectMeta, readObject } from '#lib/kubernetes/kubernetes-object.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { defaultedSpec } from '../defaulted-spec.ts';
 import type { HorizontalPodAutoscaler, HpaSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import type { HpaStatus } from '../objects/hpa-status.ts';
@@ -13,14 +13,7 @@ export type HpaVersion = (typeof HPA_VERSIONS)[number];
 export interface FollowedHpa extends HorizontalPodAutoscaler {
   readonly metadata: ObjectMeta & { readonly namespace: string; readonly uid: string };
   /** Who has written its status, as far as the API server tells. */
-  readonly statusWriters: readonly StatusWriter[];
-}
-
-/** Somebody whose fields are in a status. */
-export interface StatusWriter {
-  /** As in `kube-controller-manager`. */
-  readonly manager: string;
-  readonly writtenAtMs: number;
+  readonly statusWriters: readonly StatusManager[];
 }
 
 /** Reads an HPA of the API server. `autoscaling/v2beta2` has the same fields as v2. @throws for what is none */
@@ -41,7 +34,7 @@ export function followedHpa(value: unknown, version: HpaVersion): FollowedHpa {
     },
     spec: defaultedSpec(withoutNulls(isV1 ? specFromV1(object.spec, annotations) : object.spec)),
     ...(status && { status }),
-    statusWriters: statusWriters(managedFields),
+    statusWriters: statusManagers(managedFields),
   };
 }
 
@@ -64,19 +57,4 @@ export function sentHpa(
 /** What is null was not written. */
 function withoutNulls(spec: HpaSpec): HpaSpec {
   return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null)) as unknown as HpaSpec;
-}
-
-function statusWriters(managedFields: unknown): readonly StatusWriter[] {
-  if (!Array.isArray(managedFields)) return [];
-  return managedFields.flatMap((entry: unknown) => {
-    const manager = propertyOf(entry, 'manager');
-    const time = propertyOf(entry, 'time');
-    const subresource = propertyOf(entry, 'subresource');
-    // Before 1.22 entries do not tell the subresource.
-    const isOfStatus =
-      subresource === 'status' || propertyOf(propertyOf(entry, 'fieldsV1'), 'f:status') !== undefined;
-    if (!isOfStatus || typeof manager !== 'string' || typeof time !== 'string') return [];
-    const writtenAtMs = Date.parse(time);
-    return Number.isNaN(writtenAtMs) ? [] : [{ manager, writtenAtMs }];
-  });
 }

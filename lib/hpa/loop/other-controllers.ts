@@ -1,5 +1,6 @@
+import type { StatusManager } from '#lib/control/status-managers.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { FollowedHpa, StatusWriter } from '../followed/followed-hpa.ts';
+import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
 import type { HpaStatus } from '../objects/hpa-status.ts';
 import { isSameStatus } from '../status/same-status.ts';
@@ -83,11 +84,11 @@ export function otherWriter(
 }
 
 /** Those of the latest time; within one second it is not told who was last. */
-function lastWriters(writers: readonly StatusWriter[]): readonly StatusWriter[] {
+function lastWriters(writers: readonly StatusManager[]): readonly StatusManager[] {
   const latestMs = writers.reduce((latest, { writtenAtMs }) => Math.max(latest, writtenAtMs), 0);
   return writers.filter(({ writtenAtMs }) => writtenAtMs === latestMs);
 }
 
-function isOther({ manager }: StatusWriter): boolean {
+function isOther({ manager }: StatusManager): boolean {
   return manager !== FIELD_MANAGER;
 }
