@@ -3,8 +3,8 @@ export const CONTROLLERS = {
   cronhpa: { isOnByDefault: true },
   // Every cluster has one, which has to be switched off before.
   hpa: { isOnByDefault: false },
-  // A cluster that has its kinds may have another controller of them.
-  scaledobjects: { isOnByDefault: false },
+  // It leaves objects alone while KEDA's operator acts on them.
+  scaledobjects: { isOnByDefault: true },
 } as const satisfies Readonly<Record<string, { readonly isOnByDefault: boolean }>>;
 
 /** One of them. */

@@ -208,6 +208,7 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
         restrictsSecrets: values.restrictSecretAccess,
         fileRoot: values.filePathAuthRootPath === '' ? undefined : values.filePathAuthRootPath,
         tokenLifetimeS: Math.floor(values.boundServiceAccountTokenExpiryMs / 1000),
+        kedaNamespace: values.kedaNamespace,
       },
     },
     apiRate: {

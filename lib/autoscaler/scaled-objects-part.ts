@@ -116,13 +116,15 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
     async lead(leading) {
       await raceAbort(started.promise, leading).catch(() => {});
       if (leading.aborted) return;
-      await using jobs = scaledObjects.jobController();
-      const run = { clock, logger, signal: leading, series, workers, queue: RETRY };
-      await Promise.all(
-        [scaledObjects.controller(), jobs, ...scaledObjects.authenticationControllers()].map((controller) =>
-          runController(controller, run),
-        ),
-      );
+      await scaledObjects.whileAlone(leading, async (acting) => {
+        await using jobs = scaledObjects.jobController();
+        const run = { clock, logger, signal: acting, series, workers, queue: RETRY };
+        await Promise.all(
+          [scaledObjects.controller(), jobs, ...scaledObjects.authenticationControllers()].map((controller) =>
+            runController(controller, run),
+          ),
+        );
+      });
     },
     async [Symbol.asyncDispose]() {
       disposal.abort(new Error('the program ends'));

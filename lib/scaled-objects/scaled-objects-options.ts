@@ -9,4 +9,6 @@ export interface ScaledObjectsOptions {
   /** Below this are files with parameters; `undefined` where there are none. */
   readonly fileRoot: string | undefined;
   readonly tokenLifetimeS: number;
+  /** Where KEDA's operator has its lease; empty where that is not looked at. */
+  readonly kedaNamespace: string;
 }

@@ -35,6 +35,7 @@ import {
 import type { ScaledJob } from './objects/scaled-job.ts';
 import type { ScaledObject } from './objects/scaled-object.ts';
 import type { TriggerAuthentication } from './objects/trigger-authentication.ts';
+import { OtherOperator } from './other-operator/other-operator.ts';
 import { KeySignal } from './plan/key-signal.ts';
 import { PushFollowers } from './plan/push-followers.ts';
 import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
@@ -76,6 +77,8 @@ export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi<ScaledObj
   /** Whether every trigger was asked once, or had its time for it. */
   readonly isWarm: boolean;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** Has the leader act for as long as KEDA's operator does not; comes back once the signal has aborted and nothing acts. */
+  whileAlone(signal: AbortSignal, act: (signal: AbortSignal) => Promise<void>): Promise<void>;
   /** What every replica runs: it has triggers asked. */
   collectors(): Controller;
   /** What the leader runs: a new one for each term. */
@@ -127,6 +130,10 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     cluster_trigger_authentication: clusterAuthentications,
   };
   environment.registry.add(registeredSeries({ kinds }));
+  const otherOperator = new OtherOperator({
+    ...{ client: environment.reader, clock, logger, events: environment.events },
+    ...{ kedaNamespace: options.kedaNamespace, kinds: { ScaledObject: objects, ScaledJob: scaledJobs } },
+  });
   let hpas: { readonly informer: NamespacedObjects<ManagedHpa>; readonly client: HpaClient } | undefined;
   const started = () => {
     if (!hpas) throw new Error('ScaledObjects are not followed yet');
@@ -145,8 +152,11 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     get isWarm() {
       return collection.isWarm;
     },
-    endpoints: new Map([['/debug/scaled-objects', debugScaledObjects({ ...told, memories, clock })]]),
-    ui: [scaledObjectsUi({ ...told, memories, clock })],
+    endpoints: new Map([
+      ['/debug/scaled-objects', debugScaledObjects({ ...told, memories, clock, otherOperator })],
+    ]),
+    ui: [scaledObjectsUi({ ...told, memories, clock, otherOperator })],
+    whileAlone: (signal, act) => otherOperator.whileAlone(signal, act),
     collectors: () => plans.controller(),
     controller() {
       const { informer, client: hpaClient } = started();

@@ -30,7 +30,7 @@ describe('startAutoscaler', function () {
 
   it('waits for the definition, and scales by the clock once it is there', async () => {
     server = await startLiveApiServer();
-    await using autoscaler = await start('a');
+    await using autoscaler = await start('a', '--controllers=cronhpa');
     await eventually(() => told('Waiting for a kind') > 0);
     expect(await status('/readyz', autoscaler)).to.equal(200);
     await create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', CRD());
@@ -56,9 +56,9 @@ describe('startAutoscaler', function () {
 
   it('has one of two act, and the other once the first has ended', async () => {
     server = await startLiveApiServer({ definitions: [CRD()] });
-    const first = await start('a');
+    const first = await start('a', '--controllers=cronhpa');
     await eventually(() => first.isLeader);
-    await using second = await start('b');
+    await using second = await start('b', '--controllers=cronhpa');
     const acquired = (await lease()).spec.renewTime;
     await eventually(async () => (await lease()).spec.renewTime !== acquired); // it has been renewed meanwhile
     expect([first.isLeader, second.isLeader]).to.deep.equal([true, false]);

@@ -3,10 +3,15 @@ import { selectControllers } from '#lib/autoscaler/controller-names.ts';
 
 describe('selectControllers', () => {
   for (const [list, names] of [
-    [['*'], ['cronhpa']],
+    [['*'], ['cronhpa', 'scaledobjects']],
     [['cronhpa'], ['cronhpa']],
-    [['*', '-cronhpa'], []],
-    [['-cronhpa', '*'], []],
+    [['*', '-cronhpa'], ['scaledobjects']],
+    [['-cronhpa', '*'], ['scaledobjects']],
+    [['*', '-scaledobjects'], ['cronhpa']],
+    [
+      ['*', 'hpa'],
+      ['cronhpa', 'hpa', 'scaledobjects'],
+    ],
     [['-cronhpa', 'cronhpa'], []],
     [['cronhpa', '-cronhpa'], ['cronhpa']],
     [[], []],

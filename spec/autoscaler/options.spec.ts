@@ -6,7 +6,7 @@ describe('parseAutoscalerOptions', () => {
   it('has defaults', () => {
     expect(optionsOf()).to.deep.include({
       kubeconfig: undefined,
-      controllers: new Set(['cronhpa']),
+      controllers: new Set(['cronhpa', 'scaledobjects']),
       cronHpa: { workers: 5, timeZone: 'UTC' },
       apiRate: { perSecond: 50, burst: 100 },
       leaderElection: {
@@ -23,7 +23,7 @@ describe('parseAutoscalerOptions', () => {
     const options = optionsOf(
       ...[
         '--kubeconfig=file',
-        '--controllers=*,-cronhpa',
+        '--controllers=*,-cronhpa,-scaledobjects',
         '--concurrent-cron-hpa-syncs=9',
         '--leader-elect=false',
       ],
@@ -182,7 +182,12 @@ describe('parseAutoscalerOptions', () => {
   });
 
   it('reads the command line of the doctor, which takes all flags of the autoscaler beside its own', () => {
-    const command = parseAutoscalerOptions(['doctor', '-o=json', '-n=shop', '--controllers=-cronhpa,*']);
+    const command = parseAutoscalerOptions([
+      'doctor',
+      '-o=json',
+      '-n=shop',
+      '--controllers=-cronhpa,-scaledobjects,*',
+    ]);
     expect(command).to.have.property('kind', 'doctor');
     expect(command).to.have.deep.property('doctor', {
       ...{ output: 'json', namespace: 'shop', serverAccount: undefined },

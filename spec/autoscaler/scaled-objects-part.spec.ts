@@ -10,6 +10,7 @@ import { versionInfo } from '#lib/version.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
 import { startLiveApiServer } from '#spec/support/simulated-api-server.ts';
 
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
@@ -41,4 +42,62 @@ describe('scaledObjectsPart', function () {
     await eventually(async () => (await ready()) === 200);
     expect(refusals()).to.have.lengthOf(1);
   });
+
+  it('leaves objects to an operator that holds its lease, and takes them over when that has ended', async () => {
+    const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
+    await using server = await startLiveApiServer({ definitions });
+    const create = async (path: string, body: object) => {
+      const { status, body: made } = await server.client.post(path, body);
+      expect(status, JSON.stringify(made)).to.equal(201);
+    };
+    await create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'keda' } });
+    await create(LEASES, {
+      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'operator.keda.sh' } },
+      spec: { holderIdentity: 'keda', leaseDurationSeconds: 3600, renewTime: microTime(Date.now()) },
+    });
+    await create(PATHS.deployments, DEPLOYMENT);
+    await create(PATHS.scaledObjects, {
+      ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: { name: 'web' } },
+      spec: {
+        scaleTargetRef: { name: 'web' },
+        minReplicaCount: 1,
+        triggers: [{ type: 'cpu', metricType: 'Utilization', metadata: { value: '50' } }],
+      },
+    });
+    const logger = new RecordingLogger();
+    const commandLine = parseAutoscalerOptions([
+      ...['--bind-address=127.0.0.1', '--secure-port=0'], // on by default
+      `--cert-dir=${join(dirname(server.kubeconfig), 'serving')}`,
+    ]);
+    if (commandLine.kind !== 'run') throw new Error('it does not run');
+    await using _ = await startAutoscaler(commandLine.options, {
+      ...{ access: await server.access(), clock: server.clock, logger, identity: 'a' },
+      version: versionInfo(process),
+    });
+    const isTold = (text: string) => logger.lines.some(({ message }) => message.startsWith(text));
+    await eventually(() => isTold('Another operator acts on ScaledObjects'));
+    const found = async () => (await server.client.get(`${PATHS.scaledObjects}/web`)).body;
+    expect(await found()).to.not.have.nested.property('metadata.finalizers');
+    await server.client.patch(`${LEASES}/operator.keda.sh`, 'merge', { spec: { holderIdentity: '' } });
+    await eventually(async () => (await found()).status?.hpaName === 'keda-hpa-web');
+    expect(isTold('No other operator acts on ScaledObjects any more')).to.equal(true);
+  });
 });
+
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/keda/leases';
+const DEPLOYMENT = {
+  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: {
+        containers: [{ name: 'main', image: 'nginx', resources: { requests: { cpu: '100m' } } }],
+      },
+    },
+  },
+};
+
+function microTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace('Z', '000Z');
+}

@@ -160,6 +160,7 @@ export async function startScaledObjectsCluster(
           restrictsSecrets: false,
           fileRoot: undefined,
           tokenLifetimeS: 3600,
+          kedaNamespace: 'keda',
         },
         random: () => 1 - Number.EPSILON, // whole intervals from the first on
       });

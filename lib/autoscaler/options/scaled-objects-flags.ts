@@ -12,6 +12,11 @@ export const scaledObjectsFlags = {
     default: [],
     description: 'In which namespaces ScaledObjects and ScaledJobs are followed; in all where none is given.',
   }),
+  kedaNamespace: flag('keda-namespace', text, {
+    default: 'keda',
+    description:
+      "Where KEDA's operator has its lease operator.keda.sh: while that is held, ScaledObjects are left to it. Empty where it is not to be looked at.",
+  }),
   triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
     default: 3000,
     description: 'How long an HTTP request of a trigger may take that does not say it.',

@@ -1,5 +1,5 @@
 import type { Check } from '#lib/doctor/check.ts';
-import { ok } from '#lib/doctor/finding.ts';
+import { note, ok } from '#lib/doctor/finding.ts';
 import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
@@ -17,21 +17,26 @@ export const KINDS = [
   CLUSTER_TRIGGER_AUTHENTICATIONS,
 ] as const;
 
-/** Whether the API server knows what there is to be followed. */
+/** Whether the API server knows what there is to be followed; a cluster without any of it needs none of it. */
 export const definitions: Check = {
   name: 'scaledobjects-definitions',
   title: 'Definitions of keda.sh',
 
   async run({ mapper, signal }) {
-    return await Promise.all(
+    const served = await Promise.all(
       KINDS.map(async (resource) => {
-        const apiVersion = formatApiVersion(resource);
-        const subject = `${resource.plural}.${resource.group}`;
-        if (await mapper.findExact({ apiVersion, kind: resource.kind }, signal))
-          return ok(subject, `served as ${apiVersion}`);
-        const diagnosis = 'scaledobjects-definition-missing';
-        return failed(subject, `the API server does not serve ${apiVersion}`, { diagnosis });
+        const reference = { apiVersion: formatApiVersion(resource), kind: resource.kind };
+        return (await mapper.findExact(reference, signal)) !== undefined;
       }),
     );
+    if (!served.includes(true))
+      return [note('keda.sh', 'no definition is installed: nothing is scaled by events')];
+    return KINDS.map((resource, index) => {
+      const apiVersion = formatApiVersion(resource);
+      const subject = `${resource.plural}.${resource.group}`;
+      if (served[index]) return ok(subject, `served as ${apiVersion}`);
+      const diagnosis = 'scaledobjects-definition-missing';
+      return failed(subject, `the API server does not serve ${apiVersion}`, { diagnosis });
+    });
   },
 };

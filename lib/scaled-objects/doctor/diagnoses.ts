@@ -11,7 +11,7 @@ export const SCALED_OBJECTS_DIAGNOSES = {
   'scaledobjects-keda-runs': {
     title: 'KEDA runs, too',
     remedy:
-      'Stop one of the two: `kubectl -n NAMESPACE scale deployment NAME --replicas=0`, or --controllers=*,-scaledobjects here. While both run, they write the same HPAs and scale the same targets.',
+      'Stop one of the two: `kubectl -n NAMESPACE scale deployment NAME --replicas=0`, or --controllers=*,-scaledobjects here. While it runs, this autoscaler leaves ScaledObjects and ScaledJobs to it.',
   },
   'scaledobjects-other-provider': {
     title: 'External metrics are served by another provider',

@@ -1,32 +1,61 @@
+import { LEASES, readLease } from '#lib/control/lease.ts';
+import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
-import { ok } from '#lib/doctor/finding.ts';
+import { type Finding, ok } from '#lib/doctor/finding.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { OPERATOR_LEASE } from '../other-operator/operator-lease.ts';
+import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { failed } from './diagnoses.ts';
 
 /** KEDA's operator by its name, or by its image. */
-const NAME = 'keda-operator';
+const OPERATOR = 'keda-operator';
 const IMAGE = /(?:^|\/)kedacore\/keda(?:[:@]|$)/;
 
-/** Whether KEDA runs beside us. */
-export const otherKeda: Check = {
-  name: 'scaledobjects-keda',
-  title: 'Other controllers of ScaledObjects',
+/** A lease that was renewed more recently than this is held by somebody who runs; clocks may differ by some of it. */
+const RENEWED_MS = 60_000;
 
-  async run(context) {
-    const path = '/apis/apps/v1/deployments';
-    const found = await context.list('deployments.apps', { path }, operatorOf);
-    const running = found.filter(({ replicas }) => replicas > 0);
-    if (running.length === 0) {
+/** Whether KEDA runs beside us: its Deployment is to have replicas, or its lease is held. */
+export function otherKeda({ kedaNamespace }: Pick<ScaledObjectsOptions, 'kedaNamespace'>): Check {
+  return {
+    name: 'scaledobjects-keda',
+    title: 'Other controllers of ScaledObjects',
+
+    async run(context) {
+      const path = '/apis/apps/v1/deployments';
+      const found = await context.list('deployments.apps', { path }, operatorOf);
+      const running = found.filter(({ replicas }) => replicas > 0);
+      const findings = running.map(({ namespace, name, replicas }) =>
+        failed(`deployment ${namespace}/${name}`, `it is to have ${replicas} replicas`, {
+          ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: namespace, NAME: name },
+        }),
+      );
+      const held = kedaNamespace === '' ? [] : await heldLease(context, kedaNamespace);
+      if (findings.length + held.length > 0) return [...findings, ...held];
       const seen = found.length > 0 ? 'KEDA is scaled to zero' : 'there is no KEDA';
       return [ok('keda-operator', seen)];
-    }
-    return running.map(({ namespace, name, replicas }) =>
-      failed(`deployment ${namespace}/${name}`, `it is to have ${replicas} replicas`, {
-        ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: namespace, NAME: name },
-      }),
-    );
-  },
-};
+    },
+  };
+}
+
+async function heldLease(context: ApiContext, namespace: string): Promise<readonly Finding[]> {
+  const lease = await context
+    .get(objectPath(LEASES, { namespace, name: OPERATOR_LEASE }), 'get leases')
+    .then(readLease)
+    .catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+  const { holderIdentity, renewTime } = lease?.spec ?? {};
+  const ageMs = context.clock.nowMs() - Date.parse(renewTime ?? '');
+  if (!holderIdentity || !(ageMs < RENEWED_MS)) return [];
+  const subject = `lease ${namespace}/${OPERATOR_LEASE}`;
+  const seen = `it is held by "${holderIdentity}", and was renewed ${Math.max(0, Math.round(ageMs / 1000))} s ago`;
+  return [
+    failed(subject, seen, { diagnosis: 'scaledobjects-keda-runs', NAMESPACE: namespace, NAME: OPERATOR }),
+  ];
+}
 
 function operatorOf(value: unknown) {
   const metadata = propertyOf(value, 'metadata');
@@ -34,7 +63,7 @@ function operatorOf(value: unknown) {
   const spec = propertyOf(value, 'spec');
   const containers = propertyOf(propertyOf(propertyOf(spec, 'template'), 'spec'), 'containers');
   const images = Array.isArray(containers) ? containers.map((one) => `${propertyOf(one, 'image')}`) : [];
-  if (name !== NAME && !images.some((image) => IMAGE.test(image))) return undefined;
+  if (name !== OPERATOR && !images.some((image) => IMAGE.test(image))) return undefined;
   const replicas = propertyOf(spec, 'replicas');
   return { namespace, name, replicas: typeof replicas === 'number' ? replicas : 1 };
 }

@@ -1,5 +1,8 @@
+import { LEASES } from '#lib/control/lease.ts';
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
 import type { Permission } from '#lib/doctor/permission.ts';
+import { OPERATOR_LEASE } from '../other-operator/operator-lease.ts';
+import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { definitions, KINDS } from './definitions.ts';
 import { SCALED_OBJECTS_DIAGNOSES } from './diagnoses.ts';
 import { metricsProvider } from './metrics-provider.ts';
@@ -9,8 +12,8 @@ import { type TriggersCheckOptions, triggers } from './triggers.ts';
 /** What ScaledObjects bring to the doctor. */
 export function scaledObjectsDoctor(options: TriggersCheckOptions): DoctorPart {
   return {
-    permissions: PERMISSIONS,
-    checks: [definitions, otherKeda, metricsProvider, triggers(options)],
+    permissions: [...PERMISSIONS, ...leasePermissions(options.options)],
+    checks: [definitions, otherKeda(options.options), metricsProvider, triggers(options)],
     diagnoses: SCALED_OBJECTS_DIAGNOSES,
   };
 }
@@ -30,3 +33,8 @@ const PERMISSIONS: readonly Permission[] = [
   { verb: 'list', group: 'discovery.k8s.io', resource: 'endpointslices' },
   { verb: 'list', group: '', resource: 'limitranges' },
 ];
+
+function leasePermissions({ kedaNamespace: namespace }: ScaledObjectsOptions): readonly Permission[] {
+  if (namespace === '') return [];
+  return [{ verb: 'get', group: LEASES.group, resource: LEASES.plural, namespace, name: OPERATOR_LEASE }];
+}

@@ -17,6 +17,8 @@ import {
 export interface DebugOptions extends ToldObjectsOptions {
   readonly memories: LoopMemories;
   readonly clock: Clock;
+  /** By what it is known that KEDA's operator acts in place of this one. */
+  readonly otherOperator: { readonly sign: string | undefined };
 }
 
 /** `/debug/scaled-objects?namespace=&name=`: what triggers told, what counts of it, and what happens next. */
@@ -28,6 +30,7 @@ export function debugScaledObjects(options: DebugOptions): Endpoint {
     const isMeant = ({ object: { metadata } }: ToldObject) =>
       (!namespace || metadata.namespace === namespace) && (!name || metadata.name === name);
     const state = {
+      leftToOtherOperator: options.otherOperator.sign,
       scaledObjects: [...toldScaledObjects(options)].filter(isMeant).map((told) => stateOf(told, options)),
       scaledJobs: [...toldScaledJobs(options)].filter(isMeant).map((told) => stateOf(told, options)),
     };

@@ -53,9 +53,17 @@ export function renderScaledObjects(query: PageQuery, source: DebugOptions): Htm
   const rows = shownOf(items, source).map((one) => rowOf(one, query, source));
   return html`<section>
 <div class="bar"><h2>ScaledObjects and ScaledJobs</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>
+${leftAlone(source)}
 ${table(COLUMNS, rows, 'There is none.')}
 ${links}
 </section>`;
+}
+
+/** That another operator acts on them, and by what that is known. */
+function leftAlone({ otherOperator: { sign } }: DebugOptions): HtmlPart {
+  return sign === undefined
+    ? ''
+    : html`<p>${stateWord('waiting', 'Left alone')} Another operator acts on these objects: ${sign}.</p>`;
 }
 
 /** What is known of some objects: of these alone it is looked up. */

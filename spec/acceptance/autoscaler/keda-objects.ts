@@ -21,6 +21,19 @@ export function kedaDefinitions(): readonly object[] {
   });
 }
 
+/** The lease of KEDA's operator, held for an hour. */
+export function kedaLease(): object {
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: 'operator.keda.sh', namespace: 'keda' },
+    spec: {
+      ...{ holderIdentity: 'keda-operator-1', leaseDurationSeconds: 3600 },
+      renewTime: new Date().toISOString().replace('Z', '000Z'),
+    },
+  };
+}
+
 /** What KEDA registers for external metrics, with the certificate that its operator puts there. */
 export function kedaApiService(caPem: string): object {
   return {

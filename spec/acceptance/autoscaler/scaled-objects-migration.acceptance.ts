@@ -7,13 +7,21 @@ import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { freePort } from '#spec/support/spawned-server.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
 import { InstalledAutoscaler } from './installed-autoscaler.ts';
-import { kedaApiService, kedaDefinitions, kedaHpa, kedaScaledObject, kedaStatus } from './keda-objects.ts';
+import {
+  kedaApiService,
+  kedaDefinitions,
+  kedaHpa,
+  kedaLease,
+  kedaScaledObject,
+  kedaStatus,
+} from './keda-objects.ts';
 import { ObservedObjects } from './observed-objects.ts';
 import { deployment } from './scheduled-objects.ts';
 
 const OBJECTS = '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects';
 const HPAS = '/apis/autoscaling/v2beta2/namespaces/default/horizontalpodautoscalers';
 const SERVICE = 'v1beta1.external.metrics.k8s.io';
+const HOLD = ['patch', 'lease', 'operator.keda.sh', '--namespace=keda', '--type=merge'] as const;
 const METRIC = { name: 's0-redis-jobs', target: '10' };
 
 interface Found {
@@ -73,6 +81,12 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     ]);
     await autoscaler.line(/Serving/, 60_000);
     await installed.run('wait', '--for=condition=Available', `apiservice/${SERVICE}`, '--timeout=60s');
+    // KEDA's operator still has its lease: its objects are left to it until that is given back.
+    await autoscaler.line(/Another operator acts on ScaledObjects/, 60_000);
+    const untouched = await found();
+    expect(untouched.object.status).to.deep.equal(first.object.status);
+    await installed.run(...HOLD, '--patch={"spec":{"holderIdentity":""}}');
+    await autoscaler.line(/No other operator acts on ScaledObjects any more/, 60_000);
     await objects.untilCondition('web', 'HPAActive', 'True');
     const { object, hpa } = await found();
     expect(object.metadata.uid).to.equal(first.object.metadata.uid);
@@ -91,6 +105,10 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
   });
 
   it('are given back as they were, and no replica is lost', async () => {
+    await installed.run(...HOLD, '--patch={"spec":{"holderIdentity":"keda-operator-2"}}');
+    const isLeft = (line: string) => line.includes('Another operator acts on ScaledObjects');
+    const isLeftAgain = async () => autoscaler.output.filter(isLeft).length === 2;
+    await objects.until(isLeftAgain, 'objects are left to KEDA again');
     autoscaler.kill('SIGTERM');
     await autoscaler.ended;
     fewest = Number.POSITIVE_INFINITY;
@@ -114,10 +132,11 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     expect(fewest).to.equal(5);
   });
 
-  /** What a cluster is like whose KEDA has been scaled to zero. */
+  /** What a cluster is like whose KEDA runs, but for its APIService. */
   async function leaveAsKeda(cluster: InstalledAutoscaler): Promise<void> {
     installed = cluster;
     await cluster.run('create', 'namespace', 'keda');
+    await cluster.apply(kedaLease());
     await replaceDefinitions();
     await cluster.run('wait', '--for=condition=Established', 'crd', '--all');
     await cluster.apply(kedaApiService(cluster.controlPlane.pki.serverCa.certificatePem));

@@ -10,6 +10,7 @@ import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/
 
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
 const FLAGS = ['--controllers=scaledobjects', '--allowed-hosts=127.0.0.0/8', '--leader-elect=false'];
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/keda/leases';
 const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 
 describe('scaledObjectsDoctor', function () {
@@ -76,8 +77,18 @@ describe('scaledObjectsDoctor', function () {
     expect(seen[2]).to.match(/^value at 127\.0\.0\.1:\d+\/: error requesting metrics endpoint/);
   });
 
-  it('finds a KEDA that runs, the provider of external metrics that is not ours, and missing definitions', async () => {
+  it('takes a cluster without its definitions for one that needs none', async () => {
     await using server = await startSimulatedApiServer();
+    const { findings } = await examineAutoscaler(server, FLAGS);
+    expect(findings).to.deep.include({
+      ...{ status: 'note', subject: 'keda.sh' },
+      seen: 'no definition is installed: nothing is scaled by events',
+    });
+    expect(findings.filter(({ subject }) => subject.includes('scaledobjects.keda.sh'))).to.deep.equal([]);
+  });
+
+  it('finds a KEDA that runs, the provider of external metrics that is not ours, and missing definitions', async () => {
+    await using server = await startSimulatedApiServer({ definitions: definitions().slice(0, 1) });
     const labels = { app: 'keda' };
     const containers = [{ name: 'keda', image: 'ghcr.io/kedacore/keda:2.20.2' }];
     const deployment = (name: string, replicas: number) => ({
@@ -102,17 +113,41 @@ describe('scaledObjectsDoctor', function () {
     });
     const { findings } = await examineAutoscaler(server, FLAGS);
     const failed = findings.filter(({ status }) => status === 'failed');
-    expect(failed.filter(({ subject }) => subject.includes('keda.sh'))).to.have.lengthOf(4);
+    expect(failed.filter(({ subject }) => subject.includes('keda.sh'))).to.have.lengthOf(3);
     expect(failed.map(({ subject, seen }) => `${subject}: ${seen}`)).to.include.members([
       'deployment default/some-operator: it is to have 1 replicas',
       'v1beta1.external.metrics.k8s.io: it is served by keda/keda-metrics-apiserver',
     ]);
   });
+
+  it('finds the lease of an operator that renews it, wherever that runs', async () => {
+    await using server = await startServer();
+    const renewed = async (agoMs: number) => {
+      const renewTime = new Date(server.clock.nowMs() - agoMs).toISOString().replace('Z', '000Z');
+      await server.client.patch(`${LEASES}/operator.keda.sh`, 'merge', { spec: { renewTime } });
+      return (await examineAutoscaler(server, FLAGS)).findings.filter(({ subject }) => /keda/.test(subject));
+    };
+    await server.client.post('/api/v1/namespaces', {
+      ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'keda' } },
+    });
+    await created(server, LEASES, {
+      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'operator.keda.sh' } },
+      spec: { holderIdentity: 'keda-operator-1', leaseDurationSeconds: 15 },
+    });
+    const told = (await renewed(4000)).filter(({ status }) => status === 'failed');
+    expect(told.map(({ subject, seen }) => `${subject}: ${seen}`)).to.deep.equal([
+      'lease keda/operator.keda.sh: it is held by "keda-operator-1", and was renewed 4 s ago',
+    ]);
+    expect((await renewed(61_000)).filter(({ status }) => status === 'failed')).to.deep.equal([]);
+  });
 });
 
 async function startServer(): Promise<SimulatedApiServer> {
-  const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
-  return await startSimulatedApiServer({ definitions });
+  return await startSimulatedApiServer({ definitions: definitions() });
+}
+
+function definitions() {
+  return CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
 }
 
 async function scaledObject(

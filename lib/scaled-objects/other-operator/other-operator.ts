@@ -1,0 +1,179 @@
+import type { ChangeSource } from '#lib/control/controller.ts';
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import { printable } from '#lib/telemetry/printable.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { eventsOf } from '../objects/object-events.ts';
+import {
+  type LeaseLook,
+  OPERATOR_LEASE,
+  OperatorLease,
+  type OperatorLeaseOptions,
+} from './operator-lease.ts';
+import { StatusWrites, type WrittenObject } from './status-writes.ts';
+
+/** Objects of one kind, and what becomes of them. */
+export interface FollowedKind extends ChangeSource<ObjectChange<WrittenObject>> {
+  values(): Iterable<WrittenObject>;
+}
+
+/** What {@link OtherOperator} works with. */
+export interface OtherOperatorOptions extends Omit<OperatorLeaseOptions, 'clock' | 'namespace'> {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: Pick<EventRecorder, 'record'>;
+  /** Where KEDA's operator has its lease; empty where that is not looked at. */
+  readonly kedaNamespace: string;
+  /** By the names of their kinds. */
+  readonly kinds: Readonly<Record<string, FollowedKind>>;
+}
+
+const LOOK_MS = 5_000;
+/** Of more objects than this there are no events: the log and the doctor say it, too. */
+const MOST_EVENTS = 100;
+const LONGEST_NAME = 253;
+const REASON = 'AnotherControllerActs';
+
+/**
+ * Sees whether KEDA's operator runs, too, and has us keep our hands off its objects while it does: by its lease, and by
+ * the statuses that somebody else writes, for it can run without a lease.
+ */
+export class OtherOperator {
+  readonly #options: OtherOperatorOptions;
+  readonly #lease: OperatorLease | undefined;
+  readonly #writes: StatusWrites;
+  readonly #failures: FailureLog;
+  #sign: string | undefined;
+  #look: LeaseLook['kind'] | undefined;
+  #isForbiddenTold = false;
+
+  constructor(options: OtherOperatorOptions) {
+    const { kedaNamespace: namespace, clock, logger } = options;
+    this.#options = options;
+    this.#lease = namespace === '' ? undefined : new OperatorLease({ ...options, namespace });
+    this.#writes = new StatusWrites(clock);
+    const failing = "Cannot see whether KEDA's operator runs; it is tried again";
+    this.#failures = new FailureLog({ logger, failing });
+  }
+
+  /** By what it is known that another operator runs; `undefined` while none is seen, and while nobody looks. */
+  get sign(): string | undefined {
+    return this.#sign;
+  }
+
+  /**
+   * Acts for as long as no other operator runs: begins once none is seen, ends when one is, and so on until the signal aborts.
+   *
+   * @param act comes back once its signal has aborted and nothing acts any more
+   */
+  async whileAlone(signal: AbortSignal, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const stopFollowing = this.#follow();
+    let acting: { readonly stop: () => void; readonly done: Promise<void> } | undefined;
+    try {
+      for (const kind of Object.values(this.#options.kinds)) await kind.synced(signal);
+      while (!signal.aborted) {
+        const isAlone = await this.#isAlone(signal);
+        if (isAlone === true && !acting) acting = begin(act, signal);
+        if (isAlone === false && acting) {
+          acting.stop();
+          await acting.done;
+          acting = undefined;
+        }
+        const pause = this.#options.clock.sleep(LOOK_MS, { signal });
+        await (acting ? Promise.race([pause, acting.done.then(() => pause)]) : pause);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      stopFollowing();
+      acting?.stop();
+      await acting?.done.catch(() => {}); // whatever it was, it was thrown above
+      this.#sign = undefined;
+    }
+  }
+
+  /** @returns `undefined` while it cannot be seen: what goes on goes on, what waits waits */
+  async #isAlone(signal: AbortSignal): Promise<boolean | undefined> {
+    let look: LeaseLook;
+    try {
+      look = this.#lease ? await this.#lease.look(signal) : { kind: 'absent' };
+      this.#failures.succeed();
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#failures.fail(error);
+      return undefined;
+    }
+    if (look.kind === 'forbidden') this.#tellForbidden();
+    if (look.kind === 'ended' && this.#look !== 'ended') this.#writes.forget();
+    this.#look = look.kind;
+    this.#tell(this.#signOf(look));
+    return this.#sign === undefined;
+  }
+
+  #signOf(look: LeaseLook): string | undefined {
+    if (look.kind === 'held')
+      return `the lease ${this.#options.kedaNamespace}/${OPERATOR_LEASE} is held by "${shortened(look.holder)}"`;
+    const written = this.#writes.lately;
+    return written && `"${shortened(written.manager)}" writes the status of ${written.object}`;
+  }
+
+  #tell(sign: string | undefined): void {
+    const { logger } = this.#options;
+    const before = this.#sign;
+    this.#sign = sign;
+    if (sign === undefined) {
+      if (before !== undefined)
+        logger.info('No other operator acts on ScaledObjects any more: this one does', {});
+      return;
+    }
+    if (before !== undefined) return;
+    logger.warning(
+      'Another operator acts on ScaledObjects and ScaledJobs: they are left to it while it does',
+      { sign },
+    );
+    const message = `Another operator acts on this object (${sign}), so this one leaves it alone until that has ended; stop one of both`;
+    let left = MOST_EVENTS;
+    for (const [kind, objects] of Object.entries(this.#options.kinds))
+      for (const object of objects.values())
+        if (left-- > 0) eventsOf(object, kind, this.#options.events).warning(REASON, message);
+  }
+
+  #tellForbidden(): void {
+    if (this.#isForbiddenTold) return;
+    this.#isForbiddenTold = true;
+    const lease = `${this.#options.kedaNamespace}/${OPERATOR_LEASE}`;
+    this.#options.logger.warning(
+      "No permission to read the lease of KEDA's operator: it is seen by what it writes alone",
+      {
+        lease,
+      },
+    );
+  }
+
+  #follow(): () => void {
+    const endings = Object.entries(this.#options.kinds).map(([kind, objects]) =>
+      objects.onChange(
+        ({ previous, current }) => {
+          if (current) this.#writes.observe(kind, previous, current);
+        },
+        { replay: true },
+      ),
+    );
+    return () => {
+      for (const end of endings) end();
+    };
+  }
+}
+
+/** Names of others are as long and as strange as they like. */
+function shortened(name: string): string {
+  return printable(name.slice(0, LONGEST_NAME));
+}
+
+function begin(act: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
+  const ending = new AbortController();
+  const done = act(AbortSignal.any([signal, ending.signal]));
+  return { done, stop: () => ending.abort(new Error('another operator acts')) };
+}

@@ -1,0 +1,214 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { followObjects } from '#lib/scaled-objects/follow/followed-objects.ts';
+import { OtherOperator } from '#lib/scaled-objects/other-operator/other-operator.ts';
+import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
+import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/keda/leases';
+const HELD = 'the lease keda/operator.keda.sh is held by "keda-operator-1"';
+const TOLD = 'Another operator acts on ScaledObjects and ScaledJobs: they are left to it while it does';
+const OVER = 'No other operator acts on ScaledObjects any more: this one does';
+/** Sockets need real time, in which a manual clock may pass any deadline. */
+const NEVER_MS = 1e12;
+
+describe('OtherOperator', function () {
+  this.timeout(60_000);
+
+  it('acts at once where there is none', async () => {
+    await using world = await start();
+    await world.until(() => world.isActing);
+    expect(world.operator.sign).to.equal(undefined);
+    expect(world.told()).to.deep.equal([]);
+  });
+
+  it('leaves objects alone while the lease of KEDA is held, says so once, and takes over when it has ended', async () => {
+    await using world = await start();
+    await world.until(() => world.isActing);
+    await world.holdLease();
+    await world.passes(5);
+    await world.until(() => !world.isActing);
+    expect(world.operator.sign).to.equal(HELD);
+    for (let renewal = 0; renewal < 4; renewal++) {
+      await world.renewLease();
+      await world.passes(10);
+      expect(world.isActing).to.equal(false);
+    }
+    expect(world.events).to.deep.equal([
+      `web AnotherControllerActs Another operator acts on this object (${HELD}), so this one leaves it alone until that has ended; stop one of both`,
+    ]);
+    expect(world.told()).to.deep.equal([TOLD]);
+    await world.passes(21); // seen at the next look after 15 s without renewal
+    await world.until(() => world.isActing);
+    expect(world.operator.sign).to.equal(undefined);
+    expect(world.told()).to.deep.equal([TOLD, OVER]);
+  });
+
+  it('does not begin while the lease is held', async () => {
+    await using world = await start({ isHeld: true });
+    await world.until(() => world.operator.sign === HELD);
+    expect(world.beginnings).to.equal(0);
+  });
+
+  it('leaves objects alone while somebody else writes their statuses', async () => {
+    await using world = await start();
+    await world.until(() => world.isActing);
+    await world.writeStatus('keda');
+    await world.passes(5);
+    await world.until(() => !world.isActing);
+    expect(world.operator.sign).to.equal('"keda" writes the status of ScaledObject default/web');
+    await world.passes(80);
+    expect(world.isActing).to.equal(false);
+    await world.passes(15);
+    await world.until(() => world.isActing);
+  });
+
+  it('does not mind what KEDA wrote before its lease ended, but what it writes after that', async () => {
+    await using world = await start({ isHeld: true });
+    await world.until(() => world.operator.sign === HELD);
+    await world.writeStatus('keda');
+    await world.passes(25);
+    await world.until(() => world.isActing);
+    await world.writeStatus('keda');
+    await world.passes(5);
+    await world.until(() => !world.isActing);
+  });
+
+  it('goes by what is written where it may not read the lease, and says so once', async () => {
+    await using world = await start();
+    world.refuse(403);
+    await world.passes(15);
+    await world.until(() => world.isActing);
+    const lines = world.logger.lines.filter(({ message }) => /No permission to read the lease/.test(message));
+    expect(lines).to.have.lengthOf(1);
+    await world.writeStatus('keda');
+    await world.passes(5);
+    await world.until(() => !world.isActing);
+  });
+
+  it('goes on as it was while the API server does not tell', async () => {
+    await using world = await start();
+    await world.until(() => world.isActing);
+    world.refuse(500);
+    await world.passes(30);
+    expect(world.isActing).to.equal(true);
+    expect(world.beginnings).to.equal(1);
+    await using waiting = await start({ isHeld: true });
+    await waiting.until(() => waiting.operator.sign === HELD);
+    waiting.refuse(500);
+    await waiting.passes(60);
+    expect(waiting.beginnings).to.equal(0);
+  });
+
+  it('looks at no lease where none is named', async () => {
+    await using world = await start({ isHeld: true, kedaNamespace: '' });
+    await world.until(() => world.isActing);
+  });
+
+  it('ends with what acts, and fails as it fails', async () => {
+    await using world = await start();
+    await world.until(() => world.isActing);
+    world.fail(new Error('it cannot act'));
+    expect(await world.ended.catch(({ message }: Error) => message)).to.equal('it cannot act');
+  });
+});
+
+async function start(options: { readonly isHeld?: boolean; readonly kedaNamespace?: string } = {}) {
+  const { isHeld = false, kedaNamespace = 'keda' } = options;
+  await using starting = new AsyncDisposableStack();
+  const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
+  const server = starting.use(await startSimulatedApiServer({ definitions }));
+  const { clock, client: api } = server;
+  const logger = new RecordingLogger();
+  const client = starting.use(
+    new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1', requestTimeoutMs: NEVER_MS }),
+  );
+  await api.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'keda' } });
+  await api.post(PATHS.scaledObjects, {
+    ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: { name: 'web' } },
+    spec: { scaleTargetRef: { name: 'web' }, triggers: [{ type: 'cron', metadata: {} }] },
+  });
+  const holdLease = async () => {
+    await api.post(LEASES, {
+      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'operator.keda.sh' } },
+      spec: {
+        holderIdentity: 'keda-operator-1',
+        leaseDurationSeconds: 15,
+        renewTime: timeText(clock.nowMs()),
+      },
+    });
+  };
+  if (isHeld) await holdLease();
+  const followed = starting.use(followObjects({ client, clock, logger, namespaces: [] }));
+  followed.start();
+  const events: string[] = [];
+  const operator = new OtherOperator({
+    ...{ client, clock, logger, kedaNamespace },
+    events: {
+      record: ({ regarding: { name }, reason, message }) => void events.push(`${name} ${reason} ${message}`),
+    },
+    kinds: { ScaledObject: followed.objects, ScaledJob: followed.scaledJobs },
+  });
+  const ending = new AbortController();
+  let [isActing, beginnings, writes] = [false, 0, 0];
+  const failing = Promise.withResolvers<never>();
+  failing.promise.catch(() => {});
+  const ended = operator.whileAlone(ending.signal, async (signal) => {
+    [isActing, beginnings] = [true, beginnings + 1];
+    const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    await Promise.race([stopped, failing.promise]);
+    isActing = false;
+  });
+  ended.catch(() => {});
+  starting.defer(async () => {
+    ending.abort();
+    await ended.catch(() => {});
+  });
+  const stack = starting.move();
+  return {
+    ...{ operator, events, logger, ended, holdLease, fail: failing.reject },
+    get isActing() {
+      return isActing;
+    },
+    get beginnings() {
+      return beginnings;
+    },
+    told: () => logger.lines.map(({ message }) => message).filter((one) => one === TOLD || one === OVER),
+    until: async (holds: () => boolean) => await eventually(holds),
+    /** Lets seconds pass, and all that happens at each of them. */
+    async passes(seconds: number) {
+      for (let second = 0; second < seconds; second++) {
+        await clock.advance(1000);
+        await client.getJson('/version'); // what was sent before it has come back
+      }
+    },
+    async renewLease() {
+      const renewTime = timeText(clock.nowMs());
+      await api.patch(`${LEASES}/operator.keda.sh`, 'merge', { spec: { renewTime } });
+    },
+    async writeStatus(manager: string) {
+      const path = `${PATHS.scaledObjects}/web`;
+      const body = { status: { lastActiveTime: new Date(clock.nowMs() + ++writes * 1000).toISOString() } };
+      const before = followed.objects.find('default/web')?.metadata.resourceVersion;
+      const response = await api.patch(`${path}/status?fieldManager=${manager}`, 'merge', body);
+      expect(response.status, JSON.stringify(response.body)).to.equal(200);
+      await eventually(() => followed.objects.find('default/web')?.metadata.resourceVersion !== before);
+    },
+    refuse: (code: number) =>
+      server.cluster.apiServer.setFaults(
+        concerning({ resource: 'leases' }, refuseRequests({ code, reason: 'Refused' })),
+      ),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+function timeText(atMs: number): string {
+  return new Date(atMs).toISOString().replace('Z', '000Z');
+}
