@@ -33,10 +33,13 @@ export function plainUtilization(
   if (missing.length + unready.length === 0) {
     return isTolerable(ratio) ? current : Math.ceil(ratio * ready.length);
   }
-  const assumed = ratio < 1 ? Math.max(100, target) / 100 : 0;
+  const assumedPercent = ratio < 1 ? Math.max(100, target) : 0;
   const counted = [
     ...ready,
-    ...(ratio === 1 ? [] : missing).map((pod) => ({ ...pod, used: Math.floor(pod.requested * assumed) })),
+    ...(ratio === 1 ? [] : missing).map((pod) => ({
+      ...pod,
+      used: Math.floor((pod.requested * assumedPercent) / 100), // multiplied first: a hundredth is no exact number
+    })),
     ...unready.map((pod) => ({ ...pod, used: 0 })),
   ];
   const careful = percentOf(counted) / target;
