@@ -24,4 +24,21 @@ describe('BareScraper', () => {
     await eventually(() => stranger.scrapes.refusals > 0);
     expect(stranger.scrapes.responses).to.equal(0);
   });
+
+  it('goes on where a kubelet has closed the connection, and counts refusals', async () => {
+    const cluster = await startCluster({ nodes: 1, podsPerNode: 1 });
+    const [node] = cluster.nodes();
+    const address = `${node?.address}:${cluster.kubeletPort}`;
+    const options = { path: '/metrics/resource', token: cluster.metricsServerToken, intervalMs: 20 };
+    using scraper = new BareScraper({
+      ...options,
+      addresses: [address],
+      ca: cluster.pki.kubeletCa.certificatePem,
+    });
+    await scraper.start();
+    await eventually(() => scraper.scrapes.responses >= 1);
+    await cluster[Symbol.asyncDispose]();
+    const { refusals } = scraper.scrapes;
+    await eventually(() => scraper.scrapes.refusals > refusals + 1);
+  });
 });

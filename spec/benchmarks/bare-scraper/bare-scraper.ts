@@ -77,7 +77,12 @@ export class BareScraper implements Disposable {
     await once(socket, 'secureConnect');
     this.#clients.push(
       new Client(`http://${address}`, {
-        connect: (_, callback) => queueMicrotask(() => callback(null, socket)),
+        connect: (_, callback) =>
+          queueMicrotask(() => {
+            // Given one that is closed, the client would ask for another again and again, and let nothing else happen.
+            if (socket.destroyed) callback(new Error('The kubelet has closed the connection'), null);
+            else callback(null, socket);
+          }),
         ...{ allowH2: false, headersTimeout: 0, bodyTimeout: 0 },
         ...{ keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: KEEP_ALIVE_MS },
       }),
