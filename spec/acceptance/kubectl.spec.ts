@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { startCluster } from '#lib/simulator/start-cluster.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
+import { freePort } from '#spec/support/free-port.ts';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { FakeMetricsSource, liveNode, livePod, nodeUsage, podUsage } from '#spec/support/metrics-source.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 const MIB = 1024 * 1024;

@@ -10,10 +10,11 @@ import type { TrueUsage, TruthWindow } from '#lib/simulator/truth.ts';
 import { BACKGROUND_LOADS } from '#spec/benchmarks/background/measure-background-loads.ts';
 import { runScenario, type ScenarioResult } from '#spec/benchmarks/run-scenario.ts';
 import { REQUEST_KINDS } from '#spec/benchmarks/scenarios.ts';
+import { freePort } from '#spec/support/free-port.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { findKubectl, findKubectlWithSwap, Kubectl } from '#spec/support/kubectl.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
-import { freePort, SERVER_SOURCE, spawnServer } from '#spec/support/spawned-server.ts';
+import { SERVER_SOURCE, spawnServer } from '#spec/support/spawned-server.ts';
 import { untilServed } from '#spec/support/until-served.ts';
 
 /** A simulated cluster in this process and a real server in its own, as its users run it. */

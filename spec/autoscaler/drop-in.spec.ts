@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type AutoscalerSystem, startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
 import { eventually } from '#spec/support/eventually.ts';
+import { freePort } from '#spec/support/free-port.ts';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { hpaObject, objectMetric } from '#spec/support/scaled-hpas.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 /** What kube-metrics-adapter's own Deployment starts it with. */

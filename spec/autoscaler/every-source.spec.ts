@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type AutoscalerSystem, startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
 import { eventually } from '#spec/support/eventually.ts';
+import { freePort } from '#spec/support/free-port.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
 import { externalMetric, hpaObject, objectMetric } from '#spec/support/scaled-hpas.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 import { SqsEmulator } from '#spec/support/sqs-emulator.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 

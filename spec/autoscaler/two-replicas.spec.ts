@@ -4,11 +4,11 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { type AutoscalerSystem, startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
 import { eventually } from '#spec/support/eventually.ts';
+import { freePort } from '#spec/support/free-port.ts';
 import { type HttpsResponse, requestHttps } from '#spec/support/https-request.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 const PATH = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default/depth';

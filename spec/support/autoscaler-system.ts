@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '#spec/support/free-port.ts';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 
 /** Simulator and autoscaler, each in a process of its own as in a cluster, and the real kubectl. */
 export interface AutoscalerSystem extends AsyncDisposable {

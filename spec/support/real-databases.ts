@@ -3,9 +3,9 @@ import { access, chmod, glob } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
+import { freePort } from './free-port.ts';
 import { runToEnd } from './run-to-end.ts';
 import { SpawnedProgram } from './spawned-program.ts';
-import { freePort } from './spawned-server.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
 /** A real database server, in a folder and on a port of its own, on 127.0.0.1. */

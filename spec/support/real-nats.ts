@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
+import { freePort } from './free-port.ts';
 import { runToEnd } from './run-to-end.ts';
-import { freePort } from './spawned-server.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
 /** A server of NATS with JetStream, on ports of its own. */

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, constants } from 'node:fs/promises';
-import net, { type AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { freePort } from './free-port.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
 /** A real Prometheus server, in a folder and on a port of its own. */
@@ -69,13 +69,4 @@ async function isReady(url: URL): Promise<boolean> {
     ({ ok }) => ok,
     () => false,
   );
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort } from './spawned-server.ts';
+import { freePort } from './free-port.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
 /** A RabbitMQ broker of its own with the management plugin, on ports of its own. */

@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createClient } from '@redis/client';
-import { freePort } from './spawned-server.ts';
+import { freePort } from './free-port.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
 /** A Redis server of its own, on a port of its own. */
 export interface RealRedis extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
+  /** Where the other servers of its cluster find it. */
+  readonly busPort: number;
   /** Sends one command. */
   send(...words: readonly string[]): Promise<unknown>;
 }
@@ -25,7 +27,7 @@ export interface RealRedisOptions {
 export async function startRedis(options: RealRedisOptions = {}): Promise<RealRedis | undefined> {
   const { isClustered = false, watchedPort, tls } = options;
   const host = '127.0.0.1';
-  const port = await freePort();
+  const [port, busPort] = [await freePort(), await freePort()];
   const directory = await TemporaryDirectory.create();
   const listens = tls ? ['port 0', `tls-port ${port}`] : [`port ${port}`];
   const files: string[] = [];
@@ -33,7 +35,11 @@ export async function startRedis(options: RealRedisOptions = {}): Promise<RealRe
     files.push(`tls-${name === 'ca' ? 'ca-cert' : name}-file ${await directory.write(`${name}.pem`, pem)}`);
   const kind =
     watchedPort === undefined
-      ? ["save ''", 'appendonly no', ...(isClustered ? ['cluster-enabled yes'] : [])]
+      ? [
+          "save ''",
+          'appendonly no',
+          ...(isClustered ? ['cluster-enabled yes', `cluster-port ${busPort}`] : []),
+        ]
       : [`sentinel monitor main ${host} ${watchedPort} 1`];
   const lines = [...listens, ...files, `bind ${host}`, `dir ${directory.path}`, ...kind, ''];
   const config = await directory.write('redis.conf', lines.join('\n'));
@@ -50,9 +56,13 @@ export async function startRedis(options: RealRedisOptions = {}): Promise<RealRe
   const secured = tls && { tls: true as const, ...tls, servername: '' };
   const client = createClient({ socket: { host, port, ...secured } });
   client.on('error', () => {}); // it is connected again until the server is there
-  await client.connect();
+  const ended = exited.then(([status]) => {
+    throw new Error(`redis-server ended with status ${status}`);
+  });
+  ended.catch(() => {}); // later it is to end
+  await Promise.race([client.connect(), ended]);
   return {
-    ...{ host, port },
+    ...{ host, port, busPort },
     send: (...words) => client.sendCommand([...words]),
     async [Symbol.asyncDispose]() {
       client.destroy();

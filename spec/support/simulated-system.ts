@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '#spec/support/free-port.ts';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
-import { freePort, spawnServer } from '#spec/support/spawned-server.ts';
+import { spawnServer } from '#spec/support/spawned-server.ts';
 
 /** Which cluster to simulate and which server to put into it. */
 export interface SimulatedSystemOptions {

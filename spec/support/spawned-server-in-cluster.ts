@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScenarioInput } from '#lib/simulator/scenario.ts';
 import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
+import { freePort } from './free-port.ts';
 import { type HttpsRequest, type HttpsResponse, requestHttps } from './https-request.ts';
 import type { SpawnedProgram } from './spawned-program.ts';
-import { freePort, SERVER_SOURCE, spawnServer } from './spawned-server.ts';
+import { SERVER_SOURCE, spawnServer } from './spawned-server.ts';
 
 /** A server in a process of its own, in a simulated cluster that lives in this one. */
 export interface ServerInCluster extends AsyncDisposable {

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 
@@ -39,13 +37,4 @@ export function spawnServer(options: ServerOptions): SpawnedProgram {
     name: 'the server',
     env: { ...process.env, ...options.env },
   });
-}
-
-/** A port of 127.0.0.1 that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
 }

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { freePort } from '#spec/support/free-port.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import {
   findMariadb,
@@ -12,7 +13,6 @@ import {
 } from '#spec/support/real-databases.ts';
 import { findPrometheus, type RealPrometheus, startPrometheus } from '#spec/support/real-prometheus.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
 import { InstalledAutoscaler } from './installed-autoscaler.ts';
 import { ReadyPods } from './ready-pods.ts';

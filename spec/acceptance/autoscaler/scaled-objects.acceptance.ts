@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { freePort } from '#spec/support/free-port.ts';
 import { type RealRedis, startRedis } from '#spec/support/real-redis.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
 import { InstalledAutoscaler } from './installed-autoscaler.ts';
 import { deployment } from './scheduled-objects.ts';

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#spec/support/free-port.ts';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import type { ManifestObject } from '#spec/support/manifest-objects.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 import { ControlPlane } from '../control-plane/control-plane.ts';
 import type { ObjectList } from '../control-plane/control-plane-client.ts';
 import type { ControlPlaneBinaries } from '../control-plane/find-binaries.ts';

@@ -7,9 +7,9 @@ import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { type AutoscalerSystem, startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
+import { freePort } from '#spec/support/free-port.ts';
 import { imageEnvironment } from '#spec/support/image-environment.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 import type { ServingCertificate } from '../baseline/baseline-server.ts';
 import { type Baseline, startBaseline } from '../baseline/start-baseline.ts';
 import { type ClientCertificate, readAdminAccess } from '../credentials.ts';

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { openSqlSource } from '#lib/sources/sql/sql-source.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { eventually } from '#spec/support/eventually.ts';
+import { freePort } from '#spec/support/free-port.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 const signal = new AbortController().signal;

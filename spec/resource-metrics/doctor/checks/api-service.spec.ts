@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { examine, startExaminedCluster, untilAvailable } from '#spec/support/examined-cluster.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
+import { freePort } from '#spec/support/free-port.ts';
 
 const API = { group: 'metrics.k8s.io', version: 'v1beta1' };
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { eventually } from '#spec/support/eventually.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
+import { freePort } from '#spec/support/free-port.ts';
 import type { RunningServer } from '#spec/support/running-server.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 
 describe('kubeletConnections', () => {
   it('tells that nothing listens there', async () => {

@@ -7,10 +7,10 @@ import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
+import { freePort } from '#spec/support/free-port.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { RawServer } from '#spec/support/raw-server.ts';
 import { startNats } from '#spec/support/real-nats.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
 
 describe('natsJetstreamTrigger', function () {

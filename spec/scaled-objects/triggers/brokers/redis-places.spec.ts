@@ -5,10 +5,10 @@ import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
+import { freePort } from '#spec/support/free-port.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { type RealRedis, type RealRedisOptions, startRedis } from '#spec/support/real-redis.ts';
-import { freePort } from '#spec/support/spawned-server.ts';
 
 describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-servers', function () {
   this.timeout(60_000);
@@ -42,7 +42,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
     const [first, second] = [await start({ isClustered: true }), await start({ isClustered: true })];
     await first.send('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
     await second.send('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
-    await first.send('CLUSTER', 'MEET', second.host, `${second.port}`);
+    await first.send('CLUSTER', 'MEET', second.host, `${second.port}`, `${second.busPort}`);
     const isReady = async (server: RealRedis) =>
       String(await server.send('CLUSTER', 'INFO')).includes('cluster_state:ok');
     await eventually(async () => (await isReady(first)) && (await isReady(second)));

@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { expect } from 'chai';
+import { freePort } from './free-port.ts';
+
+describe('freePort', () => {
+  it('gives none of the ports that the kernel hands out', async function () {
+    const range = await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'latin1').catch(() => '32768');
+    if (Number(range.split(/\s/)[0]) < 10_100) {
+      console.log('      SKIPPED: the kernel of this machine hands out all ports');
+      return this.skip();
+    }
+    const kernels = createServer().listen(0, '127.0.0.1');
+    await once(kernels, 'listening');
+    const [port, address] = [await freePort(), kernels.address()];
+    kernels.close();
+    expect(port).to.be.at.least(10_000);
+    expect(typeof address === 'object' && address?.port).to.be.above(port);
+  });
+
+  it('gives another one each time, and none that is taken', async () => {
+    const taken = createServer().listen((await freePort()) + 1, '127.0.0.1');
+    await once(taken, 'listening').catch(() => {}); // then somebody else has it, which is as good
+    const address = taken.address();
+    const given = [await freePort(), await freePort(), await freePort()];
+    taken.close();
+    expect(new Set(given)).to.have.length(3);
+    expect(given).not.to.include(typeof address === 'object' && address?.port);
+  });
+});
