@@ -1,5 +1,6 @@
 import { satisfies } from '#lib/kubernetes/selectors/label-requirement.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { LabelledSet } from './labelled-set.ts';
 import type {
   CustomMetricsProvider,
   DiscoveredMetric,
@@ -34,15 +35,16 @@ export interface StoredObjectMetric {
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Reads the values of those of its objects that have one, at the moment of a request. */
-  values(): readonly StoredObjectValue[];
+  /** Reads the values of those of its objects that are wanted and have one, at the moment of a request. */
+  values(isWanted: IsWanted): readonly ObjectValue[];
 }
 
-/** A value of an object, and what it is selected by. */
-export interface StoredObjectValue extends ObjectValue {
-  /** Of the object; `undefined` where nobody knows them, so that no selector selects it. */
-  readonly objectLabels: Readonly<Record<string, string>> | undefined;
-}
+/** Whether a request is about an object. */
+export type IsWanted = (object: {
+  readonly name: string;
+  /** `undefined` where nobody knows them, so that no selector selects it. */
+  readonly labels: Readonly<Record<string, string>> | undefined;
+}) => boolean;
 
 /** What one owner has served. */
 export interface StoredMetrics {
@@ -96,7 +98,7 @@ export class MetricStore implements ExternalMetricsProvider {
     const served = this.#external.get(metric.toLowerCase());
     if (!served) return undefined;
     const values = new Map<string, readonly ExternalValue[]>();
-    for (const one of served.get(namespace) ?? []) {
+    for (const one of served.get(namespace)?.candidates(selector) ?? []) {
       const { name, labels } = one;
       if (!mayMatch(selector, labels)) continue;
       const read = one.values().flatMap(({ sourceLabels, ...value }): readonly ExternalValue[] => {
@@ -129,13 +131,14 @@ export class MetricStore implements ExternalMetricsProvider {
     const { namespace, name, labelSelector, metricSelector } = query;
     const served = this.#objects.get(`${query.resource}/${query.metric}`);
     if (!served) return undefined;
+    const isWanted: IsWanted = ({ name: of, labels }) =>
+      name === undefined ? selects(labelSelector, labels) : of === name;
     const values = new Map<string, ObjectValue>();
-    for (const one of served.get(namespace) ?? []) {
+    for (const one of served.get(namespace)?.candidates(metricSelector) ?? []) {
       if (!metricSelector.matches(one.labels)) continue;
-      for (const { objectLabels, ...value } of one.values()) {
-        const { object } = value;
-        const isWanted = name === undefined ? selects(labelSelector, objectLabels) : object.name === name;
-        if (isWanted && !values.has(object.name)) values.set(object.name, value);
+      for (const value of one.values(isWanted)) {
+        const { name: of } = value.object;
+        if (!values.has(of)) values.set(of, value);
       }
     }
     if (name !== undefined && values.size === 0) return undefined;
@@ -160,27 +163,22 @@ function selects(selector: LabelSelector, labels: Readonly<Record<string, string
 }
 
 /** What is served under one name, which many namespaces may have. */
-type ByNamespace<T> = Map<string, Set<T>>;
+type ByNamespace<T extends Served> = Map<string, LabelledSet<T>>;
+type Served = StoredExternalMetric | StoredObjectMetric;
 
-function allOf<T>(served: ByNamespace<T>): readonly T[] {
+function allOf<T extends Served>(served: ByNamespace<T>): readonly T[] {
   return [...served.values()].flatMap((ofOne) => [...ofOne]);
 }
 
-function addTo<T extends { readonly namespace: string }>(
-  names: Map<string, ByNamespace<T>>,
-  name: string,
-  one: T,
-): void {
-  const served = names.get(name) ?? new Map<string, Set<T>>();
-  const ofOne = served.get(one.namespace) ?? new Set<T>();
-  names.set(name, served.set(one.namespace, ofOne.add(one)));
+function addTo<T extends Served>(names: Map<string, ByNamespace<T>>, name: string, one: T): void {
+  const served: ByNamespace<T> = names.get(name) ?? new Map();
+  names.set(name, served);
+  const ofOne = served.get(one.namespace) ?? new LabelledSet<T>();
+  served.set(one.namespace, ofOne);
+  ofOne.add(one);
 }
 
-function takeFrom<T extends { readonly namespace: string }>(
-  names: Map<string, ByNamespace<T>>,
-  name: string,
-  one: T,
-): void {
+function takeFrom<T extends Served>(names: Map<string, ByNamespace<T>>, name: string, one: T): void {
   const served = names.get(name);
   const ofOne = served?.get(one.namespace);
   ofOne?.delete(one);

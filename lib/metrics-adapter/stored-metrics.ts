@@ -1,6 +1,6 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import { formatValue } from '#lib/collection/format-value.ts';
-import type { StoredMetrics, StoredObjectMetric, StoredObjectValue } from '#lib/collection/metric-store.ts';
+import type { StoredMetrics, StoredObjectMetric } from '#lib/collection/metric-store.ts';
 import type { MetricValue, ObjectValue } from '#lib/collection/metrics-provider.ts';
 import type { Reading } from '#lib/collection/poll-results.ts';
 import type { Sample } from '#lib/sources/query.ts';
@@ -68,16 +68,14 @@ function podsMetric(one: CollectedMetric, { collected, readingOf, options }: Con
     ...{ resource: 'pods', isNamespaced: true, namespace },
     name: one.metric.name,
     labels: one.metric.matchLabels,
-    values: () => {
+    values: (isWanted) => {
       const reading = readingOf(one);
-      return (reading?.samples ?? []).flatMap((sample): readonly StoredObjectValue[] => {
+      return (reading?.samples ?? []).flatMap((sample): readonly ObjectValue[] => {
         const { pod: name = '', uid = '' } = sample.labels;
         const live = options.pods.live(namespace, { name, uid });
-        if (!live || !reading) return [];
+        if (!live || !reading || !isWanted({ name, labels: live.labels })) return [];
         const object = { group: '', version: 'v1', kind: 'Pod', namespace, name };
-        return [
-          { ...metricValue(sample, reading), sourceLabels: undefined, object, objectLabels: live.labels },
-        ];
+        return [{ ...metricValue(sample, reading), sourceLabels: undefined, object }];
       });
     },
   };
@@ -93,15 +91,14 @@ function objectMetric(one: CollectedMetric, { collected, readingOf, options }: C
     namespace: object.namespace,
     name: one.metric.name,
     labels: one.metric.matchLabels,
-    values: () => {
+    values: (isWanted) => {
+      if (!isWanted({ name: object.name, labels: options.objectLabels.labelsOf(object) })) return [];
       const reading = readingOf(one);
       const [sample] = reading?.samples ?? [];
       const replicas = one.perReplica ? hpa.currentReplicas : 1;
       if (!reading || !sample || !replicas) return []; // divided among none, it is nobody's
       const value = metricValue({ ...sample, value: sample.value / replicas }, reading);
-      return [
-        { ...value, sourceLabels: undefined, object, objectLabels: options.objectLabels.labelsOf(object) },
-      ];
+      return [{ ...value, sourceLabels: undefined, object }];
     },
   };
 }

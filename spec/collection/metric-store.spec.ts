@@ -25,6 +25,22 @@ describe('MetricStore', () => {
     expect(store.values('one', { metric: 's0-queue', selector })).to.deep.equal([]);
   });
 
+  it('reads no other value than those that a selector may match', () => {
+    const store = new MetricStore();
+    const read: string[] = [];
+    for (const label of ['one', 'two']) {
+      const values = () => {
+        read.push(label);
+        return [{ value: '1', takenAtMs: 0 }];
+      };
+      store.put(label, { external: [{ ...external({ identity: label }), labels: { of: label }, values }] });
+    }
+    expect(
+      store.values('one', { metric: 's0-queue', selector: parseLabelSelector('of=two') }),
+    ).to.have.lengthOf(1);
+    expect(read).to.deep.equal(['two']);
+  });
+
   it('forgets what an owner does not have served any more', () => {
     const store = new MetricStore();
     store.put('a', { external: [external({})] });
