@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import {
@@ -38,6 +39,8 @@ export interface NamedSourcesEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly userAgent: string;
+  /** In which their long responses are read; by default each has its own. */
+  readonly slices?: TimeSlices;
   /** Takes what is to be disposed of. */
   readonly stack: AsyncDisposableStack;
 }
@@ -134,10 +137,11 @@ async function prometheusAt(
 }
 
 function clientOf(
-  { clock, userAgent, stack, tls }: SourceEnvironment,
+  { clock, userAgent, stack, tls, slices }: SourceEnvironment,
   given: CredentialSource | undefined,
 ): HttpClient {
   const allowedHosts = new AllowedHosts(EVERYWHERE);
   const credentials = joinedCredentials(given, tls);
-  return stack.use(new HttpClient({ clock, userAgent, allowedHosts, ...(credentials && { credentials }) }));
+  const http = { clock, userAgent, allowedHosts, slices };
+  return stack.use(new HttpClient({ ...http, ...(credentials && { credentials }) }));
 }

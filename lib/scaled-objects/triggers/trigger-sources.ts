@@ -1,3 +1,4 @@
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
@@ -31,11 +32,12 @@ export function openTriggerSources(
   const { clock, userAgent, timeoutMs, listPods, listEndpoints } = options;
   const allowedHosts = new AllowedHosts(options.allowedHosts);
   const stack = new AsyncDisposableStack();
+  const http = { clock, userAgent, allowedHosts, slices: new TimeSlices() };
   const durations = requestDurations(clock);
   return {
     ...{ clock, allowedHosts, timeoutMs, listPods, listEndpoints, durations },
     clients: stack.use(
-      new HttpClients((credentials) => new HttpClient({ clock, userAgent, allowedHosts, credentials }), {
+      new HttpClients((credentials) => new HttpClient({ ...http, credentials }), {
         ...{ clock, durations },
       }),
     ),

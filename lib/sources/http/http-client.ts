@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { requestBy } from '#lib/kubernetes/client/undici-parts.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -26,6 +27,8 @@ export interface HttpClientOptions {
   readonly lookup?: ConnectionOptions['lookup'];
   /** Bounds what is held of responses together with other clients; by default each is bounded alone. */
   readonly longResponses?: LongResponses;
+  /** In which whole responses are handed out one by one, together with those of other clients; by default alone. */
+  readonly slices?: TimeSlices | undefined;
   /** Told of each request before it is sent. */
   readonly onUse?: (client: HttpClient) => void;
 }
@@ -57,6 +60,8 @@ export interface HttpResponse {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;
+/** To read a longer body takes some milliseconds at the worst: nobody else is to wait for several of them. */
+const READ_AT_ONCE_BYTES = 4 * 1024;
 
 /**
  * Asks servers over HTTP and HTTPS, with bounded responses and without following redirects: where these lead, nobody
@@ -64,6 +69,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
  */
 export class HttpClient implements AsyncDisposable {
   readonly #options: HttpClientOptions;
+  readonly #slices: TimeSlices;
   readonly #pools = new Set<HttpPool>();
   #current:
     | { readonly credentials: HttpCredentials; readonly pool: HttpPool; readonly secrets: Secrets }
@@ -72,6 +78,7 @@ export class HttpClient implements AsyncDisposable {
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
+    this.#slices = options.slices ?? new TimeSlices();
   }
 
   /** Tells the credentials of this client from those of others; holds no secret. */
@@ -80,7 +87,8 @@ export class HttpClient implements AsyncDisposable {
   }
 
   /**
-   * Sends a request and reads its response, whatever its status.
+   * Sends a request and reads its response, whatever its status. Of longer ones that have come, one is handed out in each
+   * time slice.
    *
    * @throws an Error that names the host, with the cause, when there is no response in time or it is too long; the
    * signal's reason when that aborts
@@ -95,7 +103,9 @@ export class HttpClient implements AsyncDisposable {
       : undefined;
     const bound = deadline?.signal ?? signal;
     try {
-      return await raceAbort(this.#exchange(request, { maxBytes, onLength, signal: bound }), bound);
+      const response = await raceAbort(this.#exchange(request, { maxBytes, onLength, signal: bound }), bound);
+      if (response.body.length > READ_AT_ONCE_BYTES) await this.#slices.yieldToEventLoop(signal);
+      return response;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const cause = error instanceof AggregateError ? error.errors[0] : error; // one for each address tried

@@ -1,9 +1,12 @@
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
 
-/** What a response may have without waiting for others. */
-const SHORT_BYTES = 64 * 1024;
-/** At once, of at most 4 MiB each: 64 MiB together. */
-const MAX_LONG = 16;
+/** What may be held at once. */
+export interface LongResponsesOptions {
+  /** What a response may have without waiting for others; by default 64 KiB. */
+  readonly shortBytes?: number;
+  /** Longer ones; by default 16, of at most 4 MiB each: 64 MiB together. */
+  readonly most?: number;
+}
 
 /** What is held of a response while it comes in. */
 export interface HeldResponse extends Disposable {
@@ -13,7 +16,13 @@ export interface HeldResponse extends Disposable {
 
 /** Bounds what responses of servers that anybody may name take together while they come in. */
 export class LongResponses {
-  readonly #permits = new Semaphore(MAX_LONG);
+  readonly #permits: Semaphore;
+  readonly #shortBytes: number;
+
+  constructor({ shortBytes = 64 * 1024, most = 16 }: LongResponsesOptions = {}) {
+    this.#permits = new Semaphore(most);
+    this.#shortBytes = shortBytes;
+  }
 
   /** A response begins; dispose of it when it has ended, however that may be. */
   begin(): HeldResponse {
@@ -21,7 +30,7 @@ export class LongResponses {
     let permit: Promise<Disposable> | undefined;
     return {
       onLength: async (bytes) => {
-        if (bytes > SHORT_BYTES) permit ??= this.#permits.acquire(ended.signal);
+        if (bytes > this.#shortBytes) permit ??= this.#permits.acquire(ended.signal);
         await permit;
       },
       [Symbol.dispose]() {

@@ -3,6 +3,7 @@ import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import type { HttpClient } from '../http/http-client.ts';
+import { LongResponses } from '../http/long-responses.ts';
 import type { Sample } from '../query.ts';
 import type { JsonExtract } from './json-extract.ts';
 
@@ -42,7 +43,7 @@ const MAX_WAIT_MS = 15_000;
 /** Asks many small servers for their JSON; one that fails or hangs costs its own number alone. */
 export class JsonFleet {
   readonly #parallel = new Semaphore(MAX_IN_PARALLEL);
-  readonly #long = new Semaphore(MAX_LONG);
+  readonly #long = new LongResponses({ shortBytes: SHORT_BYTES, most: MAX_LONG });
   readonly #clock: Clock;
 
   constructor({ clock }: { readonly clock: Clock }) {
@@ -93,20 +94,8 @@ export class JsonFleet {
   }
 
   async #numberOf({ url }: FleetMember, { http, extract, timeoutMs, signal }: FleetRequest): Promise<number> {
-    const ended = new AbortController();
-    let permit: Promise<Disposable> | undefined;
-    const onLength = async (bytes: number) => {
-      if (bytes > SHORT_BYTES) permit ??= this.#long.acquire(ended.signal);
-      await permit;
-    };
-    try {
-      return extract.numberIn(await http.read({ url, timeoutMs, maxBytes: MAX_BYTES, onLength }, signal));
-    } finally {
-      ended.abort(new Error('the request has ended'));
-      permit?.then(
-        (held) => held[Symbol.dispose](),
-        () => {}, // it never came
-      );
-    }
+    using held = this.#long.begin();
+    const { onLength } = held;
+    return extract.numberIn(await http.read({ url, timeoutMs, maxBytes: MAX_BYTES, onLength }, signal));
   }
 }

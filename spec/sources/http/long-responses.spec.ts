@@ -1,4 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { LongResponses } from '#lib/sources/http/long-responses.ts';
@@ -74,4 +76,25 @@ describe('HttpClients, asked for long responses', () => {
     await Promise.all(endless);
     expect(await whole).to.have.lengthOf(2 * LONG);
   });
+
+  it('are handed out one by one, each in a time slice of its own', async () => {
+    const responses: ServerResponse[] = [];
+    await using server = await LoopbackServer.start((_request, response) => void responses.push(response));
+    const environment = { clock: new ManualClock(), allowedHosts: new AllowedHosts(['127.0.0.1']) };
+    await using clients = new HttpClients({ ...environment, slices: new TimeSlices(), userAgent: 'spec' });
+    const slicesOf = Array.from({ length: 4 }, async () => {
+      await clients.find().read({ url: server.url }, signal);
+      const { loopCount } = performance.nodeTiming.uvMetricsInfo;
+      spin(50); // meanwhile the others come in, all for the same iteration of the event loop
+      return loopCount;
+    });
+    while (responses.length < slicesOf.length) await new Promise(setImmediate);
+    for (const response of responses) response.end(Buffer.alloc(5_000));
+    expect(new Set(await Promise.all(slicesOf))).to.have.property('size', slicesOf.length);
+  });
 });
+
+/** As who parses a long response holds the event loop. */
+function spin(ms: number): void {
+  for (const untilMs = performance.now() + ms; performance.now() < untilMs; );
+}

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 
-const MAX_STEPS = 200_000;
+/** Some 100 ms, during which nobody else has the event loop. */
+const MAX_STEPS = 100_000;
 const MEMBERS_A_STEP = 16;
 const MAX_PATTERN = 256;
 /** Of reading a regular expression, which may come out of the document. */

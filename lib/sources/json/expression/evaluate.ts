@@ -39,12 +39,16 @@ function nodesAt({ from, steps }: Path, context: Context): Nodes {
   return new Nodes(selectNodes(from === '$' ? root : current, steps, selecting));
 }
 
+/** An error notes where it was thrown, which takes as long as this much else. */
+const STEPS_OF_AN_ERROR = 5;
+
 /** A condition that cannot be judged, as where it compares what is not there, is not met. */
 function isMet(condition: Expression, context: Context): boolean {
   try {
     return isTrue(operandOf(condition, context), context.budget);
   } catch (error) {
     if (error instanceof ExhaustedBudget) throw error;
+    context.budget.spend(STEPS_OF_AN_ERROR);
     return false;
   }
 }

@@ -66,11 +66,11 @@ describe('valuesAt', () => {
   it('gives up on what takes too much work', () => {
     let nested: Json = 1;
     for (let depth = 0; depth < 12; depth++) nested = [nested, nested];
-    expect(() => valuesAt(parseJsonPath('$..*..*..*'), nested)).to.throw(/more than 200000 steps$/);
+    expect(() => valuesAt(parseJsonPath('$..*..*..*'), nested)).to.throw(/more than 100000 steps$/);
     const many = Array.from({ length: 1000 }, () => 1);
-    expect(() => valuesAt(parseJsonPath('$[?(sum($[*]) > 1)]'), many)).to.throw(/more than 200000 steps$/);
+    expect(() => valuesAt(parseJsonPath('$[?(sum($[*]) > 1)]'), many)).to.throw(/more than 100000 steps$/);
     const pattern = parseJsonPath(`$[?('${'a'.repeat(400)}' =~ '(a+)+b')]`);
-    expect(() => valuesAt(pattern, many)).to.throw(/more than 200000 steps$/);
+    expect(() => valuesAt(pattern, many)).to.throw(/more than 100000 steps$/);
   });
 
   it('reckons with how long texts, how wide objects and how large patterns are', () => {
@@ -85,7 +85,7 @@ describe('valuesAt', () => {
       [`$.l[?($.a =~ '((a?){200}a{200})')]`, { l: ones, a: 'a'.repeat(1000) }],
     ];
     for (const [path, document] of costly)
-      expect(() => valuesAt(parseJsonPath(path), document), path).to.throw(/more than 200000 steps$/);
+      expect(() => valuesAt(parseJsonPath(path), document), path).to.throw(/more than 100000 steps$/);
     const once = { l: ones.slice(0, 10), a: wide };
     expect(valuesAt(parseJsonPath('$.l[?(size($.a) == 5000 && $.a)]'), once)).to.have.lengthOf(10);
   });
@@ -98,7 +98,7 @@ describe('valuesAt', () => {
 
   it('takes no pattern out of a document without bound', () => {
     const many = Array.from({ length: 200 }, (_, index) => `a${index}`);
-    expect(() => valuesAt(parseJsonPath('$[?("a" =~ @)]'), many)).to.throw(/more than 200000 steps$/);
+    expect(() => valuesAt(parseJsonPath('$[?("a" =~ @)]'), many)).to.throw(/more than 100000 steps$/);
     expect(valuesAt(parseJsonPath('$[?("a" =~ @)]'), ['(', 'a', 'a{1000}{1000}'])).to.deep.equal(['a']);
   });
 });
