@@ -43,5 +43,5 @@ export function scrapeTargetOf(node: LiveNode, rules: AddressRules): ScrapeTarge
 
 /** Writes host and port as URLs and log lines do: `10.0.0.7:10250`, `[fd00::7]:10250`. */
 export function formatAddress({ host, port }: Pick<ScrapeTarget, 'host' | 'port'>): string {
-  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+  return host.includes(':') && isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }

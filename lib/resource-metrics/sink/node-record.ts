@@ -136,9 +136,11 @@ function nextPods(
   const unpacked: UsageHistory[] = [];
   const parts = batch.pods.map((points) => {
     const { containers, incompleteBecause } = points;
-    const key = keyOf(points, inOrder?.next().value);
+    const likely = inOrder?.next().value;
+    const known = likely && hasNameOf(likely, points) ? likely : undefined;
+    const key = known?.key ?? `${points.namespace}/${points.name}`;
     const toldUid = points.uid ?? livePodUid(key);
-    const held = samePod(previous?.pods.get(key), toldUid);
+    const held = samePod(known ?? previous?.pods.get(key), toldUid);
     // Equal texts that are held already are held on: new ones would have to be kept, and the old ones collected.
     const { namespace, name } = held ?? points;
     const uid = held?.uid === toldUid ? held?.uid : toldUid;
@@ -153,9 +155,9 @@ function nextPods(
   return { histories, pods: new Map(parts.map((part) => [part.key, new PodRecord({ ...part, histories })])) };
 }
 
-/** @param likely the record that has the key, if pods come in the order of the response before; a new string would have to be kept */
-function keyOf({ namespace, name }: PodPoints, likely: PodRecord | undefined): string {
-  return likely?.name === name && likely.namespace === namespace ? likely.key : `${namespace}/${name}`;
+/** Whether a record is of a pod of that name, as the next one is while pods come in the order of the response before. */
+function hasNameOf(record: PodRecord, { namespace, name }: PodPoints): boolean {
+  return record.name === name && record.namespace === namespace;
 }
 
 /** The record, unless it is of another pod that had the same name. */

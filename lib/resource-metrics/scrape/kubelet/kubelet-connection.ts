@@ -48,6 +48,8 @@ export class KubeletConnection {
   readonly #client: Client;
   readonly #options: KubeletConnectionOptions;
   readonly #bounded = new Set<Bounded>();
+  /** Of the latest response. */
+  #bodyBytes = 0;
 
   constructor(socket: net.Socket, options: KubeletConnectionOptions) {
     this.#socket = socket;
@@ -88,11 +90,14 @@ export class KubeletConnection {
     const { host, maxResponseBytes: maxBytes, memory } = this.#options;
     const headers = ['host', host];
     if (authorization !== undefined) headers.push('authorization', authorization);
-    const response = new KubeletResponse({ read, pause, maxBytes, memory });
+    const expectedBytes = this.#bodyBytes;
+    const response = new KubeletResponse({ read, pause, maxBytes, memory, expectedBytes });
     using _aborted = onAbort(signal, () => response.fail(signal.reason));
     using _bounded = this.#boundOverhead(response);
     this.#client.dispatch({ method: 'GET', path, headers }, response);
-    return await response.result;
+    const result = await response.result;
+    this.#bodyBytes = response.receivedBytes;
+    return result;
   }
 
   close(): void {

@@ -5,7 +5,10 @@ import type { ResponseMemory, ResponseMemoryListener, ResponseShare } from './re
 /** Longer than the responses of nearly all kubelets. */
 const USUAL_RESPONSE_BYTES = 256 * 1024;
 
-const FIRST_CAPACITY_BYTES = 16 * 1024;
+const LEAST_CAPACITY_BYTES = 16 * 1024;
+
+/** How much longer than expected a body may be and fit at once: a node's responses change by a few pods and digits. */
+const MARGIN = 1.0625;
 
 /**
  * What is longer lies in pages of its own, which go back to the system at once. From malloc, it would not only leave a
@@ -19,12 +22,14 @@ export interface ReceivedBodyOptions {
   readonly maxBytes: number;
   /** Where what is longer than usual takes its part. */
   readonly memory: ResponseMemory;
+  /** How long it is likely to be, as the one before it was: growing by doubling copies all of it, and clears memory, three times. */
+  readonly expectedBytes?: number | undefined;
 }
 
 /**
  * The body of one response as it comes in, in one buffer that grows.
  *
- * However it comes, it costs at most twice its length. What is unusually long takes its part of what all such bodies
+ * However it comes, it costs at most twice its length, or what was expected up to the usual length. What is unusually long takes its part of what all such bodies
  * have together, and waits while there is none. What is given up is free at once, and need not be collected.
  */
 export class ReceivedBody implements Disposable {
@@ -87,7 +92,7 @@ export class ReceivedBody implements Disposable {
   #makeCapacity(bytes: number): boolean {
     const heldBytes = this.#buffer?.byteLength ?? 0;
     if (bytes <= heldBytes) return true;
-    let capacityBytes = Math.max(2 * heldBytes, FIRST_CAPACITY_BYTES);
+    let capacityBytes = heldBytes > 0 ? 2 * heldBytes : this.#firstCapacityBytes();
     while (capacityBytes < bytes) capacityBytes *= 2;
     capacityBytes = Math.min(capacityBytes, this.#options.maxBytes);
     if (capacityBytes > USUAL_RESPONSE_BYTES) {
@@ -99,6 +104,12 @@ export class ReceivedBody implements Disposable {
     }
     this.#buffer = this.#grown(this.#buffer, capacityBytes);
     return true;
+  }
+
+  #firstCapacityBytes(): number {
+    const { expectedBytes = 0 } = this.#options;
+    const likelyBytes = Math.min(Math.ceil(expectedBytes * MARGIN), USUAL_RESPONSE_BYTES);
+    return Math.max(likelyBytes, LEAST_CAPACITY_BYTES);
   }
 
   #grown(buffer: ArrayBuffer | undefined, bytes: number): ArrayBuffer {

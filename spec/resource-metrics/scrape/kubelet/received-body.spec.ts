@@ -8,12 +8,12 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const MEBIBYTE = 2 ** 20;
 
-function setup({ sharedBytes = 32 * MEBIBYTE, maxBytes = 16 * MEBIBYTE } = {}) {
+function setup({ sharedBytes = 32 * MEBIBYTE, maxBytes = 16 * MEBIBYTE, expectedBytes = 0 } = {}) {
   const memory = new ResponseMemory(new ManualClock(), sharedBytes);
   const resumed: string[] = [];
   const bodyOf = (name = 'body') =>
     new ReceivedBody(
-      { maxBytes, memory },
+      { maxBytes, memory, expectedBytes },
       { onHeld: () => resumed.push(name), onEvicted: (reason) => expect.fail(String(reason)) },
     );
   return { bodyOf, resumed };
@@ -22,14 +22,32 @@ function setup({ sharedBytes = 32 * MEBIBYTE, maxBytes = 16 * MEBIBYTE } = {}) {
 describe('ReceivedBody', () => {
   it('is the bytes that came, however they came', () => {
     const parts = fc.array(fc.uint8Array({ maxLength: 70_000 }), { maxLength: 12 });
+    const expectation = fc.oneof(fc.nat(1000), fc.nat(400_000), fc.constant(Number.MAX_SAFE_INTEGER));
     fc.assert(
-      fc.property(parts, (arrays) => {
+      fc.property(parts, expectation, (arrays, expectedBytes) => {
         const chunks = arrays.map((array) => Buffer.from(array));
-        using body = setup().bodyOf();
+        using body = setup({ expectedBytes }).bodyOf();
         for (const chunk of chunks) body.append(chunk);
         expect(body.contents().equals(Buffer.concat(chunks))).to.equal(true);
       }),
     );
+  });
+
+  it('lies where it began while it is about as long as was expected, and takes no more than the usual length for that', () => {
+    const heldAfter = (expectedBytes: number, lengths: readonly number[]) => {
+      using body = setup({ expectedBytes }).bodyOf();
+      return lengths.map((length) => {
+        body.append(Buffer.alloc(length));
+        return body.contents().buffer;
+      });
+    };
+    const [first, ...others] = heldAfter(70_000, [16_000, 30_000, 28_000]);
+    expect(others.every((buffer) => buffer === first)).to.equal(true);
+    const [start, grown] = heldAfter(0, [16_000, 30_000]);
+    expect(grown).to.not.equal(start);
+    using body = setup({ expectedBytes: 100 * MEBIBYTE, sharedBytes: 0 }).bodyOf();
+    body.append(Buffer.from('a'));
+    expect(body.contents().buffer.byteLength).to.equal(256 * 1024);
   });
 
   it('keeps nothing of the chunks themselves', () => {
