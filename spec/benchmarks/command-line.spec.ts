@@ -33,11 +33,19 @@ describe('parseCommandLine', () => {
       '--without-psi',
       '--endpoint=resource',
       '--bare-scraper',
+      '--requests=pod,label',
+      '--beside=env A=b node one.js',
+      '--beside=node two.js',
       '--against=node other.js',
     ]);
     expect(measure.loads.map(({ name }) => name)).to.deep.equal(['hpa', 'churn']);
     expect(measure.formats).to.deep.equal(['json']);
     expect(measure).to.include({ kubeletPsi: false, endpoint: 'resource', bareScraper: true });
+    expect(measure.kinds.map(({ key }) => key)).to.deep.equal(['label', 'pod']);
+    expect(measure.beside).to.deep.equal([
+      ['env', 'A=b', 'node', 'one.js'],
+      ['node', 'two.js'],
+    ]);
     expect(against).to.deep.equal(['node', 'other.js']);
   });
 
@@ -62,6 +70,8 @@ describe('parseCommandLine', () => {
       ['--round-seconds=1e400', 'it must be a number of seconds, such as 0.5'],
       ['--endpoint=stats', 'it must be one of summary,resource'],
       ['--against=', 'it must be a command line'],
+      ['--beside=', 'it must be a command line'],
+      ['--requests=watch', 'it must be a list of pods,namespace,label,pod,nodes'],
     ] as const)
       expect(() => parseCommandLine([flag])).to.throw(`Cannot use ${flag}: ${rule}`);
     expect(() => parseCommandLine(['--loads=all'])).to.throw('must be a list of idle,hpa,top,dash,churn');

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { BackgroundLoad } from './background/background-load.ts';
 import { BACKGROUND_LOADS } from './background/measure-background-loads.ts';
+import { chosen, commandOf, countOf, secondsOf } from './flag-values.ts';
 import { HPAS_SCENARIOS, type HpasScenario } from './hpa/hpas-scenarios.ts';
 import {
   type BenchmarkScenario,
@@ -33,6 +34,7 @@ export interface CommandLine {
     readonly settleMs: number;
     readonly scrapeMs: number;
     readonly bareScraper: boolean;
+    readonly beside: readonly (readonly [string, ...string[]])[];
     readonly endpoint: Endpoint | undefined;
     readonly kinds: readonly RequestKind[];
     readonly formats: readonly Format[];
@@ -63,6 +65,7 @@ const NO_SCENARIOS = [
 const ENDPOINTS = ['summary', 'resource'] as const;
 type Endpoint = (typeof ENDPOINTS)[number];
 
+const REQUEST_NAMES = REQUEST_KINDS.map(({ key }) => key);
 const LOAD_NAMES = BACKGROUND_LOADS.map(({ name }) => name);
 
 /** The help text. */
@@ -88,7 +91,10 @@ Flags:
   --scrape-seconds N  how long to watch the server scrape without any request (30)
   --endpoint NAME     what kubelets are to be asked for, of ${ENDPOINTS.join(',')}; a server that has no such flag cannot be told
   --bare-scraper      have a bare program scrape beside the server, and throw away what it gets
+  --beside CMD        have another server scrape beside it, by the command line CMD up to its flags, and tell what each took
+                      meanwhile; may be given several times, and CMD may begin with env NAME=VALUE
   --scrape-only       ask nothing, and let nothing else go on
+  --requests LIST     what to ask for, of ${REQUEST_NAMES.join(',')} (all)
   --formats LIST      in which formats to ask, of ${FORMATS.join(',')} (all)
   --round-seconds N   how long a round of requests takes (0.5)
   --rounds N          how many rounds each kind of request gets; 0 for none (3)
@@ -114,7 +120,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       'scrape-seconds': { type: 'string', default: '30' },
       endpoint: { type: 'string' },
       'bare-scraper': { type: 'boolean', default: false },
+      beside: { type: 'string', multiple: true, default: [] },
       'scrape-only': { type: 'boolean', default: false },
+      requests: { type: 'string', default: REQUEST_NAMES.join(',') },
       formats: { type: 'string', default: FORMATS.join(',') },
       'round-seconds': { type: 'string', default: '0.5' },
       rounds: { type: 'string', default: '3' },
@@ -128,9 +136,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       help: { type: 'boolean', default: false },
     },
   });
-  const seconds = (flag: DurationFlag) => secondsOf(flag, values[flag]);
-  const count = (flag: CountFlag, least: 0 | 1) => countOf(flag, values[flag], least);
   const chosenOnes = positionals.length > 0 ? positionals : [...DEFAULT_SCENARIOS, FOREIGN_TEXT];
+  const chosenKinds = chosen('requests', values.requests, REQUEST_NAMES);
   const chosenLoads = values.loads === 'none' ? [] : chosen('loads', values.loads, LOAD_NAMES);
   return {
     help: values.help,
@@ -143,59 +150,29 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     scaledObjects: chosenOnes.includes(SCALED_OBJECTS),
     measure: {
       kubeletPsi: !values['without-psi'],
-      settleMs: seconds('settle-seconds') * 1000,
-      scrapeMs: seconds('scrape-seconds') * 1000,
+      settleMs: secondsOf('settle-seconds', values['settle-seconds'], 'any') * 1000,
+      scrapeMs: secondsOf('scrape-seconds', values['scrape-seconds']) * 1000,
       bareScraper: values['bare-scraper'],
+      beside: values.beside.map((command) => commandOf('beside', command)),
       endpoint: values.endpoint === undefined ? undefined : endpointOf(values.endpoint),
-      kinds: values['scrape-only'] ? [] : REQUEST_KINDS,
+      kinds: values['scrape-only'] ? [] : REQUEST_KINDS.filter(({ key }) => chosenKinds.includes(key)),
       formats: chosen('formats', values.formats, FORMATS),
-      roundMs: seconds('round-seconds') * 1000,
-      rounds: count('rounds', 0),
+      roundMs: secondsOf('round-seconds', values['round-seconds']) * 1000,
+      rounds: countOf('rounds', values.rounds, 0),
       baseline: !values['without-baseline'] && values.against === undefined,
-      firsts: count('firsts', 0),
+      firsts: countOf('firsts', values.firsts, 0),
       loads: values['scrape-only'] ? [] : BACKGROUND_LOADS.filter(({ name }) => chosenLoads.includes(name)),
-      loadMs: seconds('load-seconds') * 1000,
+      loadMs: secondsOf('load-seconds', values['load-seconds']) * 1000,
     },
-    against: values.against === undefined ? undefined : commandOf(values.against),
-    turns: count('turns', 1),
+    against: values.against === undefined ? undefined : commandOf('against', values.against),
+    turns: countOf('turns', values.turns, 1),
   };
-}
-
-type DurationFlag = 'settle-seconds' | 'scrape-seconds' | 'round-seconds' | 'load-seconds';
-type CountFlag = 'rounds' | 'firsts' | 'turns';
-
-function secondsOf(flag: DurationFlag, text: string): number {
-  const isAmount = /^\d+(\.\d+)?$/.test(text) && (Number(text) > 0 || flag === 'settle-seconds');
-  if (!isAmount) throw new Error(`Cannot use --${flag}=${text}: it must be a number of seconds, such as 0.5`);
-  return Number(text);
-}
-
-function countOf(flag: CountFlag, text: string, least: 0 | 1): number {
-  if (!/^\d{1,6}$/.test(text) || Number(text) < least)
-    throw new Error(`Cannot use --${flag}=${text}: it must be a whole number, ${least} or more`);
-  return Number(text);
-}
-
-function commandOf(text: string): [string, ...string[]] {
-  const [program, ...args] = text.trim().split(/\s+/);
-  if (!program) throw new Error('Cannot use --against=: it must be a command line');
-  return [program, ...args];
 }
 
 function endpointOf(text: string): Endpoint {
   const endpoint = ENDPOINTS.find((one) => one === text);
   if (!endpoint) throw new Error(`Cannot use --endpoint=${text}: it must be one of ${ENDPOINTS.join(',')}`);
   return endpoint;
-}
-
-/** @returns what is chosen of `all`, in the order of `all` */
-function chosen<Name extends string>(flag: string, text: string, all: readonly Name[]): readonly Name[] {
-  const names = text.split(',');
-  for (const name of names) {
-    if (!all.some((one) => one === name))
-      throw new Error(`Cannot use --${flag}=${text}: it must be a list of ${all.join(',')}`);
-  }
-  return all.filter((one) => names.includes(one));
 }
 
 function scenarioOf(wanted: string): BenchmarkScenario {

@@ -16,9 +16,19 @@ describe('reportScenario', () => {
   it('tells what a bare program took beside it, where that was measured', () => {
     expect(report).not.to.include('bare program');
     const result = measuredResult({});
-    const bare = { cpuMillicores: 3, residentBytes: 60 * 2 ** 20 };
+    const bare = { cpuMillicores: 3, residentBytes: 60 * 2 ** 20, peakResidentBytes: 61 * 2 ** 20 };
     expect(reportScenario({ ...result, scraping: { ...result.scraping, bare } })).to.match(
       /^\| 3\.0 millicores +\| 60 MiB +\| 1\.41 +\|$/m,
+    );
+  });
+
+  it('tells what other servers took beside it, and its part of that', () => {
+    expect(report).not.to.include('beside it');
+    const result = measuredResult({});
+    const usage = { cpuMillicores: 8.48, residentBytes: 180 * 2 ** 20, peakResidentBytes: 200 * 2 ** 20 };
+    const beside = [{ command: 'node other.js', ...usage }];
+    expect(reportScenario({ ...result, scraping: { ...result.scraping, beside } })).to.match(
+      /^\| node other\.js +\| 8\.5 millicores +\| 180 MiB +\| 200 MiB +\| 0\.50 +\| 0\.50 +\|$/m,
     );
   });
 

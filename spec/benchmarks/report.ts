@@ -45,7 +45,7 @@ function section(head: readonly string[], rows: readonly (readonly string[])[]):
 }
 
 function reportScraping({ startToReadyMs, scraping, peakResidentBytes }: ScenarioResult): string[] {
-  const { cpuMillicores, residentBytes, bare, endpoints, connections } = scraping;
+  const { cpuMillicores, residentBytes, bare, beside, endpoints, connections } = scraping;
   const seconds = `${(startToReadyMs / 1000).toFixed(1)} s`;
   const asked = endpoints.map(({ path, bytes }) => `${path}: ${kilobytes(bytes)}`).join(', ');
   return [
@@ -71,6 +71,17 @@ function reportScraping({ startToReadyMs, scraping, peakResidentBytes }: Scenari
             ],
           ]
         : [],
+    ),
+    ...section(
+      ['beside it', 'CPU while scraping', 'resident', 'peak resident', 'CPU: the server / it', 'resident'],
+      beside.map((other) => [
+        other.command,
+        `${other.cpuMillicores.toFixed(1)} millicores`,
+        mebibytes(other.residentBytes),
+        mebibytes(other.peakResidentBytes),
+        (cpuMillicores / other.cpuMillicores).toFixed(2),
+        (residentBytes / other.residentBytes).toFixed(2),
+      ]),
     ),
     ...section(
       ['kubelets are asked for, and respond with', 'connections to kubelets'],

@@ -7,6 +7,7 @@ import { type SimulatedSystem, startSimulatedSystem } from '#spec/support/simula
 import { untilServed } from '#spec/support/until-served.ts';
 import type { BackgroundLoad } from './background/background-load.ts';
 import { type BackgroundLoadResult, measureBackgroundLoads } from './background/measure-background-loads.ts';
+import { type ServerBeside, spawnBeside } from './beside/spawn-beside.ts';
 import { KUBELET_PATHS } from './inspect-kubelet.ts';
 import { type FirstRequestResult, measureFirstRequests } from './measure-first-requests.ts';
 import { measureRequests, type RequestResult } from './measure-requests.ts';
@@ -27,6 +28,8 @@ export interface BenchmarkOptions {
   readonly scrapeMs: number;
   /** Whether a bare program scrapes beside it meanwhile. */
   readonly bareScraper?: boolean;
+  /** The command lines, up to their flags, of other servers that scrape beside it. */
+  readonly beside?: readonly (readonly [string, ...string[]])[];
   /** What kubelets are to be asked for, where the server is to be told. */
   readonly endpoint?: 'summary' | 'resource' | undefined;
   /** What to ask afterwards. */
@@ -76,18 +79,20 @@ export async function runScenario(
     '--apps-per-namespace': scenario.appsPerNamespace,
     '--feature-gates': `KubeletPSI=${options.kubeletPsi}`,
   };
+  const flags = [
+    `--metric-resolution=${RESOLUTION_MS / 1000}s`,
+    ...(options.endpoint ? [`--kubelet-metrics-endpoint=${options.endpoint}`] : []),
+  ];
   await using system = await startSimulatedSystem({
     cluster: Object.entries(cluster).flatMap(([flag, value]) => [flag, `${value}`]),
-    flags: [
-      `--metric-resolution=${RESOLUTION_MS / 1000}s`,
-      ...(options.endpoint ? [`--kubelet-metrics-endpoint=${options.endpoint}`] : []),
-    ],
+    flags,
     program: options.program,
     env: imageEnvironment(),
     ...(options.signal && { signal: options.signal }),
   });
+  await using beside = await spawnBeside(system, options.beside ?? [], flags);
   return await Promise.race([
-    measure(system, scenario, options),
+    measure(system, scenario, { ...options, servers: beside.servers }),
     untilEnded(system, options),
     ...(options.signal ? [untilAborted(options.signal)] : []),
   ]);
@@ -96,11 +101,13 @@ export async function runScenario(
 async function measure(
   system: SimulatedSystem,
   scenario: BenchmarkScenario,
-  options: BenchmarkOptions,
+  options: BenchmarkOptions & { readonly servers: readonly ServerBeside[] },
 ): Promise<ScenarioResult> {
   const startToReadyMs = await untilReady(system.serverOrigin);
   const pods = scenario.nodes * scenario.podsPerNode;
   await untilServed(system, { nodes: scenario.nodes, pods }, { timeoutMs: READY_WITHIN_MS });
+
+  for (const { origin } of options.servers) await untilReady(origin);
 
   options.onProgress('settling');
   await sleep(options.settleMs);
@@ -110,6 +117,7 @@ async function measure(
     bare: options.bareScraper
       ? { nodes: scenario.nodes, path: KUBELET_PATHS[options.endpoint ?? 'summary'] }
       : undefined,
+    beside: options.servers,
   });
 
   const targets = await findTargets(system);

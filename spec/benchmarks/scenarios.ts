@@ -44,6 +44,8 @@ export const FORMATS: readonly Format[] = ['json', 'protobuf'];
 
 /** One kind of request and how many ask it at a time. */
 export interface RequestKind {
+  /** By which it is chosen. */
+  readonly key: string;
   readonly name: string;
   readonly path: string;
   readonly clients: number;
@@ -58,9 +60,21 @@ export const LIST_BY_LABEL = `${API}/namespaces/NAMESPACE/pods?labelSelector=SEL
 
 /** The requests that servers are measured with; words in capitals stand for what the cluster really has. */
 export const REQUEST_KINDS: readonly RequestKind[] = [
-  { name: 'list all pods', path: `${API}/pods`, clients: 1, about: 'pods' },
-  { name: 'list one namespace', path: `${API}/namespaces/NAMESPACE/pods`, clients: 4, about: 'pods' },
-  { name: 'list by label, as an HPA', path: LIST_BY_LABEL, clients: 4, about: 'pods' },
-  { name: 'get one pod', path: `${API}/namespaces/NAMESPACE/pods/POD`, clients: 4, about: 'pods' },
-  { name: 'list all nodes', path: `${API}/nodes`, clients: 2, about: 'nodes' },
+  { key: 'pods', name: 'list all pods', path: `${API}/pods`, clients: 1, about: 'pods' },
+  {
+    key: 'namespace',
+    name: 'list one namespace',
+    path: `${API}/namespaces/NAMESPACE/pods`,
+    clients: 4,
+    about: 'pods',
+  },
+  { key: 'label', name: 'list by label, as an HPA', path: LIST_BY_LABEL, clients: 4, about: 'pods' },
+  {
+    key: 'pod',
+    name: 'get one pod',
+    path: `${API}/namespaces/NAMESPACE/pods/POD`,
+    clients: 4,
+    about: 'pods',
+  },
+  { key: 'nodes', name: 'list all nodes', path: `${API}/nodes`, clients: 2, about: 'nodes' },
 ];

@@ -37,6 +37,7 @@ export function measuredResult({
     scraping: {
       cpuMillicores,
       residentBytes: 90 * 2 ** 20,
+      beside: [],
       endpoints: [{ path: '/stats/summary', bytes: 66_000 }],
       connections: { open: 10, kept: 9 },
     },

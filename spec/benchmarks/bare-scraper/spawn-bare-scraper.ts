@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { imageEnvironment } from '#spec/support/image-environment.ts';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { kubeletPortOf } from '../inspect-kubelet.ts';
@@ -34,7 +35,7 @@ export async function spawnBareScraper(
   const program = new SpawnedProgram(
     process.execPath,
     [`${import.meta.dirname}/main.ts`, JSON.stringify(told)],
-    { name: 'the bare scraper' },
+    { name: 'the bare scraper', env: { ...process.env, ...imageEnvironment() } },
   );
   try {
     await program.line(/^Scraping$/, READY_WITHIN_MS);
