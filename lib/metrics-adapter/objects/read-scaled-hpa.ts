@@ -37,19 +37,21 @@ const HPA = z.object({
 /**
  * Takes what the API server sent for a HorizontalPodAutoscaler of version v2 or v2beta2.
  *
- * @returns `undefined` for what is none, and for one without a metric that is collected
+ * @returns `undefined` for what is none, and for one that neither asks for a metric that is collected nor configures one
  */
 export function readScaledHpa(value: unknown): ScaledHpa | undefined {
   const read = HPA.safeParse(value);
   if (!read.success) return undefined;
   const { metadata, spec, status } = read.data;
   const metrics = (spec.metrics ?? []).map(metricOf).filter((metric) => metric !== undefined);
-  if (metrics.length === 0) return undefined;
-  const { annotations, creationTimestamp, ...named } = metadata;
+  const { annotations: all, creationTimestamp, ...named } = metadata;
+  const annotations = Object.fromEntries(Object.entries(all).filter(([key]) => isConfigKey(key)));
+  // One that configures metrics without asking for any is told of that.
+  if (metrics.length === 0 && Object.keys(annotations).length === 0) return undefined;
   return {
     ...named,
     createdAt: creationTimestamp ?? '',
-    annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => isConfigKey(key))),
+    annotations,
     scaleTargetRef: spec.scaleTargetRef,
     currentReplicas: status?.currentReplicas,
     metrics,

@@ -79,7 +79,7 @@ function unasked({ metrics }: ScaledHpa, configs: readonly ReadConfig[]): readon
     const { type, metric } = 'config' in one ? one.config : one;
     return type === undefined || metric === undefined ? [] : nameOfMetric({ type, name: metric });
   });
-  const wanted = [...asked].slice(0, 3).map(shown).join(', ');
+  const wanted = [...asked].slice(0, 3).map(shown).join(', ') || 'no metric but of resources';
   return [...new Set(named)]
     .filter((name) => !asked.has(name))
     .slice(0, MAX_NOTES)

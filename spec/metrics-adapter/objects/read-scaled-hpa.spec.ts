@@ -23,10 +23,15 @@ describe('readScaledHpa', () => {
     });
   });
 
-  it('leaves out resource metrics, and HPAs that have no others', () => {
+  it('leaves out resource metrics, and HPAs that have no others, unless they configure some', () => {
     const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization' } } };
     expect(readScaledHpa(hpaObject({ metrics: [cpu, externalMetric('x')] }))?.metrics).to.have.length(1);
     expect(readScaledHpa(hpaObject({ metrics: [cpu] }))).to.equal(undefined);
+    const annotations = { 'metric-config.external.x.prometheus/query': 'up' };
+    expect(readScaledHpa(hpaObject({ annotations, metrics: [cpu] }))).to.deep.include({
+      annotations,
+      metrics: [],
+    });
     for (const value of [undefined, {}, { metadata: { name: 'a', namespace: 'b' }, spec: {} }])
       expect(readScaledHpa(value)).to.equal(undefined);
   });

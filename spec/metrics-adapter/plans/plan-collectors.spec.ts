@@ -212,6 +212,19 @@ describe('planCollectors', () => {
     ]);
   });
 
+  it('tells an HPA that asks for resource metrics alone of the metrics that it configures', () => {
+    const annotations = { 'metric-config.external.queue-depth.prometheus/query': 'up' };
+    const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization' } } };
+    const { planned, problems } = plan({ annotations, metrics: [cpu] });
+    expect(planned).to.deep.equal([]);
+    expect(problems.map(({ error, isQuiet }) => [error.message, isQuiet])).to.deep.equal([
+      [
+        'Annotations configure External/queue-depth, which the HPA does not ask for; it asks for no metric but of resources',
+        true,
+      ],
+    ]);
+  });
+
   it("leaves other providers' metrics alone", () => {
     const metrics = [
       externalMetric('s0-rabbitmq', { 'scaledobject.keda.sh/name': 'web' }),
