@@ -103,11 +103,3 @@ export interface RecordedOutcome {
   readonly error?: string;
   readonly historyAfter: RecordedHistory;
 }
-
-/** Reads a file of cases, one a line. */
-export function parseCases(text: string): RecordedCase[] {
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => JSON.parse(line) as RecordedCase);
-}

@@ -1,7 +1,7 @@
 import { defaultedSpec } from '#lib/hpa/defaulted-spec.ts';
 import { DELIBERATE_DIFFERENCES } from './deliberate-differences.ts';
 import { type DifferingField, differingFields } from './differing-fields.ts';
-import type { RecordedCase } from './recorded-case.ts';
+import type { PlacedCase } from './read-cases.ts';
 import { replayCase } from './replay-case.ts';
 
 /** What came of replaying a file. */
@@ -17,8 +17,12 @@ export interface DifferingCase {
   readonly deliberate: string | undefined;
 }
 
-/** Replays cases and compares everything that was recorded of them. */
-export function replayAll(cases: readonly RecordedCase[]): ReplayReport {
+/**
+ * Replays cases and compares everything that was recorded of them.
+ *
+ * @throws {Error} that names the case that cannot be replayed
+ */
+export function replayAll(cases: readonly PlacedCase[]): ReplayReport {
   const differing = cases.flatMap((recorded) => differingCase(recorded) ?? []);
   return { agreeing: cases.length - differing.length, differing };
 }
@@ -33,8 +37,8 @@ export function formatReport({ agreeing, differing }: ReplayReport): string {
   ].join('\n');
 }
 
-function differingCase(recorded: RecordedCase): DifferingCase | undefined {
-  const { outcome, explanation } = replayCase(recorded);
+function differingCase({ recorded, place }: PlacedCase): DifferingCase | undefined {
+  const { outcome, explanation } = replayed(recorded, place);
   const { spec, submittedSpec } = recorded.hpa;
   const fields = [
     ...differingFields(recorded.expected, outcome),
@@ -44,6 +48,15 @@ function differingCase(recorded: RecordedCase): DifferingCase | undefined {
   const { name } =
     DELIBERATE_DIFFERENCES.find(({ covers }) => covers(fields, { recorded, explanation })) ?? {};
   return { id: recorded.id, fields, deliberate: name };
+}
+
+function replayed(recorded: PlacedCase['recorded'], place: string): ReturnType<typeof replayCase> {
+  try {
+    return replayCase(recorded);
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new Error(`Cannot replay ${place}, ${recorded.id}: ${why}`, { cause });
+  }
 }
 
 function formatField({ path, recorded, replayed }: DifferingField): string {

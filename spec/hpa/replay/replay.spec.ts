@@ -1,17 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { DELIBERATE_DIFFERENCES } from './deliberate-differences.ts';
-import { parseCases } from './recorded-case.ts';
+import { readCases } from './read-cases.ts';
 import { formatReport, replayAll } from './replay-report.ts';
 
 describe("the recorded decisions of Kubernetes' HPA controller", () => {
-  const cases = parseCases(gunzipSync(readFileSync('spec/fixtures/hpa/cases.jsonl.gz')).toString('utf8'));
+  const cases = readCases('spec/fixtures/hpa/cases.jsonl.gz');
   const report = replayAll(cases);
 
   it('are all there', () => {
     expect(cases).to.have.length(2454);
-    expect(new Set(cases.map(({ id }) => id))).to.have.property('size', 2454);
+    expect(new Set(cases.map(({ recorded }) => recorded.id))).to.have.property('size', 2454);
   });
 
   it('are ours, too, but for deliberate differences', () => {
@@ -34,10 +33,10 @@ describe("the recorded decisions of Kubernetes' HPA controller", () => {
   });
 
   it('would be missed if one changed', () => {
-    const changed = cases.slice(0, 200).map((recorded) => ({
-      ...recorded,
-      expected: { ...recorded.expected, statusWritten: !recorded.expected.statusWritten },
-    }));
+    const changed = cases.slice(0, 200).map(({ place, recorded }) => {
+      const expected = { ...recorded.expected, statusWritten: !recorded.expected.statusWritten };
+      return { place, recorded: { ...recorded, expected } };
+    });
     expect(replayAll(changed).differing.filter(({ deliberate }) => deliberate === undefined)).to.have.length(
       changed.length,
     );
