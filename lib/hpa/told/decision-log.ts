@@ -2,6 +2,7 @@ import type { Outcome } from '../decision.ts';
 import type { Explanation } from '../explanation.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { LoadHistory } from './load-history.ts';
+import { shortened } from './shortened.ts';
 
 /** Another controller that writes an HPA's status. */
 export interface OtherController {
@@ -44,6 +45,8 @@ export interface HpaDecisions {
 }
 
 const MOST_DECISIONS = 50;
+/** Fifty of each HPA are kept; the latest explanation has it in full. */
+const LONGEST_ERROR = 500;
 
 /** The latest decisions of each HPA, for people who ask why. */
 export class DecisionLog {
@@ -80,7 +83,7 @@ export class DecisionLog {
       desiredReplicas: explanation.desiredReplicas,
       isScaled: desiredReplicas !== undefined && !isDryRun,
       ...(isDryRun && { agrees: explanation.desiredReplicas === hpa.status?.desiredReplicas }),
-      ...(error !== undefined && { error }),
+      ...(error !== undefined && { error: shortened(error, LONGEST_ERROR) }),
     };
     const isMissing = explanation.metrics.some(({ failure }) => failure !== undefined);
     const isAtMax = explanation.desiredReplicas === explanation.maxReplicas;

@@ -1,6 +1,13 @@
 import { explainDecision } from '../explain/explain-decision.ts';
+import type { Explanation } from '../explanation.ts';
 import { objectTime } from '../status/timestamp.ts';
 import type { HpaDecisions, LoggedDecision } from './decision-log.ts';
+import { shortened } from './shortened.ts';
+
+/** Selectors, and what servers say, may be as long as an object. */
+const LONGEST_LINE = 1000;
+/** An HPA may have as many metrics as fit into an object. */
+const MOST_LINES = 200;
 
 /**
  * Why an HPA has as many replicas as it has, for people.
@@ -17,7 +24,7 @@ export function hpaText(
     ...(explanation
       ? [
           `decided at ${objectTime(explanation.atMs)}`,
-          explainDecision(explanation, { isHypothetical: decisions.at(-1)?.agrees !== undefined }),
+          ...calculation(explanation, decisions.at(-1)?.agrees !== undefined),
         ]
       : []),
     ...(problem === undefined ? [] : [`not heeded: ${problem}`]),
@@ -26,6 +33,19 @@ export function hpaText(
     `the last ${decisions.length} decisions, the latest first:`,
     ...decisions.toReversed().map(decisionLine),
   ].join('\n');
+}
+
+function calculation(explanation: Explanation, isHypothetical: boolean): readonly string[] {
+  const lines = explainDecision(explanation, { isHypothetical })
+    .split('\n')
+    .map((line) => shortened(line, LONGEST_LINE));
+  if (lines.length <= MOST_LINES) return lines;
+  const half = MOST_LINES / 2; // what came of it is at the end
+  return [
+    ...lines.slice(0, half),
+    `… ${lines.length - MOST_LINES} more lines; as JSON there are all …`,
+    ...lines.slice(-half),
+  ];
 }
 
 /** One decision on a line. */

@@ -11,6 +11,7 @@ import type { HpaDecisions, LoggedDecision } from './decision-log.ts';
 import { hpaCharts } from './hpa-charts.ts';
 import { hpaText } from './hpa-text.ts';
 import type { HpaUiSource } from './hpa-ui.ts';
+import { shortened } from './shortened.ts';
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
 const COLUMNS: readonly Column[] = [
@@ -23,6 +24,10 @@ const COLUMNS: readonly Column[] = [
   { title: 'Leading metric', className: 'text' },
   { title: 'Decided', className: 'number' },
 ];
+
+/** In a list; the page of the HPA has more of it. */
+const LONGEST_NAME = 100;
+const LONGEST_NOTE = 300;
 
 /** The list of HPAs, those in trouble first; one by namespace and name in full. */
 export function renderHpas(query: PageQuery, source: HpaUiSource): Html {
@@ -64,9 +69,9 @@ function rowOf(
   const trouble = other ? 'left alone' : 'metric missing';
   const isTroubled = other !== undefined || missingSinceMs !== undefined;
   const note = other
-    ? html`"${other.manager}" acted on it ${ago(other.writtenAtMs, nowMs)}`
+    ? html`"${shortened(other.manager, LONGEST_NAME)}" acted on it ${ago(other.writtenAtMs, nowMs)}`
     : failed &&
-      html`${failed.name}: ${failed.failure?.message}${missingSinceMs !== undefined && html` (${lasting(missingSinceMs, nowMs)})`}`;
+      html`${shortened(`${failed.name}: ${failed.failure?.message}`, LONGEST_NOTE)}${missingSinceMs !== undefined && html` (${lasting(missingSinceMs, nowMs)})`}`;
   return {
     ...(isTroubled ? { state: other ? 'waiting' : 'failing', note } : {}),
     cells: [
@@ -81,7 +86,7 @@ function rowOf(
       latest?.proposedReplicas ?? '–',
       explanation ? `${explanation.minReplicas} to ${explanation.maxReplicas}` : '–',
       leading
-        ? html`${leading.name}${leading.proposal && ` at ${Math.round(leading.proposal.ratio * 100)}% of its target`}`
+        ? html`${shortened(leading.name, LONGEST_NAME)}${leading.proposal && ` at ${Math.round(leading.proposal.ratio * 100)}% of its target`}`
         : '–',
       latest ? ago(latest.atMs, nowMs) : '–',
     ],
