@@ -25,14 +25,16 @@ export interface HpasResult {
   /** How long ago the HPA was decided that was so first, at the end. */
   readonly oldestDecisionMs: number;
   /** While nothing was scaled. */
-  readonly counts: ClusterCounts;
-  readonly durationMs: number;
+  readonly counts: CountedClusterWork;
   /** From when there was more load until the scale was written, in ascending order. */
   readonly reactionsMs: readonly number[];
   /** From when a list of usage with that load was sent, in ascending order. */
   readonly actingMs: readonly number[];
-  readonly scalingCounts: ClusterCounts;
+  readonly scalingCounts: CountedClusterWork;
 }
+
+/** What was asked of the cluster within a time, of which it has counted beginning and end itself. */
+export type CountedClusterWork = Omit<ClusterCounts, 'atMs'> & { readonly durationMs: number };
 
 /** How scenarios are run. */
 export interface HpasOptions {
@@ -75,17 +77,14 @@ export async function measureHpas(
 
   const lags = async () => bucketsOf(await get('/metrics'), 'autoscaler_hpa_lag_seconds');
   const measured = async (run: () => Promise<void>) => {
-    const [before, usage, lagsBefore, fromMs] = [
-      await cluster.counts(),
-      readProcessUsage(pid),
-      await lags(),
-      performance.now(),
-    ];
+    const lagsBefore = await lags();
+    const before = await cluster.counts();
+    const [usage, fromMs] = [readProcessUsage(pid), performance.now()];
     await run();
     const durationMs = performance.now() - fromMs;
     const millicores = ((readProcessUsage(pid).cpuMs - usage.cpuMs) / durationMs) * 1000;
     const counts = difference(before, await cluster.counts());
-    return { counts, durationMs, millicores, lags: bucketsSince(lagsBefore, await lags()) };
+    return { counts, millicores, lags: bucketsSince(lagsBefore, await lags()) };
   };
   onProgress('measuring');
   const steady = await measured(() => sleep(scenario.periods * scenario.syncPeriodMs, undefined, { signal }));
@@ -99,7 +98,7 @@ export async function measureHpas(
   const { residentBytes, peakResidentBytes } = readProcessUsage(pid);
   return {
     ...{ scenario, startToDecidedMs, residentBytes, peakResidentBytes, oldestDecisionMs },
-    ...{ millicores: steady.millicores, counts: steady.counts, durationMs: steady.durationMs },
+    ...{ millicores: steady.millicores, counts: steady.counts },
     ...{ scalingMillicores: scaling.millicores, scalingCounts: scaling.counts },
     lagSeconds: {
       half: boundOf(steady.lags, 0.5),
@@ -151,8 +150,9 @@ async function raise(
   return await Promise.all(reactions);
 }
 
-function difference(before: ClusterCounts, after: ClusterCounts): ClusterCounts {
+function difference(before: ClusterCounts, { atMs, ...after }: ClusterCounts): CountedClusterWork {
   return {
+    durationMs: atMs - before.atMs,
     usageLists: after.usageLists - before.usageLists,
     statusWrites: after.statusWrites - before.statusWrites,
     configMapWrites: after.configMapWrites - before.configMapWrites,

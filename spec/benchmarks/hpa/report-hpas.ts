@@ -17,14 +17,14 @@ export function reportHpas({
     [0.5, 0.99, 1]
       .map((share, place) => `${['half', '99 %', 'all'][place]} ${seconds(quantile(ascendingMs, share))}`)
       .join(', ');
-  const periods = result.durationMs / syncPeriodMs;
-  const perSecond = (count: number) => ((count * 1000) / result.durationMs).toFixed(1);
+  const periods = counts.durationMs / syncPeriodMs;
+  const perSecond = (count: number) => ((count * 1000) / counts.durationMs).toFixed(1);
   return [
     `## hpa: ${hpas} HPAs of ${podsPerHpa} pods each in ${namespaces} namespaces, every ${seconds(syncPeriodMs)}, usage of ${wanderingPercent} % changes`,
     '',
     `- start to each decided: ${seconds(result.startToDecidedMs)}`,
     `- decided late by: half ≤ ${lag.half} s, 99 % ≤ ${lag.p99} s, all ≤ ${lag.all} s; the oldest decision was ${seconds(result.oldestDecisionMs)} old`,
-    `- CPU: ${result.millicores.toFixed(0)} millicores; ${result.scalingMillicores.toFixed(0)} while ${reactionsMs.length} were scaled; the simulated cluster's: ${((counts.cpuMs / result.durationMs) * 1000).toFixed(0)}`,
+    `- CPU: ${result.millicores.toFixed(0)} millicores; ${result.scalingMillicores.toFixed(0)} while ${reactionsMs.length} were scaled; the simulated cluster's: ${((counts.cpuMs / counts.durationMs) * 1000).toFixed(0)}`,
     `- resident: ${mebibytes(result.residentBytes)}, at most ${mebibytes(result.peakResidentBytes)}`,
     `- lists of usage a namespace and period: ${(counts.usageLists / namespaces / periods).toFixed(2)}`,
     `- written in a second: ${perSecond(counts.statusWrites)} statuses, ${perSecond(counts.configMapWrites)} ConfigMaps; while scaling ${result.scalingCounts.configMapWrites} ConfigMaps for ${result.scalingCounts.scaleWrites} scales`,

@@ -17,6 +17,8 @@ export interface ScaledClusterOptions {
 
 /** What was asked of the cluster so far. */
 export interface ClusterCounts {
+  /** When it was counted, by the cluster's own clock: what is asked while somebody waits for it belongs to no later count. */
+  readonly atMs: number;
   /** Lists of what the pods of a namespace use. */
   readonly usageLists: number;
   readonly statusWrites: number;
@@ -90,7 +92,7 @@ export class ScaledCluster implements AsyncDisposable {
     const { user, system } = process.cpuUsage();
     const longestDelayMs = this.#delay.max / 1e6;
     this.#delay.reset();
-    return { ...this.#counts, cpuMs: (user + system) / 1000, longestDelayMs };
+    return { ...this.#counts, atMs: performance.now(), cpuMs: (user + system) / 1000, longestDelayMs };
   }
 
   /** Has the pods of an HPA use more from now on. @returns how soon its scale was written */
