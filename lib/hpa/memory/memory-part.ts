@@ -21,6 +21,8 @@ export interface MemoryPart {
   /** `undefined` where there is none yet. */
   readonly metadata: ObjectMeta | undefined;
   readonly records: ReadonlyMap<string, string>;
+  /** It may not be read, so nothing is put there. */
+  readonly isClosed?: true;
 }
 
 /** How much a record takes of a part. */
@@ -35,22 +37,49 @@ export function bytesOfAll(records: ReadonlyMap<string, string>): number {
   return bytes;
 }
 
-/** Reads the memory of a namespace: parts one after another, until there is none. */
+/** How far beyond a part that is not there others are looked for: somebody may have deleted the first alone. */
+const LOOK_BEYOND = 1;
+
+/**
+ * Reads the memory of a namespace, part by part until there are none any more.
+ *
+ * @param isThorough looks for all of them, whichever are there
+ */
 export async function getParts(
   configMaps: ResourceClient<ConfigMap>,
   namespace: string,
+  { isThorough = false }: { readonly isThorough?: boolean } = {},
 ): Promise<readonly MemoryPart[]> {
   const parts: MemoryPart[] = [];
+  let absent = 0;
   for (const [place, name] of MEMORY_NAMES.entries()) {
-    const found = await configMaps.find({ namespace, name }).catch((error: unknown) => {
-      // Permissions of before there were several name the first alone.
-      if (place > 0 && error instanceof ApiError && error.statusCode === 403) return undefined;
-      throw error;
-    });
-    if (!found) break;
-    parts.push({ metadata: found.metadata, records: new Map(Object.entries(found.data ?? {})) });
+    const part = await getPart(configMaps, { namespace, name, isFirst: place === 0 });
+    parts.push(part);
+    if (part.isClosed) absent = MEMORY_NAMES.length;
+    else if (!part.metadata) absent++;
+    // Where the first is there, the one behind the last is asked for; where it is not, the second is, too.
+    if (!isThorough && absent > (parts[0]?.metadata ? 0 : LOOK_BEYOND)) break;
   }
   return parts;
+}
+
+async function getPart(
+  configMaps: ResourceClient<ConfigMap>,
+  {
+    namespace,
+    name,
+    isFirst,
+  }: { readonly namespace: string; readonly name: string; readonly isFirst: boolean },
+): Promise<MemoryPart> {
+  try {
+    const found = await configMaps.find({ namespace, name });
+    return { metadata: found?.metadata, records: new Map(Object.entries(found?.data ?? {})) };
+  } catch (error) {
+    // Permissions of before there were several name the first alone.
+    const isForbidden = !isFirst && error instanceof ApiError && error.statusCode === 403;
+    if (isForbidden) return { metadata: undefined, records: new Map(), isClosed: true };
+    throw error;
+  }
 }
 
 /**

@@ -80,8 +80,11 @@ export class MemoryStore {
     return state;
   }
 
-  async #read(namespace: string): Promise<Pick<NamespaceState, 'parts' | 'places'>> {
-    const parts = await getParts(this.#options.configMaps, namespace);
+  async #read(
+    namespace: string,
+    options: { readonly isThorough?: boolean } = {},
+  ): Promise<Pick<NamespaceState, 'parts' | 'places'>> {
+    const parts = await getParts(this.#options.configMaps, namespace, options);
     return { parts, places: placesOf(parts) };
   }
 
@@ -101,7 +104,8 @@ export class MemoryStore {
           for (const [name, text] of changes) if (!state.changes.has(name)) state.changes.set(name, text); // with the next
           throw error;
         }
-        Object.assign(state, await this.#read(namespace));
+        // Of several, some may be there that nothing leads to.
+        Object.assign(state, await this.#read(namespace, { isThorough: true }));
       }
     }
   }

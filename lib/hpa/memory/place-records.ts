@@ -8,8 +8,9 @@ export interface PlacedRecords {
 }
 
 /**
- * Places what has changed: a record stays in its part while it fits, else it goes to the first part that can take it.
- * A record that was found in two parts, for who moved it was killed in between, is that of the part written later.
+ * Places what has changed: a record stays in its part while it fits, else it goes to the first part that can take it. One
+ * that none can take is refused, and what was kept of it before stays. A record that was found in two parts, for who moved
+ * it was killed in between, is that of the part written later.
  */
 export function placeRecords(
   before: readonly MemoryPart[],
@@ -20,20 +21,32 @@ export function placeRecords(
   const placeOf = placesOf(before);
   parts.forEach((records, place) => {
     for (const name of records.keys()) {
-      const isOurs = placeOf.get(name) === place && !changes.has(name) && isKnown(name);
-      if (!isOurs) records.delete(name);
+      const isOurs = placeOf.get(name) === place && isKnown(name);
+      const isGone = changes.has(name) && changes.get(name) === undefined;
+      if (!isOurs || isGone) records.delete(name);
     }
   });
-  const bytes = parts.map(bytesOfAll);
+  const closed = before.findIndex(({ isClosed }) => isClosed);
+  const open = closed === -1 ? parts : parts.slice(0, closed);
+  const bytes = open.map(bytesOfAll);
   const refused: string[] = [];
   for (const [name, text] of changes) {
     if (text === undefined) continue;
     const size = bytesOf(name, text);
-    const fits = (place: number) => (bytes[place] ?? 0) + size <= MOST_BYTES;
-    const own = placeOf.get(name);
-    const place = own !== undefined && fits(own) ? own : parts.findIndex((_, one) => fits(one));
+    const own = placeOf.get(name) ?? -1;
+    const kept = parts[own]?.get(name);
+    const keptSize = kept === undefined ? 0 : bytesOf(name, kept);
+    const fits = (place: number) =>
+      (bytes[place] ?? MOST_BYTES) + size - (place === own ? keptSize : 0) <= MOST_BYTES;
+    const place = fits(own) ? own : open.findIndex((_, one) => fits(one));
+    if (place === -1) {
+      refused.push(name);
+      continue;
+    }
+    parts[own]?.delete(name);
+    if (bytes[own] !== undefined) bytes[own] -= keptSize;
+    open[place]?.set(name, text);
     bytes[place] = (bytes[place] ?? 0) + size;
-    if (!parts[place]?.set(name, text)) refused.push(name);
   }
   return { parts, refused };
 }

@@ -90,25 +90,87 @@ describe('MemoryStore', function () {
     }
   });
 
-  it('makes do with the first where it may not see the others', async () => {
-    server.cluster.apiServer.setFaults({
-      async serve({ target }, { next }) {
-        const isLater =
-          target.isResource && target.resource === 'configmaps' && target.name === MEMORY_NAMES[1];
-        if (isLater) throw new ApiError(403, 'Forbidden', 'no');
-        await next();
-      },
-    });
+  it('keeps what was there of a record that has grown beyond all of them', async () => {
     const store = lead();
-    await store.put('default', 'web-1', 'a');
-    expect(await lead().get('default', 'web-1')).to.equal('a');
+    const names = [...known].slice(0, 16);
+    await Promise.all(names.map((name) => store.put('default', name, longText(name))));
+    const grown = longText('web-5') + longText('more');
+    expect(await store.put('default', 'web-5', grown).catch(String)).to.contain(
+      'no place is left for "web-5"',
+    );
+    for (const name of names) expect(await lead().get('default', name)).to.equal(longText(name));
+    await store.put('default', 'web-6', undefined);
+    await store.put('default', 'web-7', undefined);
+    await store.put('default', 'web-5', 'short').then(() => store.put('default', 'web-5', grown));
+    expect(await lead().get('default', 'web-5')).to.equal(grown);
   });
+
+  it('finds the others where somebody has deleted the first, and goes on', async () => {
+    const names = [...known].slice(0, 12);
+    await Promise.all(names.map((name) => lead().get('default', name)));
+    const store = lead();
+    await Promise.all(names.map((name) => store.put('default', name, longText(name))));
+    await remove(MEMORY_NAMES[0]);
+    const next = lead();
+    expect(await next.get('default', 'web-11')).to.equal(longText('web-11'));
+    expect(await next.get('default', 'web-0')).to.equal(undefined);
+    await next.put('default', 'web-0', 'new');
+    expect(await lead().get('default', 'web-0')).to.equal('new');
+    expect(await lead().get('default', 'web-11')).to.equal(longText('web-11'));
+    await Promise.all(names.map((name) => next.put('default', name, undefined)));
+    expect(await sizes()).to.deep.equal([]);
+  });
+
+  it('takes up one that nothing led to any more', async () => {
+    const names = [...known].slice(0, 12);
+    const store = lead();
+    await Promise.all(names.map((name) => store.put('default', name, longText(name))));
+    await remove(MEMORY_NAMES[0]);
+    await remove(MEMORY_NAMES[1]);
+    const next = lead();
+    await Promise.all(names.map((name) => next.put('default', name, longText(name))));
+    for (const name of names) expect(await lead().get('default', name)).to.equal(longText(name));
+  });
+
+  for (const isThere of [false, true])
+    it(`makes do with the first where it may not read the others, and one is ${isThere ? '' : 'not '}there`, async () => {
+      if (isThere) {
+        const created = { metadata: { name: MEMORY_NAMES[1] }, data: { 'web-0': 'of before' } };
+        expect((await server.client.post('/api/v1/namespaces/default/configmaps', created)).status).to.equal(
+          201,
+        );
+      }
+      server.cluster.apiServer.setFaults({
+        async serve({ verb, target }, { next }) {
+          const isLater =
+            target.isResource && target.resource === 'configmaps' && target.name === MEMORY_NAMES[1];
+          if (isLater && verb !== 'create') throw new ApiError(403, 'Forbidden', 'no');
+          await next();
+        },
+      });
+      const store = lead();
+      const outcomes = await Promise.all(
+        [...known]
+          .slice(0, 6)
+          .map((name) => store.put('default', name, longText(name)).then(() => '', String)),
+      );
+      expect(outcomes.filter((one) => one === '')).to.have.lengthOf(4);
+      expect(outcomes[5]).to.contain('no place is left for "web-5"');
+      await store.put('default', 'web-1', 'a');
+      expect(await lead().get('default', 'web-1')).to.equal('a');
+      expect(await lead().get('default', 'web-3')).to.equal(longText('web-3'));
+    });
 
   function lead(): MemoryStore {
     return new MemoryStore({
       configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
       isKnown: (key) => known.has(key.slice('default/'.length)),
     });
+  }
+
+  async function remove(name: string): Promise<void> {
+    const { status } = await server.client.delete(`/api/v1/namespaces/default/configmaps/${name}`);
+    expect(status).to.equal(200);
   }
 
   /** How many bytes each of them holds. */
