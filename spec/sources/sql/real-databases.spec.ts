@@ -23,8 +23,7 @@ const SERVERS = [
 const signal = new AbortController().signal;
 
 for (const [name, find, start] of SERVERS) {
-  describe(`SqlDatabase, with a real ${name}`, function () {
-    this.timeout(120_000);
+  describe(`SqlDatabase, with a real ${name}`, () => {
     const stack = new AsyncDisposableStack();
     let server: RealDatabase;
     let database: SqlDatabase;
@@ -108,17 +107,13 @@ for (const [name, find, start] of SERVERS) {
     });
 
     it('has four connections at most, however many ask', async () => {
-      const sleeping = server.system === 'mysql' ? 'SELECT sleep(0.2)' : 'SELECT 1 FROM pg_sleep(0.2)';
-      const counted =
+      const slow =
         server.system === 'mysql'
-          ? 'SELECT count(*) FROM information_schema.processlist'
-          : "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'autoscaler'";
-      const [samples] = await Promise.all([
-        samplesOf(counted),
-        ...Array.from({ length: 20 }, () => samplesOf(sleeping)),
-      ]);
-      expect(samples?.[0]?.value).to.be.within(1, 4);
-      expect((await samplesOf(counted))[0]?.value).to.be.within(1, 4);
+          ? 'SELECT connection_id() + sleep(0.2)'
+          : 'SELECT pg_backend_pid() FROM pg_sleep(0.2)';
+      const samples = await Promise.all(Array.from({ length: 20 }, () => samplesOf(slow)));
+      const connections = new Set(samples.map((rows) => rows[0]?.value));
+      expect(connections.size).to.be.within(2, 4);
     });
 
     it('says what is wrong, and no password', async () => {
@@ -177,11 +172,9 @@ for (const [name, find, start] of SERVERS) {
 
     it('gives a statement up with its signal, and goes on', async () => {
       const deadline = AbortSignal.timeout(300);
-      const text = server.system === 'mysql' ? 'SELECT sleep(5)' : 'SELECT 1 FROM pg_sleep(5)';
-      const startedAtMs = performance.now();
+      const text = server.system === 'mysql' ? 'SELECT sleep(600)' : 'SELECT 1 FROM pg_sleep(600)'; // longer than any spec may take
       const failed = await database.rows(text, deadline).catch((error: unknown) => error);
       expect(failed).to.equal(deadline.reason);
-      expect(performance.now() - startedAtMs).to.be.below(4_000);
       expect(await samplesOf('SELECT 1')).to.have.length(1);
     });
 
