@@ -8,8 +8,9 @@ import { SpawnedProgram } from './spawned-program.ts';
 /** Where Debian's package `chromium` has it. */
 export const CHROMIUM = '/usr/bin/chromium';
 
-const START_TIMEOUT_MS = 30_000;
-const COMMAND_TIMEOUT_MS = 8_000;
+/** Both so long that only a browser that hangs is given up, however slow the machine is. */
+const START_TIMEOUT_MS = 90_000;
+const COMMAND_TIMEOUT_MS = 60_000;
 
 /** Whether there is a Chromium to drive. */
 export async function hasChromium(): Promise<boolean> {
@@ -60,13 +61,8 @@ export class Browser implements AsyncDisposable {
     try {
       const line = await program.line(/DevTools listening on /, START_TIMEOUT_MS);
       const [, host] = /ws:\/\/([^/]+)\//.exec(line) ?? [];
-      const pages = (await (await fetch(`http://${host}/json/list`)).json()) as readonly {
-        readonly type: string;
-        readonly webSocketDebuggerUrl: string;
-      }[];
-      const page = pages.find(({ type }) => type === 'page');
-      if (!page) throw new Error('Chromium has no page');
-      const socket = new WebSocket(page.webSocketDebuggerUrl);
+      await eventually(async () => (await pageAt(`http://${host}`)) !== undefined); // it listens before it has a page
+      const socket = new WebSocket((await pageAt(`http://${host}`)) ?? '');
       await new Promise((resolve, reject) => {
         socket.addEventListener('open', resolve, { once: true });
         socket.addEventListener('error', () => reject(new Error('Cannot talk with Chromium')), {
@@ -166,4 +162,13 @@ export class Browser implements AsyncDisposable {
     if (message.error) response?.reject(new Error(message.error.message));
     else response?.resolve(message.result ?? {});
   }
+}
+
+/** Where a page of a browser is talked with, once there is one. */
+async function pageAt(browser: string): Promise<string | undefined> {
+  const targets = (await (await fetch(`${browser}/json/list`)).json()) as readonly {
+    readonly type: string;
+    readonly webSocketDebuggerUrl: string;
+  }[];
+  return targets.find(({ type }) => type === 'page')?.webSocketDebuggerUrl;
 }
