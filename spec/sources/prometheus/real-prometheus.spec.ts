@@ -9,15 +9,17 @@ import { findPrometheus, type RealPrometheus, startPrometheus } from '#spec/supp
 
 const signal = new AbortController().signal;
 
-describe('PrometheusServer, with a real Prometheus', function () {
-  this.timeout(60_000);
+describe('PrometheusServer, with a real Prometheus', () => {
   let stack: AsyncDisposableStack;
   let prometheus: RealPrometheus;
   let server: PrometheusServer;
 
   before(async function () {
     const binary = await findPrometheus();
-    if (binary === undefined) return this.skip(); // no `prometheus` is installed on this machine
+    if (binary === undefined) {
+      console.log('      SKIPPED: there is no prometheus on this machine');
+      return this.skip();
+    }
     stack = new AsyncDisposableStack();
     const exporter = stack.use(
       await LoopbackServer.start((_, response) => {
