@@ -18,10 +18,10 @@ demo: $(installed) kubectl ## Show kubectl top on a simulated cluster until Ctrl
 demo-autoscaler: $(installed) kubectl ## Show Deployments of a simulated cluster follow a schedule, an HTTP queue and a gRPC scaler, in a minute
 	@$(on_our_node) node scripts/demo-autoscaler.ts
 
-test: $(installed) kubectl $(if $(CI),tools) ## Run every spec, TIMES=20 in a row; with CI=1 get what some need besides, first
+test: $(installed) spec-binaries $(if $(CI),tools) ## Run every spec, TIMES=20 in a row; with CI=1 get what some need besides, first
 	@$(on_our_node) TIMES='$(TIMES)' npm run -s test
 
-acceptance: $(installed) kubectl ## Prove manifests and server on a real Kubernetes API server, which is built where there is none yet
+acceptance: $(installed) spec-binaries ## Prove manifests and server on a real Kubernetes API server, which is built where there is none yet
 	@scripts/source-servers.sh
 	@$(on_our_node) node scripts/control-plane.ts --within $(WITHIN)
 	@$(on_our_node) mocha --reporter spec 'spec/acceptance/**/*.acceptance.ts'
@@ -29,7 +29,7 @@ acceptance: $(installed) kubectl ## Prove manifests and server on a real Kuberne
 # How many seconds building an API server may take.
 WITHIN = 1800
 
-verify: $(installed) kubectl ## Check format, lint, types and regular expressions, and run every spec
+verify: $(installed) spec-binaries ## Check format, lint, types and regular expressions, and run every spec
 	@$(on_our_node) npm run -s verify
 
 update: $(installed) ## Fix what can be fixed by itself: format, lint, the tables of flags
@@ -72,4 +72,8 @@ $(installed): package-lock.json
 kubectl: $(installed)
 	@$(on_our_node) node scripts/kubectl.ts >/dev/null
 
-.PHONY: help demo demo-autoscaler test acceptance verify update bench fuzz soak accuracy mutants build image tools kubectl
+# That, and Helm; a kubectl of PATH may be too old for some specs.
+spec-binaries: $(installed)
+	@$(on_our_node) node scripts/spec-binaries.ts
+
+.PHONY: help demo demo-autoscaler test acceptance verify update bench fuzz soak accuracy mutants build image tools kubectl spec-binaries

@@ -37,5 +37,5 @@ async function isWorking(path: string, versionArgs: readonly string[]): Promise<
     () => true,
     () => false,
   );
-  return isExecutable && (await runToEnd(path, versionArgs, 10_000)).exitStatus === 0;
+  return isExecutable && (await runToEnd(path, versionArgs, 60_000)).exitStatus === 0;
 }
