@@ -102,6 +102,17 @@ describe('the specs', () => {
     const paged = "import { PAGE_SIZE, paged } from '#lib/ui/paged.ts';";
     expect(constantsImportedBy('a', paged)).to.deep.equal(['a: PAGE_SIZE']);
   });
+
+  it('have at least the time that the runner gives them, however fast they are here', () => {
+    const { timeout } = JSON.parse(readFileSync('.mocharc.json', 'utf8'));
+    const hurried = (text: string) =>
+      [...text.matchAll(/(?<!AbortSignal)\.timeout\(([\d_]+)\)/g)].some(
+        ([, ms = '']) => Number(ms.replaceAll('_', '')) < timeout,
+      );
+    const specs = globSync('spec/**/*.spec.ts').filter((path) => hurried(readFileSync(path, 'utf8')));
+    expect(specs).to.deep.equal([]);
+    expect([hurried(`this.timeout(${5})`), hurried('AbortSignal.timeout(5)')]).to.deep.equal([true, false]);
+  });
 });
 
 describe('the folders of lib/', () => {

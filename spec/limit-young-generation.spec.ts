@@ -19,18 +19,14 @@ async function youngMebibytesAfter(statements: string): Promise<number> {
   return Number(stdout);
 }
 
-describe('growYoungGenerationTo', function () {
-  this.timeout(20_000);
-
+describe('growYoungGenerationTo', () => {
   it('has the space of a program that keeps what it makes grow so far and no further', async () => {
     expect(await youngMebibytesAfter('')).to.be.at.most(2);
     expect(await youngMebibytesAfter('growYoungGenerationTo(4 * 2 ** 20);')).to.equal(4);
   });
 });
 
-describe('FittingYoungGeneration', function () {
-  this.timeout(20_000);
-
+describe('FittingYoungGeneration', () => {
   it('has the space fit the number of nodes, but leaves that of a small cluster as it is', async () => {
     const mebibytesFor = (nodes: number) =>
       youngMebibytesAfter(`new FittingYoungGeneration().fit(${nodes});`);

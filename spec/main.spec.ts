@@ -5,8 +5,7 @@ import { expect } from 'chai';
 import { build, type Metafile } from 'esbuild';
 import { LEAVE_OUT } from '../scripts/leave-out.ts';
 
-describe('main.ts', function () {
-  this.timeout(60_000);
+describe('main.ts', () => {
   let outputs: Metafile['outputs'];
 
   before(async () => {

@@ -12,9 +12,7 @@ const MIB = 1024 * 1024;
 const VERSION = 'metrics.k8s.io/v1beta1';
 
 // The simulated cluster's objects, with metrics that are known beforehand; what is asked comes through its aggregator.
-describe('kubectl', function () {
-  this.timeout(60_000);
-
+describe('kubectl', () => {
   const stack = new AsyncDisposableStack();
   const source = new FakeMetricsSource();
   let kubectl: Kubectl;

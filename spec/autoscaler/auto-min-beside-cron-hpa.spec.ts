@@ -16,9 +16,7 @@ const CRD_FILE = 'manifests/crds/cron-horizontal-pod-autoscaler.yaml';
 const QUEUE = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue';
 const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
 
-describe('a minReplicas that follows the week, beside Cron-HPA', function () {
-  this.timeout(60_000);
-
+describe('a minReplicas that follows the week, beside Cron-HPA', () => {
   for (const [what, scaleTargetRef] of [
     ['the target', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }],
     ['the HPA', { apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', name: 'web' }],

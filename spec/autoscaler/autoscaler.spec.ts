@@ -17,8 +17,7 @@ const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhor
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/autoscaler';
 
 /** On the system's clock: leases and deadlines pass by themselves while sockets take their time. */
-describe('startAutoscaler', function () {
-  this.timeout(90_000);
+describe('startAutoscaler', () => {
   let server: SimulatedApiServer<Clock>;
   let logger: RecordingLogger;
 

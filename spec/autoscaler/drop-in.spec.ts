@@ -19,9 +19,7 @@ const DEFINITIONS = ['scaling-schedule', 'cluster-scaling-schedule'].map(
 const SCHEDULE = { apiVersion: 'zalando.org/v1', kind: 'ScalingSchedule', name: 'sale' };
 const VALUE = '/apis/custom.metrics.k8s.io/v1beta1/namespaces/default/scalingschedules.zalando.org/sale/load';
 
-describe("the autoscaler, with the arguments of kube-metrics-adapter's Deployment", function () {
-  this.timeout(120_000);
-
+describe("the autoscaler, with the arguments of kube-metrics-adapter's Deployment", () => {
   it('serves a metric, describes its API, and counts under the names of kube-metrics-adapter', async () => {
     await using stack = new AsyncDisposableStack();
     const port = await freePort();

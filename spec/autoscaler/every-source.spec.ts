@@ -50,8 +50,7 @@ const METRICS: readonly (readonly [string, object, value: string])[] = [
 /** Cannot be had: nothing listens there. */
 const DATABASE = { system: 'postgres', host: '127.0.0.1', port: 1, user: 'reader', database: 'shop' };
 
-describe('the autoscaler, with every source', function () {
-  this.timeout(120_000);
+describe('the autoscaler, with every source', () => {
   const stack = new AsyncDisposableStack();
   let system: AutoscalerSystem;
   let autoscaler: string;

@@ -9,9 +9,7 @@ import { startMetricsApis } from '#spec/support/metrics-apis.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
-describe('hpaPart', function () {
-  this.timeout(60_000);
-
+describe('hpaPart', () => {
   it('scales as a part of the autoscaler, and tells why', async () => {
     await using server = await startSimulatedApiServer();
     await scalesAndTells(server, 'v2');

@@ -17,9 +17,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const EXTERNAL = '/apis/external.metrics.k8s.io/v1beta1';
 const CUSTOM = '/apis/custom.metrics.k8s.io/v1beta2';
 
-describe('metricsAdapterPart', function () {
-  this.timeout(60_000);
-
+describe('metricsAdapterPart', () => {
   it('serves what Prometheus says of the query of an HPA, and nothing once it is silent', async () => {
     await using system = await start();
     const annotations = {
@@ -67,9 +65,7 @@ describe('metricsAdapterPart', function () {
   });
 });
 
-describe('metricsAdapterPart, with pods', function () {
-  this.timeout(60_000);
-
+describe('metricsAdapterPart, with pods', () => {
   it('serves what each ready pod of the target says, by the labels that pods have, and nothing of those that are gone', async () => {
     await using pods = await PodServers.start({
       '127.0.0.2': (_, response) => response.end('{"rps": 2.5}'),

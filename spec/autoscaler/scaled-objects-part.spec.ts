@@ -15,9 +15,7 @@ import { startLiveApiServer } from '#spec/support/simulated-api-server.ts';
 
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
 
-describe('scaledObjectsPart', function () {
-  this.timeout(60_000);
-
+describe('scaledObjectsPart', () => {
   it('is ready without permission for its kinds, and says so once', async () => {
     const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
     await using server = await startLiveApiServer({ definitions });

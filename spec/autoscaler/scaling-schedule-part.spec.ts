@@ -17,9 +17,7 @@ const SCHEDULES = '/apis/zalando.org/v1/namespaces/default/scalingschedules';
 const VALUE =
   '/apis/custom.metrics.k8s.io/v1beta2/namespaces/default/scalingschedules.zalando.org/nightly/load';
 
-describe('scalingSchedulePart', function () {
-  this.timeout(60_000);
-
+describe('scalingSchedulePart', () => {
   it('serves what a schedule says, tells that it is active, and lifts the last replicas', async () => {
     await using system = await start();
     const nowMs = system.clock.nowMs();

@@ -13,9 +13,7 @@ import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 const PATH = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default/depth';
 
-describe('two replicas of the autoscaler', function () {
-  this.timeout(120_000);
-
+describe('two replicas of the autoscaler', () => {
   it('serve the same, and one goes on without a gap when the other, which leads, is killed', async () => {
     await using system = await start();
     const values = async (port: number) => {

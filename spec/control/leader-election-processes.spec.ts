@@ -13,8 +13,7 @@ interface Term {
   lastNs: bigint;
 }
 
-describe('LeaderElection between processes', function () {
-  this.timeout(120_000);
+describe('LeaderElection between processes', () => {
   let stack: AsyncDisposableStack;
   let kubeconfig: string;
   let folder: TemporaryDirectory;

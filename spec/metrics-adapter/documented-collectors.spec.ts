@@ -29,8 +29,7 @@ const RESPONSES: readonly (readonly [string, string])[] = [
   ['/datapoints/query', '{"queries":[{"results":[{"values":[[1767225600000,42]]}]}]}'],
 ];
 
-describe('docs/metrics.md', function () {
-  this.timeout(30_000);
+describe('docs/metrics.md', () => {
   let stack: AsyncDisposableStack;
   let loopback: LoopbackServer;
   let collectors: readonly MetricCollector[];

@@ -106,7 +106,7 @@ describe('startMetricsServer', () => {
     );
     expect(errors.find((each) => each.includes('node-8'))).to.match(/at 127\.1\.0\.8:\d+: no .* within/);
     expect(errors.find((each) => each.includes('node-9'))).to.match(/at 127\.1\.0\.9:\d+: .*JSON/);
-  }).timeout(20_000);
+  });
 
   it('serves a node through one lost scrape with its true timestamp, and not through two', async () => {
     await using server = await runServer({ nodes: 2, podsPerNode: 1 }, ['--metric-resolution=15s']);

@@ -14,9 +14,7 @@ const SECRET = 'do-not-tell';
 const MEBIBYTE = 1024 * 1024;
 const HEARTBEAT = Buffer.from([8, 0, 0, 0, 0, 0, 0, 0xce]);
 
-describe('scaledObjectsSubsystem, among sources that hang and lie', function () {
-  this.timeout(120_000);
-
+describe('scaledObjectsSubsystem, among sources that hang and lie', () => {
   it('scales by the others in time, fails by name, and tells nobody a secret', async () => {
     await using stack = new AsyncDisposableStack();
     const cluster = stack.use(await startScaledObjectsCluster());

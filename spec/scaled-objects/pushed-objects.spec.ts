@@ -2,9 +2,7 @@ import { expect } from 'chai';
 import { ExternalScalerServer } from '#spec/support/external-scaler-server.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
-describe('scaledObjectsSubsystem, with a scaler that pushes', function () {
-  this.timeout(60_000);
-
+describe('scaledObjectsSubsystem, with a scaler that pushes', () => {
   const idle = () => ({
     specs: [{ metricName: 'queue', targetSize: 5 }],
     values: [{ metricName: 'queue', metricValue: 0 }],

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
-describe('scaledObjectsSubsystem', function () {
-  this.timeout(60_000);
-
+describe('scaledObjectsSubsystem', () => {
   it('makes an HPA, scales from zero and back, and tells of it', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
@@ -71,9 +69,7 @@ describe('scaledObjectsSubsystem', function () {
   });
 });
 
-describe('scaledObjectsSubsystem, by what a ScaledObject says', function () {
-  this.timeout(60_000);
-
+describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
   it('is an error to the HPA while a trigger fails, until the fallback counts, and goes back', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 10);

@@ -9,9 +9,7 @@ import {
 } from '#spec/support/scaled-objects-cluster.ts';
 
 /** What users and dashboards match on, where something goes wrong: each condition and event by its exact text. */
-describe('failures of ScaledObjects and ScaledJobs', function () {
-  this.timeout(60_000);
-
+describe('failures of ScaledObjects and ScaledJobs', () => {
   it('tell of targets that are not there, or have no scale', async () => {
     await using cluster = await startScaledObjectsCluster();
     const triggers = [cluster.trigger('/queue')];

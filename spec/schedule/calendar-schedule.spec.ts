@@ -133,7 +133,7 @@ describe('CalendarSchedule', () => {
         ).to.equal(365);
       }
     }
-  }).timeout(20_000);
+  });
 });
 
 function countIn(schedule: Schedule, from: string, until: string): number {

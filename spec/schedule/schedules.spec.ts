@@ -34,8 +34,7 @@ describe('Schedules', () => {
     expect(read(1).next(0)).to.equal(once.next(0));
   });
 
-  it('holds thousands of them in little memory', function () {
-    this.timeout(20_000);
+  it('holds thousands of them in little memory', () => {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
     const schedules = new Schedules();

@@ -31,8 +31,7 @@ function deployment(name: string, replicas: number) {
   };
 }
 
-describe('the real kubectl, writing', function () {
-  this.timeout(60_000); // it may have to be downloaded, once
+describe('the real kubectl, writing', () => {
   let server: SimulatedApiServer;
   let kubectl: Kubectl;
   let files: TemporaryDirectory;

@@ -4,8 +4,7 @@ import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';
 
-describe('the real kubectl', function () {
-  this.timeout(60_000); // it may have to be downloaded, once
+describe('the real kubectl', () => {
   const clock = new ManualClock();
   let cluster: SimulatedCluster;
   let kubectl: Kubectl;

@@ -4,8 +4,7 @@ import { expect } from 'chai';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
-describe('simulate', function () {
-  this.timeout(60_000); // processes start as fast as the machine lets them
+describe('simulate', () => {
   const simulate = (...flags: string[]) =>
     new SpawnedProgram(process.execPath, ['lib/simulator/main.ts', ...flags], { name: 'simulate' });
   const anyPorts = ['--port', '0', '--kubelet-port', '0'];

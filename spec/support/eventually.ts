@@ -1,5 +1,5 @@
 /** Less than the runner gives a spec, so that a failure names the condition's place. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 90_000;
 
 /** Lets the program and its sockets go on until a condition holds. */
 export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {

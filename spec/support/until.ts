@@ -1,6 +1,6 @@
 import type { ManualClock } from './manual-clock.ts';
 
-const LONGEST_WAIT_MS = 30_000;
+const LONGEST_WAIT_MS = 90_000;
 
 /**
  * Lets sockets proceed, while the manual clock stands still, until the condition holds.

@@ -10,9 +10,7 @@ const PAGE = readFileSync('docs/hpa.md', 'utf8');
 const [, EXAMPLE = ''] = /```yaml\n(.*?)```/s.exec(PAGE) ?? [];
 const [, TABLE = ''] = /\$ autoscaler explain-hpa web\.yaml\n(.*?)```/s.exec(PAGE) ?? [];
 
-describe('explainHpa', function () {
-  this.timeout(20_000);
-
+describe('explainHpa', () => {
   it('prints of the example of the documentation what that says, as a program', async () => {
     await using folder = await TemporaryDirectory.create();
     const argv = ['lib/main.ts', 'autoscaler', 'explain-hpa', await folder.write('web.yaml', EXAMPLE)];

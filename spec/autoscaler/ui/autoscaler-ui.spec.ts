@@ -15,12 +15,10 @@ import {
 const PHOTOGRAPHS = '.cache/photographs';
 const WEB = '/ui?view=hpas&namespace=default&name=web';
 
-describe('autoscalerUi', function () {
-  this.timeout(60_000);
+describe('autoscalerUi', () => {
   let autoscaler: WatchedAutoscaler;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     autoscaler = await startWatchedAutoscaler();
     await createShownObjects(autoscaler);
     for (const queue of [20, 20, 45, 70, 90, 110, 80, 40, 20, 10, 10, 10]) {

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { measureControllers, reportControllers } from './measure-controllers.ts';
 
-describe('measureControllers', function () {
-  this.timeout(120_000);
-
+describe('measureControllers', () => {
   it('tells of each change how long it took until its status was there, and what that cost', async () => {
     const scenario = { objects: 40, changesPerSecond: 20, durationMs: 1000, settleMs: 0 };
     const result = await measureControllers(scenario, {

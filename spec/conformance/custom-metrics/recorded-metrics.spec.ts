@@ -3,8 +3,7 @@ import { isMeant, readDocumentedDifferences } from '../documented-differences.ts
 import { type Judged, judgeReplay, METRICS_PAGE } from './judge-replay.ts';
 import { replayMetrics } from './replay-metrics.ts';
 
-describe('the responses of a custom and external metrics API server', function () {
-  this.timeout(60_000);
+describe('the responses of a custom and external metrics API server', () => {
   let judged: readonly Judged[];
 
   before(async () => {

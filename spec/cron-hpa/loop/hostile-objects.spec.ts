@@ -7,8 +7,7 @@ import { eventually } from '#spec/support/eventually.ts';
 const UP = { name: 'up', schedule: '0 0 8 * * *', targetSize: 9 };
 const YEAR_MS = 366 * 86_400_000;
 
-describe('cronHpaController with what is hostile', function () {
-  this.timeout(60_000);
+describe('cronHpaController with what is hostile', () => {
   let cluster: CronHpaCluster;
 
   beforeEach(async () => {

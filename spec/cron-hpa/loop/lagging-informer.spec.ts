@@ -11,8 +11,7 @@ const CONFLICT = 409;
 
 /** From less than an activation to more than one. */
 for (const lagMs of [100, 12_000, 95_000])
-  describe(`cronHpaController, told of all changes ${lagMs / 1000} s late`, function () {
-    this.timeout(60_000);
+  describe(`cronHpaController, told of all changes ${lagMs / 1000} s late`, () => {
     let cluster: CronHpaCluster;
     let writes: Writes;
 

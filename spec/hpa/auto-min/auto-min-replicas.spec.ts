@@ -73,9 +73,7 @@ class Month {
 const noon = (peak: number) => (hour: number) =>
   peak * (0.2 + 0.8 * Math.max(0, Math.sin(((hour % 24) / 24) * Math.PI)));
 
-describe('AutoMinReplicas', function () {
-  this.timeout(60_000);
-
+describe('AutoMinReplicas', () => {
   it('recommends once a day, from the fourth whole day on, and changes nothing', async () => {
     const month = new Month();
     await month.pass(30, noon(0.5));
@@ -258,9 +256,7 @@ function weekOfThreeDays(firstDay: number): Week {
   return { firstDay, judgedDay: undefined, peaks: new Map([['Resource cpu utilization', peaks]]) };
 }
 
-describe('a minReplicas that follows the week, in a cluster', function () {
-  this.timeout(120_000);
-
+describe('a minReplicas that follows the week, in a cluster', () => {
   it('is adjusted with an event, told in /debug/hpa and series, and goes with its HPA', async () => {
     await using cluster = await startHpaCluster();
     await cluster.deployment('web', 4);

@@ -5,8 +5,7 @@ import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-clust
 /** Longer than what was read for one HPA may be used for others. */
 const BUSY_MS = 20_000;
 
-describe('actOnHpa, after others were acted on for long', function () {
-  this.timeout(60_000);
+describe('actOnHpa, after others were acted on for long', () => {
   let cluster: HpaCluster;
 
   /** One HPA is being acted on, and the other, which is to have 4 replicas, waits for that. */

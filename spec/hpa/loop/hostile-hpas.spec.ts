@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
-describe('hpaController with HPAs that ask for too much', function () {
-  this.timeout(120_000);
+describe('hpaController with HPAs that ask for too much', () => {
   let cluster: HpaCluster;
 
   beforeEach(async () => {

@@ -4,8 +4,7 @@ import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { conflictWrites } from '#lib/simulator/api-server/faults/conflict-writes.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
-describe('hpaController', function () {
-  this.timeout(60_000);
+describe('hpaController', () => {
   let cluster: HpaCluster;
 
   afterEach(() => cluster[Symbol.asyncDispose]());

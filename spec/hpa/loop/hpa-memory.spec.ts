@@ -3,9 +3,7 @@ import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
-describe('the memory of the HPA controller', function () {
-  this.timeout(60_000);
-
+describe('the memory of the HPA controller', () => {
   /** Load rises, falls, and stays low: the replicas every 15 s, with the leader killed after some of them or never. */
   async function play(killedAfter?: number): Promise<readonly number[]> {
     await using cluster = await startHpaCluster();

@@ -8,8 +8,7 @@ const LOADS = ['20', '60', '80', '30', ...Array.from({ length: 14 }, () => '10')
 
 type Moment = 'before the scale' | 'after the scale';
 
-describe('hpaController that is killed between its writes', function () {
-  this.timeout(120_000);
+describe('hpaController that is killed between its writes', () => {
   let expected: Awaited<ReturnType<typeof play>>;
 
   before(async () => {

@@ -6,9 +6,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1, 0, 1);
 
-describe('OtherControllers', function () {
-  this.timeout(60_000);
-
+describe('OtherControllers', () => {
   it('has the HPA left alone while another writes its status, and for three periods after that', async () => {
     await using cluster = await startHpaCluster();
     await cluster.deployment('web', 2);

@@ -10,8 +10,7 @@ import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/
 const CONFIG_MAPS = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const RECORD_BYTES = 200_000;
 
-describe('MemoryStore', function () {
-  this.timeout(30_000);
+describe('MemoryStore', () => {
   let server: SimulatedApiServer;
   let client: ApiClient;
   let known: Set<string>;

@@ -16,9 +16,7 @@ const HPAS = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
 const BOTH = ['custom.metrics.k8s.io', 'external.metrics.k8s.io'] as const;
 const RESULT = '{"status":"success","data":{"resultType":"scalar","result":[1767225600,"1.5009"]}}';
 
-describe('metricsAdapterDoctor', function () {
-  this.timeout(60_000);
-
+describe('metricsAdapterDoctor', () => {
   it('follows each metric from its configuration by its source to the API', async () => {
     await using system = await start();
     await system.apply();

@@ -15,8 +15,7 @@ const PHOTOGRAPHS = '.cache/photographs';
 describe('uiEndpoints', () => {
   let server: RunningServer;
 
-  before(async function () {
-    this.timeout(30_000);
+  before(async () => {
     server = await startWatchedCluster();
   });
 
@@ -46,7 +45,6 @@ describe('uiEndpoints', () => {
     let browser: Browser | undefined;
 
     before(async function () {
-      this.timeout(60_000);
       if (!(await hasChromium())) {
         console.log(`      Skipped: there is no ${CHROMIUM} (apt-get install chromium)`);
         return this.skip();
@@ -94,8 +92,7 @@ describe('uiEndpoints', () => {
       await eventually(async () => (await textOf('#refusal')).startsWith('This is no token: '));
     });
 
-    it('says in the form that the server cannot be asked, and shows what there is once it can', async function () {
-      this.timeout(30_000);
+    it('says in the form that the server cannot be asked, and shows what there is once it can', async () => {
       await page().evaluate(
         `window.reallyFetch = fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch'));`,
       );
@@ -141,8 +138,7 @@ describe('uiEndpoints', () => {
       expect(kept).not.to.include('viewer-token');
     });
 
-    it('follows the server by itself', async function () {
-      this.timeout(30_000);
+    it('follows the server by itself', async () => {
       await server.cluster.setFault('node-2');
       const before = await textOf('#freshness');
       await nextCycle(server, 4 * 16 + 5);

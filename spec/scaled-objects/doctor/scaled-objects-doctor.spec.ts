@@ -13,9 +13,7 @@ const FLAGS = ['--controllers=scaledobjects', '--allowed-hosts=127.0.0.0/8', '--
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/keda/leases';
 const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 
-describe('scaledObjectsDoctor', function () {
-  this.timeout(60_000);
-
+describe('scaledObjectsDoctor', () => {
   it('asks each trigger once, and tells what it said', async () => {
     await using server = await startServer();
     await using source = await startSource(12);

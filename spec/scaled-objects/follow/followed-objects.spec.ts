@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
-describe('followObjects', function () {
-  this.timeout(60_000);
-
+describe('followObjects', () => {
   it('follows objects of some namespaces alone, where it is told to', async () => {
     await using cluster = await startScaledObjectsCluster({ namespaces: ['default', 'kube-system'] });
     await cluster.create('/api/v1/namespaces', {

@@ -7,9 +7,7 @@ import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.
 
 const target = { ...REPLICA_SET, namespace: 'default' };
 
-describe('ReadScales', function () {
-  this.timeout(60_000);
-
+describe('ReadScales', () => {
   it('tells a fallback how many replicas a target has that is no workload of its own kind', async () => {
     await using cluster = await startScaledObjectsCluster();
     const [metric, error] = ['s0-metric-api-value', 'metric:s0-metric-api-value encountered error'];

@@ -7,9 +7,7 @@ import {
 
 const CLUSTER_WIDE = '/apis/keda.sh/v1alpha1/clustertriggerauthentications';
 
-describe('triggerAuthenticationController', function () {
-  this.timeout(60_000);
-
+describe('triggerAuthenticationController', () => {
   it('tells that authentications come, change and go, and who uses them', async () => {
     await using cluster = await startScaledObjectsCluster();
     await authentication(cluster, 'TriggerAuthentication', 'own');

@@ -6,9 +6,7 @@ import {
   startScaledObjectsCluster,
 } from '#spec/support/scaled-objects-cluster.ts';
 
-describe('scaledJobController', function () {
-  this.timeout(60_000);
-
+describe('scaledJobController', () => {
   it('makes a Job for each message, and none twice though it is killed', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 7);

@@ -2,9 +2,7 @@ import { expect } from 'chai';
 import { REPLICA_SET, REPLICA_SETS, refuseScales, replicaSet } from '#spec/support/replica-set-target.ts';
 import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
-describe('targetReading', function () {
-  this.timeout(60_000);
-
+describe('targetReading', () => {
   it('stops while the replicas of a target cannot be read, says so, and goes on when they can', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);

@@ -19,9 +19,7 @@ const OVER = 'No other operator acts on ScaledObjects any more: this one does';
 /** Sockets need real time, in which a manual clock may pass any deadline. */
 const NEVER_MS = 1e12;
 
-describe('OtherOperator', function () {
-  this.timeout(60_000);
-
+describe('OtherOperator', () => {
   it('acts at once where there is none', async () => {
     await using world = await start();
     await world.until(() => world.isActing);

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
-describe('debugScaledObjects', function () {
-  this.timeout(60_000);
-
+describe('debugScaledObjects', () => {
   it('tells of each trigger what it told, since when it is active, and what happens next', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 12);

@@ -8,9 +8,7 @@ import {
   startScaledObjectsCluster,
 } from '#spec/support/scaled-objects-cluster.ts';
 
-describe('kedaSeries', function () {
-  this.timeout(60_000);
-
+describe('kedaSeries', () => {
   it('tells of each trigger its value, whether it is active, and how it fails', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/a', 7).set('/b', 0);

@@ -108,9 +108,7 @@ const REFUSED: readonly (readonly [type: string, metadata: Record<string, string
   ],
 ];
 
-describe('allTriggers', function () {
-  this.timeout(30_000);
-
+describe('allTriggers', () => {
   it('asks no host that must not be asked, and says by which flag it may be', async () => {
     await using echoing = await startEchoingSources('do-not-tell', () => '');
     await using opened = openTriggerSources({

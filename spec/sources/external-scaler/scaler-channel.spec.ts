@@ -3,9 +3,7 @@ import { ScalerChannel } from '#lib/sources/external-scaler/scaler-channel.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { RawServer, serverCertificate } from '#spec/support/raw-server.ts';
 
-describe('ScalerChannel', function () {
-  this.timeout(30_000);
-
+describe('ScalerChannel', () => {
   for (const [how, tls] of [
     ['', undefined],
     [' over TLS', serverCertificate('127.0.0.1').tls],

@@ -9,8 +9,7 @@ import { SqsEmulator } from '#spec/support/sqs-emulator.ts';
 
 const signal = new AbortController().signal;
 
-describe('SqsRegion, with an emulator of SQS', function () {
-  this.timeout(30_000);
+describe('SqsRegion, with an emulator of SQS', () => {
   let stack: AsyncDisposableStack;
   let emulator: SqsEmulator;
   let region: SqsRegion;

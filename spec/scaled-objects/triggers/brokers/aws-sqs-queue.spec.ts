@@ -7,8 +7,7 @@ import { planned } from '#spec/support/planned-trigger.ts';
 import { SqsEmulator } from '#spec/support/sqs-emulator.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
 
-describe('awsSqsQueueTrigger, with an emulator of SQS', function () {
-  this.timeout(60_000);
+describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
   const stack = new AsyncDisposableStack();
   const trigger = awsSqsQueueTrigger({
     regions: stack.use(new SqsRegions()),

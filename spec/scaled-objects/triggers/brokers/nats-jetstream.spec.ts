@@ -13,8 +13,7 @@ import { RawServer } from '#spec/support/raw-server.ts';
 import { startNats } from '#spec/support/real-nats.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
 
-describe('natsJetstreamTrigger', function () {
-  this.timeout(60_000);
+describe('natsJetstreamTrigger', () => {
   let stack: AsyncDisposableStack;
   let trigger: ReturnType<typeof natsJetstreamTrigger>;
 

@@ -10,8 +10,7 @@ import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { type RealRedis, type RealRedisOptions, startRedis } from '#spec/support/real-redis.ts';
 
-describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-servers', function () {
-  this.timeout(60_000);
+describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-servers', () => {
   const stack = new AsyncDisposableStack();
   const allowedHosts = new AllowedHosts(['127.0.0.0/8']);
   const redis = stack.use(new RedisServers({ clock: systemClock, allowedHosts }));

@@ -7,8 +7,7 @@ import { errorOf } from '#spec/support/error-of.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { type RealRedis, startRedis } from '#spec/support/real-redis.ts';
 
-describe('redisTrigger, with a real redis-server', function () {
-  this.timeout(60_000);
+describe('redisTrigger, with a real redis-server', () => {
   const stack = new AsyncDisposableStack();
   let server: RealRedis;
   const redis = stack.use(

@@ -22,8 +22,7 @@ for (const [name, find, start] of [
   ['mysqlTrigger', findMariadb, startMariadb],
   ['postgresqlTrigger', findPostgres, startPostgres],
 ] as const)
-  describe(`${name}, with a real database`, function () {
-    this.timeout(120_000);
+  describe(`${name}, with a real database`, () => {
     const stack = new AsyncDisposableStack();
     let server: RealDatabase;
     const options = { databases: stack.use(new SqlDatabases({ clock: systemClock })), allowedHosts };

@@ -19,8 +19,7 @@ const ONE: ScalerResponses = {
   isActive: true,
 };
 
-describe('externalTrigger, with a real gRPC server', function () {
-  this.timeout(60_000);
+describe('externalTrigger, with a real gRPC server', () => {
   let stack: AsyncDisposableStack;
   let clock: ManualClock;
   let scalers: ExternalScalers;
