@@ -7,8 +7,8 @@ import type {
   MetricValue,
   ObjectMetricQuery,
 } from '#lib/collection/metrics-provider.ts';
-import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { libraryQuantity } from './library-quantity.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -16,8 +16,8 @@ interface RecordedValue {
   readonly namespace: string;
   readonly metric: string;
   readonly labels: Labels | null;
-  readonly timestamp: string | null;
-  readonly windowSeconds: number | null;
+  readonly timestamp?: string | null;
+  readonly windowSeconds?: number | null;
   readonly value: string;
 }
 
@@ -52,7 +52,8 @@ export function readDataset(file: string): {
   readonly custom: CustomMetricsProvider;
   readonly external: ExternalMetricsProvider;
 } {
-  const dataset = JSON.parse(readFileSync(file, 'utf8')) as Dataset;
+  const read = JSON.parse(readFileSync(file, 'utf8')) as Partial<Dataset>;
+  const dataset = { objects: [], customMetrics: [], externalMetrics: [], failures: [], ...read };
   const names = sortedSet(dataset.externalMetrics.map(({ metric }) => metric));
   const discovered = sortedSet(
     dataset.customMetrics.map(({ resource, metric }) => `${resource}/${metric}`),
@@ -137,8 +138,8 @@ function groupOf({ apiVersion }: RecordedObject): { group: string; version: stri
 
 function recordedValue({ timestamp, windowSeconds, value }: RecordedValue): MetricValue {
   return {
-    value: Quantity.parse(value)?.toString() ?? '',
-    takenAtMs: timestamp === null ? undefined : Date.parse(timestamp),
+    value: libraryQuantity(value),
+    takenAtMs: timestamp ? Date.parse(timestamp) : undefined,
     windowSeconds: windowSeconds ?? undefined,
   };
 }
