@@ -3,11 +3,11 @@ import { type SubsystemServerEnvironment, serveSubsystems } from '#lib/apiserver
 import type { Subsystem as ServedSubsystem } from '#lib/apiserver/subsystem.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
+import { LeaderElection } from '#lib/control/election/leader-election.ts';
+import { addLeaderElectionSeries } from '#lib/control/election/leader-election-series.ts';
 import { EventRecorder } from '#lib/control/event-recorder.ts';
-import { LeaderElection } from '#lib/control/leader-election.ts';
-import { addLeaderElectionSeries } from '#lib/control/leader-election-series.ts';
+import { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
-import { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';

@@ -1,5 +1,5 @@
+import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { runController } from '#lib/control/run-controller.ts';
-import type { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
 import { HPA_VERSIONS, type HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
 import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';

@@ -1,5 +1,5 @@
+import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { runController } from '#lib/control/run-controller.ts';
-import type { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
 import {
   API_VERSION,
   CLUSTER_TRIGGER_AUTHENTICATIONS,

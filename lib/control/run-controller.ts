@@ -5,8 +5,8 @@ import { formatDuration } from '#lib/time/duration.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import type { Controller } from './controller.ts';
 import { KeyFailures } from './key-failures.ts';
-import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
-import type { WorkQueueSeries } from './work-queue-series.ts';
+import { WorkQueue, type WorkQueueOptions } from './queue/work-queue.ts';
+import type { WorkQueueSeries } from './queue/work-queue-series.ts';
 
 /** How a controller is run. */
 export interface RunControllerOptions {

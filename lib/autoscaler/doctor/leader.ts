@@ -1,4 +1,4 @@
-import { LEASES, readLease } from '#lib/control/lease.ts';
+import { LEASES, readLease } from '#lib/control/election/lease.ts';
 import type { Check } from '#lib/doctor/check.ts';
 import { note, ok } from '#lib/doctor/finding.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';

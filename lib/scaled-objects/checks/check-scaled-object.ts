@@ -1,4 +1,4 @@
-import { controllerOf } from '#lib/control/owner-references.ts';
+import { controllerOf } from '#lib/control/metadata/owner-references.ts';
 import type { Workload } from '../follow/workloads.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { requestsOf } from '../objects/annotations.ts';

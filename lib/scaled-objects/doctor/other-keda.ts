@@ -1,4 +1,4 @@
-import { LEASES, readLease } from '#lib/control/lease.ts';
+import { LEASES, readLease } from '#lib/control/election/lease.ts';
 import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, ok } from '#lib/doctor/finding.ts';

@@ -1,4 +1,4 @@
-import { LEASES } from '#lib/control/lease.ts';
+import { LEASES } from '#lib/control/election/lease.ts';
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
 import type { Permission } from '#lib/doctor/permission.ts';
 import { OPERATOR_LEASE } from '../other-operator/operator-lease.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { appliedFields } from '#lib/control/applied-fields.ts';
+import { appliedFields } from '#lib/control/status/applied-fields.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject, ObjectName } from '#lib/kubernetes/kubernetes-object.ts';
 import { FIELD_MANAGER } from '../objects/resources.ts';

@@ -1,7 +1,7 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import { type Controller, DONE, type ReconcileResult, type Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
+import { addFinalizer, removeFinalizer } from '#lib/control/metadata/finalizers.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ClusterReader } from '../authentication/cluster-reader.ts';

@@ -1,4 +1,4 @@
-import { LEASES, type Lease, readLease } from '#lib/control/lease.ts';
+import { LEASES, type Lease, readLease } from '#lib/control/election/lease.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';

@@ -5,7 +5,7 @@ import { clientAuthoritiesIn, dataOf, frontProxyIn } from '#lib/apiserver/authen
 import { parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
 import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 import { parseListenAddress } from '#lib/autoscaler/metrics-listener.ts';
-import { readLease } from '#lib/control/lease.ts';
+import { readLease } from '#lib/control/election/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
 import { parseWeek } from '#lib/hpa/auto-min/week-record.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { appliedStatus } from '#lib/control/applied-fields.ts';
+import { appliedStatus } from '#lib/control/status/applied-fields.ts';
 
 describe('appliedStatus', () => {
   const status = {

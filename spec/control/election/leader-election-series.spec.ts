@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { addLeaderElectionSeries } from '#lib/control/leader-election-series.ts';
+import { addLeaderElectionSeries } from '#lib/control/election/leader-election-series.ts';
 
 describe('addLeaderElectionSeries', () => {
   it('tells at each scrape whether this process leads', async () => {

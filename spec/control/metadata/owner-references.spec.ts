@@ -5,7 +5,7 @@ import {
   isControlledBy,
   withOwner,
   withoutOwner,
-} from '#lib/control/owner-references.ts';
+} from '#lib/control/metadata/owner-references.ts';
 
 const OWNER = { apiVersion: 'spec.example.com/v1', kind: 'Widget', metadata: { name: 'a', uid: 'u1' } };
 const OTHER = { apiVersion: 'v1', kind: 'ConfigMap', name: 'b', uid: 'u2' };

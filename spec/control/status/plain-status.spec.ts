@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { plainStatus } from '#lib/control/plain-status.ts';
+import { plainStatus } from '#lib/control/status/plain-status.ts';
 
 describe('plainStatus', () => {
   it('leaves out what is empty, at any depth, and keeps zeros and the places of a list', () => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { LeaderElection } from '#lib/control/leader-election.ts';
+import { LeaderElection } from '#lib/control/election/leader-election.ts';
 import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient, type ApiRequest, type RequestOptions } from '#lib/kubernetes/client/api-client.ts';
 import { seededFraction } from '#lib/simulator/seeded.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StatusWriter } from '#lib/control/status-writer.ts';
+import { StatusWriter } from '#lib/control/status/status-writer.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
