@@ -1,8 +1,8 @@
 import type { Decision, DecisionInput, HpaEvent } from './decision.ts';
 import type { Explanation } from './explanation.ts';
 import { limitReplicas } from './limit-replicas.ts';
-import { tolerancesOf } from './metrics/tolerance.ts';
 import { targetOf } from './objects/horizontal-pod-autoscaler.ts';
+import { tolerancesOf } from './proposals/tolerance.ts';
 import { minReplicasOf } from './replica-bounds.ts';
 import type { Scale } from './scale-reading.ts';
 import { type SelectionProblem, selectionProblem } from './selected-pods.ts';

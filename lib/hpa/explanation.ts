@@ -1,9 +1,9 @@
 import type { Limit } from './limits/limit.ts';
 import type { Stabilization } from './limits/stabilization.ts';
 import type { MetricFailureOutcome } from './metrics/evaluate-metric.ts';
-import type { Proposal } from './metrics/proposal.ts';
 import type { MetricTarget } from './objects/horizontal-pod-autoscaler.ts';
 import type { MetricValueStatus } from './objects/hpa-status.ts';
+import type { Proposal } from './proposals/proposal.ts';
 import type { BoundsStep } from './replica-bounds.ts';
 
 /** Why a decision is what it is: the whole calculation, as data. */

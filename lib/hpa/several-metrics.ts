@@ -1,10 +1,10 @@
 import type { ExplainedProposal, MetricExplanation } from './explanation.ts';
 import { evaluateMetric, type MetricOutcome } from './metrics/evaluate-metric.ts';
 import type { MetricContext } from './metrics/metric-rule.ts';
-import type { Proposal } from './metrics/proposal.ts';
 import type { MetricSpec } from './objects/horizontal-pod-autoscaler.ts';
 import type { MetricStatus } from './objects/hpa-status.ts';
 import type { MetricReading } from './objects/metric-reading.ts';
+import type { Proposal } from './proposals/proposal.ts';
 
 /** What an HPA's metrics ask for together. */
 export interface MetricsOutcome {

@@ -1,10 +1,10 @@
 import type { Scale } from '#lib/control/scale-client.ts';
 import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
-import { MetricFailure } from '../metrics/metric-failure.ts';
-import { requestsOfPods } from '../metrics/pod-requests.ts';
 import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import { type ScaledPod, scaledPod } from '../objects/scaled-pod.ts';
+import { MetricFailure } from '../proposals/metric-failure.ts';
+import { requestsOfPods } from '../proposals/pod-requests.ts';
 
 /** Why the utilization of a target can never be worked out. */
 export interface MissingRequest {

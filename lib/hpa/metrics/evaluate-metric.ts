@@ -1,12 +1,12 @@
 import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import { FAILED_METRIC_STATUS, type MetricStatus } from '../objects/hpa-status.ts';
+import { MetricFailure } from '../proposals/metric-failure.ts';
+import type { Proposal } from '../proposals/proposal.ts';
 import { QuantityError } from '../quantities/parse-quantity.ts';
 import { externalMetric } from './external-metric.ts';
-import { MetricFailure } from './metric-failure.ts';
 import type { MetricContext, MetricRule } from './metric-rule.ts';
 import { objectMetric } from './object-metric.ts';
 import { podsMetric } from './pods-metric.ts';
-import type { Proposal } from './proposal.ts';
 import { containerResourceMetric, resourceMetric } from './resource-metric.ts';
 
 /** What became of one metric: a proposal, or why there is none. */

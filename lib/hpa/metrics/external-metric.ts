@@ -1,8 +1,9 @@
 import type { NamedMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import { MetricFailure } from '../proposals/metric-failure.ts';
+import { proposeByAverage, proposeByValue } from '../proposals/proposal-by-total.ts';
 import { formatThousandths } from '../quantities/format-thousandths.ts';
 import { toInt64 } from '../quantities/go-integers.ts';
 import { parseThousandths } from '../quantities/parse-quantity.ts';
-import { MetricFailure } from './metric-failure.ts';
 import {
   failingAs,
   type MetricContext,
@@ -10,7 +11,6 @@ import {
   missingTarget,
   targetThousandths,
 } from './metric-rule.ts';
-import { proposeByAverage, proposeByValue } from './proposal-by-total.ts';
 import { selectorText } from './selector-text.ts';
 
 /** A metric of something outside of the cluster: `type: External`. Its values are added up. */

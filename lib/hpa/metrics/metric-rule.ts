@@ -3,10 +3,10 @@ import type { HpaConfig } from '../objects/hpa-config.ts';
 import type { MetricStatus } from '../objects/hpa-status.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';
 import type { ScaledPod } from '../objects/scaled-pod.ts';
+import { MetricFailure } from '../proposals/metric-failure.ts';
+import type { Proposal } from '../proposals/proposal.ts';
+import type { Tolerances } from '../proposals/tolerance.ts';
 import { parseThousandths, QuantityError } from '../quantities/parse-quantity.ts';
-import { MetricFailure } from './metric-failure.ts';
-import type { Proposal } from './proposal.ts';
-import type { Tolerances } from './tolerance.ts';
 
 /** What one kind of metric does with its part of the spec. */
 export interface MetricRule {

@@ -1,7 +1,8 @@
 import type { ObjectMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import { MetricFailure } from '../proposals/metric-failure.ts';
+import { proposeByAverage, proposeByValue } from '../proposals/proposal-by-total.ts';
 import { formatThousandths } from '../quantities/format-thousandths.ts';
 import { parseThousandths } from '../quantities/parse-quantity.ts';
-import { MetricFailure } from './metric-failure.ts';
 import {
   failingAs,
   type MetricContext,
@@ -9,7 +10,6 @@ import {
   missingTarget,
   targetThousandths,
 } from './metric-rule.ts';
-import { proposeByAverage, proposeByValue } from './proposal-by-total.ts';
 import { selectorText } from './selector-text.ts';
 
 /** A custom metric of one object: `type: Object`. */

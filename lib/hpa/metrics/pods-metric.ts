@@ -1,7 +1,9 @@
 import type { NamedMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import { averageMeasure } from '../proposals/average.ts';
+import { MetricFailure } from '../proposals/metric-failure.ts';
+import { type PodSamples, valuesOfPods } from '../proposals/pod-usage.ts';
+import { proposeByPods } from '../proposals/proposal-by-pods.ts';
 import { formatThousandths } from '../quantities/format-thousandths.ts';
-import { averageMeasure } from './average.ts';
-import { MetricFailure } from './metric-failure.ts';
 import {
   failingAs,
   type MetricContext,
@@ -9,8 +11,6 @@ import {
   missingTarget,
   targetThousandths,
 } from './metric-rule.ts';
-import { type PodSamples, valuesOfPods } from './pod-usage.ts';
-import { proposeByPods } from './proposal-by-pods.ts';
 
 /** A custom metric that pods have: `type: Pods`. Its only target is an average. */
 export function podsMetric({ metric, target }: NamedMetricSpec): MetricRule {

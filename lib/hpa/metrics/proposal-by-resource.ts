@@ -1,13 +1,13 @@
 import type { ResourceMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';
-import { averageMeasure } from './average.ts';
-import { MetricFailure } from './metric-failure.ts';
+import { averageMeasure } from '../proposals/average.ts';
+import { MetricFailure } from '../proposals/metric-failure.ts';
+import { requestsOfPods } from '../proposals/pod-requests.ts';
+import { type PodSamples, usageOfContainers, usageOfPods } from '../proposals/pod-usage.ts';
+import type { Proposal } from '../proposals/proposal.ts';
+import { proposeByPods } from '../proposals/proposal-by-pods.ts';
+import { utilizationMeasure } from '../proposals/utilization.ts';
 import { failingAs, type MetricContext, missingTarget, targetThousandths } from './metric-rule.ts';
-import { requestsOfPods } from './pod-requests.ts';
-import { type PodSamples, usageOfContainers, usageOfPods } from './pod-usage.ts';
-import type { Proposal } from './proposal.ts';
-import { proposeByPods } from './proposal-by-pods.ts';
-import { utilizationMeasure } from './utilization.ts';
 
 /**
  * Proposes replicas by what pods, or one container of each, use of a resource: against an amount, or against what they

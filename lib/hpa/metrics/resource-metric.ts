@@ -3,9 +3,9 @@ import type {
   ResourceMetricSpec,
 } from '../objects/horizontal-pod-autoscaler.ts';
 import type { MetricValueStatus } from '../objects/hpa-status.ts';
+import type { Proposal } from '../proposals/proposal.ts';
 import { formatBinaryThousandths, formatThousandths } from '../quantities/format-thousandths.ts';
 import type { MetricRule } from './metric-rule.ts';
-import type { Proposal } from './proposal.ts';
 import { proposeByResource } from './proposal-by-resource.ts';
 
 /** A resource of whole pods: `type: Resource`. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { isWithin, tolerancesOf } from '#lib/hpa/metrics/tolerance.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
+import { isWithin, tolerancesOf } from '#lib/hpa/proposals/tolerance.ts';
 
 describe('tolerancesOf', () => {
   const behavior = { scaleUp: { tolerance: '50m' }, scaleDown: {} };

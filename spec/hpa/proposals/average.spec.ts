@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { averageMeasure } from '#lib/hpa/metrics/average.ts';
+import { averageMeasure } from '#lib/hpa/proposals/average.ts';
 
 describe('averageMeasure', () => {
   const values = (...amounts: number[]) =>

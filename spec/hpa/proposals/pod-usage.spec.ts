@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { usageOfContainers, usageOfPods, valuesOfPods } from '#lib/hpa/metrics/pod-usage.ts';
+import { usageOfContainers, usageOfPods, valuesOfPods } from '#lib/hpa/proposals/pod-usage.ts';
 
 const usage = (pod: string, containers: Readonly<Record<string, Readonly<Record<string, string>>>>) => ({
   pod,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { MetricFailure } from '#lib/hpa/metrics/metric-failure.ts';
-import { utilizationMeasure } from '#lib/hpa/metrics/utilization.ts';
+import { MetricFailure } from '#lib/hpa/proposals/metric-failure.ts';
+import { utilizationMeasure } from '#lib/hpa/proposals/utilization.ts';
 
 const byPod = (values: Readonly<Record<string, number | bigint>>) =>
   new Map(Object.entries(values).map(([pod, value]) => [pod, BigInt(value)]));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { MetricFailure } from '#lib/hpa/metrics/metric-failure.ts';
-import { proposeByAverage, proposeByValue } from '#lib/hpa/metrics/proposal-by-total.ts';
+import { MetricFailure } from '#lib/hpa/proposals/metric-failure.ts';
+import { proposeByAverage, proposeByValue } from '#lib/hpa/proposals/proposal-by-total.ts';
 import { builtPod } from '../built-world.ts';
 
 const input = (total: bigint, target: bigint) => ({
