@@ -1,18 +1,15 @@
 import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
 import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
+import { examineEach, uncheckedBy } from '#lib/doctor/examine-each.ts';
 import { type Finding, ok } from '#lib/doctor/finding.ts';
-import { MissingPermission, requiring } from '#lib/doctor/missing-permission.ts';
+import { requiring } from '#lib/doctor/missing-permission.ts';
 import { isAllowed } from '#lib/doctor/permission.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
 import type { CronHpa } from '../objects/cron-hpa.ts';
 import { failed } from './diagnoses.ts';
 import { type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
-
-/** So many targets are asked for at once. */
-const ASKED_AT_ONCE = 16;
 
 /** Whether what objects scale is there, can be scaled, and may be. */
 export function targets(examined: ExaminedCronHpas): Check {
@@ -29,18 +26,12 @@ export function targets(examined: ExaminedCronHpas): Check {
         scales: new ScaleClient({ api, mapper, clock }),
         reviewed: new Reviews(context),
       };
-      const findings: Finding[] = [];
-      const waiting = objects.entries();
-      const work = async () => {
-        for (const [index, { object }] of waiting) {
-          const hpa = hpaOf(object);
-          // What an HPA scales is what has to be there; the HPA itself was listed.
-          const { apiVersion = '', ...rest } = hpa?.scaleTargetRef ?? object.spec.scaleTargetRef;
-          findings[index] = await lookAt(object, { apiVersion, ...rest }, look);
-        }
-      };
-      await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work));
-      return findings;
+      return await examineEach(objects, async ({ object }) => {
+        const hpa = hpaOf(object);
+        // What an HPA scales is what has to be there; the HPA itself was listed.
+        const { apiVersion = '', ...rest } = hpa?.scaleTargetRef ?? object.spec.scaleTargetRef;
+        return await lookAt(object, { apiVersion, ...rest }, look);
+      });
     },
   };
 }
@@ -84,8 +75,7 @@ async function lookAt(
     if (isNotFound(error)) {
       return failed(subject, `there is no ${described}`, { diagnosis: 'cronhpa-target-missing', ...names });
     }
-    const missing = error instanceof MissingPermission && { missingPermission: error.permission };
-    return { status: 'unchecked', subject, seen: describeError(error), ...missing };
+    return uncheckedBy(subject, error);
   }
 }
 

@@ -1,10 +1,9 @@
 import { notFound } from '#lib/apiserver/errors/failures.ts';
 import { breadcrumbs } from '#lib/ui/breadcrumbs.ts';
-import { filterForm } from '#lib/ui/filter-form.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { ago, ahead } from '#lib/ui/moments.ts';
+import { objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
-import { paged } from '#lib/ui/paged.ts';
 import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
 import type { DebuggedCronHpas } from '../debug/debug-cron-hpas.ts';
 import { describeCronHpa } from '../debug/describe-cron-hpa.ts';
@@ -33,22 +32,15 @@ const JOB_COLUMNS: readonly Column[] = [
 export function renderCronHpas(query: PageQuery, known: DebuggedCronHpas): Html {
   if (query.namespace !== '' && query.name !== '') return renderCronHpa(query, known);
   const listed = [...known.values()].filter(({ namespace, name }) => isListed(query, namespace, name));
-  const isReady = ({ status }: CronHpa) => status.ready?.status === 'True';
-  const inOrder = [...listed.filter((one) => !isReady(one)), ...listed.filter(isReady)];
-  const { items, links } = paged(inOrder, query);
+  const isTroubled = ({ status }: CronHpa) => status.ready?.status !== 'True';
   const { nowMs } = known.planOptions();
-  return html`<section>
-<div class="bar"><h2>CronHorizontalPodAutoscalers</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>
-${table(
-  COLUMNS,
-  items.map((one) => rowOf(one, query, nowMs)),
-  'There is none.',
-)}
-${links}
-</section>`;
+  const rowOf = (one: CronHpa) => cronHpaRow(one, query, nowMs);
+  const title = 'CronHorizontalPodAutoscalers';
+  const list = { title, columns: COLUMNS, listed, isTroubled, rowOf, none: 'There is none.' };
+  return objectList(list, query);
 }
 
-function rowOf({ namespace, name, spec, status }: CronHpa, query: PageQuery, nowMs: number): Row {
+function cronHpaRow({ namespace, name, spec, status }: CronHpa, query: PageQuery, nowMs: number): Row {
   const { ready, nextScheduleTime, lastResult } = status;
   const state: RowState = ready?.status === 'True' ? 'served' : ready ? 'failing' : 'waiting';
   const { kind, name: target } = spec.scaleTargetRef;

@@ -1,17 +1,14 @@
 import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
 import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
+import { examineEach, uncheckedBy } from '#lib/doctor/examine-each.ts';
 import { type Finding, note, ok } from '#lib/doctor/finding.ts';
-import { MissingPermission, requiring } from '#lib/doctor/missing-permission.ts';
+import { requiring } from '#lib/doctor/missing-permission.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedHpas } from './examined-hpas.ts';
 import { missingRequest } from './missing-request.ts';
-
-/** So many targets are asked for at once. */
-const ASKED_AT_ONCE = 16;
 
 /** Whether what HPAs scale is there, can be scaled, and can be measured: one finding an HPA, the first that is wrong. */
 export function targets(examined: ExaminedHpas): Check {
@@ -23,13 +20,7 @@ export function targets(examined: ExaminedHpas): Check {
       const hpas = await examined.all(context);
       const { client: api, mapper, clock } = context;
       const scales = new ScaleClient({ api, mapper, clock });
-      const findings: Finding[] = [];
-      const waiting = hpas.entries();
-      const work = async () => {
-        for (const [place, hpa] of waiting) findings[place] = await lookAt(hpa, { context, scales });
-      };
-      await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work));
-      return findings;
+      return await examineEach(hpas, (hpa) => lookAt(hpa, { context, scales }));
     },
   };
 }
@@ -64,7 +55,6 @@ async function lookAt(
       return failed(subject, error.message, { diagnosis: 'hpa-target-not-scalable', ...names });
     if (isNotFound(error))
       return failed(subject, `there is no ${described}`, { diagnosis: 'hpa-target-missing', ...names });
-    const permission = error instanceof MissingPermission && { missingPermission: error.permission };
-    return { status: 'unchecked', subject, seen: describeError(error), ...permission };
+    return uncheckedBy(subject, error);
   }
 }

@@ -1,12 +1,11 @@
 import { notFound } from '#lib/apiserver/errors/failures.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { breadcrumbs } from '#lib/ui/breadcrumbs.ts';
-import { filterForm } from '#lib/ui/filter-form.ts';
 import { type Html, html } from '#lib/ui/html.ts';
 import { ago, lasting } from '#lib/ui/moments.ts';
+import { objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery, pageAddress } from '#lib/ui/page-query.ts';
-import { paged } from '#lib/ui/paged.ts';
-import { type Column, type Row, stateWord, table } from '#lib/ui/table.ts';
+import { type Column, type Row, stateWord } from '#lib/ui/table.ts';
 import type { HpaDecisions, LoggedDecision } from './decision-log.ts';
 import { hpaCharts } from './hpa-charts.ts';
 import { hpaText } from './hpa-text.ts';
@@ -37,21 +36,13 @@ export function renderHpas(query: PageQuery, source: HpaUiSource): Html {
   );
   const isTroubled = ({ missingSinceMs, other }: HpaDecisions) =>
     missingSinceMs !== undefined || other !== undefined;
-  const inOrder = [...listed.filter(isTroubled), ...listed.filter((one) => !isTroubled(one))];
-  const { items, links } = paged(inOrder, query);
   const none = 'None has been decided here: only the replica that leads decides HPAs.';
-  return html`<section>
-<div class="bar"><h2>HorizontalPodAutoscalers</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>
-${table(
-  COLUMNS,
-  items.map((one) => rowOf(one, query, source.nowMs())),
-  none,
-)}
-${links}
-</section>`;
+  const rowOf = (one: HpaDecisions) => hpaRow(one, query, source.nowMs());
+  const list = { title: 'HorizontalPodAutoscalers', columns: COLUMNS, listed, isTroubled, rowOf, none };
+  return objectList(list, query);
 }
 
-function rowOf(
+function hpaRow(
   { namespace, name, explanation, decisions, missingSinceMs, other, atMaxSinceMs }: HpaDecisions,
   query: PageQuery,
   nowMs: number,

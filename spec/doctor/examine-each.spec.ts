@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { examineEach, uncheckedBy } from '#lib/doctor/examine-each.ts';
+import { ok } from '#lib/doctor/finding.ts';
+import { MissingPermission } from '#lib/doctor/missing-permission.ts';
+
+describe('examineEach', () => {
+  it('looks at some at once, and tells of all in their order', async () => {
+    let running = 0;
+    let most = 0;
+    const findings = await examineEach(
+      Array.from({ length: 40 }, (_, place) => `o-${place}`),
+      async (object) => {
+        most = Math.max(most, ++running);
+        const isOdd = object.endsWith('1');
+        for (let step = 0; step < (isOdd ? 1 : 5); step++) await Promise.resolve();
+        running--;
+        return ok(object, 'seen');
+      },
+    );
+    expect(findings.map(({ subject }) => subject)).to.deep.equal(
+      Array.from({ length: 40 }, (_, place) => `o-${place}`),
+    );
+    expect(most).to.equal(16);
+  });
+});
+
+describe('uncheckedBy', () => {
+  it('names the permission that is missing, where one is', () => {
+    expect(uncheckedBy('hpa a/b', new MissingPermission('get scale', undefined))).to.deep.include({
+      ...{ status: 'unchecked', subject: 'hpa a/b', missingPermission: 'get scale' },
+    });
+    expect(uncheckedBy('hpa a/b', new Error('gone'))).to.deep.equal({
+      ...{ status: 'unchecked', subject: 'hpa a/b', seen: 'gone' },
+    });
+  });
+});
