@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { ServerAddress } from './cluster-options.ts';
+import type { ServerAddress } from './cluster/cluster-options.ts';
 import type { ScenarioInput } from './scenario.ts';
 
 /** What `npm run simulate` was told. */

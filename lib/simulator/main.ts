@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { parse as parseYaml } from 'yaml';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
-import { writeClusterFiles, writePrivateFile } from './cluster-files.ts';
+import { writeClusterFiles, writePrivateFile } from './cluster/cluster-files.ts';
+import type { SimulatedCluster } from './cluster/simulated-cluster.ts';
 import { type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
 import { countExternalMemory } from './count-external-memory.ts';
 import type { ScenarioInput } from './scenario.ts';
-import type { SimulatedCluster } from './simulated-cluster.ts';
 import { startCluster } from './start-cluster.ts';
 
 try {

@@ -1,6 +1,6 @@
-import type { ClusterOptions } from './cluster-options.ts';
+import type { ClusterOptions } from './cluster/cluster-options.ts';
+import { SimulatedCluster } from './cluster/simulated-cluster.ts';
 import { parseScenario, type ScenarioInput } from './scenario.ts';
-import { SimulatedCluster } from './simulated-cluster.ts';
 
 export type { SimulatedCluster };
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatKubeconfig } from '#lib/simulator/kubeconfig.ts';
+import { formatKubeconfig } from '#lib/simulator/cluster/kubeconfig.ts';
 import type { KeyedCertificate } from '#lib/simulator/pki/certificate-authority.ts';
 import { type ClusterPki, createClusterPki } from '#lib/simulator/pki/cluster-pki.ts';
 import { freePort } from '#spec/support/free-port.ts';

@@ -1,11 +1,11 @@
+import { NodeFleet, type SimulatedNode } from '#lib/simulator/fleet/node-fleet.ts';
+import { planNode } from '#lib/simulator/fleet/population.ts';
+import { Truth } from '#lib/simulator/fleet/truth.ts';
+import { Workloads } from '#lib/simulator/fleet/workloads.ts';
 import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
-import { NodeFleet, type SimulatedNode } from '#lib/simulator/node-fleet.ts';
 import type { KubernetesObject, NewObject } from '#lib/simulator/objects/kubernetes-object.ts';
 import { ObjectStore } from '#lib/simulator/objects/object-store.ts';
-import { planNode } from '#lib/simulator/population.ts';
 import { parseScenario } from '#lib/simulator/scenario.ts';
-import { Truth } from '#lib/simulator/truth.ts';
-import { Workloads } from '#lib/simulator/workloads.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { type KubeletAccess, ReviewingGate } from './kubelet-gate.ts';

@@ -1,5 +1,5 @@
-import type { NewObject } from './objects/kubernetes-object.ts';
-import { type ClusterPki, FRONT_PROXY_NAME } from './pki/cluster-pki.ts';
+import type { NewObject } from '../objects/kubernetes-object.ts';
+import { type ClusterPki, FRONT_PROXY_NAME } from '../pki/cluster-pki.ts';
 
 /** The config map in kube-system from which aggregated servers learn whom to believe. */
 const AUTHENTICATION_CONFIG_MAP = 'extension-apiserver-authentication';

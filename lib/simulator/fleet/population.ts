@@ -1,8 +1,8 @@
-import { nodeAddress } from './kubelet/node-network.ts';
-import type { UnknownToKubelet } from './kubelet/running-container.ts';
-import type { PodPhase } from './objects/pod-object.ts';
-import { type NodeOverride, type PodInput, podSchema, type Scenario } from './scenario.ts';
-import { seededBetween, seededFraction, seededSuffix } from './seeded.ts';
+import { nodeAddress } from '../kubelet/node-network.ts';
+import type { UnknownToKubelet } from '../kubelet/running-container.ts';
+import type { PodPhase } from '../objects/pod-object.ts';
+import { type NodeOverride, type PodInput, podSchema, type Scenario } from '../scenario.ts';
+import { seededBetween, seededFraction, seededSuffix } from '../seeded.ts';
 
 /** A node to be. */
 export interface NodePlan {

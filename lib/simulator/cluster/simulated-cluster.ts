@@ -2,23 +2,23 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serviceAccount } from './access/authenticator.ts';
-import { AUTOSCALER_USER, METRICS_SERVER_USER } from './access/default-grants.ts';
+import { serviceAccount } from '../access/authenticator.ts';
+import { AUTOSCALER_USER, METRICS_SERVER_USER } from '../access/default-grants.ts';
+import type { SimulatedNode } from '../fleet/node-fleet.ts';
+import { planNode, planPod, planPods } from '../fleet/population.ts';
+import type { ContainerPath } from '../fleet/truth.ts';
+import { type FaultInput, faultOf } from '../kubelet/faults/fault-schema.ts';
+import { steadyLoad } from '../kubelet/load.ts';
+import type { CertificateKind } from '../kubelet/serving-certificate.ts';
+import type { KubernetesObject } from '../objects/kubernetes-object.ts';
+import { withFinishedContainers } from '../objects/pod-object.ts';
+import { type NodeInput, nodeOverrideSchema, type PodInput, type Scenario } from '../scenario.ts';
 import { AGGREGATED_SERVERS, registerServer } from './aggregated-servers.ts';
 import { type ClusterFiles, writeClusterFiles } from './cluster-files.ts';
 import type { ClusterOptions, ServerAddress } from './cluster-options.ts';
 import { type ClusterParts, createClusterParts } from './cluster-parts.ts';
 import { createInitialObjects } from './initial-objects.ts';
 import { formatKubeconfig } from './kubeconfig.ts';
-import { type FaultInput, faultOf } from './kubelet/faults/fault-schema.ts';
-import { steadyLoad } from './kubelet/load.ts';
-import type { CertificateKind } from './kubelet/serving-certificate.ts';
-import type { SimulatedNode } from './node-fleet.ts';
-import type { KubernetesObject } from './objects/kubernetes-object.ts';
-import { withFinishedContainers } from './objects/pod-object.ts';
-import { planNode, planPod, planPods } from './population.ts';
-import { type NodeInput, nodeOverrideSchema, type PodInput, type Scenario } from './scenario.ts';
-import type { ContainerPath } from './truth.ts';
 
 /** A running cluster, and everything that can be done to it. Dispose it to end it. */
 export class SimulatedCluster {

@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Clock } from '#lib/time/clock.ts';
-import { Kubelet } from './kubelet/kubelet.ts';
-import type { KubeletGate } from './kubelet/kubelet-access.ts';
-import { KubeletServer } from './kubelet/kubelet-server.ts';
-import { steadyLoad } from './kubelet/load.ts';
-import { NodeClock } from './kubelet/node-clock.ts';
-import { NodeMachine } from './kubelet/node-machine.ts';
-import { type CertificateKind, kubeletCertificate } from './kubelet/serving-certificate.ts';
-import { summaryTools } from './kubelet/summary.ts';
-import { fieldAt } from './objects/kubernetes-object.ts';
-import { nodeObject, withPlace } from './objects/node-object.ts';
-import type { ObjectStore } from './objects/object-store.ts';
-import { generateKeys } from './pki/certificate-authority.ts';
-import type { ClusterPki } from './pki/cluster-pki.ts';
+import { Kubelet } from '../kubelet/kubelet.ts';
+import type { KubeletGate } from '../kubelet/kubelet-access.ts';
+import { KubeletServer } from '../kubelet/kubelet-server.ts';
+import { steadyLoad } from '../kubelet/load.ts';
+import { NodeClock } from '../kubelet/node-clock.ts';
+import { NodeMachine } from '../kubelet/node-machine.ts';
+import { type CertificateKind, kubeletCertificate } from '../kubelet/serving-certificate.ts';
+import { summaryTools } from '../kubelet/summary.ts';
+import { fieldAt } from '../objects/kubernetes-object.ts';
+import { nodeObject, withPlace } from '../objects/node-object.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
+import { generateKeys } from '../pki/certificate-authority.ts';
+import type { ClusterPki } from '../pki/cluster-pki.ts';
+import type { Scenario } from '../scenario.ts';
+import { seededBetween } from '../seeded.ts';
 import type { NodePlan } from './population.ts';
-import type { Scenario } from './scenario.ts';
-import { seededBetween } from './seeded.ts';
 
 /** A node: the machine, its kubelet, and what was planned. */
 export interface SimulatedNode {

@@ -1,22 +1,22 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
-import { Authenticator } from './access/authenticator.ts';
-import { defaultGrants } from './access/default-grants.ts';
-import { Rbac } from './access/rbac.ts';
-import { Aggregator } from './api-server/aggregation/aggregator.ts';
-import { ApiServer } from './api-server/api-server.ts';
+import { Authenticator } from '../access/authenticator.ts';
+import { defaultGrants } from '../access/default-grants.ts';
+import { Rbac } from '../access/rbac.ts';
+import { Aggregator } from '../api-server/aggregation/aggregator.ts';
+import { ApiServer } from '../api-server/api-server.ts';
+import { Controllers } from '../controllers/controllers.ts';
+import { CustomResources } from '../custom-resources/custom-resources.ts';
+import { NodeFleet } from '../fleet/node-fleet.ts';
+import { Scheduler } from '../fleet/scheduler.ts';
+import { Truth } from '../fleet/truth.ts';
+import { Workloads } from '../fleet/workloads.ts';
+import { ObjectStore } from '../objects/object-store.ts';
+import { createClusterPki } from '../pki/cluster-pki.ts';
+import { builtInTypes } from '../resources/built-in/built-in-types.ts';
+import { ResourceRegistry } from '../resources/resource-registry.ts';
+import type { Scenario } from '../scenario.ts';
 import type { ClusterOptions } from './cluster-options.ts';
-import { Controllers } from './controllers/controllers.ts';
-import { CustomResources } from './custom-resources/custom-resources.ts';
-import { NodeFleet } from './node-fleet.ts';
-import { ObjectStore } from './objects/object-store.ts';
-import { createClusterPki } from './pki/cluster-pki.ts';
-import { builtInTypes } from './resources/built-in/built-in-types.ts';
-import { ResourceRegistry } from './resources/resource-registry.ts';
-import type { Scenario } from './scenario.ts';
-import { Scheduler } from './scheduler.ts';
-import { Truth } from './truth.ts';
-import { Workloads } from './workloads.ts';
 
 const SILENT: Logger = { info: () => {}, warning: () => {}, error: () => {} };
 

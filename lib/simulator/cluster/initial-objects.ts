@@ -1,8 +1,8 @@
+import { planNamespaces } from '../fleet/population.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
+import type { ClusterPki } from '../pki/cluster-pki.ts';
+import type { Scenario } from '../scenario.ts';
 import { authenticationConfigMap } from './authentication-config-map.ts';
-import type { ObjectStore } from './objects/object-store.ts';
-import type { ClusterPki } from './pki/cluster-pki.ts';
-import { planNamespaces } from './population.ts';
-import type { Scenario } from './scenario.ts';
 
 /** Creates what an API server has before the first node joins. */
 export function createInitialObjects(

@@ -1,4 +1,4 @@
-import type { Aggregator } from './api-server/aggregation/aggregator.ts';
+import type { Aggregator } from '../api-server/aggregation/aggregator.ts';
 import type { ServerAddress } from './cluster-options.ts';
 
 /** What a server behind the API server serves, and the service that stands for it. */

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { planContainer, planNamespaces, planNode, planPod, planPods } from '#lib/simulator/population.ts';
+import {
+  planContainer,
+  planNamespaces,
+  planNode,
+  planPod,
+  planPods,
+} from '#lib/simulator/fleet/population.ts';
 import { parseScenario } from '#lib/simulator/scenario.ts';
 
 describe('planNode', () => {
