@@ -4,6 +4,7 @@ import { flag } from '#lib/flags/flag.ts';
 import { FlagError } from '#lib/flags/flag-error.ts';
 import { boolean, duration, integer, repeatedText, text, texts } from '#lib/flags/flag-kinds.ts';
 import { parseFlags } from '#lib/flags/parse-flags.ts';
+import { costOf } from '#spec/reliability/foreign-text/growth.ts';
 
 const FLAGS = {
   address: flag('bind-address', text, { default: 'any', description: '' }),
@@ -123,13 +124,15 @@ describe('parseFlags', () => {
     );
   });
 
-  it('reads a command line of any length in a time that grows no faster than it', () => {
-    const startMs = performance.now();
+  it('reads a command line of any length in a time that grows no faster than it', async () => {
     const words = new Array<string>(400_000).fill('');
-    expect(parseFlags(FLAGS, ['-v', '2', ...words]).arguments).to.have.length(words.length);
-    expect(parseFlags(FLAGS, ['--', ...words]).arguments).to.have.length(words.length);
-    expect(valuesOf(`-${'i'.repeat(100_000)}`).isInsecure).to.equal(true);
-    expect(performance.now() - startMs).to.be.below(5_000);
+    const readAll = () => {
+      expect(parseFlags(FLAGS, ['-v', '2', ...words]).arguments).to.have.length(words.length);
+      expect(parseFlags(FLAGS, ['--', ...words]).arguments).to.have.length(words.length);
+      expect(valuesOf(`-${'i'.repeat(100_000)}`).isInsecure).to.equal(true);
+    };
+    readAll();
+    expect(await costOf(readAll)).to.be.below(5_000);
   });
 
   it('ends or throws its own error on any command line', () => {

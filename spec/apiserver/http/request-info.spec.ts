@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { parseQuery } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo, splitPath } from '#lib/apiserver/http/request-info.ts';
+import { costOf } from '#spec/reliability/foreign-text/growth.ts';
 
 const ROOT = '/apis/metrics.k8s.io/v1beta1';
 
@@ -74,10 +75,10 @@ describe('splitPath', () => {
     expect(splitPath('/a//b')).to.deep.equal(['a', '', 'b']);
   });
 
-  it('is not held up by half a million slashes, which a URL may have', () => {
-    const startMs = performance.now();
-    expect(splitPath(`/a${'/'.repeat(500_000)}b`)).to.have.length(500_001);
-    expect(performance.now() - startMs).to.be.below(1_000); // it was minutes
+  it('is not held up by half a million slashes, which a URL may have', async () => {
+    const path = `/a${'/'.repeat(500_000)}b`;
+    expect(splitPath(path)).to.have.length(500_001);
+    expect(await costOf(() => splitPath(path))).to.be.below(1_000); // it was minutes
   });
 });
 
