@@ -1,6 +1,5 @@
 import type { ManualClock } from './manual-clock.ts';
-
-const LONGEST_WAIT_MS = 90_000;
+import { Patience } from './patience.ts';
 
 /**
  * Lets sockets proceed, while the manual clock stands still, until the condition holds.
@@ -8,9 +7,9 @@ const LONGEST_WAIT_MS = 90_000;
  * @throws when it never does, so that a broken spec ends
  */
 export async function until(clock: ManualClock, condition: () => boolean): Promise<void> {
-  const startedAtMs = performance.now();
+  const patience = new Patience();
   while (!condition()) {
-    if (performance.now() - startedAtMs > LONGEST_WAIT_MS) throw new Error(`never true: ${condition}`);
+    if (patience.isOver()) throw new Error(`never true: ${condition}`);
     await clock.advance(0);
   }
 }
