@@ -2,6 +2,7 @@ import { unexpectedStatus } from '../http/http-client.ts';
 import { pathBelow } from '../http/path-below.ts';
 import type { HttpRequester } from '../http/request-tally.ts';
 import { shorten } from '../http/shorten.ts';
+import { isObject } from '../json/json-value.ts';
 import { readBoundedJson } from '../json/read-bounded-json.ts';
 import type { Query } from '../query.ts';
 
@@ -46,9 +47,8 @@ export function readLastRow(body: Buffer, column: string): number {
   while (end > 0 && isBlank(body[end - 1])) end--;
   if (end === 0) return 0;
   const row = readBoundedJson(body.subarray(body.lastIndexOf('\n', end - 1) + 1, end));
-  const isObject = typeof row === 'object' && row !== null && !Array.isArray(row);
-  if (!isObject) throw new Error('the response is not one of InfluxDB 3');
-  const value = Object.hasOwn(row, column) ? (row as Readonly<Record<string, unknown>>)[column] : undefined;
+  if (!isObject(row)) throw new Error('the response is not one of InfluxDB 3');
+  const value = Object.hasOwn(row, column) ? row[column] : undefined;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   const type = value === null ? 'null' : typeof value;
   throw new Error(

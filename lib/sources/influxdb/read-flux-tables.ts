@@ -1,11 +1,11 @@
+import { decimalNumber } from '../decimal-number.ts';
+import { shorten } from '../http/shorten.ts';
 import type { Sample } from '../query.ts';
 import { parseCsv } from './parse-csv.ts';
 
 /** Columns by which InfluxDB tells tables and times apart: no labels of a value. */
 const OWN_COLUMNS = new Set(['result', 'table', '_start', '_stop', '_time']);
 const NUMBERS = new Set(['long', 'unsignedLong', 'double']);
-/** What a number looks like in Flux's CSV; anything else, as an empty field, is none. */
-const NUMBER = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const MAX_SAMPLES = 1000;
 const MAX_COLUMNS = 500;
 
@@ -54,9 +54,9 @@ function sampleOf(
   if (valueColumn === undefined) throw new Error(`the result has no column ${valueColumns.join(' or ')}`);
   const text = field(valueColumn) ?? '';
   const type = types[columns.indexOf(valueColumn)];
-  const value = NUMBER.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value) || (type !== undefined && !NUMBERS.has(type)))
-    throw new Error(`column ${valueColumn} holds ${JSON.stringify(text)}, which is no number`);
+  const value = decimalNumber(text);
+  if (value === undefined || (type !== undefined && !NUMBERS.has(type)))
+    throw new Error(`column ${valueColumn} holds ${JSON.stringify(shorten(text))}, which is no number`);
   const takenAtMs = Date.parse(field('_time') ?? '');
   return {
     value,

@@ -1,10 +1,8 @@
+import { decimalNumber } from '../decimal-number.ts';
+import { shorten } from '../http/shorten.ts';
 import { isArray, isObject, type Json } from '../json/json-value.ts';
 import { readBoundedJson } from '../json/read-bounded-json.ts';
 import type { Sample } from '../query.ts';
-
-/** A number as Prometheus writes it; what it also writes, NaN and infinities, is no result. */
-const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
-const MAX_NUMBER_LENGTH = 64;
 
 /**
  * The samples in the response to an instant query, as numbers that count. What it is made of is looked at by hand, up to
@@ -51,9 +49,9 @@ function labelsOf(metric: Json | undefined): Readonly<Record<string, string>> {
 function sampleOf(point: Json | undefined, labels: Readonly<Record<string, string>>): Sample {
   const [seconds, text, ...more] = isArray(point) ? point : [];
   if (typeof seconds !== 'number' || typeof text !== 'string' || more.length > 0) throw unknownForm();
-  const value = text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text) ? Number(text) : Number.NaN;
-  if (Number.isFinite(value)) return { value, labels, takenAtMs: Math.round(seconds * 1000) };
-  throw new Error(`the query gives ${JSON.stringify(text)}, which is no result`);
+  const value = decimalNumber(text);
+  if (value !== undefined) return { value, labels, takenAtMs: Math.round(seconds * 1000) };
+  throw new Error(`the query gives ${JSON.stringify(shorten(text))}, which is no result`);
 }
 
 function unknownForm(): Error {

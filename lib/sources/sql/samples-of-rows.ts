@@ -1,10 +1,8 @@
+import { decimalNumber } from '../decimal-number.ts';
 import { shorten } from '../http/shorten.ts';
 import type { Sample } from '../query.ts';
 import { MAX_ROWS, type SqlRows } from './database.ts';
 
-/** A number as databases write it. */
-const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
-const MAX_NUMBER_LENGTH = 400;
 /** By this name the column of the number is known; else it is the last one. */
 const VALUE_COLUMN = 'value';
 
@@ -33,8 +31,8 @@ export function samplesOfRows({ columns, rows }: SqlRows): readonly Sample[] {
 function numberOf(text: string | null | undefined, column: string): number {
   if (text === null || text === undefined)
     throw new Error(`the query gives NULL in column ${JSON.stringify(column)}, which is no result`);
-  const value = text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text) ? Number(text) : Number.NaN;
-  if (Number.isFinite(value)) return value;
+  const value = decimalNumber(text);
+  if (value !== undefined) return value;
   throw new Error(
     `the query gives ${JSON.stringify(shorten(text))} in column ${JSON.stringify(column)}, which is no number`,
   );

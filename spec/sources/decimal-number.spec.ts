@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { decimalNumber } from '#lib/sources/decimal-number.ts';
+
+describe('decimalNumber', () => {
+  it('reads every finite number as JavaScript writes it', () => {
+    fc.assert(
+      fc.property(fc.double({ noDefaultInfinity: true, noNaN: true }), (value) => {
+        expect(decimalNumber(String(value))).to.equal(value === 0 ? 0 : value);
+      }),
+    );
+  });
+
+  it('reads what servers in other languages write', () => {
+    const read = { '+1': 1, '-1.50': -1.5, '.5': 0.5, '5.': 5, '1E+06': 1e6, '007': 7, '1e-400': 0 };
+    for (const [text, value] of Object.entries(read)) expect(decimalNumber(text), text).to.equal(value);
+    expect(decimalNumber(`1${'0'.repeat(308)}.${'0'.repeat(20)}`)).to.equal(1e308);
+  });
+
+  it('takes nothing else for a number', () => {
+    const others = [
+      '',
+      ' ',
+      ' 1',
+      '1 ',
+      'NaN',
+      '+Inf',
+      'Infinity',
+      '0x10',
+      '0b1',
+      '1_000',
+      '1,5',
+      '.',
+      '+',
+      'e5',
+      '1e',
+      '1e999',
+    ];
+    for (const text of [...others, '1'.repeat(401), `${'9'.repeat(400)}`])
+      expect(decimalNumber(text), text).to.equal(undefined);
+  });
+});
