@@ -28,6 +28,50 @@ describe('Collection', () => {
     expect(source.requestedAtMs('rate')).to.deep.equal([0, 5000, 7000, 17_000]);
   });
 
+  it('tells of each collector what it asks, and how its requests have gone', async () => {
+    const { clock, collection, source } = setUp();
+    const rate = source.collector('rate', 10_000);
+    collection.replace('a', collectors({ rate }));
+    expect(collection.query('a', 'rate')).to.equal(rate.query);
+    expect([collection.query('a', 'absent'), collection.query('b', 'rate')]).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
+    expect(collection.record('a', 'rate')).to.equal(undefined);
+    await clock.advance(0);
+    source.takeMs('rate', 250);
+    await clock.advance(6000);
+    const record = { durationMs: 250, latenessMs: 0, failedCount: 0, emptyCount: 0 };
+    expect(collection.record('a', 'rate')).to.deep.equal(record);
+    source.fail('rate', 'connection refused');
+    await clock.advance(20_000);
+    expect(collection.record('a', 'rate')).to.deep.equal({ ...record, durationMs: 0, failedCount: 2 });
+  });
+
+  it('keeps ten notes of a source, of 500 characters each', async () => {
+    const { clock, collection } = setUp();
+    const tell = async (_: AbortSignal, note?: (text: string) => void) => {
+      for (let index = 0; index < 12; index++) note?.(`${index}`.repeat(400));
+      return [{ value: 1, labels: {} }];
+    };
+    const query = { key: 'told', description: 'what is told', ask: tell };
+    collection.replace('a', collectors({ told: { query, intervalMs: 10_000 } }));
+    await clock.advance(0);
+    expect(collection.reading('a', 'told')?.notes).to.deep.equal(
+      Array.from({ length: 10 }, (_, index) => `${index}`.repeat(400)),
+    );
+    const long = async (_: AbortSignal, note?: (text: string) => void) => {
+      note?.('a'.repeat(501));
+      return [];
+    };
+    collection.replace(
+      'a',
+      collectors({ long: { query: { ...query, key: 'long', ask: long }, intervalMs: 10_000 } }),
+    );
+    await clock.advance(0);
+    expect(collection.reading('a', 'long')?.notes).to.deep.equal(['a'.repeat(500)]);
+  });
+
   it('spreads the queries that begin together over their interval', async () => {
     let draw = 0;
     const { clock, collection, source } = setUp({ random: () => draw++ / 10 });

@@ -52,6 +52,19 @@ describe('LabelledSet', () => {
     expect(candidates.map((one) => one.labels)).to.deep.equal([{ type: 'prometheus', queue: 'q7' }]);
   });
 
+  it('offers no more of those that are left, however many have come and gone', () => {
+    const set = new LabelledSet<{ readonly labels: Labels }>();
+    const selector = parseLabelSelector('queue=q7');
+    for (let round = 0; round < 3; round++) {
+      const members = Array.from({ length: 10 }, (_, index) => ({ labels: { queue: `q${index}` } }));
+      for (const member of members) set.add(member);
+      expect([...set.candidates(selector)]).to.have.length(1);
+      for (const member of members.slice(round)) set.delete(member);
+      for (const member of members) set.delete(member);
+      expect([...set.candidates(selector)]).to.deep.equal([]);
+    }
+  });
+
   it('counts a member once, however often it is added and deleted', () => {
     const set = new LabelledSet<{ readonly labels: Labels }>();
     const [member, other] = [{ labels: { k: 'a' } }, { labels: { l: 'a' } }];

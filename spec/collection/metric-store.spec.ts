@@ -51,6 +51,30 @@ describe('MetricStore', () => {
     expect(store.values('one', { metric: 'later', selector: EVERYTHING })).to.equal(undefined);
   });
 
+  it('serves the values of objects that selectors match, by name or labels, one of each, in order', () => {
+    const store = new MetricStore();
+    const objects = (labels: Readonly<Record<string, string>>, ...names: readonly string[]) => ({
+      ...{ resource: 'pods', name: 'rate', namespace: 'one', isNamespaced: true, labels },
+      values: (isWanted: (object: { readonly name: string }) => boolean) =>
+        names
+          .map((name) => ({ object: { name }, value: labels.of, takenAtMs: 0 }))
+          .filter(({ object }) => isWanted(object)),
+    });
+    store.put('a', { objects: [objects({ of: 'a' }, 'web-2', 'web-1')] } as never);
+    store.put('b', { objects: [objects({ of: 'b' }, 'web-1', 'web-3')] } as never);
+    const query = { resource: 'pods', metric: 'rate', namespace: 'one', labelSelector: EVERYTHING };
+    const found = (more: object) =>
+      store.objects
+        .values({ ...query, metricSelector: EVERYTHING, ...more } as never)
+        ?.map(({ object, value }) => `${object.name} ${value}`);
+    expect(found({})).to.deep.equal(['web-1 a', 'web-2 a', 'web-3 b']);
+    expect(found({ metricSelector: parseLabelSelector('of=b') })).to.deep.equal(['web-1 b', 'web-3 b']);
+    expect(found({ name: 'web-3' })).to.deep.equal(['web-3 b']);
+    expect(found({ name: 'web-4' })).to.equal(undefined);
+    expect(found({ namespace: 'two' })).to.deep.equal([]);
+    expect(found({ metric: 'other' })).to.equal(undefined);
+  });
+
   it('passes on why a value cannot be told', () => {
     const store = new MetricStore();
     const values = () => {

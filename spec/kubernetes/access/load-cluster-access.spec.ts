@@ -314,6 +314,7 @@ describe('loadClusterAccess', () => {
       const read = (path: string) => loadClusterAccess({ kubeconfig: path, clock, logger });
       await expectFailure(read('/nowhere/at/all'), /^Cannot use kubeconfig \/nowhere\/at\/all: ENOENT/);
       await expectFailure(read(await directory.write('empty', '')), /empty: it is no YAML mapping$/);
+      await expectFailure(read(await directory.write('text', 'text')), /text: it is no YAML mapping$/);
     });
 
     it('tells where one is no YAML, and not what stands there', async () => {

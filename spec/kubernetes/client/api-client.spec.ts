@@ -73,6 +73,12 @@ describe('ApiClient', () => {
       });
     });
 
+    it('asks for JSON unless told otherwise', async () => {
+      const server = await serve((_, response) => void response.end('{}'));
+      await (await clientOf(server.url)).getJson('/api');
+      expect(server.requests[0]?.headers.accept).to.equal('application/json');
+    });
+
     it('tells status, reason and Retry-After of a refusal', async () => {
       const server = await serve((_, response) => {
         response.writeHead(429, { 'retry-after': '7' });

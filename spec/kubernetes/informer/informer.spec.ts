@@ -510,6 +510,18 @@ describe('Informer', () => {
     ]);
   });
 
+  it('has each watch end after five to ten minutes, so that those of a server do not end together', async () => {
+    for (const drawn of [0, 0.5, 0.999]) {
+      responses = [listing('5'), watching(event('ADDED', 'b', 6))];
+      const before = server.requests.length;
+      await informerOf({ random: () => drawn });
+      await eventually(() => server.requests.length === before + 2);
+      expect(server.requests.at(-1)?.url.searchParams.get('timeoutSeconds')).to.equal(
+        `${Math.floor(300 * (1 + drawn))}`,
+      );
+    }
+  });
+
   it('drops an object that is no longer of interest', async () => {
     responses = [listing('5', object('a', 1)), watching(event('MODIFIED', 'a', 6, 'none'))];
     const informer = await informerOf();
