@@ -1,4 +1,5 @@
 import { describeError } from '#lib/telemetry/logger.ts';
+import { brokenByTriggers } from '../checks/check-triggers.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 
 /** A check that a ScaledJob does not pass. */
@@ -15,11 +16,8 @@ export class JobCheckFailure extends Error {
 export function checkScaledJob({ spec }: ScaledJob): void {
   if (!spec.jobTargetRef) throw new JobCheckFailure('ScaledJob.spec.jobTargetRef not found');
   const step = "ScaledJob doesn't have correct triggers specification";
-  const names = spec.triggers.flatMap(({ name }) => name ?? []);
-  if (new Set(names).size < names.length)
-    throw new JobCheckFailure(step, {
-      cause: new Error('a triggerName is defined multiple times, but it must be unique'),
-    });
+  const broken = brokenByTriggers(spec.triggers);
+  if (broken) throw new JobCheckFailure(step, { cause: new Error(broken) });
   if (spec.triggers.some(({ metricType }) => metricType !== undefined))
     throw new JobCheckFailure('Cannot set metricType in ScaledJob triggers');
 }

@@ -1,7 +1,7 @@
 import { controllerOf } from '#lib/control/metadata/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { CheckFailure, STEPS } from '../checks/check-scaled-object.ts';
+import { CheckFailure, STEPS } from '../checks/check-failure.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import {

@@ -1,7 +1,8 @@
 import { controllerOf } from '#lib/control/metadata/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { CheckFailure, checkScaledObject, STEPS } from '../checks/check-scaled-object.ts';
+import { CheckFailure, STEPS } from '../checks/check-failure.ts';
+import { checkScaledObject } from '../checks/check-scaled-object.ts';
 import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { wantedHpa } from '../hpa/wanted-hpa.ts';

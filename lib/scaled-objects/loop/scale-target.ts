@@ -2,7 +2,7 @@ import { type Scale, UnscalableTarget } from '#lib/control/scale-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { CheckFailure, STEPS } from '../checks/check-scaled-object.ts';
+import { CheckFailure, STEPS } from '../checks/check-failure.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { ScaledObjectDependencies } from './dependencies.ts';

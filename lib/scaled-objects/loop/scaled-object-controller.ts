@@ -1,7 +1,7 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
 import { addFinalizer } from '#lib/control/metadata/finalizers.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { CheckFailure } from '../checks/check-scaled-object.ts';
+import { CheckFailure } from '../checks/check-failure.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../objects/resources.ts';

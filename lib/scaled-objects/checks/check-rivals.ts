@@ -1,0 +1,62 @@
+import { controllerOf } from '#lib/control/metadata/owner-references.ts';
+import type { ManagedHpa } from '../hpa/hpa-client.ts';
+import { requestsOf } from '../objects/annotations.ts';
+import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { CheckFailure, STEPS } from './check-failure.ts';
+
+const OWNERSHIP = 'validations.keda.sh/hpa-ownership';
+
+/** Who else wants the target of an object, or its HPA. */
+export interface Rivals {
+  readonly objects: Iterable<ScaledObject>;
+  readonly hpas: Iterable<ManagedHpa>;
+}
+
+/** Checks that nobody else scales the target already. @throws {CheckFailure} */
+export function checkRivals(object: ScaledObject, { objects, hpas }: Rivals): void {
+  const target = targetOf(object);
+  const type = `${target.apiVersion}.${target.kind}`;
+  for (const other of objects) {
+    if (other.metadata.uid === object.metadata.uid || !isOlder(other, object)) continue;
+    const theirs = targetOf(other);
+    const managed = `is already managed by the ScaledObject '${other.metadata.name}'`;
+    if (theirs.name === target.name && theirs.kind === target.kind && theirs.apiVersion === target.apiVersion)
+      throw new CheckFailure(STEPS.target, `the workload '${target.name}' of type '${type}' ${managed}`, {
+        rule: 'other-scaled-object',
+      });
+    if (hpaNameOf(other) === hpaNameOf(object))
+      throw new CheckFailure(STEPS.hpa, `the HPA '${hpaNameOf(object)}' ${managed}`, {
+        rule: 'other-scaled-object-hpa',
+      });
+  }
+  for (const hpa of hpas) checkHpa(object, hpa, type);
+}
+
+/** Of two that want the same, who was there first has it. */
+function isOlder({ metadata: a }: ScaledObject, { metadata: b }: ScaledObject): boolean {
+  const [first, second] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
+  return first < second || (first === second && (a.uid ?? '') < (b.uid ?? ''));
+}
+
+function checkHpa(object: ScaledObject, hpa: ManagedHpa, type: string): void {
+  const { name, annotations } = hpa.metadata;
+  const target = targetOf(object);
+  const theirs = hpa.spec?.scaleTargetRef;
+  if (theirs?.name !== target.name || theirs.kind !== target.kind) return;
+  if ((theirs.apiVersion ?? '').split('/')[0] !== target.apiVersion.split('/')[0]) return;
+  const owner = controllerOf(hpa);
+  const isOwn = owner?.kind === 'ScaledObject' && owner.name === object.metadata.name;
+  if (isOwn || annotations?.[OWNERSHIP] === 'false') return;
+  if (!requestsOf(object).transfersHpa)
+    throw new CheckFailure(
+      STEPS.hpa,
+      `the workload '${target.name}' of type '${type}' is already managed by the hpa '${name}'`,
+      { rule: 'other-hpa' },
+    );
+  if (object.spec.advanced?.horizontalPodAutoscalerConfig?.name !== name)
+    throw new CheckFailure(
+      STEPS.hpa,
+      `the existing hpa '${name}' for workload '${target.name}' of type '${type}' must be specified by name in advanced settings to enable ownership transfer`,
+      { rule: 'transfer-ownership-missing-hpa-name' },
+    );
+}
