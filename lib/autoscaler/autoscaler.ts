@@ -103,7 +103,7 @@ export async function startAutoscaler(
   if (options.controllers.has('scaledobjects')) {
     const reader = clientOf('triggers', paced);
     const part = { ...shared, reader, store, userAgent, version: version.gitVersion };
-    subsystems.push(starting.use(scaledObjectsPart({ ...part, ...options.scaledObjects })));
+    subsystems.push(starting.use(await scaledObjectsPart({ ...part, ...options.scaledObjects })));
   }
 
   const { scalingSchedule: defaults, relistMs } = options.metricsAdapter ?? {};

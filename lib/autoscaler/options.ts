@@ -16,6 +16,7 @@ import { formatMarkdown } from '#lib/flags/format-markdown.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
 import { type ControllerName, selectControllers } from './controller-names.ts';
+import { parseListenAddress } from './metrics-listener.ts';
 import { compatibilityFlags } from './options/compatibility-flags.ts';
 import { doctorFlags } from './options/doctor-flags.ts';
 import { generalFlags } from './options/general-flags.ts';
@@ -31,7 +32,7 @@ import {
 } from './options/metrics-adapter-options.ts';
 import { metricsSourceFlags } from './options/metrics-source-flags.ts';
 import { scaledObjectsFlags } from './options/scaled-objects-flags.ts';
-import type { ScaledObjectsPartOptions } from './scaled-objects-part.ts';
+import type { ScaledObjectsPartOptions, WebhookOptions } from './scaled-objects-part.ts';
 
 const FLAGS = {
   ...generalFlags,
@@ -172,6 +173,10 @@ export function formatAutoscalerFlagTables(): string {
 function refuseContradictions(values: FlagValues<typeof FLAGS>): void {
   const { leaderElect, leaseDurationMs, renewDeadlineMs, retryPeriodMs, tlsCertFile, tlsPrivateKeyFile } =
     values;
+  if (values.webhookAddress !== '' && values.webhookCertDir === '')
+    throw new FlagError(
+      '--webhook-address needs --webhook-cert-dir: API servers call nobody whose certificate they cannot verify',
+    );
   const { kubeconfig, listerKubeconfig } = values;
   if (kubeconfig !== '' && listerKubeconfig !== '' && kubeconfig !== listerKubeconfig)
     throw new FlagError('--kubeconfig and --lister-kubeconfig mean the same: give one of them');
@@ -189,6 +194,14 @@ function refuseContradictions(values: FlagValues<typeof FLAGS>): void {
 /** How much later than its period a retry may come. */
 const RETRY_JITTER = 1.2;
 
+function webhookOf({
+  webhookAddress,
+  webhookCertDir: certDir,
+}: FlagValues<typeof scaledObjectsFlags>): WebhookOptions | undefined {
+  const address = parseListenAddress(webhookAddress);
+  return address && { address, certDir };
+}
+
 function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = values;
   const controllers = selectControllers(values.controllers);
@@ -202,6 +215,7 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
       workers: values.concurrentScaledObjectSyncs,
       httpTimeoutMs: values.triggerHttpTimeoutMs,
       allowedHosts: values.allowedHosts,
+      webhook: webhookOf(values),
       options: {
         namespaces: values.watchNamespace,
         clusterNamespace: values.clusterObjectNamespace,

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { openServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
 import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import {
@@ -10,6 +12,7 @@ import {
 import type { ScaledObjectsOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
 import {
   type ScaledObjectsEnvironment,
+  type ScaledObjectsSubsystem,
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
 import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
@@ -17,8 +20,10 @@ import { listEndpoints } from '#lib/scaled-objects/triggers/cluster/list-endpoin
 import { listPods } from '#lib/scaled-objects/triggers/cluster/list-pods.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import { untilAllowed } from './allowed-kinds.ts';
+import type { ListenAddress } from './metrics-listener.ts';
 import { untilServed } from './served-kind.ts';
 import type { Subsystem } from './subsystem.ts';
 
@@ -30,6 +35,15 @@ export interface ScaledObjectsPartOptions {
   readonly allowedHosts: readonly string[];
   /** By default of one HTTP request of a trigger. */
   readonly httpTimeoutMs: number;
+  /** Where reviews are taken, and with which certificate; `undefined` where they are not. */
+  readonly webhook: WebhookOptions | undefined;
+}
+
+/** Where objects are judged before the API server keeps them. */
+export interface WebhookOptions {
+  readonly address: ListenAddress;
+  /** With `tls.crt` and `tls.key`. */
+  readonly certDir: string;
 }
 
 /** What ScaledObjects need as a part of the autoscaler. */
@@ -46,23 +60,31 @@ const COLLECTOR_WORKERS = 8;
 const KINDS = [SCALED_OBJECTS, SCALED_JOBS, TRIGGER_AUTHENTICATIONS, CLUSTER_TRIGGER_AUTHENTICATIONS];
 const HPA_VERSIONS = ['v2', 'v2beta2'];
 
-/** ScaledObjects as a part of the autoscaler: it waits for their definitions and for permission; every replica asks, the leader acts. */
-export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Subsystem {
+/**
+ * ScaledObjects as a part of the autoscaler: it waits for their definitions and for permission; every replica asks, the leader acts.
+ *
+ * @throws when the webhook cannot be served where it is to be
+ */
+export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Promise<Subsystem> {
+  await using starting = new AsyncDisposableStack();
   const { client, mapper, clock, logger, workers, workQueues: series, userAgent, allowedHosts } = environment;
-  const sources = openTriggerSources({
-    ...{ clock, userAgent, allowedHosts, timeoutMs: environment.httpTimeoutMs },
-    ...{ listPods: listPods(client), listEndpoints: listEndpoints(client) },
-  });
+  const sources = starting.use(
+    openTriggerSources({
+      ...{ clock, userAgent, allowedHosts, timeoutMs: environment.httpTimeoutMs },
+      ...{ listPods: listPods(client), listEndpoints: listEndpoints(client) },
+    }),
+  );
   environment.registry.add(sources.durations.series);
-  const scaledObjects = scaledObjectsSubsystem({
-    ...environment,
-    types: new TriggerTypes(allTriggers(sources)),
-  });
+  const scaledObjects = starting.use(
+    scaledObjectsSubsystem({ ...environment, types: new TriggerTypes(allTriggers(sources)) }),
+  );
+  if (environment.webhook) await serveWebhook(environment.webhook, { scaledObjects, environment, starting });
+  const started = starting.move();
   const disposal = new AbortController();
   const { signal } = disposal;
-  const started = Promise.withResolvers<void>();
+  const following = Promise.withResolvers<void>();
   let isServed = false;
-  let following: Promise<void> = Promise.resolve();
+  let followed: Promise<void> = Promise.resolve();
 
   async function follow(): Promise<void> {
     const waiting = { clock, logger, signal, controller: 'scaledobjects' };
@@ -76,7 +98,7 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
       if (!resource) continue;
       isServed = true;
       scaledObjects.start(resource);
-      started.resolve();
+      following.resolve();
       await runController(scaledObjects.collectors(), {
         clock,
         logger,
@@ -109,12 +131,12 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
     endpoints: scaledObjects.endpoints,
     ui: scaledObjects.ui,
     start() {
-      following = follow().catch((error: unknown) => {
+      followed = follow().catch((error: unknown) => {
         if (!signal.aborted) logger.error('Cannot follow ScaledObjects', error);
       });
     },
     async lead(leading) {
-      await raceAbort(started.promise, leading).catch(() => {});
+      await raceAbort(following.promise, leading).catch(() => {});
       if (leading.aborted) return;
       await scaledObjects.whileAlone(leading, async (acting) => {
         await using jobs = scaledObjects.jobController();
@@ -128,9 +150,29 @@ export function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Su
     },
     async [Symbol.asyncDispose]() {
       disposal.abort(new Error('the program ends'));
-      await following;
-      await scaledObjects[Symbol.asyncDispose]();
-      await sources[Symbol.asyncDispose]();
+      await followed;
+      await started.disposeAsync();
     },
   };
+}
+
+async function serveWebhook(
+  { address, certDir }: WebhookOptions,
+  {
+    scaledObjects,
+    environment: { clock, logger },
+    starting,
+  }: {
+    readonly scaledObjects: ScaledObjectsSubsystem;
+    readonly environment: ScaledObjectsPartEnvironment;
+    readonly starting: AsyncDisposableStack;
+  },
+): Promise<void> {
+  const files = { certFile: join(certDir, 'tls.crt'), keyFile: join(certDir, 'tls.key') };
+  const certificates = starting.use(
+    await openServingCertificates({ ...files, certDir, namedCertificates: [], clock, logger }),
+  );
+  const { admission } = scaledObjects;
+  const { port } = starting.use(await startWebhookServer({ ...address, certificates, admission, logger }));
+  logger.info('Serving the webhook of ScaledObjects', { port });
 }

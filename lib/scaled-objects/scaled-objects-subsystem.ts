@@ -14,6 +14,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
 import { clusterReader } from './authentication/cluster-reader.ts';
 import { limitedByDefault } from './checks/limit-ranges.ts';
+import { rememberedLimits } from './checks/remembered-limits.ts';
 import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
 import { followObjects, rivalsOf } from './follow/followed-objects.ts';
 import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
@@ -48,6 +49,8 @@ import { registeredSeries } from './told/registered-series.ts';
 import type { JobTerm } from './told/told-object.ts';
 import type { TriggerTypes } from './triggers/trigger-types.ts';
 import { type ScaledObjectsUiPart, scaledObjectsUi } from './ui/scaled-objects-ui.ts';
+import { Admission } from './webhook/admission.ts';
+import { WebhookSeries } from './webhook/webhook-series.ts';
 
 /** What ScaledObjects need from outside. */
 export interface ScaledObjectsEnvironment {
@@ -77,6 +80,8 @@ export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi<ScaledObj
   /** Whether every trigger was asked once, or had its time for it. */
   readonly isWarm: boolean;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** Judges objects before they are kept, by what is followed. */
+  readonly admission: Admission;
   /** Has the leader act for as long as KEDA's operator does not; comes back once the signal has aborted and nothing acts. */
   whileAlone(signal: AbortSignal, act: (signal: AbortSignal) => Promise<void>): Promise<void>;
   /** What every replica runs: it has triggers asked. */
@@ -130,6 +135,8 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     cluster_trigger_authentication: clusterAuthentications,
   };
   environment.registry.add(registeredSeries({ kinds }));
+  const webhook = new WebhookSeries();
+  environment.registry.add(webhook.series);
   const otherOperator = new OtherOperator({
     ...{ client: environment.reader, clock, logger, events: environment.events },
     ...{ kedaNamespace: options.kedaNamespace, kinds: { ScaledObject: objects, ScaledJob: scaledJobs } },
@@ -155,6 +162,16 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     endpoints: new Map([
       ['/debug/scaled-objects', debugScaledObjects({ ...told, memories, clock, otherOperator })],
     ]),
+    admission: new Admission({
+      get isSynced() {
+        return followed.isSynced && (hpas?.informer.isSynced ?? false);
+      },
+      rivalsOf: (object) => rivalsOf(objects, object),
+      hpasOf: (target) => hpas?.informer.findBy('target', targetName(target)) ?? [],
+      workload: (target) => workloads.find(target),
+      limitedByDefault: rememberedLimits(limitedByDefault(environment.reader), clock),
+      ...{ types, series: webhook },
+    }),
     ui: [scaledObjectsUi({ ...told, memories, clock, otherOperator })],
     whileAlone: (signal, act) => otherOperator.whileAlone(signal, act),
     collectors: () => plans.controller(),

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
@@ -164,6 +165,58 @@ describe("the autoscaler's Helm chart", () => {
     expect(Object.keys(specsOf(without))).to.deep.equal([
       'cronhorizontalpodautoscalers.autoscaling.stke.com',
     ]);
+  });
+
+  it('has objects judged as kustomize has them, by a certificate that its authority vouches for', async () => {
+    const values = { 'controllers.scaledobjects.enabled': true, 'webhook.enabled': true };
+    const objects = await autoscalerTemplate(values);
+    const expected = await kustomize('manifests/overlays/autoscaler-scaled-objects-webhook');
+    const kind = 'ValidatingWebhookConfiguration';
+    const name = 'autoscaler-scaledobjects';
+    const secret = onlyOf(objects, 'Secret', 'autoscaler-webhook');
+    const [authority, certificate] = ['ca.crt', 'tls.crt'].map(
+      (key) => new X509Certificate(Buffer.from(secret.data[key], 'base64')),
+    );
+    const { name: service, namespace } = onlyOf(objects, 'Service', 'autoscaler-webhook').metadata;
+    expect(certificate?.checkHost(`${service}.${namespace}.svc`)).to.equal(`${service}.${namespace}.svc`);
+    expect(authority && certificate?.verify(authority.publicKey)).to.equal(true);
+    const webhooks = onlyOf(objects, kind, name).webhooks.map(
+      ({ clientConfig: { caBundle, ...clientConfig }, ...webhook }: ReturnType<typeof JSON.parse>) => {
+        expect(caBundle).to.equal(secret.data['ca.crt']);
+        return { ...webhook, clientConfig };
+      },
+    );
+    expect(webhooks).to.deep.equal(onlyOf(expected, kind, name).webhooks);
+    const flags = ['--webhook-address=:9443', '--webhook-cert-dir=/etc/autoscaler-webhook'];
+    for (const all of [objects, expected]) {
+      const { args, ports, volumeMounts } = serverContainer(all);
+      expect(args).to.include.members(flags);
+      expect(ports).to.deep.include({ name: 'webhook', containerPort: 9443, protocol: 'TCP' });
+      expect(volumeMounts).to.deep.include({
+        ...{ name: 'webhook', mountPath: '/etc/autoscaler-webhook', readOnly: true },
+      });
+      const { volumes } = onlyOf(all, 'Deployment').spec.template.spec;
+      expect(volumes).to.deep.include({ name: 'webhook', secret: { secretName: 'autoscaler-webhook' } });
+    }
+  });
+
+  it('refuses a webhook without what it judges, or whose certificate nobody vouches for', async () => {
+    for (const [values, text] of [
+      [{ 'webhook.enabled': true }, 'webhook.enabled needs controllers.scaledobjects.enabled'],
+      [
+        {
+          ...{ 'controllers.scaledobjects.enabled': true, 'webhook.enabled': true },
+          'webhook.existingSecret': 'mine',
+        },
+        'webhook.existingSecret needs webhook.caBundle',
+      ],
+    ] as const) {
+      const failure = await autoscalerTemplate(values).then(
+        () => 'it was accepted',
+        (error: Error) => error.message,
+      );
+      expect(failure).to.include(text);
+    }
   });
 
   it('refuses a controller that the autoscaler does not have', async () => {

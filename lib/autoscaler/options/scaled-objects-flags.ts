@@ -1,5 +1,6 @@
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, duration, integer, text, texts } from '#lib/flags/flag-kinds.ts';
+import { parseListenAddress } from '../metrics-listener.ts';
 
 /** How ScaledObjects are scaled. */
 export const scaledObjectsFlags = {
@@ -16,6 +17,18 @@ export const scaledObjectsFlags = {
     default: 'keda',
     description:
       "Where KEDA's operator has its lease operator.keda.sh: while that is held, ScaledObjects are left to it. Empty where it is not to be looked at.",
+  }),
+  webhookAddress: flag('webhook-address', text, {
+    default: '',
+    description:
+      'Where ScaledObjects, ScaledJobs and their authentications are judged before the API server keeps them, as in :9443; by default nowhere. Needs --webhook-cert-dir.',
+    ruleBrokenBy: (address) =>
+      address === '' || parseListenAddress(address) ? undefined : 'must be HOST:PORT or :PORT',
+  }),
+  webhookCertDir: flag('webhook-cert-dir', text, {
+    default: '',
+    description:
+      'Folder with tls.crt and tls.key that are shown there, for the name SERVICE.NAMESPACE.svc; read again as they change.',
   }),
   triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
     default: 3000,

@@ -45,13 +45,8 @@ export async function resolveAuthentication(
   if (!reference) return {};
   const { name, kind = NAMESPACED } = reference;
   const { spec = {} } = found(reader.authentication(kind, namespace, name), kind, name);
-  for (const source of UNSUPPORTED) {
-    if (spec[source] !== undefined)
-      throw new Error(`${kind} "${name}" uses ${source}, which is not supported`);
-  }
-  const provider = spec.podIdentity?.provider ?? 'none';
-  if (provider !== 'none' && provider !== '')
-    throw new Error(`${kind} "${name}" uses podIdentity ${provider}, which is not supported`);
+  const unsupported = unsupportedIn(spec);
+  if (unsupported) throw new Error(`${kind} "${name}" uses ${unsupported}, which is not supported`);
   if (spec.filePath !== undefined) {
     if (kind === NAMESPACED)
       throw new Error(`${kind} "${name}" uses filePath, which only ClusterTriggerAuthentications may`);
@@ -68,6 +63,14 @@ export async function resolveAuthentication(
   for (const { parameter, serviceAccountName } of spec.boundServiceAccountToken ?? [])
     parameters.set(parameter, await reader.serviceAccountToken(where, serviceAccountName, signal));
   return Object.fromEntries(parameters);
+}
+
+/** What an authentication uses that needs a cloud or a vault; `undefined` where it uses nothing of that kind. */
+export function unsupportedIn(spec: NonNullable<TriggerAuthentication['spec']>): string | undefined {
+  const source = UNSUPPORTED.find((one) => spec[one] !== undefined);
+  if (source) return source;
+  const provider = spec.podIdentity?.provider ?? 'none';
+  return provider === 'none' || provider === '' ? undefined : `podIdentity ${provider}`;
 }
 
 function found(

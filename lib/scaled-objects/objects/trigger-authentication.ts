@@ -9,7 +9,15 @@ interface KeyReference {
 /** `keda.sh/v1alpha1` TriggerAuthentication and ClusterTriggerAuthentication, as their schema lets them be. */
 export interface TriggerAuthentication extends KubernetesObject {
   readonly spec?: {
-    readonly podIdentity?: { readonly provider: string };
+    readonly podIdentity?: {
+      readonly provider: string;
+      readonly identityId?: string;
+      readonly identityTenantId?: string;
+      readonly identityAuthorityHost?: string;
+      readonly roleArn?: string;
+      readonly externalID?: string;
+      readonly identityOwner?: string;
+    };
     readonly secretTargetRef?: readonly KeyReference[];
     readonly configMapTargetRef?: readonly KeyReference[];
     readonly env?: readonly {
@@ -22,7 +30,7 @@ export interface TriggerAuthentication extends KubernetesObject {
       readonly parameter: string;
       readonly serviceAccountName: string;
     }[];
-    readonly oauth2?: object;
+    readonly oauth2?: { readonly type?: string; readonly clientId?: string; readonly tokenUrl?: string };
     readonly hashiCorpVault?: object;
     readonly azureKeyVault?: object;
     readonly gcpSecretManager?: object;

@@ -1,6 +1,10 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
 import { freePort } from '#spec/support/free-port.ts';
+import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { type RealRedis, startRedis } from '#spec/support/real-redis.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
@@ -10,6 +14,7 @@ import { deployment } from './scheduled-objects.ts';
 const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const SCALED_OBJECTS = '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects';
+const BROKEN = { minReplicaCount: 5, maxReplicaCount: 10, idleReplicaCount: 5 };
 const PATIENCE_MS = 90_000;
 
 interface Observed {
@@ -28,6 +33,9 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
   let autoscaler: SpawnedProgram;
   let redis: RealRedis;
   let port: number;
+  let webhookPort: number;
+  let webhookFolder: string;
+  const webhookAuthority = new TestAuthority('webhook');
 
   before(async function () {
     const binaries = await needControllers(this);
@@ -38,7 +46,12 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     }
     redis = stack.use(started);
     installed = stack.use(await InstalledAutoscaler.start(binaries, 'autoscaler-scaled-objects'));
-    port = await freePort();
+    [port, webhookPort] = [await freePort(), await freePort()];
+    webhookFolder = join(installed.controlPlane.folder, 'webhook');
+    await mkdir(webhookFolder, { mode: 0o700 });
+    const { cert, key } = webhookAuthority.leaf({ usages: ['serverAuth'], names: ['localhost'] });
+    await writeFile(join(webhookFolder, 'tls.crt'), cert);
+    await writeFile(join(webhookFolder, 'tls.key'), key, { mode: 0o600 });
     await installed.expose(port);
     await start();
     await installed.run(
@@ -58,6 +71,40 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
       .apply(scaledObject('wrong', { pollingInterval: 0 }))
       .then(() => 'it was taken', String);
     expect(refusal).to.include('spec.pollingInterval');
+  });
+
+  it('are judged by the webhook before they are kept, unless the autoscaler cannot be asked', async () => {
+    const [webhooks] = parseAllDocuments(
+      await readFile('manifests/components/scaled-objects-webhook/webhook.yaml', 'utf8'),
+    ).map((document) => document.toJS());
+    const caBundle = Buffer.from(webhookAuthority.pem).toString('base64');
+    // There are no pods that a Service would lead to.
+    for (const { clientConfig } of webhooks.webhooks) {
+      const { service } = clientConfig;
+      Object.assign(clientConfig, { caBundle, url: `https://localhost:${webhookPort}${service.path}` });
+      delete clientConfig.service;
+    }
+    await installed.apply(webhooks);
+    const broken = scaledObject('broken', BROKEN);
+    const refusals: string[] = [];
+    const isRefused = async () => {
+      const said = await installed.apply(broken).then(() => 'it was taken', String);
+      refusals.push(said);
+      if (said === 'it was taken') await installed.run('delete', 'so', 'broken', '--timeout=60s');
+      return said !== 'it was taken'; // the API server takes a second to know of a new configuration
+    };
+    await until(isRefused, 'broken is refused');
+    expect(refusals.at(-1)).to.include(
+      'admission webhook "vscaledobject.kb.io" denied the request: IdleReplicaCount=5 must be less than MinReplicaCount=5',
+    );
+    const aws = { provider: 'aws', roleArn: 'arn', identityOwner: 'workload' };
+    const authentication = await installed
+      .apply({
+        ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'TriggerAuthentication', spec: { podIdentity: aws } },
+        metadata: { name: 'aws', namespace: 'default' },
+      })
+      .then(() => 'it was taken', String);
+    expect(authentication).to.include("roleArn of PodIdentity can't be set if KEDA isn't identityOwner");
   });
 
   it('scale a Deployment from 0 to 1 and to 4 by a list of Redis, and back to 0', async () => {
@@ -133,6 +180,8 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
   it('give the target its first replicas back when they are deleted, and take their HPA with them', async () => {
     autoscaler.kill('SIGKILL');
     await autoscaler.ended;
+    await installed.apply(scaledObject('broken', BROKEN)); // nobody judges it now
+    await installed.run('delete', 'so', 'broken', '--timeout=60s');
     await start();
     await installed.run('delete', 'so', 'web', '--timeout=60s');
     await until(async () => (await replicas()) === 0, 'web has its first replicas');
@@ -152,6 +201,7 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     autoscaler = await installed.startReplica([
       `--secure-port=${port}`,
       '--allowed-hosts=127.0.0.0/8',
+      ...[`--webhook-address=127.0.0.1:${webhookPort}`, `--webhook-cert-dir=${webhookFolder}`],
       ...[
         '--leader-elect-lease-duration=3s',
         '--leader-elect-renew-deadline=2s',

@@ -18,6 +18,7 @@ import { NO_CONVERSION, negotiate } from '#lib/apiserver/negotiation/media-type.
 import { parseIncludeObject } from '#lib/apiserver/representation/table-document.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
+import { readAdmissionReview } from '#lib/scaled-objects/webhook/admission-review.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { filterForm } from '#lib/ui/filter-form.ts';
 import { isListed, pageAddress, readPageQuery } from '#lib/ui/page-query.ts';
@@ -32,6 +33,8 @@ const HEADERS = { length: 1024 * 1024, by: 'MAX_HEADER_BYTES' };
 const SELECTOR = { length: MAX_SELECTOR_BYTES, by: 'MAX_SELECTOR_BYTES' };
 
 const CONTENT = { mediaType: 'text/plain', body: Buffer.alloc(10), hash: 'a', modifiedAtMs: 0 };
+const REVIEW =
+  '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"a","operation":"CREATE","object":"';
 const KOA = new Koa<RequestState>();
 
 const query = (name: string, value: string) => new URLSearchParams([[name, value]]);
@@ -40,6 +43,19 @@ const authenticate = byBearerToken(async () => undefined);
 
 /** What reads requests, most of it for anybody. */
 export const REQUEST_READERS: readonly ForeignReader[] = [
+  {
+    name: 'a review of a webhook',
+    files: ['admission-review.ts'],
+    bound: { length: 3 * 1024 * 1024, by: 'MOST_BYTES' },
+    shapes: {
+      'nothing but lists': nested('[', ']'),
+      'empty objects': repeated('{},', { before: '[', behind: '{}]' }),
+      'one long text': repeated('a', { before: REVIEW, behind: '"}}' }),
+      escapes: repeated('\\u0041', { before: REVIEW, behind: '"}}' }),
+      'white space': repeated(' ', { behind: '{}' }),
+    },
+    read: (text) => readAdmissionReview(Buffer.from(text)),
+  },
   {
     name: 'Accept',
     files: ['accept-header.ts', 'media-type.ts'],

@@ -39,3 +39,12 @@
 {{- end }}
 {{- join "," $names }}
 {{- end }}
+
+{{/* What the webhook is reached and its certificate is kept under. */}}
+{{- define "autoscaler.webhookName" -}}
+{{ printf "%s-webhook" (include "autoscaler.fullname" . | trunc 55 | trimSuffix "-") }}
+{{- end }}
+
+{{- define "autoscaler.webhookSecret" -}}
+{{ default (include "autoscaler.webhookName" .) .Values.webhook.existingSecret }}
+{{- end }}

@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { unsupportedIn } from '../authentication/resolve-authentication.ts';
+import { brokenByAuthentication } from '../checks/check-authentication.ts';
+import { brokenByTriggers } from '../checks/check-triggers.ts';
+import type { ScaledObject, TriggerSpec } from '../objects/scaled-object.ts';
+import type { TriggerTypes } from '../triggers/trigger-types.ts';
+import {
+  type AdmissionRequest,
+  admissionResponse,
+  readAdmissionReview,
+  type Verdict,
+} from './admission-review.ts';
+import { type JudgedWorld, judgeScaledObject } from './judge-scaled-object.ts';
+import { reviewed } from './reviewed-object.ts';
+import type { WebhookSeries } from './webhook-series.ts';
+
+/** What {@link Admission} works with. */
+export interface AdmissionOptions extends JudgedWorld {
+  /** Whether what objects are judged by is known yet. */
+  readonly isSynced: boolean;
+  readonly types: Pick<TriggerTypes, 'get'>;
+  readonly series: WebhookSeries;
+}
+
+const ALLOWED: Verdict = { isAllowed: true };
+const UNSYNCED: Verdict = {
+  isAllowed: true,
+  warnings: [
+    'The autoscaler has just started and did not check this object; its condition tells what is wrong with it',
+  ],
+};
+
+/** Judges objects that an API server is about to keep, by the checks that reconcile makes of them. */
+export class Admission {
+  readonly #options: AdmissionOptions;
+  readonly #judges: ReadonlyMap<string, (request: AdmissionRequest) => Promise<Verdict>>;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+    const authentication = async (request: AdmissionRequest) => judgeAuthentication(request);
+    this.#judges = new Map(
+      [
+        ['scaledobject', (request: AdmissionRequest) => this.#scaledObject(request)],
+        ['scaledjob', async (request: AdmissionRequest) => this.#scaledJob(request)],
+        ['triggerauthentication', authentication],
+        ['clustertriggerauthentication', authentication],
+      ].map(([kind, judge]) => [`/validate-keda-sh-v1alpha1-${kind}`, judge] as never),
+    );
+  }
+
+  /** The paths at which reviews are taken. */
+  get paths(): ReadonlySet<string> {
+    return new Set(this.#judges.keys());
+  }
+
+  /**
+   * The response to a review.
+   *
+   * @throws an Error where the body is no review of the kind that the path is for
+   */
+  async review(path: string, body: Uint8Array): Promise<object> {
+    const judge = this.#judges.get(path);
+    if (!judge) throw new Error(`nothing is reviewed at ${path}`);
+    const request = readAdmissionReview(body);
+    const isJudged = request.operation === 'CREATE' || request.operation === 'UPDATE';
+    return admissionResponse(request.uid, isJudged ? await judge(request) : ALLOWED);
+  }
+
+  async #scaledObject({ object: value, oldObject, operation, isDryRun }: AdmissionRequest): Promise<Verdict> {
+    const { series, isSynced } = this.#options;
+    const object = reviewed.scaledObject(value);
+    const isNew = operation === 'CREATE';
+    const labels = { namespace: object.metadata.namespace ?? '', action: isNew ? 'create' : 'update' };
+    series.validated(labels);
+    if (!isNew && isLeaving(object, reviewed.scaledObject(oldObject))) return ALLOWED;
+    if (!isSynced) return UNSYNCED;
+    const { rule, ...verdict } = await judgeScaledObject(object, { isNew, isDryRun }, this.#options);
+    if (rule) series.refused({ ...labels, reason: rule });
+    return { ...verdict, warnings: [...(verdict.warnings ?? []), ...this.#unknownTypes(object.spec)] };
+  }
+
+  #scaledJob({ object: value }: AdmissionRequest): Verdict {
+    const { spec } = reviewed.scaledJob(value);
+    const message = brokenByTriggers(spec.triggers);
+    return { isAllowed: message === undefined, message, warnings: this.#unknownTypes(spec) };
+  }
+
+  #unknownTypes({ triggers }: { readonly triggers: readonly TriggerSpec[] }): readonly string[] {
+    return triggers.flatMap(({ type }) => {
+      try {
+        this.#options.types.get(type);
+        return [];
+      } catch (error) {
+        return [describeError(error)];
+      }
+    });
+  }
+}
+
+/** Whether an object only loses its finalizers, or is on its way out: that is never refused. */
+function isLeaving(object: ScaledObject, before: ScaledObject): boolean {
+  const count = ({ metadata }: KubernetesObject) => metadata.finalizers?.length ?? 0;
+  if (object.metadata.deletionTimestamp) return true;
+  return count(object) < count(before) && isDeepStrictEqual(object.spec, before.spec);
+}
+
+function judgeAuthentication({ object }: AdmissionRequest): Verdict {
+  const { spec = {} } = reviewed.authentication(object);
+  const message = brokenByAuthentication(spec);
+  const unsupported = unsupportedIn(spec);
+  const warnings = unsupported ? [`It uses ${unsupported}, which is not supported`] : [];
+  return { isAllowed: message === undefined, message, warnings };
+}

@@ -1,0 +1,69 @@
+import { CheckFailure, type Rule } from '../checks/check-failure.ts';
+import { checkScaledObject } from '../checks/check-scaled-object.ts';
+import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
+import type { Workload } from '../follow/workloads.ts';
+import type { ManagedHpa } from '../hpa/hpa-client.ts';
+import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import type { Verdict } from './admission-review.ts';
+
+/** What an object is judged by: what informers have, so that nobody waits. */
+export interface JudgedWorld {
+  rivalsOf(object: ScaledObject): Iterable<ScaledObject>;
+  hpasOf(target: ReturnType<typeof targetOf>): Iterable<ManagedHpa>;
+  workload(target: ReturnType<typeof targetOf>): Workload | undefined;
+  /** Resources of which a namespace gives containers a default. @throws where that is not known in time */
+  limitedByDefault(namespace: string): Promise<readonly string[]>;
+}
+
+/** A verdict, and by which rule it is so. */
+export interface RuledVerdict extends Verdict {
+  readonly rule?: Rule | undefined;
+}
+
+/** What is created now is younger than all that there is. */
+const YOUNGEST = '9999-12-31T23:59:59Z';
+/** No list of defaults has more: a container is then as if it requested everything. */
+const EVERYTHING = ['cpu', 'memory'];
+
+/** Judges a ScaledObject by the checks that reconcile makes. */
+export async function judgeScaledObject(
+  object: ScaledObject,
+  { isNew, isDryRun }: { readonly isNew: boolean; readonly isDryRun: boolean },
+  world: JudgedWorld,
+): Promise<RuledVerdict> {
+  const target = targetOf(object);
+  const { namespace = '', uid, name } = object.metadata;
+  const judged = {
+    ...object,
+    metadata: { ...object.metadata, uid: uid ?? '', ...(isNew && { creationTimestamp: YOUNGEST }) },
+  };
+  const others = [...world.rivalsOf(object)].filter((one) => one.metadata.name !== name);
+  const check = (limitedByDefault: readonly string[]) =>
+    checkScaledObject(judged, {
+      ...{ objects: others, hpas: world.hpasOf(target), limitedByDefault },
+      workload: isDryRun ? undefined : world.workload(target),
+    });
+  const warnings = irrelevantSettings(object);
+  try {
+    check([]);
+  } catch (error) {
+    const failure = asFailure(error);
+    if (failure.rule !== 'missing-requests') return refused(failure, warnings);
+    const limited = await world.limitedByDefault(namespace).catch(() => EVERYTHING); // reconcile tells
+    try {
+      check(limited);
+    } catch (again) {
+      return refused(asFailure(again), warnings);
+    }
+  }
+  return { isAllowed: true, warnings };
+}
+
+function asFailure(error: unknown): CheckFailure {
+  if (error instanceof CheckFailure) return error;
+  throw error;
+}
+
+function refused({ reason, rule }: CheckFailure, warnings: readonly string[]): RuledVerdict {
+  return { isAllowed: false, message: reason, rule, warnings };
+}

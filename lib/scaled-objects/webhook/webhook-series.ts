@@ -1,0 +1,56 @@
+import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
+import { exposition, type SeriesSample } from '../told/exposition.ts';
+
+interface Labels {
+  readonly namespace: string;
+  readonly action: string;
+}
+
+/** Who sends reviews need not be an API server: of more namespaces than this, the others are counted together. */
+const MOST_NAMESPACES = 1000;
+const OTHERS = 'others';
+
+type Counts = Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>;
+
+/** What the webhook has judged, under the names that dashboards know. */
+export class WebhookSeries {
+  readonly #validations: Counts = new Map();
+  readonly #errors: Counts = new Map();
+  readonly #namespaces = new Set<string>();
+
+  validated(labels: Labels): void {
+    count(this.#validations, this.#bounded(labels));
+  }
+
+  refused(labels: Labels & { readonly reason: string }): void {
+    count(this.#errors, this.#bounded(labels));
+  }
+
+  get series(): SlicedSeries {
+    const samples = (counts: Counts) => (): Iterable<SeriesSample> => counts.values();
+    const families = [
+      {
+        ...{ name: 'keda_webhook_scaled_object_validations_total', type: 'counter' as const },
+        ...{ help: 'ScaledObjects that the webhook has judged', samples: samples(this.#validations) },
+      },
+      {
+        ...{ name: 'keda_webhook_scaled_object_validation_errors_total', type: 'counter' as const },
+        ...{ help: 'ScaledObjects that the webhook has refused', samples: samples(this.#errors) },
+      },
+    ];
+    return exposition(families, () => [undefined]);
+  }
+
+  #bounded<T extends Labels>(labels: T): T {
+    const { namespace } = labels;
+    if (this.#namespaces.size < MOST_NAMESPACES) this.#namespaces.add(namespace);
+    return this.#namespaces.has(namespace) ? labels : { ...labels, namespace: OTHERS };
+  }
+}
+
+function count(counts: Counts, labels: object): void {
+  const key = JSON.stringify(labels);
+  const known = counts.get(key);
+  if (known) known.value++;
+  else counts.set(key, { labels: { ...labels }, value: 1 });
+}

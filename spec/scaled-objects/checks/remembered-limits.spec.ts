@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import { rememberedLimits } from '#lib/scaled-objects/checks/remembered-limits.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('rememberedLimits', () => {
+  it('asks once in ten seconds for each namespace', async () => {
+    const { clock, asked, limits } = start();
+    for (const namespace of ['a', 'a', 'b']) expect(await limits(namespace)).to.deep.equal(['cpu']);
+    expect(asked).to.deep.equal(['a', 'b']);
+    await clock.advance(9_999);
+    await limits('a');
+    expect(asked).to.have.lengthOf(2);
+    await clock.advance(1);
+    await limits('a');
+    expect(asked).to.deep.equal(['a', 'b', 'a']);
+  });
+
+  it('asks for no more than two at once, and gives up after two seconds', async () => {
+    const { clock, asked, limits } = start(() => new Promise(() => {}));
+    const [first, second] = [errorOf(limits('a')), errorOf(limits('b'))];
+    expect(await errorOf(limits('c'))).to.match(/too many namespaces/);
+    expect(asked).to.deep.equal(['a', 'b']);
+    await clock.advance(2_000);
+    for (const one of [first, second]) expect(await one).to.match(/were not listed in time/);
+  });
+
+  it('remembers no more than 100 namespaces', async () => {
+    const { asked, limits } = start();
+    for (let index = 0; index <= 100; index++) await limits(`n${index}`);
+    await limits('n100');
+    await limits('n1');
+    expect(asked).to.have.lengthOf(101);
+    await limits('n0');
+    expect(asked).to.have.lengthOf(102);
+  });
+});
+
+function start(ask: () => Promise<readonly string[]> = async () => ['cpu']) {
+  const clock = new ManualClock();
+  const asked: string[] = [];
+  const limits = rememberedLimits((namespace) => {
+    asked.push(namespace);
+    return ask();
+  }, clock);
+  return { clock, asked, limits };
+}

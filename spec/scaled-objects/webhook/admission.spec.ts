@@ -1,0 +1,245 @@
+import { expect } from 'chai';
+import { admissionReview } from '#spec/support/admission-reviews.ts';
+import {
+  PATHS,
+  type ScaledObjectsCluster,
+  startScaledObjectsCluster,
+} from '#spec/support/scaled-objects-cluster.ts';
+
+const CPU = { type: 'cpu', metricType: 'Utilization', metadata: { value: '50' } };
+const CRON = { type: 'cron', name: 'nine', metadata: { timezone: 'UTC' } };
+
+describe('Admission', () => {
+  it('refuses what reconcile would refuse, with the reason alone', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await cluster.deployment('web', 1);
+    await cluster.deployment('bare', 1);
+    await cluster.scaledObject('first', { scaleTargetRef: { name: 'web' }, triggers: [CRON] });
+    await cluster.create(PATHS.hpas, hpa('someones', 'bare'));
+    await started(cluster);
+    const modifiers = { scalingModifiers: { formula: 'nine +', target: '2' } };
+    for (const [spec, message] of [
+      [{}, "the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'first'"],
+      [
+        { ...target('other'), advanced: { horizontalPodAutoscalerConfig: { name: 'keda-hpa-first' } } },
+        "the HPA 'keda-hpa-first' is already managed by the ScaledObject 'first'",
+      ],
+      [
+        target('bare'),
+        "the workload 'bare' of type 'apps/v1.Deployment' is already managed by the hpa 'someones'",
+      ],
+      [
+        { ...target('other'), minReplicaCount: 3, maxReplicaCount: 2 },
+        'MinReplicaCount=3 must be less than MaxReplicaCount=2',
+      ],
+      [
+        { ...target('other'), triggers: [CRON, CRON] },
+        'triggerName "nine" is defined multiple times in the ScaledObject/ScaledJob, but it must be unique',
+      ],
+      [{ ...target('other'), triggers: [] }, 'no triggers defined in the ScaledObject/ScaledJob'],
+    ] as const) {
+      const { allowed, status } = await review(cluster, 'CREATE', scaledObject(spec));
+      expect(allowed, message).to.equal(false);
+      expect(status).to.deep.equal({ status: 'Failure', code: 403, reason: 'Forbidden', message });
+    }
+    const formula = await review(
+      cluster,
+      'CREATE',
+      scaledObject({ ...target('other'), advanced: modifiers }),
+    );
+    expect(formula.allowed).to.equal(false);
+    expect(formula.status.message).to.match(/^error trying to compile custom formula: /);
+    expect(await cluster.series()).to.include(
+      'keda_webhook_scaled_object_validation_errors_total{namespace="default",action="create",reason="scaling-modifiers"} 1',
+    );
+    expect(await cluster.series()).to.include(
+      'keda_webhook_scaled_object_validations_total{namespace="default",action="create"} 7',
+    );
+  });
+
+  it('lets an HPA be taken over by its name', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await cluster.deployment('web', 1);
+    await cluster.create(PATHS.hpas, hpa('someones', 'web'));
+    await started(cluster);
+    const annotations = { 'scaledobject.keda.sh/transfer-hpa-ownership': 'true' };
+    const unnamed = await review(cluster, 'CREATE', scaledObject({}, { annotations }));
+    expect(unnamed.status.message).to.equal(
+      "the existing hpa 'someones' for workload 'web' of type 'apps/v1.Deployment' must be specified by name in advanced settings to enable ownership transfer",
+    );
+    const advanced = { horizontalPodAutoscalerConfig: { name: 'someones' } };
+    expect(await review(cluster, 'CREATE', scaledObject({ advanced }, { annotations }))).to.deep.equal({
+      ...{ uid: unnamed.uid, allowed: true },
+    });
+  });
+
+  it('wants requests of what cpu and memory are set against, but of no dry run', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await cluster.deployment('web', 1);
+    await cluster.deployment('small', 1, { resources: { requests: { cpu: '100m' } } });
+    await started(cluster);
+    const asks = (name: string) => scaledObject({ ...target(name), minReplicaCount: 1, triggers: [CPU] });
+    expect((await review(cluster, 'CREATE', asks('web'))).status.message).to.equal(
+      "the scaledobject has a cpu trigger but the container main doesn't have the cpu request defined",
+    );
+    expect((await review(cluster, 'CREATE', asks('small'))).allowed).to.equal(true);
+    expect((await review(cluster, 'CREATE', asks('web'), { dryRun: true })).allowed).to.equal(true);
+    expect((await review(cluster, 'CREATE', asks('later'))).allowed).to.equal(true); // it may come after
+  });
+
+  it('refuses no update of the older of two, no loss of finalizers, no deletion, and nothing that it cannot judge yet', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await cluster.deployment('web', 1);
+    await cluster.scaledObject('first', { scaleTargetRef: { name: 'web' }, triggers: [CRON] });
+    await cluster.clock.advance(2000);
+    await cluster.scaledObject('second', { scaleTargetRef: { name: 'web' }, triggers: [CRON] });
+    await started(cluster);
+    const [first, second] = [
+      await cluster.get(`${PATHS.scaledObjects}/first`),
+      await cluster.get(`${PATHS.scaledObjects}/second`),
+    ];
+    const finalizers = ['finalizer.keda.sh'];
+    const marked = { ...second, metadata: { ...second.metadata, finalizers } };
+    const unmarked = { ...second, metadata: { ...second.metadata, finalizers: [] } };
+    const changed = { ...unmarked, spec: { ...second.spec, maxReplicaCount: 7 } };
+    const leaving = {
+      ...changed,
+      metadata: { ...second.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+    };
+    for (const [object, oldObject, isAllowed] of [
+      [first, first, true],
+      [second, second, false],
+      [unmarked, marked, true],
+      [changed, marked, false],
+      [leaving, marked, true],
+    ] as const)
+      expect((await review(cluster, 'UPDATE', object, { oldObject })).allowed).to.equal(isAllowed);
+    expect((await review(cluster, 'DELETE', null)).allowed).to.equal(true);
+    await cluster.stop();
+    let early: Awaited<ReturnType<typeof review>> | undefined;
+    await cluster.lead(async () => {
+      early = await review(cluster, 'CREATE', scaledObject({}));
+    });
+    expect(early?.allowed).to.equal(true);
+    expect(early?.warnings).to.have.lengthOf(1);
+  });
+
+  it('warns of what has no effect, and of what there is not', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await started(cluster);
+    const triggers = [{ type: 'kafka', metadata: {} }];
+    const spec = { minReplicaCount: 1, pollingInterval: 10, cooldownPeriod: 10, triggers };
+    const { allowed, warnings } = await review(cluster, 'CREATE', scaledObject(spec));
+    expect(allowed).to.equal(true);
+    expect(warnings.map((text: string) => text.slice(0, 40))).to.deep.equal([
+      'PollingInterval is configured but is not',
+      'CooldownPeriod is configured but is not ',
+      'no scaler found for type: kafka; there a',
+    ]);
+    for (const warning of warnings) expect(warning.length).to.be.at.most(256);
+  });
+
+  it('judges ScaledJobs by their triggers', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await started(cluster);
+    const path = '/validate-keda-sh-v1alpha1-scaledjob';
+    const job = (triggers: readonly object[]) => ({
+      ...{
+        apiVersion: 'keda.sh/v1alpha1',
+        kind: 'ScaledJob',
+        metadata: { name: 'work', namespace: 'default' },
+      },
+      spec: { jobTargetRef: {}, triggers },
+    });
+    expect((await review(cluster, 'CREATE', job([CRON]), { path })).allowed).to.equal(true);
+    const cached = [{ ...CRON, useCachedMetrics: true }];
+    expect((await review(cluster, 'CREATE', job(cached), { path })).status.message).to.equal(
+      'property "useCachedMetrics" is not supported for "cron" scaler',
+    );
+  });
+
+  it('judges authentications by themselves, and warns of those that need a cloud or a vault', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await started(cluster);
+    for (const kind of ['TriggerAuthentication', 'ClusterTriggerAuthentication']) {
+      const path = `/validate-keda-sh-v1alpha1-${kind.toLowerCase()}`;
+      const of = (spec: object) => ({
+        ...{ apiVersion: 'keda.sh/v1alpha1', kind, metadata: { name: 'a' }, spec },
+      });
+      const good = { secretTargetRef: [{ parameter: 'password', name: 's', key: 'k' }] };
+      expect((await review(cluster, 'CREATE', of(good), { path })).allowed).to.equal(true);
+      const aws = { podIdentity: { provider: 'aws', roleArn: 'arn', identityOwner: 'workload' } };
+      const refused = await review(cluster, 'UPDATE', of(aws), { path });
+      expect(refused.status.message).to.equal(
+        "roleArn of PodIdentity can't be set if KEDA isn't identityOwner",
+      );
+      expect(refused.warnings).to.deep.equal(['It uses podIdentity aws, which is not supported']);
+    }
+  });
+
+  it('takes no reviews of other kinds, and nothing that is no review', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await started(cluster);
+    const { admission } = cluster.subsystem;
+    const path = '/validate-keda-sh-v1alpha1-scaledobject';
+    const object = scaledObject({});
+    const bodies: readonly (readonly [string, RegExp])[] = [
+      ['', /no JSON/],
+      ['[', /no JSON/],
+      ['{}', /no AdmissionReview/],
+      [
+        JSON.stringify({ ...admissionReview('CREATE', object), apiVersion: 'admission.k8s.io/v1beta1' }),
+        /no Adm/,
+      ],
+      [JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' }), /no AdmissionReview/],
+      [JSON.stringify(admissionReview('CREATE', null)), /no ScaledObject/],
+      [JSON.stringify(admissionReview('CREATE', { ...object, spec: 7 } as never)), /no ScaledObject/],
+      [JSON.stringify(admissionReview('UPDATE', object)), /no ScaledObject/],
+      [
+        JSON.stringify(admissionReview('CREATE', scaledObject({ triggers: [{ type: 1 }] }))),
+        /no ScaledObject/,
+      ],
+      [`${'['.repeat(200)}`, /no JSON/],
+      [`[${'{},'.repeat(60_000)}{}]`, /no JSON/],
+    ];
+    for (const [body, message] of bodies) {
+      const said = await admission.review(path, Buffer.from(body)).catch((error: Error) => error.message);
+      expect(said).to.match(message);
+    }
+  });
+});
+
+const target = (name: string) => ({ scaleTargetRef: { name } });
+
+function scaledObject(spec: object, metadata: object = {}) {
+  return {
+    apiVersion: 'keda.sh/v1alpha1',
+    kind: 'ScaledObject',
+    metadata: { name: 'new', namespace: 'default', ...metadata },
+    spec: { ...target('web'), triggers: [CRON], ...spec },
+  };
+}
+
+function hpa(name: string, of: string) {
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: of };
+  return {
+    ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name } },
+    spec: { scaleTargetRef, maxReplicas: 3 },
+  };
+}
+
+/** Follows everything, and acts on nothing: what is there stays as it is. */
+async function started(cluster: ScaledObjectsCluster): Promise<void> {
+  await cluster.lead(() => cluster.holds(() => cluster.subsystem.isSynced));
+}
+
+async function review(
+  cluster: ScaledObjectsCluster,
+  operation: string,
+  object: { readonly kind?: string } | null,
+  options: { readonly oldObject?: object; readonly dryRun?: boolean; readonly path?: string } = {},
+): Promise<ReturnType<typeof JSON.parse>> {
+  const { path = '/validate-keda-sh-v1alpha1-scaledobject', ...more } = options;
+  const body = Buffer.from(JSON.stringify(admissionReview(operation, object, more)));
+  return JSON.parse(JSON.stringify(await cluster.subsystem.admission.review(path, body))).response;
+}

@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
+import { expect } from 'chai';
+import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
+import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
+import { requestHttps } from '#spec/support/https-request.ts';
+import { TestAuthority } from '#spec/support/issued-certificates.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+const PATH = '/validate-keda-sh-v1alpha1-scaledobject';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+describe('startWebhookServer', () => {
+  it('hands reviews to who judges them, with whatever query behind the path', async () => {
+    await using server = await start();
+    const { status, headers, body } = await server.post(`${PATH}?timeout=10s`, '{"a":1}');
+    expect({ status, body: JSON.parse(body) }).to.deep.equal({ status: 200, body: { seen: '{"a":1}' } });
+    expect(headers['content-type']).to.equal('application/json');
+  });
+
+  it('refuses other paths, methods and media types, and says why a review cannot be read', async () => {
+    await using server = await start();
+    expect((await server.post('/', '{}')).status).to.equal(404);
+    expect((await server.post(PATH, undefined, { method: 'GET' })).status).to.equal(405);
+    expect((await server.post(PATH, '{}', { headers: { 'content-type': 'text/plain' } })).status).to.equal(
+      415,
+    );
+    const refused = await server.post(PATH, 'bad\u001b[31m');
+    expect(refused).to.deep.include({ status: 400, body: 'it is bad\\u001b[31m\n' });
+    expect(server.logger.lines).to.deep.equal([]);
+  });
+
+  it('holds no body that is too long, and responds all the same', async () => {
+    await using server = await start();
+    const { status, body } = await server.post(PATH, Buffer.alloc(3 * 1024 * 1024 + 1, ' '));
+    expect({ status, body }).to.deep.equal({
+      ...{ status: 413, body: `a review has no more than ${3 * 1024 * 1024} bytes\n` },
+    });
+    expect((await server.post(PATH, Buffer.alloc(3 * 1024 * 1024, ' '))).status).to.equal(200);
+  });
+
+  it('holds no more of all together than it may, and forgets what is cut off', async () => {
+    await using server = await start();
+    const held = await Promise.all(Array.from({ length: 6 }, () => server.begin(2_700_000)));
+    for (const { socket } of held) await server.takes(socket);
+    await expectEventually(
+      async () => (await server.post(PATH, Buffer.alloc(2_000_000, ' '))).status === 503,
+    );
+    for (const { socket } of held) socket.destroy();
+    await expectEventually(
+      async () => (await server.post(PATH, Buffer.alloc(2_000_000, ' '))).status === 200,
+    );
+  });
+
+  it('shows the certificate that is there now', async () => {
+    await using server = await start();
+    await server.post(PATH, '{}');
+    server.renew();
+    await server.post(PATH, '{}');
+    expect(server.logger.lines).to.deep.equal([]);
+  });
+
+  it('ends at once, though a client is connected', async () => {
+    const server = await start();
+    const { socket } = await server.begin(1000);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await server[Symbol.asyncDispose]();
+    await closed;
+  });
+});
+
+async function expectEventually(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function start() {
+  const issue = () => {
+    const authority = new TestAuthority('webhooks');
+    return { ca: authority.pem, pair: authority.leaf({ usages: ['serverAuth'], names: ['localhost'] }) };
+  };
+  let [{ ca, pair }, changed] = [issue(), () => {}];
+  const certificates: ServingCertificates = {
+    get current() {
+      return pair;
+    },
+    named: [],
+    onChange(listener) {
+      changed = listener;
+    },
+  };
+  const logger = new RecordingLogger();
+  const admission = {
+    paths: new Set([PATH]),
+    async review(_: string, body: Uint8Array) {
+      const seen = Buffer.from(body).toString();
+      if (seen.startsWith('bad')) throw new Error(`it is ${seen}`);
+      return { seen: seen.slice(0, 100) };
+    },
+  };
+  const server = await startWebhookServer({ host: '127.0.0.1', port: 0, certificates, admission, logger });
+  const url = `https://localhost:${server.port}`;
+  return {
+    logger,
+    renew() {
+      ({ ca, pair } = issue());
+      changed();
+    },
+    post: (path: string, body: string | Uint8Array | undefined, more: object = {}) =>
+      requestHttps(`${url}${path}`, {
+        ca,
+        method: 'POST',
+        headers: JSON_TYPE,
+        ...(body && { body }),
+        ...more,
+      }),
+    /** A request of which so many bytes come, and never the last. */
+    async begin(bytes: number) {
+      const socket = connect({ port: server.port, host: '127.0.0.1', servername: 'localhost', ca });
+      await once(socket, 'secureConnect');
+      socket.on('error', () => {});
+      socket.resume();
+      socket.write(
+        `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${bytes + 1}\r\n\r\n`,
+      );
+      socket.write(' '.repeat(bytes));
+      return { socket };
+    },
+    async takes(socket: { readonly writableLength: number }) {
+      await expectEventually(async () => socket.writableLength === 0);
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
