@@ -1,34 +1,21 @@
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
+import { DIGIT_0, isDigit, isNameCode, isSpace } from './sample-codes.ts';
+import { sampleValue, withoutEscapes } from './sample-text.ts';
 import { ShortDecimal } from './short-decimal.ts';
 
 /** Several times as many as the containers of the largest node have, which take eight at most. */
 const MOST_LINES = 1_000_000;
 
-const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
-const [QUOTE, HASH, COMMA, MINUS, DIGIT_0, DIGIT_9, EQUALS, BACKSLASH, OPENING, CLOSING] = [
-  0x22, 0x23, 0x2c, 0x2d, 0x30, 0x39, 0x3d, 0x5c, 0x7b, 0x7d,
+const LINE_FEED = 0x0a;
+const [QUOTE, HASH, COMMA, MINUS, EQUALS, BACKSLASH, OPENING, CLOSING] = [
+  0x22, 0x23, 0x2c, 0x2d, 0x3d, 0x5c, 0x7b, 0x7d,
 ];
-
-const UNESCAPED: ReadonlyMap<number, string> = new Map([
-  [0x6e, '\n'],
-  [QUOTE, '"'],
-  [BACKSLASH, '\\'],
-]);
 
 /** The names in labels have 253 characters at most, escapes and all twice as many. */
 const MAX_LABEL_LENGTH = 1024;
 
 /** What is shown of a line, in characters, and the most bytes that these can have. */
 const [EXCERPT_LENGTH, EXCERPT_BYTES] = [80, 240];
-
-const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-
-const SPECIAL_VALUES: ReadonlyMap<string, number> = new Map([
-  ['NaN', Number.NaN],
-  ['Inf', Number.POSITIVE_INFINITY],
-  ['+Inf', Number.POSITIVE_INFINITY],
-  ['-Inf', Number.NEGATIVE_INFINITY],
-]);
 
 /** A part of the body: from the one place up to the other. */
 export interface Span {
@@ -153,7 +140,7 @@ export class SampleReader {
   /** The value of a label, without its escapes. */
   text({ start, end }: Span): string {
     const text = this.#body.toString('utf8', start, end);
-    return text.includes('\\') ? unescapeValue(text) : text;
+    return text.includes('\\') ? withoutEscapes(text) : text;
   }
 
   /**
@@ -212,7 +199,7 @@ export class SampleReader {
     }
     const start = this.#position;
     while (this.#position < this.#end && !isSpace(this.#code)) this.#position++;
-    return parseValue(this.#body.toString('latin1', start, this.#position));
+    return sampleValue(this.#body.toString('latin1', start, this.#position));
   }
 
   /** A whole number; one of many digits is not exact, and out of all bounds. */
@@ -248,35 +235,4 @@ export class SampleReader {
   get #code(): number | undefined {
     return this.#body[this.#position];
   }
-}
-
-function isNameCode(code: number | undefined): boolean {
-  if (code === undefined) return false;
-  const lower = code | 0x20;
-  return (lower >= 0x61 && lower <= 0x7a) || code === 0x5f || code === 0x3a || isDigit(code);
-}
-
-function isDigit(code: number | undefined): code is number {
-  return code !== undefined && code >= DIGIT_0 && code <= DIGIT_9;
-}
-
-function isSpace(code: number | undefined): boolean {
-  return code === SPACE || code === TAB || code === CARRIAGE_RETURN;
-}
-
-/** Written out, since replacing by a function takes five times as long: a response may be nothing but escapes. */
-function unescapeValue(value: string): string {
-  let unescaped = '';
-  let from = 0;
-  for (let at = value.indexOf('\\'); at !== -1; at = value.indexOf('\\', at + 2)) {
-    const character = UNESCAPED.get(value.charCodeAt(at + 1));
-    if (character === undefined) continue;
-    unescaped += value.slice(from, at) + character;
-    from = at + 2;
-  }
-  return unescaped + value.slice(from);
-}
-
-function parseValue(text: string): number | undefined {
-  return NUMBER.test(text) ? Number(text) : SPECIAL_VALUES.get(text);
 }
