@@ -8,12 +8,19 @@ export interface ClockSetting {
 }
 
 /**
+ * The wall clock shows whole milliseconds and the monotonic one parts of them, so that they seem to lie now closer together and now
+ * further apart. A moment whose stamp followed that would go back and forth by a millisecond, as no kubelet's does.
+ */
+const SAME_OFFSET_MS = 2;
+
+/**
  * Time on one node: counters follow the monotonic clock, stamps the wall clock, which may be wrong on this node and be
  * stepped. What was stamped before a step keeps its stamp.
  */
 export class NodeClock {
   readonly #clock: Clock;
   readonly #settings: ClockSetting[];
+  #heldOffsetMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, skewMs = 0) {
     this.#clock = clock;
@@ -77,6 +84,8 @@ export class NodeClock {
   }
 
   #offsetMs(): number {
-    return this.#clock.nowMs() - this.#clock.monotonicMs();
+    const offsetMs = this.#clock.nowMs() - this.#clock.monotonicMs();
+    if (Math.abs(offsetMs - this.#heldOffsetMs) > SAME_OFFSET_MS) this.#heldOffsetMs = offsetMs;
+    return this.#heldOffsetMs;
   }
 }

@@ -9,6 +9,20 @@ describe('NodeClock', () => {
     expect(new NodeClock(clock, 5000).stampMs(clock.monotonicMs())).to.equal(clock.nowMs() + 5000);
   });
 
+  it('stamps a moment the same whenever it is asked, though the wall clock shows whole milliseconds alone', () => {
+    let nowMs = 1000.25;
+    let aheadMs = 0;
+    const clock = { nowMs: () => Math.floor(nowMs + aheadMs), monotonicMs: () => nowMs };
+    const node = new NodeClock(Object.assign(new ManualClock(), clock));
+    const stamps = Array.from({ length: 20 }, () => {
+      nowMs += 0.37;
+      return node.stampMs(999.9);
+    });
+    expect(new Set(stamps).size).to.equal(1);
+    aheadMs = 60_000; // somebody set the clocks of all
+    expect(node.stampMs(999.9) - (stamps[0] ?? Number.NaN)).to.be.within(59_998, 60_002);
+  });
+
   it('leaves what was stamped before a step as it was', async () => {
     const clock = new ManualClock();
     const node = new NodeClock(clock, 1000);
