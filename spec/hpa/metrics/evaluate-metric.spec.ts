@@ -38,6 +38,15 @@ const cpuUtilization: MetricSpec = {
 };
 
 describe('evaluateMetric', () => {
+  it('takes no error of the program for one of the metric', () => {
+    const broken: MetricReading = {
+      get podUsage(): never {
+        throw new TypeError('broken');
+      },
+    };
+    expect(() => evaluate(cpuUtilization, broken)).to.throw(TypeError, 'broken');
+  });
+
   it('compares a resource with what is requested', () => {
     const { name, status, proposal } = evaluate(cpuUtilization, usage('100m', '50m'));
     expect(name).to.equal('cpu resource utilization (percentage of request)');

@@ -60,7 +60,7 @@ const CASES: readonly [
     'A1',
     'does not wake while scaling out is paused',
     { isActive: true, replicas: 0, isScaleOutPaused: true },
-    { action: 'none', active: 'ScalerActive', isActiveNow: false },
+    { action: 'none', active: 'ScalerActive', ready: 'Ready', isActiveNow: false },
   ],
   [
     'A2',
