@@ -15,6 +15,7 @@ import {
 import { parametersOf } from '../../parameters/parameters-of.ts';
 import { RABBITMQ_CONNECTION, rabbitmqConnectionOf } from '../../parameters/rabbitmq-connection.ts';
 import type { HttpClients } from '../http-clients.ts';
+import { patientQuery } from '../patient-query.ts';
 import { above, type Judgement, oneMetric, type Trigger } from '../trigger.ts';
 
 const MODES = [
@@ -115,8 +116,9 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
       if (given.pageSize < 1 || given.pageSize > MOST_QUEUES)
         throw new Error(`parameter "pageSize" value "${given.pageSize}" must be from 1 to ${MOST_QUEUES}`);
       const { url, vhost, credentials } = connection;
-      const query = queueFigures(
-        { http: clients.for(credentials, request), url, vhost, timeoutMs: given.timeout ?? timeoutMs },
+      const requestTimeoutMs = given.timeout ?? timeoutMs;
+      const asked = queueFigures(
+        { http: clients.for(credentials, request), url, vhost, timeoutMs: requestTimeoutMs },
         {
           ...{ name: queueName, isExpression: given.useRegex, pageSize: given.pageSize },
           ...{ operation: given.operation, countsUnacknowledged: !given.excludeUnacknowledged },
@@ -125,7 +127,7 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
       return oneMetric({
         name,
         target,
-        query,
+        query: patientQuery(asked, requestTimeoutMs),
         judge: (samples) => judgeQueue(samples, { mode, activation }),
       });
     },

@@ -17,6 +17,7 @@ import {
 } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
 import type { HttpClients } from '../http-clients.ts';
+import { patientQuery } from '../patient-query.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 import { readPrometheusValue } from './prometheus-value.ts';
 
@@ -94,13 +95,15 @@ export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOpti
       for (const [name, value] of Object.entries(given.queryParameters ?? {}))
         endpoint.searchParams.append(name, value);
       if (given.namespace) endpoint.searchParams.append('namespace', given.namespace);
-      const query = prometheusQuery({
+      const requestTimeoutMs = given.timeout ?? timeoutMs;
+      const asked = prometheusQuery({
         ...{ http, endpoint, clock },
         text: given.query,
         headers: { ...given.customHeaders, ...headers },
-        timeoutMs: given.timeout ?? timeoutMs,
+        timeoutMs: requestTimeoutMs,
         isEmptyZero: given.ignoreNullValues,
       });
+      const query = patientQuery(asked, requestTimeoutMs);
       const judge = above(given.activationThreshold);
       return oneMetric({ name: 'prometheus', query, target, judge, isEmptyZero: given.ignoreNullValues });
     },

@@ -19,6 +19,7 @@ import {
 } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
 import type { HttpTriggerOptions } from '../databases/prometheus.ts';
+import { patientQuery } from '../patient-query.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from './located-value.ts';
 import {
@@ -104,7 +105,8 @@ export function metricsApiTrigger({ clients, clock, timeoutMs, listEndpoints }: 
       const url = new URL(read.url);
       const key = modes.includes('apiKey') ? apiKeyOf(given) : undefined;
       if (key && given.method === 'query') url.searchParams.set(given.keyParamName ?? 'api_key', key);
-      const query = locatedValueQuery({
+      const requestTimeoutMs = given.timeout ?? timeoutMs;
+      const asked = locatedValueQuery({
         ...{ url, shown: read.url, http: clients.for(read.credentials ?? credentials, request) },
         headers: {
           ...headers,
@@ -112,11 +114,13 @@ export function metricsApiTrigger({ clients, clock, timeoutMs, listEndpoints }: 
         },
         location: given.valueLocation,
         format: given.format,
-        timeoutMs: given.timeout ?? timeoutMs,
+        timeoutMs: requestTimeoutMs,
         fleet: given.aggregateFromKubeServiceEndpoints
           ? { service: serviceIn(url), how: given.aggregationType, listEndpoints, clock }
           : undefined,
       });
+      // A fleet is asked within a time of its own, however many it has.
+      const query = given.aggregateFromKubeServiceEndpoints ? asked : patientQuery(asked, requestTimeoutMs);
       const name = `metric-api-${given.valueLocation}`;
       return oneMetric({ name, query, target, judge: above(given.activationTargetValue) });
     },

@@ -24,6 +24,13 @@ describe('prometheusTrigger', () => {
 
   after(() => clients[Symbol.asyncDispose]());
 
+  it('waits as long as its timeout says', async () => {
+    const metadata = { serverAddress: 'http://prometheus', query: 'q', threshold: '5' };
+    expect((await planned(trigger, { metadata })).query.timeoutMs).to.equal(undefined);
+    const patient = await planned(trigger, { metadata: { ...metadata, timeout: '30000' } });
+    expect(patient.query.timeoutMs).to.equal(31_000);
+  });
+
   it('tells what a query of a real Prometheus gives, and how it refuses one', async function () {
     const binary = await findPrometheus();
     if (binary === undefined) {

@@ -163,6 +163,18 @@ describe('metricsApiTrigger', () => {
     expect(await errorOf(aggregate({ url: 'http://127.0.0.1/' }))).to.match(/must have SERVICE.NAMESPACE/);
   });
 
+  it('waits as long as its timeout says, and a fleet no longer than fleets do', async () => {
+    const listEndpoints = async () => [];
+    const trigger = metricsApiTrigger({ clients, clock: systemClock, timeoutMs: 3000, listEndpoints });
+    const waits = async (more: Record<string, string>) => {
+      const metadata = { url: 'http://shop.orders/', valueLocation: 'a', targetValue: '5', ...more };
+      return (await planned(trigger, { metadata })).query.timeoutMs;
+    };
+    expect(await waits({})).to.equal(undefined);
+    expect(await waits({ timeout: '40s' })).to.equal(41_000);
+    expect(await waits({ timeout: '40s', aggregateFromKubeServiceEndpoints: 'true' })).to.equal(15_000);
+  });
+
   it('has what endpoints have told when the time for all of them is over', async () => {
     await using stack = new AsyncDisposableStack();
     const clock = new ManualClock();
