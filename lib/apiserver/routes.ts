@@ -26,7 +26,8 @@ export interface Served {
 
 /**
  * Declares what is served where. As in Kubernetes, to a path that leads into a group the group responds even if there is
- * nothing; the response to any other unknown path is the list of those that there are.
+ * nothing; the response to any other unknown path is the list of those that there are, and so it is to `/` and, of what is
+ * below it, to `/debug/`.
  */
 export function routes(served: Served): Middleware {
   const { groups, version, endpoints, watches } = served;
@@ -109,15 +110,23 @@ function routedPath(path: string): string {
   return /[^\w\-./]/.test(trimmed) ? trimmed.split('/').map(encodeURIComponent).join('/') : trimmed;
 }
 
-/** Where the list of paths is what one asks for; as in Kubernetes, they are no part of it. */
-const INDEX_PATHS = ['/', '/index.html'];
+/** Where the list of paths is what one asks for, and how those begin that are listed; as in Kubernetes, they are no part of it. */
+const INDEX_PATHS: ReadonlyMap<string, string> = new Map([
+  ['/', '/'],
+  ['/index.html', '/'],
+  ['/debug', '/debug/'],
+  ['/debug/', '/debug/'],
+]);
 
 function servePaths(context: ApiContext, { groups, endpoints }: Served): void {
-  const paths = groups.flatMap(({ name, versions }) => [
+  const inGroups = groups.flatMap(({ name, versions }) => [
     `/apis/${name}`,
     ...versions.map(({ version }) => `/apis/${name}/${version}`),
   ]);
-  const all = ['/apis', '/version', ...paths, ...endpoints.keys()].sort();
-  context.status = INDEX_PATHS.includes(context.state.info.path) ? 200 : 404;
-  writeBody(context, Buffer.from(goJson({ paths: all }, 2)), 'json');
+  const all = ['/apis', '/version', ...inGroups, ...endpoints.keys()].sort();
+  const beginning = INDEX_PATHS.get(context.state.info.path);
+  const listed = beginning === undefined ? [] : all.filter((path) => path.startsWith(beginning));
+  context.status = listed.length > 0 ? 200 : 404;
+  const paths = listed.length > 0 ? listed : all;
+  writeBody(context, Buffer.from(goJson({ paths }, 2)), 'json');
 }

@@ -48,6 +48,8 @@ describe('routes', () => {
       endpoints: new Map([
         ['/page', (context) => context.set('X-Reached', context.state.info.path)],
         ['/pages/', (context) => context.set('X-Reached', context.state.info.path)],
+        ['/debug/b', (context) => context.set('X-Reached', context.state.info.path)],
+        ['/debug/a', (context) => context.set('X-Reached', context.state.info.path)],
       ]),
     });
   });
@@ -113,6 +115,17 @@ describe('routes', () => {
         .that.includes.members(['/apis/lab.example/v1', '/page']);
     expect((await ask('/')).status).to.equal(200);
     expect((await ask('/none')).status).to.equal(404);
+  });
+
+  it('list what there is to debug at /debug/', async () => {
+    for (const path of ['/debug/', '/debug']) {
+      const response = await ask(path);
+      expect(response.status).to.equal(200);
+      expect(jsonOf(response)).to.deep.equal({ paths: ['/debug/a', '/debug/b'] });
+    }
+    expect((await ask('/debug/none')).status).to.equal(404);
+    await using empty = await startTestApiServer();
+    expect((await requestHttp1({ port: empty.address.port, path: '/debug/' })).status).to.equal(404);
   });
 
   it('refuse every other method before they look at anything else, in groups alone', async () => {
