@@ -1,10 +1,9 @@
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isAlreadyExists, isConflict } from '#lib/kubernetes/client/api-error.ts';
-import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { formatMicroTime, LEASES, type Lease, type LeaseSpec, readLease } from './lease.ts';
+import { LeaseLock } from './lease-lock.ts';
 
 /** What an election is about, and who stands in it. */
 export interface LeaderElectionOptions {
@@ -28,16 +27,8 @@ export interface LeaderElectionOptions {
 const LEASE_DURATION_MS = 15_000;
 const RENEW_DEADLINE_MS = 10_000;
 const RETRY_PERIOD_MS = 2_000;
-/** The end of the program waits for it. */
-const RELEASE_TIMEOUT_MS = 2_000;
 /** Candidates look up to this many times the period later. */
 const JITTER = 1.2;
-
-/** The lease as somebody else holds it, and when this process first saw it so, by its own monotonic clock. */
-interface Observation {
-  readonly resourceVersion: string | undefined;
-  readonly seenAtMs: number;
-}
 
 /**
  * Has one process of many act, by a Lease, with the timings of client-go.
@@ -48,13 +39,9 @@ interface Observation {
  */
 export class LeaderElection {
   readonly #options: LeaderElectionOptions;
-  readonly #leases: ResourceClient<Lease>;
-  readonly #durationMs: number;
+  readonly #lock: LeaseLock;
   readonly #renewDeadlineMs: number;
   readonly #retryPeriodMs: number;
-  #observed: Observation | undefined;
-  #holder: string | undefined;
-  #heldSince: string | undefined;
   /** Until when this process may act, by the monotonic clock; `undefined` while it does not lead. */
   #validUntilMs: number | undefined;
   readonly #failures: FailureLog;
@@ -64,18 +51,15 @@ export class LeaderElection {
     const { logger } = options;
     this.#options = options;
     this.#failures = new FailureLog({ logger, failing: 'Cannot get or renew the lease; it is tried again' });
-    this.#durationMs = options.leaseDurationMs ?? LEASE_DURATION_MS;
+    const durationMs = options.leaseDurationMs ?? LEASE_DURATION_MS;
     this.#renewDeadlineMs = options.renewDeadlineMs ?? RENEW_DEADLINE_MS;
     this.#retryPeriodMs = options.retryPeriodMs ?? RETRY_PERIOD_MS;
-    if (
-      !(this.#durationMs > this.#renewDeadlineMs) ||
-      !(this.#renewDeadlineMs > JITTER * this.#retryPeriodMs)
-    ) {
+    if (!(durationMs > this.#renewDeadlineMs) || !(this.#renewDeadlineMs > JITTER * this.#retryPeriodMs)) {
       throw new RangeError(
         'Cannot elect a leader: the lease duration must exceed the renew deadline, and that 1.2 retry periods',
       );
     }
-    this.#leases = new ResourceClient({ api: options.api, resource: LEASES, read: readLease });
+    this.#lock = new LeaseLock({ ...options, durationMs });
   }
 
   /** Whether this process may act now. A process that stood still finds out here before its timers tell it. */
@@ -85,12 +69,12 @@ export class LeaderElection {
 
   /** Who has the lease, as far as is known; empty while nobody has. */
   get holder(): string | undefined {
-    return this.#holder;
+    return this.#lock.holder;
   }
 
   /** Since when the holder has the lease, as RFC 3339 says it; `undefined` while nobody has, and where that is not told. */
   get heldSince(): string | undefined {
-    return this.#holder ? this.#heldSince : undefined;
+    return this.#lock.heldSince;
   }
 
   /** To be asked before each write. @throws unless this process may act now */
@@ -120,7 +104,7 @@ export class LeaderElection {
       leading.abort(new Error(signal.aborted ? 'the program ends' : 'the lease is lost'));
       await ended;
       if (!signal.aborted) logger.warning('Not the leader any more', fields);
-      await this.#release();
+      await this.#lock.release();
       if (!signal.aborted) await this.#pause(this.#retryPeriodMs, signal);
     }
   }
@@ -163,71 +147,13 @@ export class LeaderElection {
     const { clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
     try {
-      const held = await this.#hold({ signal, timeoutMs: this.#renewDeadlineMs });
+      const held = await this.#lock.hold({ signal, timeoutMs: this.#renewDeadlineMs });
       if (held) this.#validUntilMs = startedAtMs + this.#renewDeadlineMs;
       else this.#validUntilMs = undefined;
       this.#failures.succeed();
     } catch (error) {
       if (signal.aborted || isConflict(error) || isAlreadyExists(error)) return; // another was faster: it is seen next
       this.#failures.fail(error);
-    }
-  }
-
-  async #hold(options: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<boolean> {
-    const { clock, lease, identity } = this.#options;
-    const current = await this.#leases.find(lease, options);
-    const nowText = formatMicroTime(clock.nowMs());
-    const ours: LeaseSpec = {
-      holderIdentity: identity,
-      leaseDurationSeconds: Math.ceil(this.#durationMs / 1000),
-      acquireTime: nowText,
-      renewTime: nowText,
-      leaseTransitions: 0,
-    };
-    if (!current) {
-      await this.#leases.create({ metadata: lease, spec: ours }, options);
-      this.#holder = identity;
-      this.#heldSince = nowText;
-      return true;
-    }
-    const { spec } = current;
-    this.#holder = spec.holderIdentity || undefined;
-    this.#heldSince = spec.acquireTime ?? undefined;
-    const isOurs = spec.holderIdentity === identity;
-    if (!isOurs && spec.holderIdentity && !this.#hasExpired(current)) return false;
-    const kept: LeaseSpec = isOurs
-      ? { acquireTime: spec.acquireTime ?? nowText, leaseTransitions: spec.leaseTransitions ?? 0 }
-      : { leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
-    await this.#leases.update({ ...current, spec: { ...ours, ...kept } }, options);
-    this.#holder = identity;
-    this.#heldSince = kept.acquireTime ?? nowText;
-    return true;
-  }
-
-  /** Whether the lease has not changed for as long as its holder said, as seen from here. */
-  #hasExpired({ metadata: { resourceVersion }, spec }: Lease): boolean {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (!this.#observed || this.#observed.resourceVersion !== resourceVersion) {
-      this.#observed = { resourceVersion, seenAtMs: nowMs };
-    }
-    const durationMs = Math.max((spec.leaseDurationSeconds ?? 0) * 1000, this.#durationMs);
-    return nowMs - this.#observed.seenAtMs > durationMs;
-  }
-
-  /** Lets the next one take the lease at once; where that fails, it takes it when it has expired. */
-  async #release(): Promise<void> {
-    const { clock, lease, identity, logger } = this.#options;
-    try {
-      const options = { timeoutMs: RELEASE_TIMEOUT_MS };
-      const current = await this.#leases.find(lease, options);
-      if (current?.spec.holderIdentity !== identity) return;
-      const nowText = formatMicroTime(clock.nowMs());
-      const spec = { ...current.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: nowText };
-      await this.#leases.update({ ...current, spec }, options);
-      this.#holder = undefined;
-    } catch (error) {
-      if (!isConflict(error))
-        logger.warning('Cannot release the lease; it expires', { error: String(error) });
     }
   }
 

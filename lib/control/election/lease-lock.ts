@@ -1,0 +1,118 @@
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { isConflict } from '#lib/kubernetes/client/api-error.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { formatMicroTime, LEASES, type Lease, type LeaseSpec, readLease } from './lease.ts';
+
+/** Which lease is held, and by whom. */
+export interface LeaseLockOptions {
+  readonly api: ApiClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly lease: { readonly namespace: string; readonly name: string };
+  /** Of this process alone: one that starts again has another. */
+  readonly identity: string;
+  /** For how long others leave a holder alone that they do not hear of. */
+  readonly durationMs: number;
+}
+
+/** The lease as somebody else holds it, and when this process first saw it so, by its own monotonic clock. */
+interface Observation {
+  readonly resourceVersion: string | undefined;
+  readonly seenAtMs: number;
+}
+
+/** The end of the program waits for it. */
+const RELEASE_TIMEOUT_MS = 2_000;
+
+/**
+ * A Lease that one of many holds: taken while nobody has it, and when it has not changed for as long as its holder said, by the
+ * monotonic clock of who looks. Conflicts leave it to the one that was faster.
+ */
+export class LeaseLock {
+  readonly #options: LeaseLockOptions;
+  readonly #leases: ResourceClient<Lease>;
+  #observed: Observation | undefined;
+  #holder: string | undefined;
+  #heldSince: string | undefined;
+
+  constructor(options: LeaseLockOptions) {
+    this.#options = options;
+    this.#leases = new ResourceClient({ api: options.api, resource: LEASES, read: readLease });
+  }
+
+  /** Who has the lease, as far as is known; `undefined` while nobody has. */
+  get holder(): string | undefined {
+    return this.#holder;
+  }
+
+  /** Since when the holder has the lease, as RFC 3339 says it; `undefined` while nobody has, and where that is not told. */
+  get heldSince(): string | undefined {
+    return this.#holder ? this.#heldSince : undefined;
+  }
+
+  /**
+   * Takes the lease if it is free, and renews it if it is ours.
+   *
+   * @returns whether it is ours now
+   * @throws what the API server refuses it with, a conflict among that, and what keeps it from being reached
+   */
+  async hold(options: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<boolean> {
+    const { clock, lease, identity, durationMs } = this.#options;
+    const current = await this.#leases.find(lease, options);
+    const nowText = formatMicroTime(clock.nowMs());
+    const ours: LeaseSpec = {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(durationMs / 1000),
+      acquireTime: nowText,
+      renewTime: nowText,
+      leaseTransitions: 0,
+    };
+    if (!current) {
+      await this.#leases.create({ metadata: lease, spec: ours }, options);
+      this.#holder = identity;
+      this.#heldSince = nowText;
+      return true;
+    }
+    const { spec } = current;
+    this.#holder = spec.holderIdentity || undefined;
+    this.#heldSince = spec.acquireTime ?? undefined;
+    const isOurs = spec.holderIdentity === identity;
+    if (!isOurs && spec.holderIdentity && !this.#hasExpired(current)) return false;
+    const kept: LeaseSpec = isOurs
+      ? { acquireTime: spec.acquireTime ?? nowText, leaseTransitions: spec.leaseTransitions ?? 0 }
+      : { leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
+    await this.#leases.update({ ...current, spec: { ...ours, ...kept } }, options);
+    this.#holder = identity;
+    this.#heldSince = kept.acquireTime ?? nowText;
+    return true;
+  }
+
+  /** Lets the next one take the lease at once; where that fails, it takes it when it has expired. */
+  async release(): Promise<void> {
+    const { clock, lease, identity, logger } = this.#options;
+    try {
+      const options = { timeoutMs: RELEASE_TIMEOUT_MS };
+      const current = await this.#leases.find(lease, options);
+      if (current?.spec.holderIdentity !== identity) return;
+      const nowText = formatMicroTime(clock.nowMs());
+      const spec = { ...current.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: nowText };
+      await this.#leases.update({ ...current, spec }, options);
+      this.#holder = undefined;
+    } catch (error) {
+      if (!isConflict(error))
+        logger.warning('Cannot release the lease; it expires', { error: String(error) });
+    }
+  }
+
+  /** Whether the lease has not changed for as long as its holder said, as seen from here. */
+  #hasExpired({ metadata: { resourceVersion }, spec }: Lease): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (!this.#observed || this.#observed.resourceVersion !== resourceVersion) {
+      this.#observed = { resourceVersion, seenAtMs: nowMs };
+    }
+    const durationMs = Math.max((spec.leaseDurationSeconds ?? 0) * 1000, this.#options.durationMs);
+    return nowMs - this.#observed.seenAtMs > durationMs;
+  }
+}

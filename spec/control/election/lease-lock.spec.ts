@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { LeaseLock } from '#lib/control/election/lease-lock.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { type SimulatedApi, startSimulatedApi } from '#spec/support/simulated-api.ts';
+
+const LEASE = { namespace: 'default', name: 'lock' };
+const PATH = '/apis/coordination.k8s.io/v1/namespaces/default/leases/lock';
+const DURATION_MS = 15_000;
+
+describe('LeaseLock', () => {
+  let served: SimulatedApi;
+
+  beforeEach(async () => {
+    served = await startSimulatedApi();
+  });
+  afterEach(() => served[Symbol.asyncDispose]());
+
+  const lockOf = (identity: string) =>
+    new LeaseLock({ ...served, lease: LEASE, identity, durationMs: DURATION_MS });
+  const hold = (lock: LeaseLock) => lock.hold({ signal: new AbortController().signal, timeoutMs: 10_000 });
+  const spec = async () => ((await served.api.getJson(PATH, {})) as { spec: Record<string, unknown> }).spec;
+
+  it('makes a lease where there is none, and keeps since when it has it', async () => {
+    const lock = lockOf('a');
+    expect(lock.holder).to.equal(undefined);
+    expect(await hold(lock)).to.equal(true);
+    const { acquireTime } = await spec();
+    await served.clock.advance(2_000);
+    expect(await hold(lock)).to.equal(true);
+    expect(await spec()).to.include({ holderIdentity: 'a', acquireTime, leaseTransitions: 0 });
+    expect((await spec()).renewTime).to.not.equal(acquireTime);
+    expect([lock.holder, lock.heldSince]).to.deep.equal(['a', acquireTime]);
+  });
+
+  it('leaves a holder alone that renews, and takes over from one that was not heard of for the duration', async () => {
+    const [a, b] = [lockOf('a'), lockOf('b')];
+    await hold(a);
+    expect(await hold(b)).to.equal(false);
+    await served.clock.advance(DURATION_MS);
+    await hold(a);
+    expect(await hold(b)).to.equal(false);
+    await served.clock.advance(DURATION_MS);
+    expect(await hold(b)).to.equal(false);
+    expect(b.holder).to.equal('a');
+    await served.clock.advance(1);
+    expect(await hold(b)).to.equal(true);
+    expect(await spec()).to.include({ holderIdentity: 'b', leaseTransitions: 1 });
+    expect(await hold(a)).to.equal(false);
+  });
+
+  it('lets others take at once what was released, and releases nothing of theirs', async () => {
+    const [a, b] = [lockOf('a'), lockOf('b')];
+    await hold(a);
+    await b.release();
+    expect(await spec()).to.include({ holderIdentity: 'a' });
+    await a.release();
+    expect([a.holder, a.heldSince]).to.deep.equal([undefined, undefined]);
+    expect(await hold(b)).to.equal(true);
+  });
+
+  it('fails where another writes between its look and its own write', async () => {
+    const [a, b] = [lockOf('a'), lockOf('b')];
+    const both = await Promise.allSettled([hold(a), hold(b)]);
+    const refused = both.filter((one) => one.status === 'rejected').map(({ reason }) => reason);
+    const held = both.filter((one) => one.status === 'fulfilled' && one.value);
+    expect(held).to.have.length(1);
+    for (const reason of refused) expect(reason).to.be.instanceOf(ApiError).with.property('statusCode', 409);
+  });
+});
