@@ -32,13 +32,16 @@ export class ControlPlane implements AsyncDisposable {
   readonly kubeconfig: string;
   /** Asks as the administrator. */
   readonly client: ControlPlaneClient;
+  readonly #etcdUrl: string;
   readonly #programs: AsyncDisposableStack;
+  #apiServer: { readonly start: () => Promise<void>; readonly program: SpawnedProgram } | undefined;
   #controllerManager: { readonly binary: string; readonly program: SpawnedProgram } | undefined;
 
   private constructor(facts: {
     port: number;
     pki: ClusterPki;
     folder: string;
+    etcdUrl: string;
     programs: AsyncDisposableStack;
   }) {
     this.port = facts.port;
@@ -47,6 +50,7 @@ export class ControlPlane implements AsyncDisposable {
     this.folder = facts.folder;
     this.kubeconfig = join(facts.folder, 'admin.kubeconfig');
     this.client = this.clientFor(facts.pki.admin);
+    this.#etcdUrl = facts.etcdUrl;
     this.#programs = facts.programs;
   }
 
@@ -72,14 +76,11 @@ export class ControlPlane implements AsyncDisposable {
         { name: 'etcd' },
       ),
     );
-    const apiServer = starting.use(
-      new SpawnedProgram(binaries.apiServer, apiServerFlags({ folder, port, etcdUrl }), {
-        name: 'kube-apiserver',
-      }),
-    );
-    const controlPlane = new ControlPlane({ port, pki, folder, programs: new AsyncDisposableStack() });
+    const programs = new AsyncDisposableStack();
+    const controlPlane = new ControlPlane({ port, pki, folder, etcdUrl, programs });
+    starting.defer(() => controlPlane.#apiServer?.program[Symbol.asyncDispose]());
     await writeFile(controlPlane.kubeconfig, controlPlane.kubeconfigFor('admin', pki.admin), { mode: 0o600 });
-    await controlPlane.#untilReady(apiServer);
+    await controlPlane.#startApiServer(binaries.apiServer, apiServerFlags({ folder, port, etcdUrl }));
     if (binaries.controllerManager) {
       await writeFile(
         join(folder, 'controller-manager.kubeconfig'),
@@ -106,6 +107,21 @@ export class ControlPlane implements AsyncDisposable {
     await this.#startControllerManager(running.binary, { scalesHpas: false });
   }
 
+  /**
+   * Has clients that go on from an earlier version be told that it is too old: etcd forgets what was, and the API server starts again
+   * with caches that begin now.
+   */
+  async forgetVersions(): Promise<void> {
+    const running = this.#apiServer;
+    if (!running) throw new Error('There is no API server');
+    await running.program[Symbol.asyncDispose]();
+    const anyKey = await this.#etcd<{ readonly header: { readonly revision: string } }>('range', {
+      key: 'AA==',
+    });
+    await this.#etcd('compaction', { revision: anyKey.header.revision, physical: true });
+    await running.start();
+  }
+
   /** Asks as the user that the certificate names. */
   clientFor({ certificatePem: cert, privateKeyPem: key }: KeyedCertificate): ControlPlaneClient {
     return new ControlPlaneClient(this.server, { ca: this.pki.serverCa.certificatePem, cert, key });
@@ -129,6 +145,21 @@ export class ControlPlane implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#controllerManager?.program[Symbol.asyncDispose]();
     await this.#programs.disposeAsync();
+  }
+
+  async #startApiServer(binary: string, flags: readonly string[]): Promise<void> {
+    const program = new SpawnedProgram(binary, flags, { name: 'kube-apiserver' });
+    this.#apiServer = { program, start: () => this.#startApiServer(binary, flags) };
+    await this.#untilReady(program);
+  }
+
+  async #etcd<Response>(method: string, body: object): Promise<Response> {
+    const response = await fetch(`${this.#etcdUrl}/v3/kv/${method}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`Cannot have etcd do ${method}: ${await response.text()}`);
+    return (await response.json()) as Response;
   }
 
   async #startControllerManager(
