@@ -17,21 +17,6 @@ const METRICS = [
   { type: 'External', external: { metric: { name: 'e2' }, target: average } },
 ];
 
-const CURRENT = [
-  { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 12, averageValue: '7m' } } },
-  { type: 'Pods', pods: { metric: { name: 'p', selector }, current: { averageValue: '3' } } },
-  { type: 'Object', object: { metric: { name: 'o' }, describedObject: service, current: { value: '4' } } },
-  {
-    type: 'Object',
-    object: { metric: { name: 'o2' }, describedObject: service, current: { averageValue: '4' } },
-  },
-  { type: 'External', external: { metric: { name: 'e', selector }, current: { value: '5' } } },
-  { type: 'External', external: { metric: { name: 'e2' }, current: { averageValue: '5' } } },
-  { type: '' },
-];
-
-const CONDITION = { type: 'AbleToScale', status: 'True', reason: 'ReadyForNewScale', message: 'so' };
-
 /** An HPA of which the oldest version has annotations for nearly everything. */
 export const HPA_VERSIONS: readonly RequestStep[] = [
   {
@@ -47,19 +32,6 @@ export const HPA_VERSIONS: readonly RequestStep[] = [
         behavior: { scaleUp: { policies: [{ type: 'Pods', value: 2, periodSeconds: 9 }] } },
       },
     },
-    keep: { HPA: ['metadata', 'resourceVersion'] },
   },
   { name: 'get it in the oldest version', method: 'GET', path: `${HPAS}/m` },
-  {
-    name: 'update its status',
-    method: 'PUT',
-    path: `${V2}/m/status`,
-    body: {
-      ...{ apiVersion: 'autoscaling/v2beta2', kind: 'HorizontalPodAutoscaler' },
-      metadata: { name: 'm', resourceVersion: '{{HPA}}' },
-      spec: { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 3 },
-      status: { currentReplicas: 1, desiredReplicas: 2, currentMetrics: CURRENT, conditions: [CONDITION] },
-    },
-  },
-  { name: 'get its status in the oldest version', method: 'GET', path: `${HPAS}/m` },
 ];

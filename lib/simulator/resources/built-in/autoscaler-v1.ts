@@ -41,6 +41,7 @@ export function autoscalerToV1(stored: KubernetesObject): KubernetesObject {
     metadata: { ...stored.metadata, ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
     spec: { ...spec, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target }) },
     status: {
+      ...{ currentReplicas: 0, desiredReplicas: 0 }, // which it shows though they are zero
       ...status,
       ...(currentCpu === undefined ? {} : { currentCPUUtilizationPercentage: currentCpu }),
     },
