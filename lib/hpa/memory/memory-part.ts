@@ -37,11 +37,11 @@ export function bytesOfAll(records: ReadonlyMap<string, string>): number {
   return bytes;
 }
 
-/** How far beyond a part that is not there others are looked for: somebody may have deleted the first alone. */
+/** How far beyond a part that is not there another is looked for: somebody may have deleted it alone. */
 const LOOK_BEYOND = 1;
 
 /**
- * Reads the memory of a namespace, part by part until there are none any more.
+ * Reads the memory of a namespace, part by part until two in a row are not there.
  *
  * @param isThorough looks for all of them, whichever are there
  */
@@ -55,10 +55,8 @@ export async function getParts(
   for (const [place, name] of MEMORY_NAMES.entries()) {
     const part = await getPart(configMaps, { namespace, name, isFirst: place === 0 });
     parts.push(part);
-    if (part.isClosed) absent = MEMORY_NAMES.length;
-    else if (!part.metadata) absent++;
-    // Where the first is there, the one behind the last is asked for; where it is not, the second is, too.
-    if (!isThorough && absent > (parts[0]?.metadata ? 0 : LOOK_BEYOND)) break;
+    absent = part.metadata ? 0 : absent + 1;
+    if (!isThorough && (part.isClosed || absent > LOOK_BEYOND)) break;
   }
   return parts;
 }

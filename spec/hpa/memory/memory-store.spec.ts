@@ -104,6 +104,21 @@ describe('MemoryStore', () => {
     expect(await lead().get('default', 'web-5')).to.equal(grown);
   });
 
+  for (const place of [0, 1, 2])
+    it(`finds the others where somebody has deleted the ${place + 1}. alone, and nobody has noticed`, async () => {
+      const store = lead();
+      const names = [...known].slice(0, 16);
+      await Promise.all(names.map((name) => store.put('default', name, longText(name))));
+      await remove(MEMORY_NAMES[place] ?? '');
+      await store.put('default', 'web-15', 'of now'); // which is in the last
+      const next = lead();
+      for (const [index, name] of names.entries()) {
+        const isLost = Math.floor(index / 4) === place;
+        const kept = name === 'web-15' ? 'of now' : longText(name);
+        expect(await next.get('default', name), name).to.equal(isLost ? undefined : kept);
+      }
+    });
+
   it('finds the others where somebody has deleted the first, and goes on', async () => {
     const names = [...known].slice(0, 12);
     await Promise.all(names.map((name) => lead().get('default', name)));
