@@ -1,4 +1,4 @@
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { FairShare } from '#lib/concurrency/fair-share.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { hostRateCollector } from '#lib/metrics-adapter/collectors/host-rate-collector.ts';
@@ -51,8 +51,8 @@ export async function metricCollectors(
 ): Promise<{ readonly collectors: readonly MetricCollector[]; readonly pods: TargetPods }> {
   const { clock, logger, client, mapper, userAgent, schedules, stack } = environment;
   const { allowedHosts, relistMs, scalingSchedule } = options;
-  const slices = new TimeSlices();
-  const http = { clock, userAgent, slices };
+  const share = new FairShare(clock);
+  const http = { clock, userAgent, share };
   const clients = stack.use(new HttpClients({ ...http, allowedHosts: new AllowedHosts(allowedHosts) }));
   // A pod may have any address, but for those that nobody may be asked at unless the administrator names them.
   const ofPods = stack.use(
@@ -60,7 +60,7 @@ export async function metricCollectors(
   );
   const pods = new TargetPods(stack.use(new PodsOnDemand({ client, clock, logger, relistMs })));
   const selectors = new TargetSelectors({ client, mapper, clock, random: Math.random });
-  const sources = await namedSources(options, { ...environment, stack, slices });
+  const sources = await namedSources(options, { ...environment, stack, share });
   const sqlSources = new Map<string, SqlSource>();
   for (const [name, path] of options.sqlSources)
     sqlSources.set(name, stack.use(await openSqlSource({ name, path }, environment)));

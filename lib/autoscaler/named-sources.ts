@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import type { FairShare } from '#lib/concurrency/fair-share.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import {
@@ -39,8 +39,8 @@ export interface NamedSourcesEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly userAgent: string;
-  /** In which their long responses are read; by default each has its own. */
-  readonly slices?: TimeSlices;
+  /** By which their long responses are read; by default each has its own. */
+  readonly share?: FairShare;
   /** Takes what is to be disposed of. */
   readonly stack: AsyncDisposableStack;
 }
@@ -137,11 +137,11 @@ async function prometheusAt(
 }
 
 function clientOf(
-  { clock, userAgent, stack, tls, slices }: SourceEnvironment,
+  { clock, userAgent, stack, tls, share }: SourceEnvironment,
   given: CredentialSource | undefined,
 ): HttpClient {
   const allowedHosts = new AllowedHosts(EVERYWHERE);
   const credentials = joinedCredentials(given, tls);
-  const http = { clock, userAgent, allowedHosts, slices };
+  const http = { clock, userAgent, allowedHosts, share };
   return stack.use(new HttpClient({ ...http, ...(credentials && { credentials }) }));
 }

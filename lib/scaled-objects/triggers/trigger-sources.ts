@@ -1,4 +1,4 @@
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { FairShare } from '#lib/concurrency/fair-share.ts';
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
@@ -32,7 +32,7 @@ export function openTriggerSources(
   const { clock, userAgent, timeoutMs, listPods, listEndpoints } = options;
   const allowedHosts = new AllowedHosts(options.allowedHosts);
   const stack = new AsyncDisposableStack();
-  const http = { clock, userAgent, allowedHosts, slices: new TimeSlices() };
+  const http = { clock, userAgent, allowedHosts, share: new FairShare(clock) };
   const durations = requestDurations(clock);
   return {
     ...{ clock, allowedHosts, timeoutMs, listPods, listEndpoints, durations },

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { FairShare } from '#lib/concurrency/fair-share.ts';
 import { requestBy } from '#lib/kubernetes/client/undici-parts.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -27,8 +27,8 @@ export interface HttpClientOptions {
   readonly lookup?: ConnectionOptions['lookup'];
   /** Bounds what is held of responses together with other clients; by default each is bounded alone. */
   readonly longResponses?: LongResponses;
-  /** In which whole responses are handed out one by one, together with those of other clients; by default alone. */
-  readonly slices?: TimeSlices | undefined;
+  /** By which long responses are handed out one by one, together with those of other clients; by default alone. */
+  readonly share?: FairShare | undefined;
   /** Told of each request before it is sent. */
   readonly onUse?: (client: HttpClient) => void;
 }
@@ -69,7 +69,7 @@ const READ_AT_ONCE_BYTES = 4 * 1024;
  */
 export class HttpClient implements AsyncDisposable {
   readonly #options: HttpClientOptions;
-  readonly #slices: TimeSlices;
+  readonly #share: FairShare;
   readonly #pools = new Set<HttpPool>();
   #current:
     | { readonly credentials: HttpCredentials; readonly pool: HttpPool; readonly secrets: Secrets }
@@ -78,7 +78,7 @@ export class HttpClient implements AsyncDisposable {
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
-    this.#slices = options.slices ?? new TimeSlices();
+    this.#share = options.share ?? new FairShare(options.clock);
   }
 
   /** Tells the credentials of this client from those of others; holds no secret. */
@@ -87,8 +87,8 @@ export class HttpClient implements AsyncDisposable {
   }
 
   /**
-   * Sends a request and reads its response, whatever its status. Of longer ones that have come, one is handed out in each
-   * time slice.
+   * Sends a request and reads its response, whatever its status. Of longer ones that have come, one is handed out at a
+   * time, and others have the event loop for as long as it took to read.
    *
    * @throws an Error that names the host, with the cause, when there is no response in time or it is too long; the
    * signal's reason when that aborts
@@ -104,7 +104,7 @@ export class HttpClient implements AsyncDisposable {
     const bound = deadline?.signal ?? signal;
     try {
       const response = await raceAbort(this.#exchange(request, { maxBytes, onLength, signal: bound }), bound);
-      if (response.body.length > READ_AT_ONCE_BYTES) await this.#slices.yieldToEventLoop(signal);
+      if (response.body.length > READ_AT_ONCE_BYTES) await this.#share.next(signal);
       return response;
     } catch (error) {
       if (signal.aborted) throw signal.reason;

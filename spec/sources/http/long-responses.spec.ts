@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { FairShare } from '#lib/concurrency/fair-share.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { LongResponses } from '#lib/sources/http/long-responses.ts';
@@ -81,7 +81,11 @@ describe('HttpClients, asked for long responses', () => {
     const responses: ServerResponse[] = [];
     await using server = await LoopbackServer.start((_request, response) => void responses.push(response));
     const environment = { clock: new ManualClock(), allowedHosts: new AllowedHosts(['127.0.0.1']) };
-    await using clients = new HttpClients({ ...environment, slices: new TimeSlices(), userAgent: 'spec' });
+    await using clients = new HttpClients({
+      ...environment,
+      share: new FairShare(environment.clock),
+      userAgent: 'spec',
+    });
     const slicesOf = Array.from({ length: 4 }, async () => {
       await clients.find().read({ url: server.url }, signal);
       const { loopCount } = performance.nodeTiming.uvMetricsInfo;
