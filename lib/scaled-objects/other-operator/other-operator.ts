@@ -70,7 +70,7 @@ export class OtherOperator {
    */
   async whileAlone(signal: AbortSignal, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const stopFollowing = this.#follow();
-    let acting: { readonly stop: () => void; readonly done: Promise<void> } | undefined;
+    let acting: Acting | undefined;
     try {
       for (const kind of Object.values(this.#options.kinds)) await kind.synced(signal);
       while (!signal.aborted) {
@@ -81,8 +81,7 @@ export class OtherOperator {
           await acting.done;
           acting = undefined;
         }
-        const pause = this.#options.clock.sleep(LOOK_MS, { signal });
-        await (acting ? Promise.race([pause, acting.done.then(() => pause)]) : pause);
+        await this.#options.clock.sleep(LOOK_MS, { signal: acting?.unfailed ?? signal });
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -172,8 +171,18 @@ function shortened(name: string): string {
   return printable(name.slice(0, LONGEST_NAME));
 }
 
-function begin(act: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
-  const ending = new AbortController();
+interface Acting {
+  readonly done: Promise<void>;
+  /** Aborts with the error as what acts fails, and with the signal that all of it ends by. */
+  readonly unfailed: AbortSignal;
+  readonly stop: () => void;
+}
+
+/** Follows the promise once: it lasts for months, and would keep whatever each look hung on it. */
+function begin(act: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Acting {
+  const [ending, failing] = [new AbortController(), new AbortController()];
   const done = act(AbortSignal.any([signal, ending.signal]));
-  return { done, stop: () => ending.abort(new Error('another operator acts')) };
+  done.catch((error: unknown) => failing.abort(error));
+  const stop = () => ending.abort(new Error('another operator acts'));
+  return { done, unfailed: AbortSignal.any([signal, failing.signal]), stop };
 }

@@ -3,10 +3,11 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { followObjects } from '#lib/scaled-objects/follow/followed-objects.ts';
-import { OtherOperator } from '#lib/scaled-objects/other-operator/other-operator.ts';
+import { type FollowedKind, OtherOperator } from '#lib/scaled-objects/other-operator/other-operator.ts';
 import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import { eventually } from '#spec/support/eventually.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
 import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
@@ -116,7 +117,55 @@ describe('OtherOperator', () => {
     world.fail(new Error('it cannot act'));
     expect(await world.ended.catch(({ message }: Error) => message)).to.equal('it cannot act');
   });
+
+  it('hangs nothing on what acts at its looks, for that lasts for months', async () => {
+    const clock = new CountingClock();
+    const none: FollowedKind = { onChange: () => () => {}, synced: async () => {}, values: () => [] };
+    await using server = await startSimulatedApiServer();
+    await using client = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
+    const operator = new OtherOperator({
+      ...{ client, clock, logger: new RecordingLogger(), kedaNamespace: '' },
+      ...{ events: { record: () => {} }, kinds: { ScaledObject: none } },
+    });
+    const ending = new AbortController();
+    let acts: FollowedPromise | undefined;
+    const ended = operator.whileAlone(ending.signal, (signal) => {
+      acts = new FollowedPromise((resolve) => signal.addEventListener('abort', () => resolve()));
+      return acts;
+    });
+    await clock.advance(5000);
+    const followers = acts?.followers;
+    await clock.advance(500_000);
+    expect(clock.sleeps).to.equal(102);
+    expect(acts?.followers).to.equal(followers).and.to.be.within(1, 2);
+    ending.abort();
+    await ended;
+  });
 });
+
+class CountingClock extends ManualClock {
+  sleeps = 0;
+
+  override sleep(...its: Parameters<ManualClock['sleep']>): Promise<void> {
+    this.sleeps++;
+    return super.sleep(...its);
+  }
+}
+
+/** Counts who waits for it. */
+class FollowedPromise extends Promise<void> {
+  followers = 0;
+
+  static override get [Symbol.species]() {
+    return Promise;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: it is a promise
+  override then: Promise<void>['then'] = (...reactions) => {
+    this.followers++;
+    return super.then(...reactions);
+  };
+}
 
 async function start(options: { readonly isHeld?: boolean; readonly kedaNamespace?: string } = {}) {
   const { isHeld = false, kedaNamespace = 'keda' } = options;
