@@ -7,10 +7,13 @@ import type { Clock } from '#lib/time/clock.ts';
 /** By which KEDA's operators elect one of them. */
 export const OPERATOR_LEASE = 'operator.keda.sh';
 
-/** What the lease says of the operator: whether it runs, has ended, or was never there; `forbidden` where it may not be read. */
+/**
+ * What the lease says of the operator: whether it runs, was given up so lately that another may take it over, has ended,
+ * or was never there; `forbidden` where the lease may not be read.
+ */
 export type LeaseLook =
   | { readonly kind: 'held'; readonly holder: string }
-  | { readonly kind: 'ended' | 'absent' | 'forbidden' };
+  | { readonly kind: 'given up' | 'ended' | 'absent' | 'forbidden' };
 
 /** What a lease is looked at with. */
 export interface OperatorLeaseOptions {
@@ -20,19 +23,32 @@ export interface OperatorLeaseOptions {
 }
 
 const FORBIDDEN = 403;
-/** What a lease lasts that does not say it. */
-const DURATION_MS = 15_000;
+/** What a lease lasts that does not say it; one that is given back says a second, whatever it lasted before. */
+const LEAST_DURATION_MS = 15_000;
+/**
+ * A standby of KEDA takes over when it has seen the lease unchanged for its duration, or empty, at its next try: 20 s after
+ * the last renewal, by default. Who took it for ended as early would act beside that one after each failover.
+ */
+const GRACE_DURATIONS = 3;
+const LEAST_GRACE_MS = 60_000;
 /** A lease that was renewed so long ago has ended, whatever two clocks may differ by; a younger one is seen to end. */
 const LONG_AGO_MS = 600_000;
 
+interface Seen {
+  /** `undefined` once the lease was deleted. */
+  readonly version: string | undefined;
+  /** By our own monotonic clock: when the lease has ended unless it changes. */
+  readonly endsAtMs: number;
+}
+
 /**
- * The lease of KEDA's operator. It has ended once it was given back, or seen unchanged for as long as it says that it
- * lasts: by our own monotonic clock, as candidates for a lease judge it.
+ * The lease of KEDA's operator. It has ended once it was seen unchanged, given back or gone for longer than it takes one
+ * of several operators to take over: by our own monotonic clock, as candidates for a lease judge it.
  */
 export class OperatorLease {
   readonly #options: OperatorLeaseOptions;
   readonly #leases: ResourceClient<Lease>;
-  #seen: { readonly version: string | undefined; readonly atMs: number } | undefined;
+  #seen: Seen | undefined;
 
   constructor(options: OperatorLeaseOptions) {
     this.#options = options;
@@ -44,23 +60,31 @@ export class OperatorLease {
     const { namespace } = this.#options;
     try {
       const lease = await this.#leases.find({ namespace, name: OPERATOR_LEASE }, { signal });
-      return lease ? this.#judge(lease) : { kind: 'absent' };
+      return lease || this.#seen ? this.#judge(lease) : { kind: 'absent' };
     } catch (error) {
       if (error instanceof ApiError && error.statusCode === FORBIDDEN) return { kind: 'forbidden' };
       throw error;
     }
   }
 
-  #judge({ metadata: { resourceVersion: version }, spec }: Lease): LeaseLook {
+  #judge(lease: Lease | undefined): LeaseLook {
+    const nowMs = this.#options.clock.monotonicMs();
+    const holder = lease?.spec.holderIdentity;
+    const version = lease?.metadata.resourceVersion;
+    const seen = this.#seen;
+    const hasEnded = seen !== undefined && nowMs > seen.endsAtMs;
+    // What has ended goes on being so until somebody holds it.
+    if (!seen || (seen.version !== version && (holder || !hasEnded)))
+      this.#seen = { version, endsAtMs: this.#endOf(lease, !seen) };
+    if (this.#seen && nowMs > this.#seen.endsAtMs) return { kind: 'ended' };
+    return holder ? { kind: 'held', holder } : { kind: 'given up' };
+  }
+
+  #endOf(lease: Lease | undefined, isFirst: boolean): number {
     const { clock } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const isFirst = this.#seen === undefined;
-    if (this.#seen?.version !== version || !this.#seen) this.#seen = { version, atMs: nowMs };
-    const holder = spec.holderIdentity;
-    if (!holder) return { kind: 'ended' };
-    const ageMs = clock.nowMs() - Date.parse(spec.renewTime ?? '');
-    if (isFirst && ageMs > LONG_AGO_MS) this.#seen = { version, atMs: Number.NEGATIVE_INFINITY };
-    const durationMs = spec.leaseDurationSeconds ? spec.leaseDurationSeconds * 1000 : DURATION_MS;
-    return nowMs - this.#seen.atMs > durationMs ? { kind: 'ended' } : { kind: 'held', holder };
+    const ageMs = clock.nowMs() - Date.parse(lease?.spec.renewTime ?? '');
+    if (isFirst && ageMs > LONG_AGO_MS) return Number.NEGATIVE_INFINITY;
+    const durationMs = Math.max((lease?.spec.leaseDurationSeconds ?? 0) * 1000, LEAST_DURATION_MS);
+    return clock.monotonicMs() + Math.max(GRACE_DURATIONS * durationMs, LEAST_GRACE_MS);
   }
 }

@@ -112,8 +112,9 @@ export class OtherOperator {
   }
 
   #signOf(look: LeaseLook): string | undefined {
-    if (look.kind === 'held')
-      return `the lease ${this.#options.kedaNamespace}/${OPERATOR_LEASE} is held by "${shortened(look.holder)}"`;
+    const lease = `the lease ${this.#options.kedaNamespace}/${OPERATOR_LEASE}`;
+    if (look.kind === 'held') return `${lease} is held by "${shortened(look.holder)}"`;
+    if (look.kind === 'given up') return `${lease} was given up, and another may take it over`;
     const written = this.#writes.lately;
     return written && `"${shortened(written.manager)}" writes the status of ${written.object}`;
   }

@@ -86,7 +86,8 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     const untouched = await found();
     expect(untouched.object.status).to.deep.equal(first.object.status);
     await installed.run(...HOLD, '--patch={"spec":{"holderIdentity":""}}');
-    await autoscaler.line(/No other operator acts on ScaledObjects any more/, 60_000);
+    // A minute after that: till then another of KEDA's operators might take it over.
+    await autoscaler.line(/No other operator acts on ScaledObjects any more/, 180_000);
     await objects.untilCondition('web', 'HPAActive', 'True');
     const { object, hpa } = await found();
     expect(object.metadata.uid).to.equal(first.object.metadata.uid);

@@ -14,7 +14,7 @@ describe('OperatorLease', () => {
     expect(await world.look()).to.deep.equal({ kind: 'absent' });
   });
 
-  it('is held while it is renewed, and has ended once it was not for as long as it lasts', async () => {
+  it('is held while it is renewed, and has ended once it was not for a minute', async () => {
     await using world = await start();
     await world.hold({ leaseDurationSeconds: 15 });
     for (let renewal = 0; renewal < 3; renewal++) {
@@ -23,7 +23,7 @@ describe('OperatorLease', () => {
       await world.renew();
     }
     expect(await world.look()).to.deep.include({ kind: 'held' });
-    await world.server.clock.advance(15_000);
+    await world.server.clock.advance(60_000);
     expect(await world.look()).to.deep.include({ kind: 'held' });
     await world.server.clock.advance(1);
     expect(await world.look()).to.deep.equal({ kind: 'ended' });
@@ -31,10 +31,40 @@ describe('OperatorLease', () => {
     expect(await world.look()).to.deep.include({ kind: 'held' });
   });
 
-  it('has ended once it was given back', async () => {
-    await using world = await start();
-    await world.hold({ holderIdentity: '' });
-    expect(await world.look()).to.deep.equal({ kind: 'ended' });
+  it('has not ended while one of several operators takes over from another, with and without giving back', async () => {
+    for (const isGivenBack of [true, false]) {
+      await using world = await start();
+      const { clock } = world.server;
+      await world.hold({});
+      expect(await world.look()).to.deep.include({ kind: 'held' });
+      if (isGivenBack) await world.change({ holderIdentity: '', leaseDurationSeconds: 1 });
+      for (let second = 0; second < 20; second++) {
+        expect((await world.look()).kind).to.equal(isGivenBack ? 'given up' : 'held');
+        await clock.advance(1000);
+      }
+      await world.change({ holderIdentity: 'keda-operator-2', leaseDurationSeconds: 15 });
+      expect(await world.look()).to.deep.equal({ kind: 'held', holder: 'keda-operator-2' });
+    }
+  });
+
+  it('has ended a minute after it was given back or deleted, and stays so until somebody holds it', async () => {
+    for (const isDeleted of [true, false]) {
+      await using world = await start();
+      const { clock } = world.server;
+      await world.hold({});
+      await world.look();
+      if (isDeleted) await world.remove();
+      else await world.change({ holderIdentity: '', leaseDurationSeconds: 1 });
+      expect(await world.look()).to.deep.equal({ kind: 'given up' });
+      await clock.advance(60_000);
+      expect(await world.look()).to.deep.equal({ kind: 'given up' });
+      await clock.advance(1);
+      expect(await world.look()).to.deep.equal({ kind: 'ended' });
+      if (!isDeleted) await world.remove();
+      expect(await world.look()).to.deep.equal({ kind: 'ended' });
+      await world.hold({});
+      expect(await world.look()).to.deep.include({ kind: 'held' });
+    }
   });
 
   it('has ended at the first look if it was renewed minutes ago, and not if that was a moment ago by another clock', async () => {
@@ -49,14 +79,19 @@ describe('OperatorLease', () => {
     expect(await other.look()).to.deep.include({ kind: 'held' });
   });
 
-  it('lasts 15 seconds where it does not say how long', async () => {
-    await using world = await start();
-    await world.hold({ leaseDurationSeconds: undefined });
-    await world.look();
-    await world.server.clock.advance(15_000);
-    expect(await world.look()).to.deep.include({ kind: 'held' });
-    await world.server.clock.advance(1);
-    expect(await world.look()).to.deep.equal({ kind: 'ended' });
+  it('has ended after three times what it lasts, and after a minute where it does not say how long', async () => {
+    for (const [leaseDurationSeconds, endsAfterMs] of [
+      [undefined, 60_000],
+      [60, 180_000],
+    ] as const) {
+      await using world = await start();
+      await world.hold({ leaseDurationSeconds });
+      await world.look();
+      await world.server.clock.advance(endsAfterMs);
+      expect(await world.look()).to.deep.include({ kind: 'held' });
+      await world.server.clock.advance(1);
+      expect(await world.look()).to.deep.equal({ kind: 'ended' });
+    }
   });
 
   it('says that it may not be read, and fails where that is not known', async () => {
@@ -96,6 +131,8 @@ async function start() {
       const renewTime = timeText(clock.nowMs() + ++renewals);
       await server.client.patch(`${LEASES}/operator.keda.sh`, 'merge', { spec: { renewTime } });
     },
+    change: (spec: object) => server.client.patch(`${LEASES}/operator.keda.sh`, 'merge', { spec }),
+    remove: () => server.client.delete(`${LEASES}/operator.keda.sh`),
     async [Symbol.asyncDispose]() {
       await client[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();

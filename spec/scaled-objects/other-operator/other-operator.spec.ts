@@ -44,7 +44,7 @@ describe('OtherOperator', () => {
       `web AnotherControllerActs Another operator acts on this object (${HELD}), so this one leaves it alone until that has ended; stop one of both`,
     ]);
     expect(world.told()).to.deep.equal([TOLD]);
-    await world.passes(21); // seen at the next look after 15 s without renewal
+    await world.passes(66); // seen at the next look after a minute without renewal
     await world.until(() => world.isActing);
     expect(world.operator.sign).to.equal(undefined);
     expect(world.told()).to.deep.equal([TOLD, OVER]);
@@ -73,7 +73,7 @@ describe('OtherOperator', () => {
     await using world = await start({ isHeld: true });
     await world.until(() => world.operator.sign === HELD);
     await world.writeStatus('keda');
-    await world.passes(25);
+    await world.passes(66);
     await world.until(() => world.isActing);
     await world.writeStatus('keda');
     await world.passes(5);
