@@ -74,7 +74,13 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
   });
 
   it('was refused nothing, and used what it was given to read, scale, tell and elect', async () => {
-    const events = (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);
+    await replica?.[Symbol.asyncDispose](); // the audit log tells of a watch when it has ended
+    const told = async () =>
+      (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);
+    const isWatch = ({ verb, resource }: { readonly verb: string; readonly resource: string }) =>
+      verb === 'watch' && resource.startsWith('cronhorizontalpodautoscalers.');
+    await until(async () => (await told()).some(isWatch), 'the watch has ended');
+    const events = await told();
     expect(events.filter(({ status }) => status === 401 || status === 403)).to.deep.equal([]);
     const used = new Set(events.map(({ verb, resource }) => `${verb} ${resource}`));
     expect([...used]).to.include.members([
