@@ -2,16 +2,23 @@ import * as z from 'zod/mini';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
+import { isNamespaceName } from './namespace-name.ts';
 
 const text = z.optional(z.string());
 const number = z.optional(z.number());
 const texts = z.optional(z.record(z.string(), z.string()));
+/** The longest name of an object, which is a DNS subdomain. */
+const LONGEST_NAME = 253;
+/** A UUID or a time is far shorter. */
+const LONGEST_STAMP = 100;
+const stamp = z.string().check(z.maxLength(LONGEST_STAMP));
+/** Bounded as API servers do it: some of this is remembered, and asked for. */
 const METADATA = z.looseObject({
-  name: z.string(),
-  namespace: text,
-  uid: text,
-  creationTimestamp: z.nullish(z.string()),
-  deletionTimestamp: z.nullish(z.string()),
+  name: z.string().check(z.maxLength(LONGEST_NAME)),
+  namespace: z.optional(z.string().check(z.refine(isNamespaceName))),
+  uid: z.optional(stamp),
+  creationTimestamp: z.nullish(stamp),
+  deletionTimestamp: z.nullish(stamp),
   annotations: texts,
   finalizers: z.optional(z.array(z.string())),
 });

@@ -1,12 +1,16 @@
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
 import { exposition, type SeriesSample } from '../told/exposition.ts';
+import { isNamespaceName } from './namespace-name.ts';
 
 interface Labels {
   readonly namespace: string;
   readonly action: string;
 }
 
-/** Who sends reviews need not be an API server: of more namespaces than this, the others are counted together. */
+/**
+ * Who sends reviews need not be an API server: of more namespaces than this, the others are counted together, and so is what cannot
+ * be the name of one.
+ */
 const MOST_NAMESPACES = 1000;
 const OTHERS = 'others';
 
@@ -43,7 +47,8 @@ export class WebhookSeries {
 
   #bounded<T extends Labels>(labels: T): T {
     const { namespace } = labels;
-    if (this.#namespaces.size < MOST_NAMESPACES) this.#namespaces.add(namespace);
+    if (this.#namespaces.size < MOST_NAMESPACES && isNamespaceName(namespace))
+      this.#namespaces.add(namespace);
     return this.#namespaces.has(namespace) ? labels : { ...labels, namespace: OTHERS };
   }
 }

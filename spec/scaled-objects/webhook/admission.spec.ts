@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { admissionReview } from '#spec/support/admission-reviews.ts';
+import { collectGarbage } from '#spec/support/held-resources.ts';
 import {
   PATHS,
   type ScaledObjectsCluster,
@@ -207,6 +208,34 @@ describe('Admission', () => {
       expect(said).to.match(message);
     }
   });
+});
+
+describe('Admission, called by who is no API server', () => {
+  it('keeps nothing of namespaces and names that are longer than there can be', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await started(cluster);
+    const { admission } = cluster.subsystem;
+    const heldBytes = () => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const refusals = new Set<unknown>();
+    const beforeBytes = heldBytes();
+    for (let at = 0; at < 16; at++) {
+      const long = `${at}`.padEnd(2_900_000, 'x');
+      for (const metadata of [{ namespace: long }, { name: long }, { uid: long }]) {
+        const body = Buffer.from(JSON.stringify(admissionReview('CREATE', scaledObject({}, metadata))));
+        refusals.add(
+          await admission
+            .review('/validate-keda-sh-v1alpha1-scaledobject', body)
+            .catch((error: Error) => error.message),
+        );
+      }
+    }
+    expect([...refusals]).to.deep.equal(['the object of the request is no ScaledObject']);
+    expect(heldBytes() - beforeBytes).to.be.below(16 * 2 ** 20);
+    expect((await cluster.series()).length).to.be.below(2 ** 20);
+  }).timeout(300_000);
 });
 
 const target = (name: string) => ({ scaleTargetRef: { name } });
