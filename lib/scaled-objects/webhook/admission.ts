@@ -1,10 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { unsupportedIn } from '../authentication/resolve-authentication.ts';
 import { brokenByAuthentication } from '../checks/check-authentication.ts';
 import { brokenByTriggers } from '../checks/check-triggers.ts';
-import type { ScaledObject, TriggerSpec } from '../objects/scaled-object.ts';
+import type { TriggerSpec } from '../objects/scaled-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
 import {
   type AdmissionRequest,
@@ -13,6 +11,7 @@ import {
   type Verdict,
 } from './admission-review.ts';
 import { type JudgedWorld, judgeScaledObject } from './judge-scaled-object.ts';
+import { lenientVerdict } from './lenient-verdict.ts';
 import { reviewed } from './reviewed-object.ts';
 import type { WebhookSeries } from './webhook-series.ts';
 
@@ -68,23 +67,26 @@ export class Admission {
     return admissionResponse(request.uid, isJudged ? await judge(request) : ALLOWED);
   }
 
-  async #scaledObject({ object: value, oldObject, operation, isDryRun }: AdmissionRequest): Promise<Verdict> {
+  async #scaledObject(request: AdmissionRequest): Promise<Verdict> {
     const { series, isSynced } = this.#options;
-    const object = reviewed.scaledObject(value);
+    const { operation, isDryRun } = request;
+    const object = reviewed.scaledObject(request.object);
     const isNew = operation === 'CREATE';
+    if (!isNew) reviewed.scaledObject(request.oldObject);
     const labels = { namespace: object.metadata.namespace ?? '', action: isNew ? 'create' : 'update' };
     series.validated(labels);
-    if (!isNew && isLeaving(object, reviewed.scaledObject(oldObject))) return ALLOWED;
     if (!isSynced) return UNSYNCED;
-    const { rule, ...verdict } = await judgeScaledObject(object, { isNew, isDryRun }, this.#options);
-    if (rule) series.refused({ ...labels, reason: rule });
+    const { rule, ...strict } = await judgeScaledObject(object, { isNew, isDryRun }, this.#options);
+    const verdict = lenientVerdict(strict, request);
+    if (rule && !verdict.isAllowed) series.refused({ ...labels, reason: rule });
     return { ...verdict, warnings: [...(verdict.warnings ?? []), ...this.#unknownTypes(object.spec)] };
   }
 
-  #scaledJob({ object: value }: AdmissionRequest): Verdict {
-    const { spec } = reviewed.scaledJob(value);
+  #scaledJob(request: AdmissionRequest): Verdict {
+    const { spec } = reviewed.scaledJob(request.object);
     const message = brokenByTriggers(spec.triggers);
-    return { isAllowed: message === undefined, message, warnings: this.#unknownTypes(spec) };
+    const warnings = this.#unknownTypes(spec);
+    return lenientVerdict({ isAllowed: message === undefined, message, warnings }, request);
   }
 
   #unknownTypes({ triggers }: { readonly triggers: readonly TriggerSpec[] }): readonly string[] {
@@ -99,17 +101,10 @@ export class Admission {
   }
 }
 
-/** Whether an object only loses its finalizers, or is on its way out: that is never refused. */
-function isLeaving(object: ScaledObject, before: ScaledObject): boolean {
-  const count = ({ metadata }: KubernetesObject) => metadata.finalizers?.length ?? 0;
-  if (object.metadata.deletionTimestamp) return true;
-  return count(object) < count(before) && isDeepStrictEqual(object.spec, before.spec);
-}
-
-function judgeAuthentication({ object }: AdmissionRequest): Verdict {
-  const { spec = {} } = reviewed.authentication(object);
+function judgeAuthentication(request: AdmissionRequest): Verdict {
+  const { spec = {} } = reviewed.authentication(request.object);
   const message = brokenByAuthentication(spec);
   const unsupported = unsupportedIn(spec);
   const warnings = unsupported ? [`It uses ${unsupported}, which is not supported`] : [];
-  return { isAllowed: message === undefined, message, warnings };
+  return lenientVerdict({ isAllowed: message === undefined, message, warnings }, request);
 }

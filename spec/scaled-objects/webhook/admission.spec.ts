@@ -88,7 +88,7 @@ describe('Admission', () => {
     expect((await review(cluster, 'CREATE', asks('later'))).allowed).to.equal(true); // it may come after
   });
 
-  it('refuses no update of the older of two, no loss of finalizers, no deletion, and nothing that it cannot judge yet', async () => {
+  it('refuses no update of the older of two, no deletion, and nothing that it cannot judge yet', async () => {
     await using cluster = await startScaledObjectsCluster();
     await cluster.deployment('web', 1);
     await cluster.scaledObject('first', { scaleTargetRef: { name: 'web' }, triggers: [CRON] });
@@ -109,12 +109,18 @@ describe('Admission', () => {
     };
     for (const [object, oldObject, isAllowed] of [
       [first, first, true],
-      [second, second, false],
+      [second, second, true],
       [unmarked, marked, true],
       [changed, marked, false],
       [leaving, marked, true],
     ] as const)
       expect((await review(cluster, 'UPDATE', object, { oldObject })).allowed).to.equal(isAllowed);
+    expect((await review(cluster, 'UPDATE', second, { oldObject: second })).warnings).to.deep.equal([
+      "the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'first'",
+    ]);
+    expect(await cluster.series()).to.include(
+      '{namespace="default",action="update",reason="other-scaled-object"} 1',
+    );
     expect((await review(cluster, 'DELETE', null)).allowed).to.equal(true);
     await cluster.stop();
     let early: Awaited<ReturnType<typeof review>> | undefined;
@@ -123,6 +129,46 @@ describe('Admission', () => {
     });
     expect(early?.allowed).to.equal(true);
     expect(early?.warnings).to.have.lengthOf(1);
+  });
+
+  it('lets what was kept unjudged be marked, paused and labelled, and tells what is wrong with it', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await started(cluster);
+    const auth = { podIdentity: { provider: 'aws', roleArn: 'arn', identityOwner: 'workload' } };
+    for (const [kind, spec, message] of [
+      [
+        'ScaledObject',
+        { ...target('web'), triggers: [CRON], minReplicaCount: 3, maxReplicaCount: 2 },
+        /^MinReplicaCount=3 must be less/,
+      ],
+      ['ScaledJob', { jobTargetRef: {}, triggers: [CRON, CRON] }, /^triggerName "nine" is defined multiple/],
+      ['TriggerAuthentication', auth, /^roleArn of PodIdentity can't be set/],
+    ] as const) {
+      const path = `/validate-keda-sh-v1alpha1-${kind.toLowerCase()}`;
+      const of = (metadata: object, more: object = {}) => ({
+        ...{ apiVersion: 'keda.sh/v1alpha1', kind, spec: { ...spec, ...more } },
+        metadata: { name: 'broken', namespace: 'default', ...metadata },
+      });
+      for (const metadata of [
+        { finalizers: ['finalizer.keda.sh'] },
+        { annotations: { 'autoscaling.keda.sh/paused': 'true' } },
+        { labels: { 'scaledobject.keda.sh/name': 'broken' } },
+      ]) {
+        const { allowed, warnings } = await review(cluster, 'UPDATE', of(metadata), {
+          oldObject: of({}),
+          path,
+        });
+        expect(allowed, `${kind} ${Object.keys(metadata)}`).to.equal(true);
+        expect(warnings[0]).to.match(message);
+      }
+      const changed = await review(cluster, 'UPDATE', of({}), {
+        oldObject: of({}, { maxReplicaCount: 9 }),
+        path,
+      });
+      expect(changed.allowed, kind).to.equal(false);
+      const created = await review(cluster, 'CREATE', of({}), { oldObject: of({}), path });
+      expect(created.allowed, kind).to.equal(false);
+    }
   });
 
   it('warns of what has no effect, and of what there is not', async () => {
