@@ -16,7 +16,7 @@ export const scaledObjectsFlags = {
   kedaNamespace: flag('keda-namespace', text, {
     default: 'keda',
     description:
-      "Where KEDA's operator has its lease operator.keda.sh: while that is held, ScaledObjects are left to it. Empty where it is not to be looked at.",
+      "Where the lease operator.keda.sh of KEDA's operator is looked for if there is no permission to list it in all namespaces: while it is held, ScaledObjects are left to KEDA. Empty where it is looked for nowhere.",
   }),
   webhookAddress: flag('webhook-address', text, {
     default: '',

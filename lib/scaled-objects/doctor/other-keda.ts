@@ -1,11 +1,12 @@
-import { LEASES, readLease } from '#lib/control/election/lease.ts';
+import { LEASES, type Lease, readLease } from '#lib/control/election/lease.ts';
 import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, ok } from '#lib/doctor/finding.ts';
+import { MissingPermission } from '#lib/doctor/missing-permission.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
-import { OPERATOR_LEASE } from '../other-operator/operator-lease.ts';
+import { OPERATOR_LEASE, OPERATOR_LEASE_SELECTOR } from '../other-operator/operator-lease.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { failed } from './diagnoses.ts';
 
@@ -31,7 +32,7 @@ export function otherKeda({ kedaNamespace }: Pick<ScaledObjectsOptions, 'kedaNam
           ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: namespace, NAME: name },
         }),
       );
-      const held = kedaNamespace === '' ? [] : await heldLease(context, kedaNamespace);
+      const held = kedaNamespace === '' ? [] : await heldLeases(context, kedaNamespace);
       if (findings.length + held.length > 0) return [...findings, ...held];
       const seen = found.length > 0 ? 'KEDA is scaled to zero' : 'there is no KEDA';
       return [ok('keda-operator', seen)];
@@ -39,17 +40,32 @@ export function otherKeda({ kedaNamespace }: Pick<ScaledObjectsOptions, 'kedaNam
   };
 }
 
-async function heldLease(context: ApiContext, namespace: string): Promise<readonly Finding[]> {
-  const lease = await context
-    .get(objectPath(LEASES, { namespace, name: OPERATOR_LEASE }), 'get leases')
-    .then(readLease)
-    .catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
-  const { holderIdentity, renewTime } = lease?.spec ?? {};
-  const ageMs = context.clock.nowMs() - Date.parse(renewTime ?? '');
+/** By its leases in all namespaces, or where those may not be listed, in the one that is named. */
+async function heldLeases(context: ApiContext, namespace: string): Promise<readonly Finding[]> {
+  const everywhere = { path: collectionPath(LEASES), fieldSelector: OPERATOR_LEASE_SELECTOR };
+  const leases = await context.list('leases', everywhere, readLease).catch(async (error: unknown) => {
+    if (!(error instanceof MissingPermission)) throw error;
+    return await leaseIn(context, namespace);
+  });
+  return leases.flatMap((lease) => heldLease(context, lease));
+}
+
+async function leaseIn(context: ApiContext, namespace: string): Promise<readonly Lease[]> {
+  try {
+    return [
+      readLease(await context.get(objectPath(LEASES, { namespace, name: OPERATOR_LEASE }), 'get leases')),
+    ];
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+function heldLease({ clock }: ApiContext, { metadata, spec }: Lease): readonly Finding[] {
+  const { holderIdentity, renewTime } = spec;
+  const ageMs = clock.nowMs() - Date.parse(renewTime ?? '');
   if (!holderIdentity || !(ageMs < RENEWED_MS)) return [];
+  const { namespace = '' } = metadata;
   const subject = `lease ${namespace}/${OPERATOR_LEASE}`;
   const seen = `it is held by "${holderIdentity}", and was renewed ${Math.max(0, Math.round(ageMs / 1000))} s ago`;
   return [

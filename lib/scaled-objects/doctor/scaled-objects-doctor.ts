@@ -36,5 +36,10 @@ const PERMISSIONS: readonly Permission[] = [
 
 function leasePermissions({ kedaNamespace: namespace }: ScaledObjectsOptions): readonly Permission[] {
   if (namespace === '') return [];
-  return [{ verb: 'get', group: LEASES.group, resource: LEASES.plural, namespace, name: OPERATOR_LEASE }];
+  const lease = { group: LEASES.group, resource: LEASES.plural, name: OPERATOR_LEASE };
+  const seen = `the lease of KEDA's operator is looked for in the namespace ${namespace} alone`;
+  return [
+    { verb: 'get', ...lease, namespace },
+    { verb: 'list', ...lease, instead: { resource: LEASES.plural, seen } },
+  ];
 }

@@ -1,54 +1,41 @@
 import { LEASES, type Lease, readLease } from '#lib/control/election/lease.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { SeenLease, type SeenLook } from './seen-lease.ts';
 
 /** By which KEDA's operators elect one of them. */
 export const OPERATOR_LEASE = 'operator.keda.sh';
+/** A list by this takes no permission but that for this name. */
+export const OPERATOR_LEASE_SELECTOR = `metadata.name=${OPERATOR_LEASE}`;
 
-/**
- * What the lease says of the operator: whether it runs, was given up so lately that another may take it over, has ended,
- * or was never there; `forbidden` where the lease may not be read.
- */
+/** What the leases say of the operator, and in which namespace; `forbidden` where they may not be read. */
 export type LeaseLook =
-  | { readonly kind: 'held'; readonly holder: string }
-  | { readonly kind: 'given up' | 'ended' | 'absent' | 'forbidden' };
+  | (SeenLook & { readonly namespace: string })
+  | { readonly kind: 'absent' | 'forbidden' };
 
-/** What a lease is looked at with. */
+/** What leases are looked at with. */
 export interface OperatorLeaseOptions {
   readonly client: ApiClient;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
+  /** Where it is looked for if it may not be looked for everywhere. */
   readonly namespace: string;
 }
 
 const FORBIDDEN = 403;
-/** What a lease lasts that does not say it; one that is given back says a second, whatever it lasted before. */
-const LEAST_DURATION_MS = 15_000;
-/**
- * A standby of KEDA takes over when it has seen the lease unchanged for its duration, or empty, at its next try: 20 s after
- * the last renewal, by default. Who took it for ended as early would act beside that one after each failover.
- */
-const GRACE_DURATIONS = 3;
-const LEAST_GRACE_MS = 60_000;
-/** A lease that was renewed so long ago has ended, whatever two clocks may differ by; a younger one is seen to end. */
-const LONG_AGO_MS = 600_000;
+/** Who holds one of several leases says more than that another has ended. */
+const TELLING: readonly LeaseLook['kind'][] = ['held', 'given up', 'ended'];
 
-interface Seen {
-  /** `undefined` once the lease was deleted. */
-  readonly version: string | undefined;
-  /** By our own monotonic clock: when the lease has ended unless it changes. */
-  readonly endsAtMs: number;
-}
-
-/**
- * The lease of KEDA's operator. It has ended once it was seen unchanged, given back or gone for longer than it takes one
- * of several operators to take over: by our own monotonic clock, as candidates for a lease judge it.
- */
+/** The lease of KEDA's operator, in whatever namespace that was installed. */
 export class OperatorLease {
   readonly #options: OperatorLeaseOptions;
   readonly #leases: ResourceClient<Lease>;
-  #seen: Seen | undefined;
+  /** By their namespaces. */
+  readonly #seen = new Map<string, SeenLease>();
 
   constructor(options: OperatorLeaseOptions) {
     this.#options = options;
@@ -57,34 +44,48 @@ export class OperatorLease {
 
   /** @throws when the API server does not respond as it should */
   async look(signal: AbortSignal): Promise<LeaseLook> {
+    const found = await allowed(() => this.#everywhere(signal));
+    if (found) return this.#judge(found);
     const { namespace } = this.#options;
-    try {
-      const lease = await this.#leases.find({ namespace, name: OPERATOR_LEASE }, { signal });
-      return lease || this.#seen ? this.#judge(lease) : { kind: 'absent' };
-    } catch (error) {
-      if (error instanceof ApiError && error.statusCode === FORBIDDEN) return { kind: 'forbidden' };
-      throw error;
+    const one = await allowed(async () => [
+      await this.#leases.find({ namespace, name: OPERATOR_LEASE }, { signal }),
+    ]);
+    return one ? this.#judge(one.filter((lease) => lease !== undefined)) : { kind: 'forbidden' };
+  }
+
+  /** From the API server's cache: there is a lease of each node besides. */
+  async #everywhere(signal: AbortSignal): Promise<readonly Lease[]> {
+    const query = new URLSearchParams({ fieldSelector: OPERATOR_LEASE_SELECTOR, resourceVersion: '0' });
+    const path = `${collectionPath(LEASES)}?${query}`;
+    const items = propertyOf(await this.#options.client.getJson(path, { signal }), 'items') ?? [];
+    if (!Array.isArray(items)) throw new MalformedResponse(`Cannot list ${path}: the response is no list`);
+    return items.map(readLease);
+  }
+
+  #judge(found: readonly Lease[]): LeaseLook {
+    const leases = new Map(found.map((lease) => [lease.metadata.namespace ?? '', lease]));
+    for (const [namespace, lease] of leases)
+      if (!this.#seen.has(namespace)) this.#seen.set(namespace, new SeenLease(lease, this.#options.clock));
+    const looks: LeaseLook[] = [];
+    for (const [namespace, seen] of this.#seen) {
+      const look = seen.look(leases.get(namespace));
+      looks.push({ ...look, namespace });
+      if (look.kind === 'ended' && !leases.has(namespace)) this.#seen.delete(namespace);
     }
+    for (const kind of TELLING) {
+      const telling = looks.find((look) => look.kind === kind);
+      if (telling) return telling;
+    }
+    return { kind: 'absent' };
   }
+}
 
-  #judge(lease: Lease | undefined): LeaseLook {
-    const nowMs = this.#options.clock.monotonicMs();
-    const holder = lease?.spec.holderIdentity;
-    const version = lease?.metadata.resourceVersion;
-    const seen = this.#seen;
-    const hasEnded = seen !== undefined && nowMs > seen.endsAtMs;
-    // What has ended goes on being so until somebody holds it.
-    if (!seen || (seen.version !== version && (holder || !hasEnded)))
-      this.#seen = { version, endsAtMs: this.#endOf(lease, !seen) };
-    if (this.#seen && nowMs > this.#seen.endsAtMs) return { kind: 'ended' };
-    return holder ? { kind: 'held', holder } : { kind: 'given up' };
-  }
-
-  #endOf(lease: Lease | undefined, isFirst: boolean): number {
-    const { clock } = this.#options;
-    const ageMs = clock.nowMs() - Date.parse(lease?.spec.renewTime ?? '');
-    if (isFirst && ageMs > LONG_AGO_MS) return Number.NEGATIVE_INFINITY;
-    const durationMs = Math.max((lease?.spec.leaseDurationSeconds ?? 0) * 1000, LEAST_DURATION_MS);
-    return clock.monotonicMs() + Math.max(GRACE_DURATIONS * durationMs, LEAST_GRACE_MS);
+/** @returns `undefined` where it is forbidden */
+async function allowed<T>(request: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await request();
+  } catch (error) {
+    if (error instanceof ApiError && error.statusCode === FORBIDDEN) return undefined;
+    throw error;
   }
 }

@@ -24,7 +24,7 @@ export interface OtherOperatorOptions extends Omit<OperatorLeaseOptions, 'clock'
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Pick<EventRecorder, 'record'>;
-  /** Where KEDA's operator has its lease; empty where that is not looked at. */
+  /** Where the lease of KEDA's operator is looked for if it may not be everywhere; empty where it is looked for nowhere. */
   readonly kedaNamespace: string;
   /** By the names of their kinds. */
   readonly kinds: Readonly<Record<string, FollowedKind>>;
@@ -112,9 +112,10 @@ export class OtherOperator {
   }
 
   #signOf(look: LeaseLook): string | undefined {
-    const lease = `the lease ${this.#options.kedaNamespace}/${OPERATOR_LEASE}`;
-    if (look.kind === 'held') return `${lease} is held by "${shortened(look.holder)}"`;
-    if (look.kind === 'given up') return `${lease} was given up, and another may take it over`;
+    if (look.kind === 'held')
+      return `the lease ${look.namespace}/${OPERATOR_LEASE} is held by "${shortened(look.holder)}"`;
+    if (look.kind === 'given up')
+      return `the lease ${look.namespace}/${OPERATOR_LEASE} was given up, and another may take it over`;
     const written = this.#writes.lately;
     return written && `"${shortened(written.manager)}" writes the status of ${written.object}`;
   }

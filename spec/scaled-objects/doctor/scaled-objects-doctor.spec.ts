@@ -137,6 +137,15 @@ describe('scaledObjectsDoctor', () => {
       'lease keda/operator.keda.sh: it is held by "keda-operator-1", and was renewed 4 s ago',
     ]);
     expect((await renewed(61_000)).filter(({ status }) => status === 'failed')).to.deep.equal([]);
+    await created(server, LEASES.replace('/keda/', '/kube-system/'), {
+      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'operator.keda.sh' } },
+      spec: {
+        ...{ holderIdentity: 'keda-operator-2', leaseDurationSeconds: 15 },
+        renewTime: new Date(server.clock.nowMs()).toISOString().replace('Z', '000Z'),
+      },
+    });
+    const elsewhere = (await renewed(61_000)).filter(({ status }) => status === 'failed');
+    expect(elsewhere.map(({ subject }) => subject)).to.deep.equal(['lease kube-system/operator.keda.sh']);
   });
 });
 
