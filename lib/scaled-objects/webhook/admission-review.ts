@@ -26,7 +26,8 @@ const MOST_VALUES = 50_000;
 const FORBIDDEN = 403;
 /** The API server cuts warnings that are longer, and drops them all when there are too many. */
 const LONGEST_WARNING = 256;
-const MOST_WARNINGS = 10;
+/** No more warnings are told. */
+export const MOST_WARNINGS = 10;
 
 const REVIEW = z.looseObject({
   apiVersion: z.literal(API_VERSION),

@@ -1,8 +1,6 @@
-import { describeError } from '#lib/telemetry/logger.ts';
 import { unsupportedIn } from '../authentication/resolve-authentication.ts';
 import { brokenByAuthentication } from '../checks/check-authentication.ts';
 import { brokenByTriggers } from '../checks/check-triggers.ts';
-import type { TriggerSpec } from '../objects/scaled-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
 import {
   type AdmissionRequest,
@@ -13,6 +11,7 @@ import {
 import { type JudgedWorld, judgeScaledObject } from './judge-scaled-object.ts';
 import { lenientVerdict } from './lenient-verdict.ts';
 import { reviewed } from './reviewed-object.ts';
+import { unknownTypes } from './unknown-types.ts';
 import type { WebhookSeries } from './webhook-series.ts';
 
 /** What {@link Admission} works with. */
@@ -68,7 +67,7 @@ export class Admission {
   }
 
   async #scaledObject(request: AdmissionRequest): Promise<Verdict> {
-    const { series, isSynced } = this.#options;
+    const { series, isSynced, types } = this.#options;
     const { operation, isDryRun } = request;
     const object = reviewed.scaledObject(request.object);
     const isNew = operation === 'CREATE';
@@ -79,25 +78,17 @@ export class Admission {
     const { rule, ...strict } = await judgeScaledObject(object, { isNew, isDryRun }, this.#options);
     const verdict = lenientVerdict(strict, request);
     if (rule && !verdict.isAllowed) series.refused({ ...labels, reason: rule });
-    return { ...verdict, warnings: [...(verdict.warnings ?? []), ...this.#unknownTypes(object.spec)] };
+    return {
+      ...verdict,
+      warnings: [...(verdict.warnings ?? []), ...unknownTypes(object.spec.triggers, types)],
+    };
   }
 
   #scaledJob(request: AdmissionRequest): Verdict {
     const { spec } = reviewed.scaledJob(request.object);
     const message = brokenByTriggers(spec.triggers);
-    const warnings = this.#unknownTypes(spec);
+    const warnings = unknownTypes(spec.triggers, this.#options.types);
     return lenientVerdict({ isAllowed: message === undefined, message, warnings }, request);
-  }
-
-  #unknownTypes({ triggers }: { readonly triggers: readonly TriggerSpec[] }): readonly string[] {
-    return triggers.flatMap(({ type }) => {
-      try {
-        this.#options.types.get(type);
-        return [];
-      } catch (error) {
-        return [describeError(error)];
-      }
-    });
   }
 }
 
