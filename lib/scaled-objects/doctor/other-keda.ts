@@ -1,6 +1,7 @@
 import { LEASES, type Lease, readLease } from '#lib/control/election/lease.ts';
 import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
+import { uncheckedBy } from '#lib/doctor/examine-each.ts';
 import { type Finding, ok } from '#lib/doctor/finding.ts';
 import { MissingPermission } from '#lib/doctor/missing-permission.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
@@ -24,20 +25,31 @@ export function otherKeda({ kedaNamespace }: Pick<ScaledObjectsOptions, 'kedaNam
     title: 'Other controllers of ScaledObjects',
 
     async run(context) {
-      const path = '/apis/apps/v1/deployments';
-      const found = await context.list('deployments.apps', { path }, operatorOf);
-      const running = found.filter(({ replicas }) => replicas > 0);
-      const findings = running.map(({ namespace, name, replicas }) =>
-        failed(`deployment ${namespace}/${name}`, `it is to have ${replicas} replicas`, {
-          ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: namespace, NAME: name },
-        }),
-      );
-      const held = kedaNamespace === '' ? [] : await heldLeases(context, kedaNamespace);
-      if (findings.length + held.length > 0) return [...findings, ...held];
-      const seen = found.length > 0 ? 'KEDA is scaled to zero' : 'there is no KEDA';
-      return [ok('keda-operator', seen)];
+      const looks: Promise<readonly Finding[]>[] = [foundOr('keda-operator', runningDeployments(context))];
+      if (kedaNamespace !== '')
+        looks.push(foundOr(`lease ${OPERATOR_LEASE}`, heldLeases(context, kedaNamespace)));
+      const findings = (await Promise.all(looks)).flat();
+      const telling = findings.filter(({ status }) => status !== 'ok');
+      return telling.length > 0 ? telling : findings;
     },
   };
+}
+
+/** What the one look finds is told even where the other is refused. */
+async function foundOr(subject: string, look: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  return await look.catch((error: unknown) => [uncheckedBy(subject, error)]);
+}
+
+async function runningDeployments(context: ApiContext): Promise<readonly Finding[]> {
+  const found = await context.list('deployments.apps', { path: '/apis/apps/v1/deployments' }, operatorOf);
+  const running = found.filter(({ replicas }) => replicas > 0);
+  if (running.length === 0)
+    return [ok('keda-operator', found.length > 0 ? 'KEDA is scaled to zero' : 'there is no KEDA')];
+  return running.map(({ namespace, name, replicas }) =>
+    failed(`deployment ${namespace}/${name}`, `it is to have ${replicas} replicas`, {
+      ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: namespace, NAME: name },
+    }),
+  );
 }
 
 /** By its leases in all namespaces, or where those may not be listed, in the one that is named. */

@@ -4,6 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import { created, examineAutoscaler } from '#spec/support/examined-autoscaler.ts';
 import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
@@ -146,6 +148,41 @@ describe('scaledObjectsDoctor', () => {
     });
     const elsewhere = (await renewed(61_000)).filter(({ status }) => status === 'failed');
     expect(elsewhere.map(({ subject }) => subject)).to.deep.equal(['lease kube-system/operator.keda.sh']);
+  });
+
+  it('tells what it finds of a KEDA that runs where it may see its Deployment alone, or its lease alone', async () => {
+    await using server = await startServer();
+    const labels = { app: 'keda' };
+    await created(server, PATHS.deployments, {
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'keda-operator' } },
+      spec: {
+        ...{ replicas: 1, selector: { matchLabels: labels } },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'keda', image: 'keda' }] } },
+      },
+    });
+    await created(server, LEASES.replace('/keda/', '/default/'), {
+      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'operator.keda.sh' } },
+      spec: {
+        ...{ holderIdentity: 'keda-operator-1', leaseDurationSeconds: 15 },
+        renewTime: new Date(server.clock.nowMs()).toISOString().replace('Z', '000Z'),
+      },
+    });
+    const seenWithout = async (resource: string) => {
+      const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
+      server.cluster.apiServer.setFaults(concerning({ resource }, refused));
+      const { checks, isSound } = await examineAutoscaler(server, FLAGS);
+      expect(isSound).to.equal(false);
+      const [found] = checks.filter(({ name }) => name === 'scaledobjects-keda');
+      return found?.findings.map(({ status, subject }) => `${status} ${subject}`);
+    };
+    expect(await seenWithout('leases')).to.deep.equal([
+      'failed deployment default/keda-operator',
+      'unchecked lease operator.keda.sh',
+    ]);
+    expect(await seenWithout('deployments')).to.deep.equal([
+      'unchecked keda-operator',
+      'failed lease default/operator.keda.sh',
+    ]);
   });
 });
 
