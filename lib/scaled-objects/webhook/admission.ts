@@ -70,12 +70,11 @@ export class Admission {
     const { series, isSynced, types } = this.#options;
     const { operation, isDryRun } = request;
     const object = reviewed.scaledObject(request.object);
-    const isNew = operation === 'CREATE';
-    if (!isNew) reviewed.scaledObject(request.oldObject);
-    const labels = { namespace: object.metadata.namespace ?? '', action: isNew ? 'create' : 'update' };
+    const before = operation === 'CREATE' ? undefined : reviewed.scaledObject(request.oldObject);
+    const labels = { namespace: object.metadata.namespace ?? '', action: before ? 'update' : 'create' };
     series.validated(labels);
     if (!isSynced) return UNSYNCED;
-    const { rule, ...strict } = await judgeScaledObject(object, { isNew, isDryRun }, this.#options);
+    const { rule, ...strict } = await judgeScaledObject(object, { before, isDryRun }, this.#options);
     const verdict = lenientVerdict(strict, request);
     if (rule && !verdict.isAllowed) series.refused({ ...labels, reason: rule });
     return {

@@ -3,7 +3,7 @@ import { checkScaledObject } from '../checks/check-scaled-object.ts';
 import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
 import type { Workload } from '../follow/workloads.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
-import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { Verdict } from './admission-review.ts';
 
 /** What an object is judged by: what informers have, so that nobody waits. */
@@ -22,22 +22,33 @@ export interface RuledVerdict extends Verdict {
 
 /** What is created now is younger than all that there is. */
 const YOUNGEST = '9999-12-31T23:59:59Z';
+/** Older than all. */
+const OLDEST = '';
+
+/** How an object is judged. */
+export interface JudgedAs {
+  /** As it was, where it is updated: what it wants only now, who has it already keeps. */
+  readonly before: ScaledObject | undefined;
+  readonly isDryRun: boolean;
+}
 /** No list of defaults has more: a container is then as if it requested everything. */
 const EVERYTHING = ['cpu', 'memory'];
 
 /** Judges a ScaledObject by the checks that reconcile makes. */
 export async function judgeScaledObject(
   object: ScaledObject,
-  { isNew, isDryRun }: { readonly isNew: boolean; readonly isDryRun: boolean },
+  { before, isDryRun }: JudgedAs,
   world: JudgedWorld,
 ): Promise<RuledVerdict> {
   const target = targetOf(object);
   const { namespace = '', uid, name } = object.metadata;
   const judged = {
     ...object,
-    metadata: { ...object.metadata, uid: uid ?? '', ...(isNew && { creationTimestamp: YOUNGEST }) },
+    metadata: { ...object.metadata, uid: uid ?? '', ...(!before && { creationTimestamp: YOUNGEST }) },
   };
-  const others = [...world.rivalsOf(object)].filter((one) => one.metadata.name !== name);
+  const others = [...world.rivalsOf(object)]
+    .filter((one) => one.metadata.name !== name)
+    .map((one) => (before && !areRivals(one, before) ? asOldest(one) : one));
   const check = (limitedByDefault: readonly string[]) =>
     checkScaledObject(judged, {
       ...{ objects: others, hpas: world.hpasOf(target), limitedByDefault },
@@ -57,6 +68,17 @@ export async function judgeScaledObject(
     }
   }
   return { isAllowed: true, warnings };
+}
+
+/** Whether two want the same target, or the same HPA. */
+function areRivals(one: ScaledObject, other: ScaledObject): boolean {
+  const [a, b] = [targetOf(one), targetOf(other)];
+  if (hpaNameOf(one) === hpaNameOf(other)) return true;
+  return a.name === b.name && a.kind === b.kind && a.apiVersion === b.apiVersion;
+}
+
+function asOldest(object: ScaledObject): ScaledObject {
+  return { ...object, metadata: { ...object.metadata, creationTimestamp: OLDEST } };
 }
 
 function asFailure(error: unknown): CheckFailure {

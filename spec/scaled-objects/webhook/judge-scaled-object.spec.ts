@@ -22,7 +22,7 @@ describe('judgeScaledObject', () => {
       const asked: string[] = [];
       const verdict = await judgeScaledObject(
         OBJECT,
-        { isNew: true, isDryRun: false },
+        { before: undefined, isDryRun: false },
         {
           rivalsOf: () => [],
           hpasOf: () => [],
@@ -42,4 +42,46 @@ describe('judgeScaledObject', () => {
       expect(asked).to.deep.equal(isAsked ? ['shop'] : []);
     });
   }
+
+  for (const [what, before, after, other, isAllowed] of [
+    ['is pointed at the target of a younger one', one('api'), one('web'), younger('web'), false],
+    ['is given the HPA of a younger one', one('web'), one('web', 'b'), younger('api', 'b'), false],
+    ['has the target that a younger one wants, too', one('web'), one('web', 'b'), younger('web'), true],
+    ['gives its target up to a younger one', one('web'), one('api'), younger('web'), true],
+    ['has the target of an older one', one('web'), one('web', 'b'), older('web'), false],
+  ] as const) {
+    it(`${isAllowed ? 'takes' : 'refuses'} the update of an object that ${what}`, async () => {
+      const { isAllowed: isTaken } = await judgeScaledObject(
+        after,
+        { before, isDryRun: false },
+        {
+          rivalsOf: () => [other],
+          hpasOf: () => [],
+          workload: () => undefined,
+          limitedByDefault: async () => [],
+        },
+      );
+      expect(isTaken).to.equal(isAllowed);
+    });
+  }
 });
+
+/** An object of February. */
+function one(target: string, hpa = 'a', name = 'one', month = '02'): ScaledObject {
+  return {
+    metadata: { name, namespace: 'shop', uid: name, creationTimestamp: `2026-${month}-01T00:00:00Z` },
+    spec: {
+      scaleTargetRef: { name: target },
+      triggers: [{ type: 'cron', metadata: {} }],
+      advanced: { horizontalPodAutoscalerConfig: { name: hpa } },
+    },
+  };
+}
+
+function younger(target: string, hpa = 'c'): ScaledObject {
+  return one(target, hpa, 'younger', '03');
+}
+
+function older(target: string, hpa = 'c'): ScaledObject {
+  return one(target, hpa, 'older', '01');
+}
