@@ -1,3 +1,4 @@
+import type { ApiContext } from './api-context.ts';
 import type { Check } from './check.ts';
 import type { Diagnoses } from './diagnosis.ts';
 import type { Permission } from './permission.ts';
@@ -6,6 +7,8 @@ import type { Permission } from './permission.ts';
 export interface DoctorPart {
   /** What its server must be allowed. */
   readonly permissions: readonly Permission[];
+  /** Whether the cluster has anything for it to do: where it has nothing, no permission is missing. By default it has. */
+  readonly isNeeded?: (context: ApiContext) => Promise<boolean>;
   /** What is looked at, in this order. */
   readonly checks: readonly Check[];
   /** What these can find wrong; the page about troubleshooting has a section for each. */

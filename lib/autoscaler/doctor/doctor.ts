@@ -32,7 +32,12 @@ export async function runDoctor(
   await using client = new ApiClient(environment);
   const context = new ApiContext({ ...environment, client, serverAccount: doctor.serverAccount });
   const parts = doctorParts(options, doctor);
-  const permissionsOf = () => parts.flatMap(({ permissions }) => permissions);
+  const permissionsOf = async () => {
+    const ofParts = parts.map(async ({ permissions, isNeeded }) =>
+      (await isNeeded?.(context)) === false ? [] : permissions,
+    );
+    return (await Promise.all(ofParts)).flat();
+  };
   const checks = [
     apiServer,
     permissionsCheck({ program: 'autoscaler', permissionsOf, failed }),

@@ -5,7 +5,7 @@ import { describePermission, isAllowed, type Permission } from '../permission.ts
 
 /** What a program must be allowed, and how it is told what it is not. */
 export interface PermissionsOptions<C extends ApiContext> {
-  readonly permissionsOf: (context: C) => readonly Permission[];
+  readonly permissionsOf: (context: C) => readonly Permission[] | Promise<readonly Permission[]>;
   /** Begins the names of the roles that a remedy proposes. */
   readonly program: string;
   readonly failed: Fail<'permission-missing'>;
@@ -18,7 +18,7 @@ export function permissionsCheck<C extends ApiContext>(options: PermissionsOptio
     title: 'Permissions',
 
     async run(context) {
-      const required = options.permissionsOf(context);
+      const required = await options.permissionsOf(context);
       const allowed = await Promise.all(required.map((permission) => isAllowed(context, permission)));
       const account = context.serverAccount ?? (allowed.every(Boolean) ? undefined : await context.account());
       const isAllowedTo = (resource: string) =>

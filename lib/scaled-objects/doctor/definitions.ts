@@ -1,3 +1,4 @@
+import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
 import { note, ok } from '#lib/doctor/finding.ts';
 import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
@@ -22,13 +23,8 @@ export const definitions: Check = {
   name: 'scaledobjects-definitions',
   title: 'Definitions of keda.sh',
 
-  async run({ mapper, signal }) {
-    const served = await Promise.all(
-      KINDS.map(async (resource) => {
-        const reference = { apiVersion: formatApiVersion(resource), kind: resource.kind };
-        return (await mapper.findExact(reference, signal)) !== undefined;
-      }),
-    );
+  async run(context) {
+    const served = await servedKinds(context);
     if (!served.includes(true))
       return [note('keda.sh', 'no definition is installed: nothing is scaled by events')];
     return KINDS.map((resource, index) => {
@@ -40,3 +36,28 @@ export const definitions: Check = {
     });
   },
 };
+
+/** Whether any kind is served: where none is, there is nothing to be done, and so nothing that is missing for it. */
+export async function isAnyServed(context: ApiContext): Promise<boolean> {
+  return (await servedKinds(context)).includes(true);
+}
+
+/** Has a check look only where there can be objects: elsewhere nothing that it could find matters. */
+export function whereServed({ run, ...check }: Check): Check {
+  return {
+    ...check,
+    async run(context) {
+      if (await isAnyServed(context)) return await run(context);
+      return [note('keda.sh', 'no definition is installed: this is not looked at')];
+    },
+  };
+}
+
+async function servedKinds({ mapper, signal }: ApiContext): Promise<readonly boolean[]> {
+  return await Promise.all(
+    KINDS.map(async (resource) => {
+      const reference = { apiVersion: formatApiVersion(resource), kind: resource.kind };
+      return (await mapper.findExact(reference, signal)) !== undefined;
+    }),
+  );
+}

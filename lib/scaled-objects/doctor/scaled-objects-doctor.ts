@@ -3,7 +3,7 @@ import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
 import type { Permission } from '#lib/doctor/permission.ts';
 import { OPERATOR_LEASE } from '../other-operator/operator-lease.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
-import { definitions, KINDS } from './definitions.ts';
+import { definitions, isAnyServed, KINDS, whereServed } from './definitions.ts';
 import { SCALED_OBJECTS_DIAGNOSES } from './diagnoses.ts';
 import { metricsProvider } from './metrics-provider.ts';
 import { otherKeda } from './other-keda.ts';
@@ -13,7 +13,11 @@ import { type TriggersCheckOptions, triggers } from './triggers.ts';
 export function scaledObjectsDoctor(options: TriggersCheckOptions): DoctorPart {
   return {
     permissions: [...PERMISSIONS, ...leasePermissions(options.options)],
-    checks: [definitions, otherKeda(options.options), metricsProvider, triggers(options)],
+    isNeeded: isAnyServed,
+    checks: [
+      definitions,
+      ...[otherKeda(options.options), metricsProvider, triggers(options)].map(whereServed),
+    ],
     diagnoses: SCALED_OBJECTS_DIAGNOSES,
   };
 }
