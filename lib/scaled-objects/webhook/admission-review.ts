@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { readBoundedJson } from '#lib/sources/json/read-bounded-json.ts';
+import { UnreadableReview } from './unreadable-review.ts';
 
 /** What an API server wants to have judged. */
 export interface AdmissionRequest {
@@ -41,16 +42,16 @@ const REVIEW = z.looseObject({
   }),
 });
 
-/** Reads an AdmissionReview with a request. @throws an Error that says what it is not */
+/** Reads an AdmissionReview with a request. @throws {UnreadableReview} that says what it is not */
 export function readAdmissionReview(body: Uint8Array): AdmissionRequest {
   let value: unknown;
   try {
     value = readBoundedJson(body, MOST_VALUES);
   } catch (cause) {
-    throw new Error('it is no JSON, or has too many values or levels', { cause });
+    throw new UnreadableReview('it is no JSON, or has too many values or levels', { cause });
   }
   const { success, data } = z.safeParse(REVIEW, value);
-  if (!success) throw new Error(`it is no ${KIND} of ${API_VERSION} with a request`);
+  if (!success) throw new UnreadableReview(`it is no ${KIND} of ${API_VERSION} with a request`);
   const { uid, operation, dryRun, object, oldObject } = data.request;
   return { uid, operation, isDryRun: dryRun ?? false, object, oldObject };
 }

@@ -12,6 +12,7 @@ import { type JudgedWorld, judgeScaledObject } from './judge-scaled-object.ts';
 import { lenientVerdict } from './lenient-verdict.ts';
 import { reviewed } from './reviewed-object.ts';
 import { unknownTypes } from './unknown-types.ts';
+import { UnreadableReview } from './unreadable-review.ts';
 import type { WebhookSeries } from './webhook-series.ts';
 
 /** What {@link Admission} works with. */
@@ -56,11 +57,11 @@ export class Admission {
   /**
    * The response to a review.
    *
-   * @throws an Error where the body is no review of the kind that the path is for
+   * @throws {UnreadableReview} where the body is no review of the kind that the path is for
    */
   async review(path: string, body: Uint8Array): Promise<object> {
     const judge = this.#judges.get(path);
-    if (!judge) throw new Error(`nothing is reviewed at ${path}`);
+    if (!judge) throw new UnreadableReview(`nothing is reviewed at ${path}`);
     const request = readAdmissionReview(body);
     const isJudged = request.operation === 'CREATE' || request.operation === 'UPDATE';
     return admissionResponse(request.uid, isJudged ? await judge(request) : ALLOWED);

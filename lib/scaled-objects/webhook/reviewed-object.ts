@@ -3,6 +3,7 @@ import type { ScaledJob } from '../objects/scaled-job.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
 import { isNamespaceName } from './namespace-name.ts';
+import { UnreadableReview } from './unreadable-review.ts';
 
 const text = z.optional(z.string());
 const number = z.optional(z.number());
@@ -68,7 +69,7 @@ const AUTHENTICATION = z.looseObject({
   ),
 });
 
-/** Takes what a review has for an object of a kind: who sends it need not be an API server. @throws where it is none */
+/** Takes what a review has for an object of a kind: who sends it need not be an API server. @throws {UnreadableReview} where it is none */
 export const reviewed = {
   scaledObject: (value: unknown) => take(SCALED_OBJECT, 'ScaledObject', value) as unknown as ScaledObject,
   scaledJob: (value: unknown) => take(SCALED_JOB, 'ScaledJob', value) as unknown as ScaledJob,
@@ -78,6 +79,6 @@ export const reviewed = {
 
 function take<T>(schema: z.ZodMiniType<T>, kind: string, value: unknown): T {
   const { success, data } = z.safeParse(schema, value);
-  if (!success) throw new Error(`the object of the request is no ${kind}`);
+  if (!success) throw new UnreadableReview(`the object of the request is no ${kind}`);
   return data;
 }

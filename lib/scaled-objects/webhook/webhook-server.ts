@@ -5,6 +5,7 @@ import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificate
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Admission } from './admission.ts';
+import { UnreadableReview } from './unreadable-review.ts';
 
 /** What the server is started with. */
 export interface WebhookServerOptions {
@@ -18,7 +19,7 @@ export interface WebhookServerOptions {
 
 /** Objects of 1.5 MiB, the old one and the new one: what etcd keeps at most. */
 const MOST_BYTES = 3 * 1024 * 1024;
-/** Of all bodies that are being received. */
+/** Of all bodies that are being received or judged. */
 const MOST_BYTES_HELD = 16 * 1024 * 1024;
 const MAX_CONNECTIONS = 128;
 /** A request that has not come by then is cut off: the API server waits no longer for it, either. */
@@ -49,11 +50,13 @@ export async function startWebhookServer(
   const { createServer } = await import('node:https');
   let heldBytes = 0;
   let isFailing = false;
-  const hold = (bytes: number) => {
-    heldBytes += bytes;
-    return heldBytes <= MOST_BYTES_HELD;
-  };
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let ownBytes = 0;
+    const hold = (bytes: number) => {
+      ownBytes += bytes;
+      heldBytes += bytes;
+      return heldBytes <= MOST_BYTES_HELD;
+    };
     try {
       const path = request.url?.split('?', 1)[0] ?? '';
       if (!admission.paths.has(path)) throw new Refusal(404, 'nothing is reviewed here');
@@ -62,15 +65,22 @@ export async function startWebhookServer(
         throw new Refusal(415, 'reviews are application/json');
       const body = await receive(request, hold);
       const review = await admission.review(path, body).catch((error: unknown) => {
-        throw new Refusal(400, describeError(error));
+        throw error instanceof UnreadableReview ? new Refusal(400, describeError(error)) : error;
       });
+      isFailing = false;
       send(response, 200, JSON.stringify(review), 'application/json');
     } catch (error) {
       const status = error instanceof Refusal ? error.status : 500;
-      if (status >= 500 && !isFailing) logger.error('Cannot judge an object', error);
-      isFailing = status >= 500;
+      if (status >= 500) {
+        if (!isFailing) logger.error('Cannot judge an object', error);
+        isFailing = true;
+      }
       if (!request.complete) response.setHeader('Connection', 'close');
-      send(response, status, `${printable(describeError(error))}\n`, 'text/plain; charset=utf-8');
+      const text =
+        error instanceof Refusal ? printable(describeError(error)) : 'the object could not be judged';
+      send(response, status, `${text}\n`, 'text/plain; charset=utf-8');
+    } finally {
+      heldBytes -= ownBytes;
     }
   }
   const tls = () => ({ ...certificates.current, minVersion: 'TLSv1.2' as const });
@@ -122,8 +132,6 @@ async function receive(request: IncomingMessage, hold: (bytes: number) => boolea
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Refusal(400, 'the request did not come whole');
-  } finally {
-    hold(-bytes);
   }
   return Buffer.concat(chunks);
 }

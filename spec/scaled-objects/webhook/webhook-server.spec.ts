@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
 import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
+import { UnreadableReview } from '#lib/scaled-objects/webhook/unreadable-review.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
@@ -52,6 +53,30 @@ describe('startWebhookServer', () => {
     );
   });
 
+  it('holds bodies until they are judged', async () => {
+    await using server = await start();
+    const slow = Buffer.alloc(2_700_000, ' ');
+    slow.write('slow');
+    const judged = Array.from({ length: 6 }, () => server.post(PATH, slow));
+    await expectEventually(async () => server.judging.count === 6);
+    const tooMuch = Buffer.alloc(16 * 2 ** 20 - 6 * slow.length + 1, ' '); // by its last byte: all of it is sent
+    expect((await server.post(PATH, tooMuch)).status).to.equal(503);
+    server.judging.end.resolve();
+    for (const { status } of await Promise.all(judged)) expect(status).to.equal(200);
+    expect((await server.post(PATH, tooMuch)).status).to.equal(200);
+  });
+
+  it('logs what it cannot judge by a mistake of its own, each time after it could, and tells nobody what it was', async () => {
+    await using server = await start();
+    for (const body of ['bug', 'bug', 'bad', 'bug']) await server.post(PATH, body);
+    expect(server.logger.lines).to.have.length(1);
+    await server.post(PATH, '{}');
+    expect(await server.post(PATH, 'bug')).to.deep.include({
+      ...{ status: 500, body: 'the object could not be judged\n' },
+    });
+    expect(server.logger.lines).to.have.length(2);
+  });
+
   it('shows the certificate that is there now', async () => {
     await using server = await start();
     await server.post(PATH, '{}');
@@ -89,11 +114,17 @@ async function start() {
     },
   };
   const logger = new RecordingLogger();
+  const judging = { count: 0, end: Promise.withResolvers<void>() };
   const admission = {
     paths: new Set([PATH]),
     async review(_: string, body: Uint8Array) {
       const seen = Buffer.from(body).toString();
-      if (seen.startsWith('bad')) throw new Error(`it is ${seen}`);
+      if (seen.startsWith('bad')) throw new UnreadableReview(`it is ${seen}`);
+      if (seen.startsWith('bug')) throw new TypeError('secret of the program');
+      if (seen.startsWith('slow')) {
+        judging.count++;
+        await judging.end.promise;
+      }
       return { seen: seen.slice(0, 100) };
     },
   };
@@ -101,6 +132,7 @@ async function start() {
   const url = `https://localhost:${server.port}`;
   return {
     logger,
+    judging,
     renew() {
       ({ ca, pair } = issue());
       changed();
