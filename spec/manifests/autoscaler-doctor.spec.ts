@@ -1,10 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import type { Rbac } from '#lib/simulator/access/rbac.ts';
 import { created, examineAutoscaler, startExaminedAutoscaler } from '#spec/support/examined-autoscaler.ts';
-import { kustomize, type ManifestObject, onlyOf } from '#spec/support/manifest-objects.ts';
+import {
+  autoscalerTemplate,
+  kustomize,
+  type ManifestObject,
+  onlyOf,
+} from '#spec/support/manifest-objects.ts';
+import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
 const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler-doctor';
 const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
@@ -53,6 +61,38 @@ describe('manifests/autoscaler-doctor', () => {
     const own = bad.filter(({ subject }) => !/reviews$|configmaps/.test(subject));
     expect(own).to.deep.equal([]);
     expect(findings.some(({ seen }) => seen.startsWith('scales Deployment "web"'))).to.equal(true);
+  });
+
+  it('gives it, by the chart, what seeing a KEDA that runs takes where ScaledObjects are followed', async () => {
+    const definition = parse(readFileSync('manifests/crds/keda/scaled-object.yaml', 'utf8'));
+    await using server = await startSimulatedApiServer({ definitions: [definition] });
+    await created(server, '/apis/apiregistration.k8s.io/v1/apiservices', {
+      ...{ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService' },
+      metadata: { name: 'v1beta1.external.metrics.k8s.io' },
+      spec: {
+        ...{ group: 'external.metrics.k8s.io', version: 'v1beta1', insecureSkipTLSVerify: true },
+        ...{ groupPriorityMinimum: 100, versionPriority: 100 },
+        service: { name: 'other', namespace: 'default' },
+      },
+    });
+    const flags = { 'doctor.enabled': true, 'controllers.scaledobjects.enabled': true };
+    const { rbac, authenticator, files } = server.cluster;
+    const ofDoctor = (await autoscalerTemplate(flags)).filter(
+      ({ metadata }) => metadata.name === 'autoscaler-doctor',
+    );
+    grantRoles(rbac, ofDoctor, ACCOUNT);
+    authenticator.setToken('doctors-token', { username: ACCOUNT });
+    const kubeconfig = join(files.directory, 'doctor.kubeconfig');
+    await writeFile(kubeconfig, server.cluster.kubeconfigFor('doctor', { token: 'doctors-token' }));
+    const { checks } = await examineAutoscaler(server, [
+      ...['--controllers=scaledobjects', '--leader-elect=false', `--kubeconfig=${kubeconfig}`],
+    ]);
+    const looks = checks.filter(({ name }) => /^scaledobjects-(keda|metrics-provider)$/.test(name));
+    expect(looks).to.have.lengthOf(2);
+    const found = looks.flatMap(({ findings }) =>
+      findings.map(({ status, subject }) => `${status} ${subject}`),
+    );
+    expect(found).to.deep.equal(['ok keda-operator', 'failed v1beta1.external.metrics.k8s.io']);
   });
 });
 

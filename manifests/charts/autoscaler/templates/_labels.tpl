@@ -42,6 +42,23 @@ annotations:
   verbs: [get]
 {{- end }}
 {{- end }}
+{{- if .Values.controllers.scaledobjects.enabled }}
+# Whether KEDA's operator runs, too, and who serves external metrics. Triggers are not asked: that would take Secrets.
+- apiGroups: [apps]
+  resources: [deployments]
+  verbs: [list]
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: [operator.keda.sh]
+  verbs: [get, list]
+- apiGroups: [apiregistration.k8s.io]
+  resources: [apiservices]
+  resourceNames: [v1beta1.external.metrics.k8s.io]
+  verbs: [get]
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get]
+{{- end }}
 {{- if or .Values.metricsApis.custom.enabled .Values.metricsApis.external.enabled }}
 {{- if not .Values.controllers.cronhpa.enabled }}
 - apiGroups: [autoscaling]
