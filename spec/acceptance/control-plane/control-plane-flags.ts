@@ -74,4 +74,4 @@ export function controllerManagerFlags(
 }
 
 const CONTROLLERS =
-  'deployment,replicaset,serviceaccount,serviceaccount-token,namespace,garbagecollector,endpoint,endpointslice,clusterrole-aggregation,root-ca-cert-publisher,disruption,job';
+  'deployment,replicaset,statefulset,serviceaccount,serviceaccount-token,namespace,garbagecollector,endpoint,endpointslice,clusterrole-aggregation,root-ca-cert-publisher,disruption,job';

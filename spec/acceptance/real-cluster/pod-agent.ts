@@ -95,9 +95,10 @@ export class PodAgent implements AsyncDisposable {
       const pods = [...this.#running].filter(([, pod]) => pod.app === app);
       const cpuMillicores = work.cpuMillicores / pods.length;
       for (const [name, pod] of pods) {
-        if (pod.cpuMillicores === cpuMillicores) continue;
-        pod.cpuMillicores = cpuMillicores;
-        this.#nodes.setLoad({ namespace: this.#namespace, name }, { ...work, cpuMillicores });
+        const { usage } = pod;
+        if (usage?.cpuMillicores === cpuMillicores && usage.memoryBytes === work.memoryBytes) continue;
+        pod.usage = { ...work, cpuMillicores };
+        this.#nodes.setLoad({ namespace: this.#namespace, name }, pod.usage);
       }
     }
   }
@@ -105,7 +106,7 @@ export class PodAgent implements AsyncDisposable {
 
 interface RunningPod {
   readonly app: string;
-  cpuMillicores?: number;
+  usage?: Usage;
 }
 
 function runningStatus(pod: KubernetesObject, hostIP: string): object {
