@@ -6,8 +6,6 @@ export type SeenLook =
   | { readonly kind: 'held'; readonly holder: string }
   | { readonly kind: 'given up' | 'ended' };
 
-/** What a lease lasts that does not say it; one that is given back says a second, whatever it lasted before. */
-const LEAST_DURATION_MS = 15_000;
 /**
  * A standby of KEDA takes over when it has seen the lease unchanged for its duration, or empty, at its next try: 20 s after
  * the last renewal, by default. Who took it for ended as early would act beside that one after each failover.
@@ -53,7 +51,9 @@ export class SeenLease {
   }
 
   #endOf(lease: Lease | undefined): number {
-    const durationMs = Math.max((lease?.spec.leaseDurationSeconds ?? 0) * 1000, LEAST_DURATION_MS);
+    const { holderIdentity, leaseDurationSeconds } = lease?.spec ?? {};
+    // What nobody holds is taken at a standby's next try, however long it would last.
+    const durationMs = holderIdentity ? (leaseDurationSeconds ?? 0) * 1000 : 0;
     return this.#clock.monotonicMs() + Math.max(GRACE_DURATIONS * durationMs, LEAST_GRACE_MS);
   }
 }

@@ -56,10 +56,10 @@ describe('OperatorLease', () => {
     for (const isDeleted of [true, false]) {
       await using world = await start();
       const { clock } = world.server;
-      await world.hold({});
+      await world.hold({ leaseDurationSeconds: 3600 });
       await world.look();
       if (isDeleted) await world.remove();
-      else await world.change({ holderIdentity: '', leaseDurationSeconds: 1 });
+      else await world.change({ holderIdentity: '' });
       expect(await world.look()).to.deep.include({ kind: 'given up' });
       await clock.advance(60_000);
       expect(await world.look()).to.deep.include({ kind: 'given up' });
