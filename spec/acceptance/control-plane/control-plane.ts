@@ -14,6 +14,8 @@ import { ControlPlaneClient } from './control-plane-client.ts';
 import { apiServerFlags, controllerManagerFlags } from './control-plane-flags.ts';
 import type { ControlPlaneBinaries } from './find-binaries.ts';
 
+/** It makes its namespaces some moments after it says that it is ready. */
+const READY_PATHS = ['/readyz', '/api/v1/namespaces/default', '/api/v1/namespaces/kube-system'];
 const READY_WITHIN_MS = 120_000;
 
 /**
@@ -183,11 +185,15 @@ export class ControlPlane implements AsyncDisposable {
     for (;;) {
       const { certificatePem: cert, privateKeyPem: key } = this.pki.admin;
       const options = { ca: this.pki.serverCa.certificatePem, cert, key };
-      const isReady = await requestHttps(`${this.server}/readyz`, options).then(
-        ({ status }) => status === 200,
-        () => false,
+      const responds = await Promise.all(
+        READY_PATHS.map((path) =>
+          requestHttps(`${this.server}${path}`, options).then(
+            ({ status }) => status === 200,
+            () => false,
+          ),
+        ),
       );
-      if (isReady) return;
+      if (responds.every(Boolean)) return;
       const hasEnded = await Promise.race([ended, sleep(200, false)]);
       if (hasEnded || Date.now() > deadlineMs) {
         throw new Error(`kube-apiserver did not become ready:\n${apiServer.output.slice(-20).join('\n')}`);
