@@ -1,33 +1,38 @@
 // Replays recorded schedules: npm run -s replay-cron -- FILE. Ends with `N agree, M differ`; the deliberate differences are
-// in docs/cron-hpa.md, and any other makes the exit status 1.
-import { existsSync, readFileSync } from 'node:fs';
+// in docs/cron-hpa.md, and any other makes the exit status 1. It is 2 if the file cannot be read.
+import { readFileSync } from 'node:fs';
 import { compareCronVector, parseCronVectors } from '#spec/support/cron-vectors.ts';
 
-const [file] = process.argv.slice(2);
-if (file === undefined) {
+const [file, ...more] = process.argv.slice(2);
+if (file === undefined || more.length > 0) {
   process.stderr.write('usage: npm run -s replay-cron -- FILE\n');
-  process.exit(2);
-}
-if (!existsSync(file)) {
-  process.stderr.write(`Cannot replay ${file}: there is no such file\n`);
-  process.exit(2);
-}
-
-let agreed = 0;
-let unexpected = 0;
-const deliberate = new Map<string, number>();
-const vectors = parseCronVectors(readFileSync(file, 'utf8'));
-for (const vector of vectors) {
-  const { outcome, differences, ours } = compareCronVector(vector);
-  if (outcome === 'agrees') agreed++;
-  else if (outcome === 'differs deliberately')
-    for (const name of differences) deliberate.set(name, (deliberate.get(name) ?? 0) + 1);
-  else {
-    unexpected++;
-    process.stdout.write(`differs: ${JSON.stringify(vector)}\n   ours: ${ours}\n`);
+  process.exitCode = 2;
+} else
+  try {
+    process.exitCode = replay(file);
+  } catch (error) {
+    process.stderr.write(`Cannot replay ${file}: ${(error as Error).message}\n`);
+    process.exitCode = 2;
   }
+
+/** Tells how each schedule of a file compares. Returns the exit status. */
+function replay(path: string): number {
+  let agreed = 0;
+  let unexpected = 0;
+  const deliberate = new Map<string, number>();
+  const vectors = parseCronVectors(readFileSync(path, 'utf8'));
+  for (const vector of vectors) {
+    const { outcome, differences, ours } = compareCronVector(vector);
+    if (outcome === 'agrees') agreed++;
+    else if (outcome === 'differs deliberately')
+      for (const name of differences) deliberate.set(name, (deliberate.get(name) ?? 0) + 1);
+    else {
+      unexpected++;
+      process.stdout.write(`differs: ${JSON.stringify(vector)}\n   ours: ${ours}\n`);
+    }
+  }
+  for (const [name, count] of deliberate)
+    process.stdout.write(`${count} differ by ${name}, see docs/cron-hpa.md\n`);
+  process.stdout.write(`${agreed} agree, ${vectors.length - agreed} differ\n`);
+  return unexpected === 0 ? 0 : 1;
 }
-for (const [name, count] of deliberate)
-  process.stdout.write(`${count} differ by ${name}, see docs/cron-hpa.md\n`);
-process.stdout.write(`${agreed} agree, ${vectors.length - agreed} differ\n`);
-process.exitCode = unexpected === 0 ? 0 : 1;

@@ -1,14 +1,18 @@
+import { z } from 'zod';
 import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 
+const moment = z.string().refine((text) => Number.isFinite(Date.parse(text)), 'it is no time');
+const vectorSchema = z.object({
+  schedule: z.string(),
+  timeZone: z.string().optional(),
+  from: moment.optional(),
+  next: z.array(moment).optional(),
+  error: z.string().optional(),
+});
+
 /** A schedule and what robfig/cron says of it: the activations after a moment, or that it cannot be read. */
-export interface CronVector {
-  readonly schedule: string;
-  readonly timeZone?: string;
-  readonly from?: string;
-  readonly next?: readonly string[];
-  readonly error?: string;
-}
+export type CronVector = Readonly<z.infer<typeof vectorSchema>>;
 
 /** The deliberate differences, by the names that they have in docs/cron-hpa.md. */
 export type CronDifference = 'skipped-time' | 'repeated-time' | 'uneven-change' | 'five-fields';
@@ -34,12 +38,31 @@ const AFTER_UNEVEN_CHANGE_MS = 48 * HOUR_MS;
 /** As many activations as a vector has, unless there are fewer. */
 const RECORDED = 4;
 
-/** Reads a file of vectors, one JSON object a line. */
-export function parseCronVectors(text: string): CronVector[] {
-  return text
+/**
+ * Reads a file of vectors, one JSON object a line.
+ *
+ * @throws {Error} that names the line, and what is wrong with it
+ */
+export function parseCronVectors(text: string): readonly CronVector[] {
+  const vectors = text
     .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => JSON.parse(line) as CronVector);
+    .flatMap((line, index) => (line.trim() === '' ? [] : [vectorOf(line, `line ${index + 1}`)]));
+  if (vectors.length === 0) throw new Error('there is no schedule in it, one a line as JSON');
+  return vectors;
+}
+
+function vectorOf(line: string, place: string): CronVector {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw new Error(`${place} is no JSON`, { cause: error });
+  }
+  const { success, data, error } = vectorSchema.safeParse(value);
+  if (success) return data;
+  const [problem] = error.issues;
+  const path = problem?.path.join('.') || 'it';
+  throw new Error(`${place} is no recorded schedule: ${path}: ${problem?.message}`, { cause: error });
 }
 
 /** Compares what we say with what is recorded, and names the reason of each difference. */
