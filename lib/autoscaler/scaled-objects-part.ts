@@ -139,10 +139,11 @@ export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironmen
       await raceAbort(following.promise, leading).catch(() => {});
       if (leading.aborted) return;
       await scaledObjects.whileAlone(leading, async (acting) => {
+        await using objects = scaledObjects.controller();
         await using jobs = scaledObjects.jobController();
         const run = { clock, logger, signal: acting, series, workers, queue: RETRY };
         await Promise.all(
-          [scaledObjects.controller(), jobs, ...scaledObjects.authenticationControllers()].map((controller) =>
+          [objects, jobs, ...scaledObjects.authenticationControllers()].map((controller) =>
             runController(controller, run),
           ),
         );

@@ -87,7 +87,7 @@ export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi<ScaledObj
   /** What every replica runs: it has triggers asked. */
   collectors(): Controller;
   /** What the leader runs: a new one for each term. */
-  controller(): Controller;
+  controller(): Controller & AsyncDisposable;
   /** The same of authentications. */
   authenticationControllers(): readonly Controller[];
   /** The same of ScaledJobs; disposing it ends what it asks. */
@@ -178,7 +178,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     controller() {
       const { informer, client: hpaClient } = started();
       const scaledObjects = new ResourceClient<ScaledObject>({ api: client, resource: SCALED_OBJECTS });
-      return scaledObjectController({
+      const controller = scaledObjectController({
         ...environment,
         ...{ workloads, plans, collection, hpaClient, memories },
         objects: {
@@ -196,6 +196,12 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         statuses: writtenStatuses(scaledObjects),
         limitedByDefault: limitedByDefault(client),
       });
+      return {
+        ...controller,
+        async [Symbol.asyncDispose]() {
+          memories.clear();
+        },
+      };
     },
     authenticationControllers() {
       return AUTHENTICATION_KINDS.map((kind, index) => {

@@ -344,6 +344,18 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     await cluster.holds(async () => ![undefined, uid].includes((await hpa()).metadata.uid));
   });
 
+  it('tells no next step once its term has ended', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    await cluster.deployment('web', 1);
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
+    await cluster.lead();
+    const next = async () => (await cluster.debug()).scaledObjects[0]?.next;
+    await cluster.holds(async () => (await next()) !== undefined);
+    await cluster.subsystem.controller()[Symbol.asyncDispose]();
+    expect(await next()).to.equal(undefined);
+  });
+
   it('remembers across a restart when it was active', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);

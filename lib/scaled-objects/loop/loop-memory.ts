@@ -17,7 +17,7 @@ export interface LoopMemory {
   next: NextStep | undefined;
 }
 
-/** What a leader remembers of objects; it begins with its term. */
+/** What a leader remembers of objects; it begins and ends with its term. */
 export class LoopMemories {
   readonly #memories = new Map<string, LoopMemory>();
 
@@ -50,5 +50,10 @@ export class LoopMemories {
 
   forget(key: string): void {
     this.#memories.delete(key);
+  }
+
+  /** Ends the term: who acts meanwhile may do otherwise. */
+  clear(): void {
+    this.#memories.clear();
   }
 }
