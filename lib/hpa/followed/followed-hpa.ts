@@ -1,4 +1,4 @@
-import { type StatusManager, statusManagers } from '#lib/control/status-managers.ts';
+import { type StatusManager, statusManagers } from '#lib/control/status/status-managers.ts';
 import { type KubernetesObject, type ObjectMeta, readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import { defaultedSpec } from '../defaulted-spec.ts';
 import type { HorizontalPodAutoscaler, HpaSpec } from '../objects/horizontal-pod-autoscaler.ts';

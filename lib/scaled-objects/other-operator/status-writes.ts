@@ -1,4 +1,4 @@
-import { statusManagers } from '#lib/control/status-managers.ts';
+import { statusManagers } from '#lib/control/status/status-managers.ts';
 import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
