@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
-import { isNamespaceName } from './namespace-name.ts';
 import { UnreadableReview } from './unreadable-review.ts';
 
 const text = z.optional(z.string());
@@ -16,7 +16,7 @@ const stamp = z.string().check(z.maxLength(LONGEST_STAMP));
 /** Bounded as API servers do it: some of this is remembered, and asked for. */
 const METADATA = z.looseObject({
   name: z.string().check(z.maxLength(LONGEST_NAME)),
-  namespace: z.optional(z.string().check(z.refine(isNamespaceName))),
+  namespace: z.optional(z.string().check(z.refine(isDnsLabel))),
   uid: z.optional(stamp),
   creationTimestamp: z.nullish(stamp),
   deletionTimestamp: z.nullish(stamp),

@@ -1,6 +1,6 @@
+import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
 import { exposition, type SeriesSample } from '../told/exposition.ts';
-import { isNamespaceName } from './namespace-name.ts';
 
 interface Labels {
   readonly namespace: string;
@@ -47,8 +47,7 @@ export class WebhookSeries {
 
   #bounded<T extends Labels>(labels: T): T {
     const { namespace } = labels;
-    if (this.#namespaces.size < MOST_NAMESPACES && isNamespaceName(namespace))
-      this.#namespaces.add(namespace);
+    if (this.#namespaces.size < MOST_NAMESPACES && isDnsLabel(namespace)) this.#namespaces.add(namespace);
     return this.#namespaces.has(namespace) ? labels : { ...labels, namespace: OTHERS };
   }
 }

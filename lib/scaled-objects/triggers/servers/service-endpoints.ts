@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 
 /** A Service in the cluster. */
@@ -25,14 +26,13 @@ export const AGGREGATIONS = ['average', 'sum', 'max', 'min'] as const;
 /** A missing value would make these too low, and somebody would scale down on it. */
 const NEEDS_ALL: readonly (typeof AGGREGATIONS)[number][] = ['sum', 'max'];
 
-const NAME = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const AT_ONCE = 5;
 const MOST_ENDPOINTS = 1000;
 
 /** The Service that a URL names by `SERVICE.NAMESPACE`, whatever follows. @throws where it names none */
 export function serviceIn({ hostname }: URL): ServiceName {
   const [service = '', namespace = ''] = isIP(hostname) === 0 ? hostname.split('.') : [];
-  if (NAME.test(service) && NAME.test(namespace)) return { service, namespace };
+  if (isDnsLabel(service) && isDnsLabel(namespace)) return { service, namespace };
   throw new Error(
     `parameter "url" must have SERVICE.NAMESPACE for its host beside aggregateFromKubeServiceEndpoints`,
   );
