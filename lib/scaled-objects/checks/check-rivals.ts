@@ -18,9 +18,8 @@ export function checkRivals(object: ScaledObject, { objects, hpas }: Rivals): vo
   const type = `${target.apiVersion}.${target.kind}`;
   for (const other of objects) {
     if (other.metadata.uid === object.metadata.uid || !isOlder(other, object)) continue;
-    const theirs = targetOf(other);
     const managed = `is already managed by the ScaledObject '${other.metadata.name}'`;
-    if (theirs.name === target.name && theirs.kind === target.kind && theirs.apiVersion === target.apiVersion)
+    if (haveOneTarget(object, other))
       throw new CheckFailure(STEPS.target, `the workload '${target.name}' of type '${type}' ${managed}`, {
         rule: 'other-scaled-object',
       });
@@ -30,6 +29,12 @@ export function checkRivals(object: ScaledObject, { objects, hpas }: Rivals): vo
       });
   }
   for (const hpa of hpas) checkHpa(object, hpa, type);
+}
+
+/** Whether two of one namespace want the same target. */
+export function haveOneTarget(one: ScaledObject, other: ScaledObject): boolean {
+  const [a, b] = [targetOf(one), targetOf(other)];
+  return a.name === b.name && a.kind === b.kind && a.apiVersion === b.apiVersion;
 }
 
 /** Of two that want the same, who was there first has it. */

@@ -23,6 +23,10 @@ export interface AdmissionOptions extends JudgedWorld {
   readonly series: WebhookSeries;
 }
 
+type Judge = (request: AdmissionRequest) => Promise<Verdict>;
+
+/** How all paths begin, as KEDA's do; the kind follows. */
+const PATHS = '/validate-keda-sh-v1alpha1-';
 const ALLOWED: Verdict = { isAllowed: true };
 const UNSYNCED: Verdict = {
   isAllowed: true,
@@ -34,19 +38,17 @@ const UNSYNCED: Verdict = {
 /** Judges objects that an API server is about to keep, by the checks that reconcile makes of them. */
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #judges: ReadonlyMap<string, (request: AdmissionRequest) => Promise<Verdict>>;
+  readonly #judges: ReadonlyMap<string, Judge>;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
-    const authentication = async (request: AdmissionRequest) => judgeAuthentication(request);
-    this.#judges = new Map(
-      [
-        ['scaledobject', (request: AdmissionRequest) => this.#scaledObject(request)],
-        ['scaledjob', async (request: AdmissionRequest) => this.#scaledJob(request)],
-        ['triggerauthentication', authentication],
-        ['clustertriggerauthentication', authentication],
-      ].map(([kind, judge]) => [`/validate-keda-sh-v1alpha1-${kind}`, judge] as never),
-    );
+    const authentication: Judge = async (request) => judgeAuthentication(request);
+    this.#judges = new Map<string, Judge>([
+      [`${PATHS}scaledobject`, (request) => this.#scaledObject(request)],
+      [`${PATHS}scaledjob`, async (request) => this.#scaledJob(request)],
+      [`${PATHS}triggerauthentication`, authentication],
+      [`${PATHS}clustertriggerauthentication`, authentication],
+    ]);
   }
 
   /** The paths at which reviews are taken. */

@@ -1,4 +1,5 @@
 import { CheckFailure, type Rule } from '../checks/check-failure.ts';
+import { haveOneTarget } from '../checks/check-rivals.ts';
 import { checkScaledObject } from '../checks/check-scaled-object.ts';
 import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
 import type { Workload } from '../follow/workloads.ts';
@@ -20,17 +21,17 @@ export interface RuledVerdict extends Verdict {
   readonly rule?: Rule | undefined;
 }
 
-/** What is created now is younger than all that there is. */
-const YOUNGEST = '9999-12-31T23:59:59Z';
-/** Older than all. */
-const OLDEST = '';
-
 /** How an object is judged. */
 export interface JudgedAs {
   /** As it was, where it is updated: what it wants only now, who has it already keeps. */
   readonly before: ScaledObject | undefined;
   readonly isDryRun: boolean;
 }
+
+/** What is created now is younger than all that there is. */
+const YOUNGEST = '9999-12-31T23:59:59Z';
+/** Older than all. */
+const OLDEST = '';
 /** No list of defaults has more: a container is then as if it requested everything. */
 const EVERYTHING = ['cpu', 'memory'];
 
@@ -72,9 +73,7 @@ export async function judgeScaledObject(
 
 /** Whether two want the same target, or the same HPA. */
 function areRivals(one: ScaledObject, other: ScaledObject): boolean {
-  const [a, b] = [targetOf(one), targetOf(other)];
-  if (hpaNameOf(one) === hpaNameOf(other)) return true;
-  return a.name === b.name && a.kind === b.kind && a.apiVersion === b.apiVersion;
+  return haveOneTarget(one, other) || hpaNameOf(one) === hpaNameOf(other);
 }
 
 function asOldest(object: ScaledObject): ScaledObject {
