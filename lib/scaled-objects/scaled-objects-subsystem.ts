@@ -137,15 +137,16 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   environment.registry.add(registeredSeries({ kinds }));
   const webhook = new WebhookSeries();
   environment.registry.add(webhook.series);
-  const otherOperator = new OtherOperator({
-    ...{ client: environment.reader, clock, logger, events: environment.events },
-    ...{ kedaNamespace: options.kedaNamespace, kinds: { ScaledObject: objects, ScaledJob: scaledJobs } },
-  });
   let hpas: { readonly informer: NamespacedObjects<ManagedHpa>; readonly client: HpaClient } | undefined;
   const started = () => {
     if (!hpas) throw new Error('ScaledObjects are not followed yet');
     return hpas;
   };
+  const otherOperator = new OtherOperator({
+    ...{ client: environment.reader, clock, logger, events: environment.events },
+    ...{ kedaNamespace: options.kedaNamespace, kinds: { ScaledObject: objects, ScaledJob: scaledJobs } },
+    hpas: () => started().informer,
+  });
   return {
     start(resource) {
       const informer = followHpas(resource, following);
@@ -172,7 +173,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       limitedByDefault: rememberedLimits(limitedByDefault(environment.reader), clock),
       ...{ types, series: webhook },
     }),
-    ui: [scaledObjectsUi({ ...told, memories, clock, otherOperator })],
+    ui: [scaledObjectsUi({ ...told, memories, clock, otherOperator }, () => hpas !== undefined)],
     whileAlone: (signal, act) => otherOperator.whileAlone(signal, act),
     collectors: () => plans.controller(),
     controller() {
@@ -180,7 +181,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       const scaledObjects = new ResourceClient<ScaledObject>({ api: client, resource: SCALED_OBJECTS });
       const controller = scaledObjectController({
         ...environment,
-        ...{ workloads, plans, collection, hpaClient, memories },
+        ...{ workloads, plans, collection, hpaClient, memories, otherOperator },
         objects: {
           find: (key) => objects.find(key),
           rivalsOf: (object) => rivalsOf(objects, object),
@@ -224,7 +225,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       const jobs = new ResourceClient<ScaledJob>({ api: client, resource: SCALED_JOBS });
       const controller = scaledJobController({
         ...environment,
-        ...{ reader, types, collection: jobCollection, client: jobs, asked, pushes },
+        ...{ reader, types, collection: jobCollection, client: jobs, asked, pushes, otherOperator },
         memories: term.memories,
         others: followed.authenticationsOfJobs,
         objects: scaledJobs,

@@ -5,6 +5,8 @@ export interface UiSummary {
   readonly troubled: number;
   /** What trouble means here: `not ready`. */
   readonly trouble: string;
+  /** Why nothing is done now, or not all of it, though nothing is in trouble: `left to another operator`. */
+  readonly waiting?: string | undefined;
 }
 
 /** A part of a program's page: what one subsystem has to show. What draws it is loaded when somebody looks. */

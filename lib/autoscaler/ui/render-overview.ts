@@ -31,12 +31,12 @@ export function renderOverview(
   const acts = isLeader
     ? html`${stateWord('served', 'acts')}${since(leaderSince)}`
     : html`${stateWord('waiting', 'stands by')}: ${leader ? html`${leader} acts${since(leaderSince)}` : 'nobody has the lease'}`;
-  const rows = parts.map(({ part: { view, title, about }, summary: { count, troubled, trouble } }) => ({
+  const rows = parts.map(({ part: { view, title, about }, summary }) => ({
     cells: [
-      troubled > 0 ? stateWord('failing', 'look here') : stateWord('served', 'well'),
+      stateOf(summary),
       html`<a href="${pageAddress({ view })}">${title}</a>`,
-      count,
-      troubled > 0 ? `${troubled} ${trouble}` : 'none',
+      summary.count,
+      troubleOf(summary),
       about,
     ],
   }));
@@ -54,4 +54,14 @@ ${facts([
 <div class="bar"><h2>What it follows</h2></div>
 ${table(COLUMNS, rows, 'Nothing: its flags switch everything off.')}
 </section>`;
+}
+
+function stateOf({ troubled, waiting }: UiSummary): Html {
+  if (troubled > 0) return stateWord('failing', 'look here');
+  return waiting === undefined ? stateWord('served', 'well') : stateWord('waiting', 'waits');
+}
+
+function troubleOf({ troubled, trouble, waiting }: UiSummary): string {
+  const found = [troubled > 0 && `${troubled} ${trouble}`, waiting].filter(Boolean);
+  return found.length > 0 ? found.join('; ') : 'none';
 }

@@ -9,6 +9,7 @@ import { requestsOf } from '../objects/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
 import { FINALIZER } from '../objects/resources.ts';
 import type { ScaledJob, ScaledJobStatus } from '../objects/scaled-job.ts';
+import type { OtherOperator } from '../other-operator/other-operator.ts';
 import type { PushFollowers } from '../plan/push-followers.ts';
 import { tellStopped } from '../plan/tell-started.ts';
 import type { WrittenStatuses } from '../statuses/written-statuses.ts';
@@ -35,6 +36,8 @@ export interface ScaledJobDependencies {
   readonly reader: ClusterReader;
   readonly authenticationsOf: (object: ScaledJob) => readonly unknown[];
   readonly memories: JobMemories;
+  /** Who says which objects are to be left alone. */
+  readonly otherOperator: Pick<OtherOperator, 'leaves'>;
   /** Has objects looked at whose triggers have told something. */
   readonly asked: Watched;
   readonly events: Pick<EventRecorder, 'record'>;
@@ -45,7 +48,8 @@ const LOOK_AGAIN_MS = 15_000;
 
 /** Makes Jobs of what triggers tell. A new one for each term as leader. */
 export function scaledJobController(dependencies: ScaledJobDependencies): Controller {
-  const { objects, others, asked, memories, collection, pushes, client, clock, statuses } = dependencies;
+  const { objects, others, asked, memories, collection, pushes, client, clock, statuses, otherOperator } =
+    dependencies;
   const stopAsking = (key: string) => {
     collection.replace(key, new Map());
     pushes.replace(key, [], () => {});
@@ -63,6 +67,10 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
       if (!found) {
         stop(key); // its Jobs go with it
         return DONE;
+      }
+      if (otherOperator.leaves('ScaledJob', found)) {
+        stop(key);
+        return { requeueAfterMs: LOOK_AGAIN_MS };
       }
       const own = eventsOf(found, 'ScaledJob', dependencies.events);
       if (found.metadata.deletionTimestamp) {

@@ -8,6 +8,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { Workloads } from '../follow/workloads.ts';
 import type { HpaClient, ManagedHpa } from '../hpa/hpa-client.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../objects/scaled-object.ts';
+import type { OtherOperator } from '../other-operator/other-operator.ts';
 import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
 import type { WrittenStatuses } from '../statuses/written-statuses.ts';
 import type { LoopMemories } from './loop-memory.ts';
@@ -35,6 +36,8 @@ export interface ScaledObjectDependencies {
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly memories: LoopMemories;
+  /** Who says which objects are to be left alone. */
+  readonly otherOperator: Pick<OtherOperator, 'leaves'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Of this program. */

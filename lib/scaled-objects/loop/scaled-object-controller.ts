@@ -25,7 +25,7 @@ const LOOK_AGAIN_MS = 15_000;
 
 /** Makes the HPAs of ScaledObjects, and scales their targets to zero and from there. */
 export function scaledObjectController(dependencies: ScaledObjectDependencies): Controller {
-  const { objects, others, plans, memories, statuses, clock } = dependencies;
+  const { objects, others, plans, memories, statuses, clock, otherOperator } = dependencies;
   return {
     name: 'scaledobject',
     watches: [objects, plans.changed, ...others],
@@ -34,6 +34,10 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
       if (!found) {
         memories.forget(key); // its HPA went with it
         return DONE;
+      }
+      if (otherOperator.leaves('ScaledObject', found)) {
+        memories.forget(key);
+        return { requeueAfterMs: LOOK_AGAIN_MS };
       }
       const own = eventsOf(found, 'ScaledObject', dependencies.events);
       const options = { ...dependencies, own, signal };

@@ -1,6 +1,7 @@
 import type { ChangeSource } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
+import { type KubernetesObject, keyOf } from '#lib/kubernetes/kubernetes-object.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
@@ -12,7 +13,7 @@ import {
   OperatorLease,
   type OperatorLeaseOptions,
 } from './operator-lease.ts';
-import { StatusWrites, type WrittenObject } from './status-writes.ts';
+import { OtherWrites, type WrittenObject } from './other-writes.ts';
 
 /** Objects of one kind, and what becomes of them. */
 export interface FollowedKind extends ChangeSource<ObjectChange<WrittenObject>> {
@@ -28,6 +29,8 @@ export interface OtherOperatorOptions extends Omit<OperatorLeaseOptions, 'clock'
   readonly kedaNamespace: string;
   /** By the names of their kinds. */
   readonly kinds: Readonly<Record<string, FollowedKind>>;
+  /** The HPAs, once they are followed. */
+  readonly hpas: () => ChangeSource<ObjectChange<KubernetesObject>>;
 }
 
 const LOOK_MS = 5_000;
@@ -37,30 +40,50 @@ const LONGEST_NAME = 253;
 const REASON = 'AnotherControllerActs';
 
 /**
- * Sees whether KEDA's operator runs, too, and has us keep our hands off its objects while it does: by its lease, and by
- * the statuses that somebody else writes, for it can run without a lease.
+ * Sees whether KEDA's operator runs, too, and has us keep our hands off its objects while it does: off all of them by its
+ * lease, and for it can run without a lease, off those that somebody else is seen to write, or whose neighbours.
  */
 export class OtherOperator {
   readonly #options: OtherOperatorOptions;
   readonly #lease: OperatorLease | undefined;
-  readonly #writes: StatusWrites;
+  readonly #writes: OtherWrites;
   readonly #failures: FailureLog;
   #sign: string | undefined;
   #look: LeaseLook['kind'] | undefined;
   #isForbiddenTold = false;
+  #isSomeTold = false;
+  /** Objects that are left alone by themselves, of which that was told. */
+  readonly #left = new Set<string>();
 
   constructor(options: OtherOperatorOptions) {
     const { kedaNamespace: namespace, clock, logger } = options;
     this.#options = options;
     this.#lease = namespace === '' ? undefined : new OperatorLease({ ...options, namespace });
-    this.#writes = new StatusWrites(clock);
+    this.#writes = new OtherWrites(clock);
     const failing = "Cannot see whether KEDA's operator runs; it is tried again";
     this.#failures = new FailureLog({ logger, failing });
   }
 
-  /** By what it is known that another operator runs; `undefined` while none is seen, and while nobody looks. */
+  /** By what it is known that another operator acts on all objects; `undefined` while none is seen, and while nobody looks. */
   get sign(): string | undefined {
     return this.#sign;
+  }
+
+  /** By what it is known that somebody else acts on one object. */
+  signOn(kind: string, { metadata }: KubernetesObject): string | undefined {
+    return this.#sign ?? this.#writes.on(kind, metadata);
+  }
+
+  /** Whether one object is to be left alone, though not all of them are; that is told once for as long as it lasts. */
+  leaves(kind: string, object: KubernetesObject): boolean {
+    const key = `${kind} ${keyOf(object.metadata)}`;
+    const sign = this.#writes.on(kind, object.metadata);
+    if (sign === undefined) this.#left.delete(key);
+    else if (!this.#left.has(key)) {
+      this.#left.add(key);
+      if (this.#left.size <= MOST_EVENTS) this.#tellObject(kind, object, sign);
+    }
+    return sign !== undefined;
   }
 
   /**
@@ -90,6 +113,8 @@ export class OtherOperator {
       acting?.stop();
       await acting?.done.catch(() => {}); // whatever it was, it was thrown above
       this.#sign = undefined;
+      this.#writes.forget();
+      this.#left.clear();
     }
   }
 
@@ -108,6 +133,7 @@ export class OtherOperator {
     if (look.kind === 'ended' && this.#look !== 'ended') this.#writes.forget();
     this.#look = look.kind;
     this.#tell(this.#signOf(look));
+    this.#tellSome();
     return this.#sign === undefined;
   }
 
@@ -116,8 +142,7 @@ export class OtherOperator {
       return `the lease ${look.namespace}/${OPERATOR_LEASE} is held by "${shortened(look.holder)}"`;
     if (look.kind === 'given up')
       return `the lease ${look.namespace}/${OPERATOR_LEASE} was given up, and another may take it over`;
-    const written = this.#writes.lately;
-    return written && `"${shortened(written.manager)}" writes the status of ${written.object}`;
+    return this.#writes.everywhere;
   }
 
   #tell(sign: string | undefined): void {
@@ -134,11 +159,31 @@ export class OtherOperator {
       'Another operator acts on ScaledObjects and ScaledJobs: they are left to it while it does',
       { sign },
     );
-    const message = `Another operator acts on this object (${sign}), so this one leaves it alone until that has ended; stop one of both`;
     let left = MOST_EVENTS;
     for (const [kind, objects] of Object.entries(this.#options.kinds))
-      for (const object of objects.values())
-        if (left-- > 0) eventsOf(object, kind, this.#options.events).warning(REASON, message);
+      for (const object of objects.values()) if (left-- > 0) this.#tellObject(kind, object, sign);
+  }
+
+  /** Tells that some objects are left alone by themselves, and that none is any more. */
+  #tellSome(): void {
+    const { logger } = this.#options;
+    const sign = this.#writes.anywhere;
+    if (this.#sign !== undefined || sign === undefined) this.#left.clear();
+    if (this.#sign !== undefined) this.#isSomeTold = false;
+    else if (sign !== undefined && !this.#isSomeTold) {
+      this.#isSomeTold = true;
+      const message =
+        'Somebody else acts on some ScaledObjects or ScaledJobs: these are left alone while that lasts';
+      logger.warning(message, { sign });
+    } else if (sign === undefined && this.#isSomeTold) {
+      this.#isSomeTold = false;
+      logger.info('Nobody else is seen to act on some ScaledObjects or ScaledJobs any more', {});
+    }
+  }
+
+  #tellObject(kind: string, object: KubernetesObject, sign: string): void {
+    const message = `Another operator acts on this object (${sign}), so this one leaves it alone until that has ended; stop one of both`;
+    eventsOf(object, kind, this.#options.events).warning(REASON, message);
   }
 
   #tellForbidden(): void {
@@ -161,6 +206,13 @@ export class OtherOperator {
         },
         { replay: true },
       ),
+    );
+    endings.push(
+      this.#options
+        .hpas()
+        .onChange(({ previous, current }) => current && this.#writes.observeHpa(previous, current), {
+          replay: true,
+        }),
     );
     return () => {
       for (const end of endings) end();

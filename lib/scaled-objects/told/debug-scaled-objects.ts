@@ -5,6 +5,7 @@ import { describeError } from '#lib/telemetry/logger.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { LoopMemories } from '../loop/loop-memory.ts';
+import type { OtherOperator } from '../other-operator/other-operator.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
 import {
   type ToldObject,
@@ -18,7 +19,7 @@ export interface DebugOptions extends ToldObjectsOptions {
   readonly memories: LoopMemories;
   readonly clock: Clock;
   /** By what it is known that KEDA's operator acts in place of this one. */
-  readonly otherOperator: { readonly sign: string | undefined };
+  readonly otherOperator: Pick<OtherOperator, 'sign' | 'signOn'>;
 }
 
 /** `/debug/scaled-objects?namespace=&name=`: what triggers told, what counts of it, and what happens next. */
@@ -38,13 +39,15 @@ export function debugScaledObjects(options: DebugOptions): Endpoint {
   };
 }
 
-function stateOf(told: ToldObject, { memories, clock }: DebugOptions) {
+function stateOf(told: ToldObject, { memories, clock, otherOperator }: DebugOptions) {
   const { kind, key, object, plan, observed } = told;
   const { status, metadata } = object;
-  const next = kind === 'ScaledObject' ? memories.nextOf(key) : undefined;
+  const leftTo = otherOperator.signOn(kind, object);
+  const next = kind === 'ScaledObject' && leftTo === undefined ? memories.nextOf(key) : undefined;
   return {
     namespace: metadata.namespace,
     name: metadata.name,
+    leftToOtherOperator: leftTo,
     conditions: Object.fromEntries(
       (status?.conditions ?? []).map(({ type, status: is, message }) => [
         type,

@@ -9,7 +9,7 @@ import { paged } from '#lib/ui/paged.ts';
 import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
-import { type ObjectCondition, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { DebugOptions } from '../told/debug-scaled-objects.ts';
 import { type ToldObject, toldScaledJobs, toldScaledObjects } from '../told/told-object.ts';
 import { isReady } from './scaled-objects-ui.ts';
@@ -86,7 +86,7 @@ function rowOf(shown: Shown, query: PageQuery, source: DebugOptions): Row {
   const { kind, object } = shown;
   const { namespace = '', name } = object.metadata;
   const { conditions = [], lastActiveTime } = object.status ?? {};
-  const { row, word } = wordOf(object, conditions);
+  const { row, word } = wordOf(shown, source);
   return {
     state: row,
     note: row === 'failing' && conditions.find(({ type }) => type === 'Ready')?.message,
@@ -128,10 +128,12 @@ ${triggerTable(told, nowMs)}
 </section>`;
 }
 
-function wordOf(object: ScaledObject | ScaledJob, conditions: readonly ObjectCondition[]) {
+function wordOf({ kind, object }: Shown, { otherOperator }: DebugOptions) {
+  const { conditions = [] } = object.status ?? {};
   const isTrue = (wanted: string) =>
     conditions.some(({ type, status }) => type === wanted && status === 'True');
   const state = (row: RowState, word: string) => ({ row, word });
+  if (otherOperator.signOn(kind, object) !== undefined) return state('waiting', 'left alone');
   if (requestsOf(object).isPaused) return state('waiting', 'paused');
   if (conditions.length === 0) return state('waiting', 'not seen yet');
   if (!isReady(conditions)) return state('failing', 'not ready');
@@ -154,7 +156,9 @@ function triggersText({ object, told }: Shown): string {
 }
 
 /** What is done next, and when. */
-function nextText({ kind, object, told }: Shown, { memories, clock }: DebugOptions): string {
+function nextText({ kind, object, told }: Shown, { memories, clock, otherOperator }: DebugOptions): string {
+  const sign = otherOperator.signOn(kind, object);
+  if (sign !== undefined) return `nothing, for another operator acts on it: ${sign}`;
   if (requestsOf(object).isPaused) return 'nothing, for it is paused';
   if (!told) return 'the replica that leads asks its triggers';
   const { key, plan, observed, collection } = told;

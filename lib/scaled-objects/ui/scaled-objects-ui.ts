@@ -6,21 +6,25 @@ import type { DebugOptions } from '../told/debug-scaled-objects.ts';
 export type ScaledObjectsUiPart = UiPart<'scaledobjects', DebugOptions>;
 
 /** ScaledObjects and ScaledJobs on the page: as `/debug/scaled-objects` has them. */
-export function scaledObjectsUi(source: DebugOptions): ScaledObjectsUiPart {
+export function scaledObjectsUi(source: DebugOptions, isFollowed: () => boolean): ScaledObjectsUiPart {
   return {
     view: 'scaledobjects',
     title: 'ScaledObjects',
     about: 'ScaledObjects and ScaledJobs, which scale by events',
     source,
     summary() {
-      let [count, troubled] = [0, 0];
-      for (const objects of [source.objects, source.jobs]) {
-        for (const { status } of objects.values()) {
+      let [count, troubled, left] = [0, 0, 0];
+      const { objects, jobs, otherOperator } = source;
+      for (const [kind, found] of Object.entries({ ScaledObject: objects, ScaledJob: jobs })) {
+        for (const object of found.values()) {
           count++;
-          if (!isReady(status?.conditions)) troubled++;
+          if (otherOperator.signOn(kind, object) !== undefined) left++;
+          else if (!isReady(object.status?.conditions)) troubled++;
         }
       }
-      return { count, troubled, trouble: 'not ready' };
+      const absent = isFollowed() ? undefined : 'its kinds are not served, or may not be listed';
+      const waiting = absent ?? (left > 0 ? `${left} left to another operator` : undefined);
+      return { count, troubled, trouble: 'not ready', waiting };
     },
   };
 }

@@ -9,14 +9,16 @@ import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
-import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
 import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/keda/leases';
 const HELD = 'the lease keda/operator.keda.sh is held by "keda-operator-1"';
 const TOLD = 'Another operator acts on ScaledObjects and ScaledJobs: they are left to it while it does';
+const SOME = 'Somebody else acts on some ScaledObjects or ScaledJobs: these are left alone while that lasts';
+const SOME_OVER = 'Nobody else is seen to act on some ScaledObjects or ScaledJobs any more';
 const OVER = 'No other operator acts on ScaledObjects any more: this one does';
+const TELLING = [TOLD, OVER, SOME, SOME_OVER];
 /** Sockets need real time, in which a manual clock may pass any deadline. */
 const NEVER_MS = 1e12;
 
@@ -40,9 +42,8 @@ describe('OtherOperator', () => {
       await world.passes(10);
       expect(world.isActing).to.equal(false);
     }
-    expect(world.events).to.deep.equal([
-      `web AnotherControllerActs Another operator acts on this object (${HELD}), so this one leaves it alone until that has ended; stop one of both`,
-    ]);
+    const event = `web AnotherControllerActs Another operator acts on this object (${HELD}), so this one leaves it alone until that has ended; stop one of both`;
+    expect(world.events).to.deep.equal([event, event]); // of both objects
     expect(world.told()).to.deep.equal([TOLD]);
     await world.passes(66); // seen at the next look after a minute without renewal
     await world.until(() => world.isActing);
@@ -56,28 +57,54 @@ describe('OtherOperator', () => {
     expect(world.beginnings).to.equal(0);
   });
 
-  it('leaves objects alone while somebody else writes their statuses', async () => {
+  it('leaves the objects of a namespace alone while somebody else writes a status there, and says so once', async () => {
+    await using world = await start();
+    await world.until(() => world.isActing);
+    expect(world.leaves('web')).to.equal(false);
+    await world.writeStatus('keda');
+    await world.passes(6);
+    const sign = '"keda" writes the status of ScaledObject default/web';
+    for (let look = 0; look < 3; look++)
+      expect([world.leaves('web'), world.leaves('web', 'elsewhere')]).to.deep.equal([true, false]);
+    expect(world.operator.signOn('ScaledObject', { metadata: { name: 'x', namespace: 'default' } })).to.equal(
+      sign,
+    );
+    expect([world.isActing, world.operator.sign]).to.deep.equal([true, undefined]);
+    expect(world.events).to.deep.equal([
+      `web AnotherControllerActs Another operator acts on this object (${sign}), so this one leaves it alone until that has ended; stop one of both`,
+    ]);
+    await world.passes(80);
+    expect(world.leaves('web')).to.equal(true);
+    await world.passes(15);
+    expect(world.leaves('web')).to.equal(false);
+    expect(world.told()).to.deep.equal([SOME, SOME_OVER]);
+  });
+
+  it('leaves all objects alone while somebody else writes statuses in two namespaces', async () => {
     await using world = await start();
     await world.until(() => world.isActing);
     await world.writeStatus('keda');
+    await world.writeStatus('keda', 'elsewhere');
     await world.passes(5);
     await world.until(() => !world.isActing);
-    expect(world.operator.sign).to.equal('"keda" writes the status of ScaledObject default/web');
+    expect(world.operator.sign).to.match(/^"keda" writes the status of ScaledObject /);
     await world.passes(80);
     expect(world.isActing).to.equal(false);
     await world.passes(15);
     await world.until(() => world.isActing);
+    expect(world.told()).to.deep.equal([TOLD, OVER]);
   });
 
   it('does not mind what KEDA wrote before its lease ended, but what it writes after that', async () => {
     await using world = await start({ isHeld: true });
     await world.until(() => world.operator.sign === HELD);
     await world.writeStatus('keda');
+    expect(world.leaves('web')).to.equal(true);
     await world.passes(66);
     await world.until(() => world.isActing);
+    expect(world.leaves('web')).to.equal(false);
     await world.writeStatus('keda');
-    await world.passes(5);
-    await world.until(() => !world.isActing);
+    expect(world.leaves('web')).to.equal(true);
   });
 
   it('goes by what is written where it may not read the lease, and says so once', async () => {
@@ -88,8 +115,7 @@ describe('OtherOperator', () => {
     const lines = world.logger.lines.filter(({ message }) => /No permission to read the lease/.test(message));
     expect(lines).to.have.lengthOf(1);
     await world.writeStatus('keda');
-    await world.passes(5);
-    await world.until(() => !world.isActing);
+    expect(world.leaves('web')).to.equal(true);
   });
 
   it('goes on as it was while the API server does not tell', async () => {
@@ -125,7 +151,7 @@ describe('OtherOperator', () => {
     await using client = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
     const operator = new OtherOperator({
       ...{ client, clock, logger: new RecordingLogger(), kedaNamespace: '' },
-      ...{ events: { record: () => {} }, kinds: { ScaledObject: none } },
+      ...{ events: { record: () => {} }, kinds: { ScaledObject: none }, hpas: () => none },
     });
     const ending = new AbortController();
     let acts: FollowedPromise | undefined;
@@ -178,10 +204,13 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
     new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1', requestTimeoutMs: NEVER_MS }),
   );
   await api.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'keda' } });
-  await api.post(PATHS.scaledObjects, {
-    ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: { name: 'web' } },
-    spec: { scaleTargetRef: { name: 'web' }, triggers: [{ type: 'cron', metadata: {} }] },
-  });
+  const metadata = { name: 'elsewhere' };
+  await api.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
+  for (const namespace of ['default', 'elsewhere'])
+    await api.post(objectsOf(namespace), {
+      ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: { name: 'web' } },
+      spec: { scaleTargetRef: { name: 'web' }, triggers: [{ type: 'cron', metadata: {} }] },
+    });
   const holdLease = async () => {
     await api.post(LEASES, {
       ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'operator.keda.sh' } },
@@ -202,6 +231,7 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
       record: ({ regarding: { name }, reason, message }) => void events.push(`${name} ${reason} ${message}`),
     },
     kinds: { ScaledObject: followed.objects, ScaledJob: followed.scaledJobs },
+    hpas: () => ({ onChange: () => () => {}, synced: async () => {} }),
   });
   const ending = new AbortController();
   let [isActing, beginnings, writes] = [false, 0, 0];
@@ -227,7 +257,9 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
     get beginnings() {
       return beginnings;
     },
-    told: () => logger.lines.map(({ message }) => message).filter((one) => one === TOLD || one === OVER),
+    told: () => logger.lines.map(({ message }) => message).filter((one) => TELLING.includes(one)),
+    leaves: (name: string, namespace = 'default') =>
+      operator.leaves('ScaledObject', { metadata: { name, namespace } }),
     until: async (holds: () => boolean) => await eventually(holds),
     /** Lets seconds pass, and all that happens at each of them. */
     async passes(seconds: number) {
@@ -240,13 +272,14 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
       const renewTime = timeText(clock.nowMs());
       await api.patch(`${LEASES}/operator.keda.sh`, 'merge', { spec: { renewTime } });
     },
-    async writeStatus(manager: string) {
-      const path = `${PATHS.scaledObjects}/web`;
+    async writeStatus(manager: string, namespace = 'default') {
+      const path = `${objectsOf(namespace)}/web/status?fieldManager=${manager}`;
       const body = { status: { lastActiveTime: new Date(clock.nowMs() + ++writes * 1000).toISOString() } };
-      const before = followed.objects.find('default/web')?.metadata.resourceVersion;
-      const response = await api.patch(`${path}/status?fieldManager=${manager}`, 'merge', body);
+      const version = () => followed.objects.find(`${namespace}/web`)?.metadata.resourceVersion;
+      const before = version();
+      const response = await api.patch(path, 'merge', body);
       expect(response.status, JSON.stringify(response.body)).to.equal(200);
-      await eventually(() => followed.objects.find('default/web')?.metadata.resourceVersion !== before);
+      await eventually(() => version() !== before);
     },
     refuse: (code: number) =>
       server.cluster.apiServer.setFaults(
@@ -254,6 +287,10 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
       ),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
+}
+
+function objectsOf(namespace: string): string {
+  return `/apis/keda.sh/v1alpha1/namespaces/${namespace}/scaledobjects`;
 }
 
 function timeText(atMs: number): string {

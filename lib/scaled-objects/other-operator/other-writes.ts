@@ -1,0 +1,126 @@
+import { controllerOf } from '#lib/control/metadata/owner-references.ts';
+import { type StatusManager, statusManagers } from '#lib/control/status/status-managers.ts';
+import { type KubernetesObject, keyOf } from '#lib/kubernetes/kubernetes-object.ts';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { printable } from '#lib/telemetry/printable.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { FIELD_MANAGER } from '../objects/resources.ts';
+import { kedaLabelManagers } from './keda-label-managers.ts';
+
+/** An object whose status is looked at, and how often it is polled. */
+export interface WrittenObject extends KubernetesObject {
+  readonly spec: { readonly pollingInterval?: number };
+}
+
+interface Noticed {
+  readonly text: string;
+  readonly untilMs: number;
+}
+
+/** A write counts for three polls of its object: an operator that runs writes again meanwhile, where anything is active. */
+const POLLS = 3;
+const DEFAULT_POLLING_S = 30;
+const LEAST_MS = 90_000;
+const MOST_MS = 900_000;
+const LONGEST_NAME = 253;
+
+/**
+ * Notices who else writes the statuses of our kinds, and who writes over our HPAs as KEDA does, by the managers of their
+ * fields. Who writes one status acts in its namespace, and who does so in two acts everywhere; who writes one HPA acts on
+ * the ScaledObject that it belongs to, for HPAs may be written by many.
+ */
+export class OtherWrites {
+  readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
+  /** What was noticed, by namespaces. */
+  readonly #statuses = new Map<string, Noticed>();
+  /** What was noticed of HPAs, by the keys of the ScaledObjects that they belong to. */
+  readonly #hpas = new Map<string, Noticed>();
+
+  constructor(clock: Pick<Clock, 'nowMs' | 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
+  /** Looks at an object that was seen for the first time or has changed. */
+  observe(kind: string, previous: WrittenObject | undefined, current: WrittenObject): void {
+    const found = this.#newly(previous && managersOf(previous), managersOf(current));
+    if (!found) return;
+    const { namespace = '' } = current.metadata;
+    const pollsMs = POLLS * (current.spec.pollingInterval ?? DEFAULT_POLLING_S) * 1000;
+    const validForMs = Math.min(Math.max(pollsMs, LEAST_MS), MOST_MS);
+    const text = `"${shortened(found.manager)}" writes the status of ${kind} ${keyOf(current.metadata)}`;
+    note(this.#statuses, namespace, { text, untilMs: found.sinceMs + validForMs });
+  }
+
+  /** Looks at an HPA that was seen for the first time or has changed. */
+  observeHpa(previous: KubernetesObject | undefined, current: KubernetesObject): void {
+    const owner = controllerOf(current);
+    if (owner?.kind !== 'ScaledObject') return;
+    const found = this.#newly(previous && kedaLabelManagers(previous), kedaLabelManagers(current));
+    if (!found) return;
+    const { namespace } = current.metadata;
+    const text = `"${shortened(found.manager)}" writes the HPA ${keyOf(current.metadata)}`;
+    note(this.#hpas, keyOf({ namespace, name: owner.name }), { text, untilMs: found.sinceMs + LEAST_MS });
+  }
+
+  /** By what it is known that somebody else acts on all objects; `undefined` where nobody is known to. */
+  get everywhere(): string | undefined {
+    this.#expire();
+    return this.#statuses.size < 2 ? undefined : this.anywhere;
+  }
+
+  /** By what it is known that somebody else acts on any object. */
+  get anywhere(): string | undefined {
+    this.#expire();
+    for (const noticed of [this.#statuses, this.#hpas]) for (const { text } of noticed.values()) return text;
+    return undefined;
+  }
+
+  /** By what it is known that somebody else acts on an object, or in its namespace. */
+  on(kind: string, { namespace = '', name }: KubernetesObject['metadata']): string | undefined {
+    const noticed = [this.#statuses.get(namespace)];
+    if (kind === 'ScaledObject') noticed.push(this.#hpas.get(keyOf({ namespace, name })));
+    const nowMs = this.#clock.monotonicMs();
+    return noticed.find((one) => one && nowMs < one.untilMs)?.text;
+  }
+
+  /** Who wrote is known to have ended: what it wrote before tells nothing. */
+  forget(): void {
+    this.#statuses.clear();
+    this.#hpas.clear();
+  }
+
+  /** The writer that is not ourselves, and when it wrote by our monotonic clock; `undefined` where that is nothing new. */
+  #newly(before: readonly StatusManager[] | undefined, now: readonly StatusManager[]) {
+    const latestMs = Math.max(...now.map(({ writtenAtMs }) => writtenAtMs));
+    const found = now.find(
+      ({ manager, writtenAtMs }) =>
+        manager !== FIELD_MANAGER &&
+        (before
+          ? !before.some((one) => one.manager === manager && one.writtenAtMs === writtenAtMs)
+          : writtenAtMs === latestMs),
+    );
+    if (!found) return undefined;
+    const agoMs = before ? 0 : Math.max(0, this.#clock.nowMs() - found.writtenAtMs);
+    return { manager: found.manager, sinceMs: this.#clock.monotonicMs() - agoMs };
+  }
+
+  #expire(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const noticed of [this.#statuses, this.#hpas])
+      for (const [scope, { untilMs }] of noticed) if (nowMs >= untilMs) noticed.delete(scope);
+  }
+}
+
+function note(noticed: Map<string, Noticed>, scope: string, found: Noticed): void {
+  const known = noticed.get(scope);
+  if (!known || known.untilMs <= found.untilMs) noticed.set(scope, found);
+}
+
+function managersOf({ metadata }: KubernetesObject) {
+  return statusManagers(propertyOf(metadata, 'managedFields'));
+}
+
+/** Names of others are as long and as strange as they like. */
+function shortened(name: string): string {
+  return printable(name.slice(0, LONGEST_NAME));
+}

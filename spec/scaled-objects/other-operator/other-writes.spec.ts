@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { OtherWrites, type WrittenObject } from '#lib/scaled-objects/other-operator/other-writes.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const WRITES_WEB = '"keda" writes the status of ScaledObject default/web';
+
+describe('OtherWrites', () => {
+  it('notices who has written a status, for three of its polls and 90 seconds at least', async () => {
+    for (const [pollingInterval, lastsMs] of [
+      [undefined, 90_000],
+      [1, 90_000],
+      [60, 180_000],
+      [3600, 900_000],
+    ] as const) {
+      const clock = new ManualClock();
+      const writes = new OtherWrites(clock);
+      const before = object({ ours: 0 }, { pollingInterval });
+      writes.observe('ScaledObject', undefined, before);
+      expect(onWeb(writes)).to.equal(undefined);
+      writes.observe('ScaledObject', before, object({ ours: 0, keda: 0 }, { pollingInterval }));
+      expect(onWeb(writes)).to.equal(WRITES_WEB);
+      await clock.advance(lastsMs - 1);
+      expect(onWeb(writes)).to.equal(WRITES_WEB);
+      await clock.advance(1);
+      expect([onWeb(writes), writes.anywhere]).to.deep.equal([undefined, undefined]);
+    }
+  });
+
+  it('takes who writes one status to act on all objects of its namespace, and on no others', () => {
+    const writes = new OtherWrites(new ManualClock());
+    writes.observe('ScaledJob', undefined, object({ keda: 0 }));
+    const text = '"keda" writes the status of ScaledJob default/web';
+    expect(writes.on('ScaledObject', { namespace: 'default', name: 'other' })).to.equal(text);
+    expect(writes.on('ScaledObject', { namespace: 'elsewhere', name: 'web' })).to.equal(undefined);
+    expect([writes.everywhere, writes.anywhere]).to.deep.equal([undefined, text]);
+  });
+
+  it('takes who writes statuses in two namespaces to act everywhere, for as long as both last', async () => {
+    const clock = new ManualClock();
+    const writes = new OtherWrites(clock);
+    writes.observe('ScaledObject', undefined, object({ keda: 0 }));
+    await clock.advance(10_000);
+    writes.observe('ScaledObject', undefined, object({ keda: 10 }, {}, 'second'));
+    expect(writes.everywhere).to.equal(WRITES_WEB);
+    await clock.advance(80_000);
+    expect(writes.everywhere).to.equal(undefined);
+    expect(writes.anywhere).to.equal('"keda" writes the status of ScaledObject second/web');
+  });
+
+  it('takes KEDA to act on the ScaledObject whose HPA it takes from us, and on no other', async () => {
+    const clock = new ManualClock();
+    const writes = new OtherWrites(clock);
+    const ours = hpa({ ours: 0 });
+    writes.observeHpa(undefined, ours);
+    writes.observeHpa(ours, hpa({ 'kubectl-edit': 0 }));
+    expect(onWeb(writes)).to.equal(undefined);
+    writes.observeHpa(ours, hpa({ keda: 0 }));
+    expect(onWeb(writes)).to.equal('"keda" writes the HPA default/keda-hpa-web');
+    expect(writes.on('ScaledJob', { namespace: 'default', name: 'web' })).to.equal(undefined);
+    expect(writes.on('ScaledObject', { namespace: 'default', name: 'other' })).to.equal(undefined);
+    expect(writes.everywhere).to.equal(undefined);
+    await clock.advance(90_000);
+    expect(onWeb(writes)).to.equal(undefined);
+    writes.observeHpa(undefined, hpa({ keda: 0 })); // from before a handover
+    expect(onWeb(writes)).to.equal(undefined);
+    writes.observeHpa(undefined, {
+      ...hpa({ keda: 90 }),
+      metadata: { name: 'foreign', namespace: 'default' },
+    });
+    expect(writes.anywhere).to.equal(undefined);
+  });
+
+  it('counts at the first look what was written last, from when it was written', async () => {
+    const clock = new ManualClock();
+    const writes = new OtherWrites(clock);
+    writes.observe('ScaledObject', undefined, object({ keda: -80, ours: -70 }));
+    expect(onWeb(writes)).to.equal(undefined);
+    writes.observe('ScaledJob', undefined, object({ keda: -80, ours: -90 }));
+    expect(onWeb(writes)).to.equal('"keda" writes the status of ScaledJob default/web');
+    await clock.advance(10_000);
+    expect(onWeb(writes)).to.equal(undefined);
+  });
+
+  it('is not misled by clocks, or by what other managers wrote long ago', async () => {
+    const clock = new ManualClock();
+    const writes = new OtherWrites(clock);
+    const before = object({ keda: -1000, ours: -500 });
+    writes.observe('ScaledObject', undefined, before);
+    writes.observe('ScaledObject', before, object({ keda: -1000, ours: -400 }));
+    expect(onWeb(writes)).to.equal(undefined);
+    writes.observe('ScaledObject', undefined, object({ keda: 5000 })); // a clock that is ahead
+    expect(onWeb(writes)).to.equal(WRITES_WEB);
+    await clock.advance(90_000);
+    expect(onWeb(writes)).to.equal(undefined);
+  });
+
+  it('goes by the latest that lasts, shows no controls of names, and forgets when told to', () => {
+    const writes = new OtherWrites(new ManualClock());
+    writes.observe('ScaledObject', undefined, object({ 'ke\nda': 0 }, { pollingInterval: 100 }));
+    writes.observe('ScaledObject', undefined, object({ other: -10 }));
+    expect(onWeb(writes)).to.equal('"ke\\nda" writes the status of ScaledObject default/web');
+    writes.observeHpa(undefined, hpa({ keda: 0 }));
+    writes.forget();
+    expect(writes.anywhere).to.equal(undefined);
+  });
+});
+
+function onWeb(writes: OtherWrites): string | undefined {
+  return writes.on('ScaledObject', { namespace: 'default', name: 'web' });
+}
+
+/** @param seconds when each manager wrote the status, from the clock's beginning on; `ours` is this controller */
+function object(
+  seconds: Readonly<Record<string, number>>,
+  spec: object = {},
+  namespace = 'default',
+): WrittenObject {
+  const managedFields = entries(seconds, { subresource: 'status' });
+  const metadata = { name: 'web', namespace, managedFields };
+  return { metadata, spec };
+}
+
+/** The HPA of web. @param seconds when each manager has taken the label of its version */
+function hpa(seconds: Readonly<Record<string, number>>): KubernetesObject {
+  const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:app.kubernetes.io/version': {} } } };
+  const owner = {
+    apiVersion: 'keda.sh/v1alpha1',
+    kind: 'ScaledObject',
+    name: 'web',
+    uid: 'u',
+    controller: true,
+  };
+  const managedFields = entries(seconds, { fieldsV1 });
+  const name = 'keda-hpa-web';
+  return { metadata: { ...{ name, namespace: 'default', ownerReferences: [owner] }, ...{ managedFields } } };
+}
+
+function entries(seconds: Readonly<Record<string, number>>, more: object) {
+  return Object.entries(seconds).map(([name, second]) => ({
+    manager: name === 'ours' ? 'autoscaler-scaledobject' : name,
+    operation: 'Update',
+    time: new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString(),
+    ...more,
+  }));
+}
