@@ -91,6 +91,23 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
     read: (text) => attempt(() => valueAtPath([{ a: 1 }], text)),
   },
   {
+    name: 'the path to a value among many',
+    files: [],
+    bound: { length: 65_536, by: 'MAX_LENGTH' },
+    shapes: {
+      'a long key': repeated('a', { before: '#(', behind: '==1)' }),
+      'a long number': repeated('0', { before: '#(a==', behind: ')' }),
+      'a key for each list': repeated('a', { before: '#.#(', behind: '==1)' }),
+    },
+    read: (text) =>
+      attempt(() =>
+        valueAtPath(
+          Array.from({ length: text.length / 64 }, () => [{}]),
+          text,
+        ),
+      ),
+  },
+  {
     name: 'parameters of a trigger',
     files: [],
     bound: OBJECT,

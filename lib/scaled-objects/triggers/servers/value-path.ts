@@ -12,43 +12,52 @@ const QUERY = /^#\(([^=!<>%]+)(==|!=|<=|>=|<|>)("[^"]*"|[^")]*)\)(#?)$/;
  * @throws where the path has too many steps
  */
 export function valueAtPath(document: unknown, path: string): unknown {
-  const steps = stepsOf(path);
-  if (steps.length > MOST_STEPS)
-    throw new Error(`value ${path.slice(0, 100)} has more than ${MOST_STEPS} steps`);
-  return walk(document, steps);
+  return walk(document, stepsOf(path));
 }
 
-function walk(value: unknown, steps: readonly string[]): unknown {
+/** A step of a path, read once however many values it is tried on. */
+interface Step {
+  readonly text: string;
+  /** `undefined` for one that chooses nothing among items. */
+  readonly choice: Choice | undefined;
+}
+
+interface Choice {
+  readonly key: readonly Step[];
+  readonly operator: string;
+  /** What the value under the key is compared with, and whether both are texts. */
+  readonly wanted: string | number;
+  readonly isText: boolean;
+  readonly isOfAll: boolean;
+}
+
+function walk(value: unknown, steps: readonly Step[]): unknown {
   let current = value;
-  for (const [index, step] of steps.entries()) {
+  for (const [index, { text, choice }] of steps.entries()) {
     if (current === undefined || current === null) return undefined;
     if (!Array.isArray(current)) {
-      current = propertyOf(current, step);
+      current = propertyOf(current, text);
       continue;
     }
     const rest = steps.slice(index + 1);
-    if (step === '#') return rest.length === 0 ? current.length : collect(current, rest);
-    const query = QUERY.exec(step);
-    if (query) {
-      const [, key = '', operator = '', literal = '', all] = query;
-      const holds = (item: unknown) => compare(walk(item, stepsOf(key.trim())), operator, literal.trim());
-      if (all === '#')
-        return rest[0] === '#' ? current.filter(holds).length : collect(current.filter(holds), rest);
+    if (text === '#') return rest.length === 0 ? current.length : collect(current, rest);
+    if (choice) {
+      const holds = (item: unknown) => compare(walk(item, choice.key), choice);
+      if (choice.isOfAll)
+        return rest[0]?.text === '#' ? current.filter(holds).length : collect(current.filter(holds), rest);
       current = current.find(holds);
       continue;
     }
-    current = /^\d{1,9}$/.test(step) ? current[Number(step)] : undefined;
+    current = /^\d{1,9}$/.test(text) ? current[Number(text)] : undefined;
   }
   return current;
 }
 
-function collect(items: readonly unknown[], rest: readonly string[]): unknown {
+function collect(items: readonly unknown[], rest: readonly Step[]): unknown {
   return items.map((item) => walk(item, rest)).filter((item) => item !== undefined);
 }
 
-function compare(value: unknown, operator: string, literal: string): boolean {
-  const isText = literal.startsWith('"');
-  const wanted = isText ? literal.slice(1, -1) : Number.isNaN(Number(literal)) ? literal : Number(literal);
+function compare(value: unknown, { operator, wanted, isText }: Choice): boolean {
   const given = isText || typeof wanted === 'string' ? String(value) : value;
   if (operator === '==') return given === wanted;
   if (operator === '!=') return given !== wanted;
@@ -58,8 +67,29 @@ function compare(value: unknown, operator: string, literal: string): boolean {
   return operator === '>' ? given > wanted : given >= wanted;
 }
 
+function stepsOf(path: string): readonly Step[] {
+  const texts = textsOf(path);
+  if (texts.length > MOST_STEPS)
+    throw new Error(`value ${path.slice(0, 100)} has more than ${MOST_STEPS} steps`);
+  return texts.map((text) => ({ text, choice: choiceIn(text) }));
+}
+
+function choiceIn(text: string): Choice | undefined {
+  const query = QUERY.exec(text);
+  if (!query) return undefined;
+  const [, key = '', operator = '', literal = '', all] = query;
+  const trimmed = literal.trim();
+  const isText = trimmed.startsWith('"');
+  const number = Number(trimmed);
+  return {
+    key: stepsOf(key.trim()),
+    ...{ operator, isText, isOfAll: all === '#' },
+    wanted: isText ? trimmed.slice(1, -1) : Number.isNaN(number) ? trimmed : number,
+  };
+}
+
 /** Splits at dots that neither a backslash nor a parenthesis protects. */
-function stepsOf(path: string): string[] {
+function textsOf(path: string): string[] {
   const steps: string[] = [];
   let step: string[] = [];
   let isEscaped = false;
