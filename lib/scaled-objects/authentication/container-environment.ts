@@ -30,6 +30,11 @@ const WORKLOAD = z.object({
   spec: z.object({ template: z.object({ spec: z.object({ containers: z.array(container) }) }) }),
 });
 
+/** Each is a request; a container that refers to more has an environment that nobody reads. */
+const MOST_REFERENCES = 100;
+/** Of all names and values: variables in variables multiply, and the kernel passes no more to a program, by far. */
+const MOST_LENGTH = 4 * 1024 * 1024;
+
 /** Reads what environments refer to; `undefined` where there is none. */
 export interface EnvironmentReader {
   secretData(name: string): Promise<Readonly<Record<string, string>> | undefined>;
@@ -41,7 +46,7 @@ export interface EnvironmentReader {
  *
  * @param workload any object; one without a pod template has no environment
  * @param containerName empty for the first
- * @throws where there is no such container
+ * @throws where there is no such container, or its environment is larger than it may be
  */
 export async function containerEnvironment(
   workload: unknown,
@@ -54,33 +59,66 @@ export async function containerEnvironment(
   const meant = containerName === '' ? containers[0] : containers.find(({ name }) => name === containerName);
   if (!meant) throw new Error(`cannot find container "${containerName}" in the target`);
   const environment = new Map<string, string>();
+  const { configMapData, secretData } = readOnce(reader);
+  let length = 0;
   for (const { prefix = '', configMapRef, secretRef } of meant.envFrom ?? []) {
     const data = configMapRef?.name
-      ? await reader.configMapData(configMapRef.name)
+      ? await configMapData(configMapRef.name)
       : secretRef?.name
-        ? await reader.secretData(secretRef.name)
+        ? await secretData(secretRef.name)
         : undefined;
-    for (const [key, value] of Object.entries(data ?? {})) environment.set(prefix + key, value);
+    for (const [key, value] of Object.entries(data ?? {})) take(prefix + key, value);
   }
   for (const { name, value, valueFrom } of meant.env ?? []) {
     const { configMapKeyRef, secretKeyRef } = valueFrom ?? {};
-    if (valueFrom === undefined) environment.set(name, expand(value ?? '', environment));
+    if (valueFrom === undefined) take(name, expand(value ?? '', environment));
     else if (configMapKeyRef?.name)
-      take(name, (await reader.configMapData(configMapKeyRef.name))?.[configMapKeyRef.key]);
-    else if (secretKeyRef?.name) take(name, (await reader.secretData(secretKeyRef.name))?.[secretKeyRef.key]);
+      take(name, (await configMapData(configMapKeyRef.name))?.[configMapKeyRef.key]);
+    else if (secretKeyRef?.name) take(name, (await secretData(secretKeyRef.name))?.[secretKeyRef.key]);
   }
   return Object.fromEntries(environment);
 
   function take(name: string, value: string | undefined): void {
-    if (value !== undefined) environment.set(name, value);
+    if (value === undefined) return;
+    length += name.length + value.length;
+    if (length > MOST_LENGTH) throw tooLong();
+    environment.set(name, value);
   }
+}
+
+/** Asks for each object once, however many variables come out of it. */
+function readOnce(reader: EnvironmentReader): EnvironmentReader {
+  const known = new Map<string, ReturnType<EnvironmentReader['secretData']>>();
+  const once = (kind: keyof EnvironmentReader) => async (name: string) => {
+    const key = `${kind} ${name}`;
+    if (!known.has(key) && known.size === MOST_REFERENCES)
+      throw new Error(
+        `the environment of the target refers to more than ${MOST_REFERENCES} Secrets and ConfigMaps`,
+      );
+    const reading = known.get(key) ?? reader[kind](name);
+    known.set(key, reading);
+    return await reading;
+  };
+  return { secretData: once('secretData'), configMapData: once('configMapData') };
+}
+
+function tooLong(): Error {
+  return new Error(`the environment of the target is longer than ${MOST_LENGTH} characters`);
 }
 
 const REFERENCE = /\$\$|\$\(([^()$]+)\)/g;
 
-/** Puts variables that are known already where `$(NAME)` stands; `$$` is one `$`. */
+/**
+ * Puts variables that are known already where `$(NAME)` stands; `$$` is one `$`.
+ *
+ * @throws before it makes what is too long
+ */
 function expand(value: string, environment: ReadonlyMap<string, string>): string {
-  return value.replace(REFERENCE, (whole, name: string | undefined) =>
-    name === undefined ? '$' : (environment.get(name) ?? whole),
-  );
+  let length = value.length;
+  return value.replace(REFERENCE, (whole, name: string | undefined) => {
+    const put = name === undefined ? '$' : (environment.get(name) ?? whole);
+    length += put.length;
+    if (length > MOST_LENGTH) throw tooLong();
+    return put;
+  });
 }
