@@ -1,5 +1,5 @@
 import type { Query } from '#lib/sources/query.ts';
-import type { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
+import type { AskedDatabase } from '#lib/sources/sql/sql-databases.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 
 const SHOWN_LENGTH = 200;
@@ -7,7 +7,7 @@ const LONGEST_NUMBER = 64;
 
 /** The first column of the first row that a statement reads, as a number. */
 export function sqlQuery(
-  database: SqlDatabase,
+  database: AskedDatabase,
   { text, error }: { readonly text: string; readonly error: string },
 ): Query {
   return {
