@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { decimalNumber } from '#lib/sources/decimal-number.ts';
 import { EmptyResponse } from '#lib/sources/empty-response.ts';
 import { readBoundedJson } from '#lib/sources/json/read-bounded-json.ts';
 
@@ -42,8 +43,8 @@ export function readPrometheusValue(
   if (value.length < 2) throw new Error(`prometheus query ${query} didn't return enough values`);
   const [, sample] = value;
   if (sample === null) return 0; // there is one, but it says nothing
-  const number = typeof sample === 'string' && sample !== '' ? Number(sample) : Number.NaN;
-  if (Number.isFinite(number)) return number;
+  const number = typeof sample === 'string' ? decimalNumber(sample) : undefined;
+  if (number !== undefined) return number;
   if (sample === 'NaN' || sample === '+Inf' || sample === '-Inf') return empty(`the result is ${sample}`);
   throw new Error(`prometheus query ${query} returned no number`);
 }

@@ -1,9 +1,9 @@
+import { decimalNumber } from '#lib/sources/decimal-number.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { AskedDatabase } from '#lib/sources/sql/sql-databases.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 
 const SHOWN_LENGTH = 200;
-const LONGEST_NUMBER = 64;
 
 /** The first column of the first row that a statement reads, as a number. */
 export function sqlQuery(
@@ -27,7 +27,7 @@ export function sqlQuery(
 
 function numberIn(value: string | null | undefined): number {
   if (value === undefined) throw new Error('no rows in result set');
-  const number = value === null || value === '' || value.length > LONGEST_NUMBER ? Number.NaN : Number(value);
-  if (Number.isFinite(number)) return number;
-  throw new Error('the value is no number');
+  const number = value === null ? undefined : decimalNumber(value);
+  if (number === undefined) throw new Error('the value is no number');
+  return number;
 }

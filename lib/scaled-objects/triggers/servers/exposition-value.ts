@@ -1,3 +1,5 @@
+import { decimalNumber } from '#lib/sources/decimal-number.ts';
+
 const LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?/y;
 const SELECTOR_LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*(?:=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"\s*,?/y;
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*/;
@@ -35,8 +37,7 @@ function valueOfLine(line: string, name: string, wanted: ReadonlyMap<string, str
     .slice(next === '{' ? close + 1 : close)
     .trim()
     .split(/[ \t]/, 1);
-  const value = number === '' ? Number.NaN : Number(number);
-  return Number.isFinite(value) ? value : undefined;
+  return decimalNumber(number);
 }
 
 function labelsOf(text: string, at: number, label: RegExp): ReadonlyMap<string, string> {
