@@ -42,8 +42,9 @@ const JITTER = 0.2;
 
 /**
  * Asks one query for as long as somebody wants its result: at once, then at the shortest of the intervals that are
- * wanted. The request after the first, and after one that succeeds where others failed, follows after a part of the interval,
- * drawn at random, so that queries that began or recovered together are spread. One request is under way at a time.
+ * wanted. The two requests after the first, and after one that succeeds where others failed, each follow after half an interval
+ * or more, drawn at random, so that queries that began or recovered together are spread over all of it; a process that
+ * stands still for a while leaves them spread. One request is under way at a time.
  */
 export class Poll {
   readonly #query: Query;
@@ -55,8 +56,8 @@ export class Poll {
   #nextAtMonotonicMs: number;
   #isAsking = false;
   #isWantedAgain = false;
-  /** Whether requests come at a time of their own, not at that of others that began or recovered together with them. */
-  #isSpread = false;
+  /** How many waits have led away from the times of others that began or recovered together with it. */
+  #spreadingWaits = 0;
   #hasBegun = false;
 
   constructor(query: Query, environment: PollEnvironment) {
@@ -120,7 +121,8 @@ export class Poll {
     const { clock, onAsked } = this.#environment;
     const { timeoutMs = this.#environment.timeoutMs } = this.#query;
     const startedAtMs = clock.monotonicMs();
-    const latenessMs = Math.max(0, startedAtMs - this.#nextAtMonotonicMs);
+    const dueAtMs = this.#nextAtMonotonicMs;
+    const latenessMs = Math.max(0, startedAtMs - dueAtMs);
     this.#isAsking = true;
     this.#hasBegun = true;
     const outcome = await this.#outcome(timeoutMs);
@@ -129,9 +131,12 @@ export class Poll {
     const durationMs = clock.monotonicMs() - startedAtMs;
     this.#results.add(outcome, { durationMs, latenessMs });
     onAsked(this.#query, durationMs, 'error' in outcome ? outcome.error : undefined, this.#results.reading);
+    // From when it was due: those that one hold-up made late together would go on together from when they began.
+    const fromMs = latenessMs < this.#intervalMs ? dueAtMs : startedAtMs;
+    if (fromMs > dueAtMs) this.#spreadingWaits = 0;
     const waitMs = this.#isWantedAgain ? 0 : this.#waitMs();
     this.#isWantedAgain = false;
-    this.#schedule(Math.max(clock.monotonicMs(), startedAtMs + waitMs));
+    this.#schedule(Math.max(clock.monotonicMs(), fromMs + waitMs));
     for (const want of this.#wants.values()) want.onAsked?.();
   }
 
@@ -158,14 +163,15 @@ export class Poll {
     const intervalMs = this.#intervalMs;
     const isSteady = this.#wants.values().some((want) => want.isSteady);
     if (failure) {
-      this.#isSpread = false;
+      this.#spreadingWaits = 0;
       if (isSteady) return intervalMs;
       const intervals = Math.min(2 ** (failure.count - 1), MOST_INTERVALS);
       const waitMs = Math.max(intervalMs, Math.min(intervals * intervalMs, LONGEST_WAIT_MS));
       return waitMs * (1 + JITTER * random());
     }
-    if (this.#isSpread) return intervalMs;
-    this.#isSpread = true;
-    return intervalMs * (0.5 + random() / 2);
+    this.#spreadingWaits++;
+    if (this.#spreadingWaits === 1) return intervalMs * (0.5 + random() / 2);
+    if (this.#spreadingWaits === 2 && random() < 0.5) return intervalMs / 2; // into the other half of the interval
+    return intervalMs;
   }
 }

@@ -13,7 +13,7 @@ describe('Collection', () => {
     expect(collection.reading('default/web', 'rate')?.samples).to.deep.equal([{ value: 1, labels: {} }]);
     await clock.advance(100_000);
     expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([
-      5000, // a part of the interval, drawn at random
+      ...[5000, 5000], // parts of the interval, drawn at random
       ...Array.from({ length: 9 }, () => 10_000),
     ]);
   });
@@ -72,18 +72,53 @@ describe('Collection', () => {
     expect(collection.reading('a', 'long')?.notes).to.deep.equal(['a'.repeat(500)]);
   });
 
-  it('spreads the queries that begin together over their interval', async () => {
-    let draw = 0;
-    const { clock, collection, source } = setUp({ random: () => draw++ / 10 });
-    const many = Array.from({ length: 10 }, (_, index) => `query-${index}`);
-    collection.replace(
-      'a',
-      collectors(Object.fromEntries(many.map((name) => [name, source.collector(name, 10_000)]))),
-    );
-    await clock.advance(10_000);
-    const seconds = many.map((name) => source.requestedAtMs(name)[1]);
-    expect(new Set(seconds).size).to.equal(10);
-    expect(seconds.every((atMs) => atMs !== undefined && atMs >= 5000 && atMs < 10_000)).to.equal(true);
+  describe('with queries that begin together', () => {
+    const many = Array.from({ length: 8 }, (_, index) => `query-${index}`);
+
+    /** Each draws an eighth of its own, and every other one goes into the other half. */
+    function begin() {
+      let draw = 0;
+      const random = () => {
+        const [place, round] = [draw % 8, Math.floor(draw++ / 8)];
+        return round % 2 === 0 ? place / 8 : (1 - (place % 2)) / 2;
+      };
+      const { clock, collection, source } = setUp({ random });
+      const wanted = many.map((name) => [name, source.collector(name, 8000)]);
+      collection.replace('a', collectors(Object.fromEntries(wanted)));
+      const since = (atMs: number) =>
+        many.map((name) => source.requestedAtMs(name).filter((one) => one > atMs));
+      const phasesSince = (atMs: number) => new Set(since(atMs).map(([first = 0]) => first % 8000));
+      return { clock, since, phasesSince };
+    }
+
+    it('spreads them over their interval, which none of them exceeds', async () => {
+      const { clock, since, phasesSince } = begin();
+      await clock.advance(40_000);
+      const waits = since(-1).flatMap(intervals);
+      expect([Math.min(...waits), Math.max(...waits)]).to.deep.equal([4000, 8000]);
+      const phases = [...phasesSince(30_000)].sort((a, b) => a - b);
+      expect(phases).to.deep.equal([500, 1500, 2500, 3500, 4000, 5000, 6000, 7000]);
+      expect(new Set(since(16_000).flatMap(intervals))).to.deep.equal(new Set([8000]));
+    });
+
+    it('keeps them spread when the process stood still while several were due', async () => {
+      const { clock, since, phasesSince } = begin();
+      await clock.advance(40_000);
+      const before = phasesSince(30_000);
+      await clock.jump(4000);
+      expect(since(43_999).filter(([atMs]) => atMs === 44_000)).to.have.length(5);
+      await clock.advance(20_000);
+      expect(phasesSince(50_000)).to.deep.equal(before);
+    });
+
+    it('spreads them again when it stood still for longer than the interval', async () => {
+      const { clock, since, phasesSince } = begin();
+      await clock.advance(40_000);
+      await clock.jump(60_000);
+      expect(since(40_000)).to.deep.equal(many.map(() => [100_000]));
+      await clock.advance(40_000);
+      expect(phasesSince(130_000).size).to.equal(8);
+    });
   });
 
   describe('of equal queries', () => {
@@ -95,8 +130,8 @@ describe('Collection', () => {
       expect(collection.queryCount).to.equal(1);
       await clock.advance(60_000);
       expect(intervals(source.requestedAtMs('same'))).to.deep.equal([
-        6000,
-        ...Array.from({ length: 11 }, () => 5000),
+        ...[6000, 2500],
+        ...Array.from({ length: 10 }, () => 5000),
       ]);
       expect(collection.reading('a', 'one')).to.equal(collection.reading('b', 'other'));
     });
@@ -197,10 +232,10 @@ describe('Collection', () => {
       collection.replace('a', collectors(Object.fromEntries(wanted)));
       await clock.advance(1000);
       for (const name of many) source.succeed(name, 1);
-      await clock.advance(40_000);
+      await clock.advance(50_000);
       const phasesMs = many.map((name) => (source.requestedAtMs(name).at(-1) ?? 0) % 10_000);
       expect(new Set(phasesMs.map((ms) => Math.floor(ms / 1000))).size).to.be.at.least(5);
-      expect(intervals(source.requestedAtMs('query-3')).slice(2)).to.deep.equal([10_000, 10_000]);
+      expect(intervals(source.requestedAtMs('query-3')).slice(3)).to.deep.equal([10_000, 10_000]);
     });
 
     it('asks no sooner because somebody else wants to know, too', async () => {
@@ -276,7 +311,7 @@ describe('Collection', () => {
     await clock.advance(7000);
     expect(asked).to.deep.equal(['slow: 4000', 'slow: 4000']);
     await clock.advance(60_000);
-    expect(nextInMs()).to.deep.equal([16_000]);
+    expect(nextInMs()).to.deep.equal([6000]);
   });
 
   it('is warm when each query was asked once, or after 30 s', async () => {
