@@ -18,6 +18,11 @@ export const SCALED_OBJECTS_DIAGNOSES = {
     remedy:
       'Run `kubectl delete apiservice v1beta1.external.metrics.k8s.io` and apply our manifests again: there is one provider for each cluster, and HPAs of ScaledObjects get no values from NAMESPACE/NAME.',
   },
+  'scaledobjects-object-unusable': {
+    title: 'An object cannot be used',
+    remedy:
+      'Mend what the finding tells in `kubectl -n NAMESPACE edit KIND NAME`, or in what it scales: until then nothing is done for it.',
+  },
   'scaledobjects-trigger-unusable': {
     title: 'A trigger cannot be used',
     remedy:

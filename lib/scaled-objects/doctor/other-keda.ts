@@ -2,24 +2,27 @@ import { LEASES, type Lease, readLease } from '#lib/control/election/lease.ts';
 import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
 import { uncheckedBy } from '#lib/doctor/examine-each.ts';
-import { type Finding, ok } from '#lib/doctor/finding.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import { MissingPermission } from '#lib/doctor/missing-permission.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { OPERATOR_LEASE, OPERATOR_LEASE_SELECTOR } from '../other-operator/operator-lease.ts';
+import { OtherWrites } from '../other-operator/other-writes.ts';
+import { leaseAtOneLook, renewedAgoMs } from '../other-operator/seen-lease.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { failed } from './diagnoses.ts';
+import type { ExaminedObjects } from './examined-objects.ts';
 
 /** KEDA's operator by its name, or by its image. */
 const OPERATOR = 'keda-operator';
 const IMAGE = /(?:^|\/)kedacore\/keda(?:[:@]|$)/;
 
-/** A lease that was renewed more recently than this is held by somebody who runs; clocks may differ by some of it. */
-const RENEWED_MS = 60_000;
-
-/** Whether KEDA runs beside us: its Deployment is to have replicas, or its lease is held. */
-export function otherKeda({ kedaNamespace }: Pick<ScaledObjectsOptions, 'kedaNamespace'>): Check {
+/** Whether KEDA runs beside us: its Deployment is to have replicas, or the controller would see it by its lease or its writes. */
+export function otherKeda(
+  examined: ExaminedObjects,
+  { kedaNamespace }: Pick<ScaledObjectsOptions, 'kedaNamespace'>,
+): Check {
   return {
     name: 'scaledobjects-keda',
     title: 'Other controllers of ScaledObjects',
@@ -28,6 +31,7 @@ export function otherKeda({ kedaNamespace }: Pick<ScaledObjectsOptions, 'kedaNam
       const looks: Promise<readonly Finding[]>[] = [foundOr('keda-operator', runningDeployments(context))];
       if (kedaNamespace !== '')
         looks.push(foundOr(`lease ${OPERATOR_LEASE}`, heldLeases(context, kedaNamespace)));
+      looks.push(foundOr('statuses', writtenStatuses(context, examined)));
       const findings = (await Promise.all(looks)).flat();
       const telling = findings.filter(({ status }) => status !== 'ok');
       return telling.length > 0 ? telling : findings;
@@ -73,16 +77,49 @@ async function leaseIn(context: ApiContext, namespace: string): Promise<readonly
   }
 }
 
-function heldLease({ clock }: ApiContext, { metadata, spec }: Lease): readonly Finding[] {
-  const { holderIdentity, renewTime } = spec;
-  const ageMs = clock.nowMs() - Date.parse(renewTime ?? '');
-  if (!holderIdentity || !(ageMs < RENEWED_MS)) return [];
-  const { namespace = '' } = metadata;
+function heldLease({ clock }: ApiContext, lease: Lease): readonly Finding[] {
+  const state = leaseAtOneLook(lease, clock);
+  if (state === 'has ended') return [];
+  const { namespace = '' } = lease.metadata;
+  const { holderIdentity } = lease.spec;
   const subject = `lease ${namespace}/${OPERATOR_LEASE}`;
-  const seen = `it is held by "${holderIdentity}", and was renewed ${Math.max(0, Math.round(ageMs / 1000))} s ago`;
+  const agoMs = renewedAgoMs(lease, clock);
+  const renewed = Number.isNaN(agoMs)
+    ? 'does not say when it was renewed'
+    : `was renewed ${Math.max(0, Math.round(agoMs / 1000))} s ago`;
+  if (state === 'may have ended')
+    return [
+      note(
+        subject,
+        `it ${renewed}: an autoscaler that starts now leaves all objects alone for a while first`,
+      ),
+    ];
+  if (!holderIdentity)
+    return [
+      note(subject, `it ${renewed}, and given up: objects are left alone until another could have taken it`),
+    ];
   return [
-    failed(subject, seen, { diagnosis: 'scaledobjects-keda-runs', NAMESPACE: namespace, NAME: OPERATOR }),
+    failed(subject, `it is held by "${holderIdentity}", and ${renewed}`, {
+      ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: namespace, NAME: OPERATOR },
+    }),
   ];
+}
+
+/** Statuses that somebody else has written so lately that the controller leaves objects alone for it. */
+async function writtenStatuses(context: ApiContext, examined: ExaminedObjects): Promise<readonly Finding[]> {
+  const { objects, jobs } = await examined.all(context);
+  const writes = new OtherWrites(context.clock);
+  for (const object of objects) writes.observe('ScaledObject', undefined, object);
+  for (const object of jobs) writes.observe('ScaledJob', undefined, object);
+  const namespaces = new Set([...objects, ...jobs].map(({ metadata }) => metadata.namespace ?? ''));
+  return [...namespaces].flatMap((namespace) => {
+    const sign = writes.on('', { namespace, name: '' });
+    if (sign === undefined) return [];
+    const left = writes.everywhere === undefined ? 'the objects of this namespace' : 'all objects';
+    return failed(`namespace ${namespace}`, `${sign}: ${left} are left alone`, {
+      ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: 'keda', NAME: OPERATOR },
+    });
+  });
 }
 
 function operatorOf(value: unknown) {

@@ -5,19 +5,25 @@ import { OPERATOR_LEASE } from '../other-operator/operator-lease.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { definitions, isAnyServed, KINDS, whereServed } from './definitions.ts';
 import { SCALED_OBJECTS_DIAGNOSES } from './diagnoses.ts';
+import { ExaminedObjects } from './examined-objects.ts';
 import { metricsProvider } from './metrics-provider.ts';
+import { objects } from './objects.ts';
 import { otherKeda } from './other-keda.ts';
 import { type TriggersCheckOptions, triggers } from './triggers.ts';
 
 /** What ScaledObjects bring to the doctor. */
 export function scaledObjectsDoctor(options: TriggersCheckOptions): DoctorPart {
+  const examined = new ExaminedObjects(options.namespace);
+  const checks = [
+    otherKeda(examined, options.options),
+    metricsProvider,
+    objects(examined, options.namespace),
+    triggers(examined, options),
+  ];
   return {
     permissions: [...PERMISSIONS, ...leasePermissions(options.options)],
     isNeeded: isAnyServed,
-    checks: [
-      definitions,
-      ...[otherKeda(options.options), metricsProvider, triggers(options)].map(whereServed),
-    ],
+    checks: [definitions, ...checks.map(whereServed)],
     diagnoses: SCALED_OBJECTS_DIAGNOSES,
   };
 }

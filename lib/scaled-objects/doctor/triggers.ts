@@ -8,12 +8,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import { clusterReader } from '../authentication/cluster-reader.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
-import {
-  CLUSTER_TRIGGER_AUTHENTICATIONS,
-  SCALED_JOBS,
-  SCALED_OBJECTS,
-  TRIGGER_AUTHENTICATIONS,
-} from '../objects/resources.ts';
+import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../objects/resources.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
@@ -26,6 +21,7 @@ import type { PlannedMetric } from '../triggers/planned-object.ts';
 import { openTriggerSources } from '../triggers/trigger-sources.ts';
 import { TriggerTypes } from '../triggers/trigger-types.ts';
 import { failed } from './diagnoses.ts';
+import type { ExaminedObjects } from './examined-objects.ts';
 
 /** How triggers are looked at. */
 export interface TriggersCheckOptions {
@@ -40,23 +36,24 @@ const ASKED_AT_ONCE = 8;
 const TIMEOUT_MS = 15_000;
 
 /** Whether each trigger can be planned, and its source responds: each is asked once, as the autoscaler would. */
-export function triggers({ options, namespace, ...how }: TriggersCheckOptions): Check {
+export function triggers(
+  examined: ExaminedObjects,
+  { options, namespace, ...how }: TriggersCheckOptions,
+): Check {
   return {
     name: 'scaledobjects-triggers',
     title: 'Triggers of ScaledObjects and ScaledJobs',
 
     async run(context) {
-      const list = async <T>(resource: typeof SCALED_OBJECTS) => {
-        const path = collectionPath(resource, namespace);
-        const name = `${resource.plural}.${resource.group}`;
-        return await context.list(name, { path }, (value) => readObject(value) as T);
-      };
-      const objects = await list<ScaledObject>(SCALED_OBJECTS);
-      const jobs = await list<ScaledJob>(SCALED_JOBS);
+      const { objects, jobs } = await examined.all(context);
       if (objects.length + jobs.length === 0) return [note('triggers', 'there are no objects that have any')];
       const authentications = new Map<string, TriggerAuthentication>();
       for (const resource of [TRIGGER_AUTHENTICATIONS, CLUSTER_TRIGGER_AUTHENTICATIONS])
-        for (const one of await list<TriggerAuthentication>(resource))
+        for (const one of await context.list(
+          `${resource.plural}.${resource.group}`,
+          { path: collectionPath(resource, namespace) },
+          (value) => readObject<TriggerAuthentication>(value),
+        ))
           authentications.set(`${resource.kind} ${keyOf(one.metadata)}`, one);
       const { client, clock } = context;
       await using sources = openTriggerSources({

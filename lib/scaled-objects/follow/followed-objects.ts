@@ -112,7 +112,8 @@ export function rivalsOf(
   return [...new Set(found)];
 }
 
-function hpaKeyOf(object: ScaledObject): string {
+/** The key of the HPA that an object has. */
+export function hpaKeyOf(object: ScaledObject): string {
   return `${object.metadata.namespace}/${hpaNameOf(object)}`;
 }
 

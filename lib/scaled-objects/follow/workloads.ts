@@ -34,14 +34,9 @@ export class Workloads implements AsyncDisposable {
     return this.#kinds.values().every((one) => one.isSynced);
   }
 
-  /** Whether targets of that kind are followed. */
-  follows({ apiVersion, kind }: ScaleTarget): boolean {
-    return apiVersion === 'apps/v1' && Object.hasOwn(KINDS, kind);
-  }
-
   /** What is known of a target that is followed; `undefined` where there is none. */
   find(target: ScaleTarget): Workload | undefined {
-    if (!this.follows(target)) return undefined;
+    if (!isWorkload(target)) return undefined;
     return this.#kinds.get(target.kind)?.find(keyOf(target));
   }
 
@@ -64,13 +59,18 @@ export class Workloads implements AsyncDisposable {
   }
 }
 
+/** Whether a target is one whose containers are known. */
+export function isWorkload({ apiVersion, kind }: ScaleTarget): boolean {
+  return apiVersion === 'apps/v1' && Object.hasOwn(KINDS, kind);
+}
+
 /** What {@link Workloads.onChange} calls a target. */
 export function targetName({ kind, namespace, name }: ScaleTarget): string {
   return `${kind} ${namespace}/${name}`;
 }
 
 /** Takes what is kept of a workload. */
-function workloadOf(value: unknown): Workload {
+export function workloadOf(value: unknown): Workload {
   const spec = propertyOf(value, 'spec');
   const replicas = propertyOf(spec, 'replicas');
   const ready = propertyOf(propertyOf(value, 'status'), 'readyReplicas');

@@ -30,7 +30,8 @@ export function ownersOf({ previous, current }: ObjectChange<ManagedHpa>): Reado
   );
 }
 
-function targetNamesOf({ metadata, spec }: ManagedHpa): readonly string[] {
+/** What the target of an HPA is called; nothing where it names none. */
+export function targetNamesOf({ metadata, spec }: ManagedHpa): readonly string[] {
   const { apiVersion = '', kind, name } = spec?.scaleTargetRef ?? {};
   if (kind === undefined || name === undefined) return [];
   return [targetName({ apiVersion, kind, name, namespace: metadata.namespace ?? '' })];

@@ -36,8 +36,6 @@ export async function plannedFor(
   const isCurrent = isDeepStrictEqual(authentications, memory.authentications);
   if (memory.plan && isSame && isCurrent && (ageMs < REREAD_MS || authentications.length === 0))
     return memory.plan;
-  const failed = (cause: unknown) =>
-    new JobCheckFailure('Failed to ensure ScaledJob is correctly created', { cause });
   const namespace = metadata.namespace ?? '';
   const environment = (containerName = spec.envSourceContainerName ?? '') =>
     containerEnvironment({ spec: spec.jobTargetRef }, containerName, reader.environmentOf(namespace, signal));
@@ -47,11 +45,11 @@ export async function plannedFor(
   });
   const triggers = memory.plan && isSame && isCurrent ? keepGood(memory.plan.triggers, planned) : planned;
   const broken = triggers.find(({ error }) => error)?.error;
-  if (broken) throw failed(broken);
+  if (broken) throw unmakeable(broken);
   if (!isSame) {
     const createdAtMs = await jobs.create(object, { signal, dryRun: true }).catch((cause: unknown) => {
       signal.throwIfAborted();
-      throw isRefusal(cause) ? failed(cause) : cause;
+      throw jobRefusal(cause);
     });
     noteClocks(memory, createdAtMs, clock.nowMs());
     await rollOut(object, options);
@@ -67,9 +65,14 @@ export async function plannedFor(
   return memory.plan;
 }
 
-/** Whether the API server says that a Job cannot be so; that it says nothing else now is no reason of the object's. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && error.statusCode < 500 && error.statusCode !== TOO_MANY;
+/** What it means that a Job was refused: that it cannot be so; what is no reason of the object's stays as it is. */
+export function jobRefusal(error: unknown): unknown {
+  const isReason = error instanceof ApiError && error.statusCode < 500 && error.statusCode !== TOO_MANY;
+  return isReason ? unmakeable(error) : error;
+}
+
+function unmakeable(cause: unknown): JobCheckFailure {
+  return new JobCheckFailure('Failed to ensure ScaledJob is correctly created', { cause });
 }
 
 /** Has the sources of an object asked. */

@@ -41,24 +41,29 @@ export async function targetReading(object: ScaledObject, options: Options): Pro
     return { replicas: specReplicas, resource };
   } catch (error) {
     signal.throwIfAborted();
-    throw refusal(error, object, options);
+    const failure = targetFailure(error);
+    if (failure instanceof CheckFailure) tellFailure(failure, object, options.events);
+    throw failure;
   }
 }
 
-function refusal(error: unknown, object: ScaledObject, { events }: Options): Error {
+/** What it means that a target cannot be read: that it cannot be scaled, or that this is not known now. */
+export function targetFailure(error: unknown): CheckFailure | UnreadableReplicas {
   const reason = describeError(error);
-  const isMissing = isNotFound(error);
-  if (!isMissing && !(error instanceof UnscalableTarget))
-    return new UnreadableReplicas(reason, { cause: error });
-  const failure = new CheckFailure(STEPS.target, reason, { cause: error });
-  const isTold = object.status?.conditions?.some(({ message }) => message === failure.message);
-  const hasScale = isMissing || (error as UnscalableTarget).reason !== 'NoScaleSubresource';
-  if (!isTold)
-    events.warning(
-      'ScaledObjectCheckFailed',
-      hasScale ? "Target resource doesn't exist" : "Target resource doesn't expose /scale subresource",
-    );
-  return failure;
+  const isRefused = isNotFound(error) || error instanceof UnscalableTarget;
+  return isRefused
+    ? new CheckFailure(STEPS.target, reason, { cause: error })
+    : new UnreadableReplicas(reason, { cause: error });
+}
+
+function tellFailure(failure: CheckFailure, object: ScaledObject, events: ObjectEvents): void {
+  const { cause } = failure;
+  if (object.status?.conditions?.some(({ message }) => message === failure.message)) return;
+  const hasScale = !(cause instanceof UnscalableTarget && cause.reason === 'NoScaleSubresource');
+  events.warning(
+    'ScaledObjectCheckFailed',
+    hasScale ? "Target resource doesn't exist" : "Target resource doesn't expose /scale subresource",
+  );
 }
 
 /** Where the target is served, if the object says so of this very kind. */

@@ -29,8 +29,7 @@ export class SeenLease {
   constructor(lease: Lease, clock: Pick<Clock, 'nowMs' | 'monotonicMs'>) {
     this.#clock = clock;
     this.#version = lease.metadata.resourceVersion;
-    const ageMs = clock.nowMs() - Date.parse(lease.spec.renewTime ?? '');
-    this.#endsAtMs = ageMs > LONG_AGO_MS ? Number.NEGATIVE_INFINITY : this.#endOf(lease);
+    this.#endsAtMs = renewedAgoMs(lease, clock) > LONG_AGO_MS ? Number.NEGATIVE_INFINITY : this.#endOf(lease);
   }
 
   /** @param lease as it is now; `undefined` where it is gone */
@@ -51,9 +50,29 @@ export class SeenLease {
   }
 
   #endOf(lease: Lease | undefined): number {
-    const { holderIdentity, leaseDurationSeconds } = lease?.spec ?? {};
-    // What nobody holds is taken at a standby's next try, however long it would last.
-    const durationMs = holderIdentity ? (leaseDurationSeconds ?? 0) * 1000 : 0;
-    return this.#clock.monotonicMs() + Math.max(GRACE_DURATIONS * durationMs, LEAST_GRACE_MS);
+    return this.#clock.monotonicMs() + graceMs(lease);
   }
+}
+
+/** What one look at a lease tells of whether its operator acts: who has watched it for longer knows it in between, too. */
+export type LeaseAtOneLook = 'acts' | 'may have ended' | 'has ended';
+
+/** Judges a lease without watching it, by what the clock of its holder has put into it. */
+export function leaseAtOneLook(lease: Lease, clock: Pick<Clock, 'nowMs'>): LeaseAtOneLook {
+  const ageMs = renewedAgoMs(lease, clock);
+  if (ageMs > LONG_AGO_MS) return 'has ended';
+  return ageMs > graceMs(lease) ? 'may have ended' : 'acts';
+}
+
+/** How long ago a lease was renewed, by its holder's clock; `NaN` where it does not tell. */
+export function renewedAgoMs({ spec }: Lease, clock: Pick<Clock, 'nowMs'>): number {
+  return clock.nowMs() - Date.parse(spec.renewTime ?? '');
+}
+
+/** For how long a lease must be seen unchanged until it has ended. */
+function graceMs(lease: Lease | undefined): number {
+  const { holderIdentity, leaseDurationSeconds } = lease?.spec ?? {};
+  // What nobody holds is taken at a standby's next try, however long it would last.
+  const durationMs = holderIdentity ? (leaseDurationSeconds ?? 0) * 1000 : 0;
+  return Math.max(GRACE_DURATIONS * durationMs, LEAST_GRACE_MS);
 }

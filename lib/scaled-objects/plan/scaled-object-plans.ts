@@ -5,7 +5,7 @@ import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import { evaluate } from '../decision/evaluate.ts';
 import { ReadScales } from '../follow/read-scales.ts';
-import type { Workloads } from '../follow/workloads.ts';
+import { isWorkload, type Workloads } from '../follow/workloads.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { periodsOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
@@ -115,7 +115,7 @@ export class ScaledObjectPlans implements Disposable {
     const { collection, store, workloads } = this.#options;
     const { pollingMs } = periodsOf(object);
     const target = targetOf(object);
-    const replicas = workloads.follows(target) ? (workloads.find(target)?.replicas ?? 0) : 1;
+    const replicas = isWorkload(target) ? (workloads.find(target)?.replicas ?? 0) : 1;
     const onAsked = this.#listenerOf(key);
     const collectors = plan.triggers.flatMap(({ metrics, isCached }) => {
       const intervalMs = replicas > 0 && !isCached ? Math.min(pollingMs, HPA_SYNC_MS) : pollingMs;
@@ -170,7 +170,7 @@ export class ScaledObjectPlans implements Disposable {
   #readScale(key: string, object: ScaledObject, freshMs = 0): void {
     const target = targetOf(object);
     const fallback = validFallback(object);
-    if (!fallback || !asksForReplicas(fallback) || this.#options.workloads.follows(target)) return;
+    if (!fallback || !asksForReplicas(fallback) || isWorkload(target)) return;
     if (this.#plans.isFailing(key)) this.#scales.read(key, target, freshMs);
   }
 

@@ -28,6 +28,7 @@ describe('scaledObjectsDoctor', () => {
       spec: { secretTargetRef: [{ parameter: 'apiKey', name: 's', key: 'key' }] },
     });
     const metadata = { ...source.metadata, authModes: 'apiKey', method: 'query' };
+    await deployment(server, 'web', { resources: { requests: { cpu: '100m' } } });
     await scaledObject(server, 'web', [
       { type: 'metrics-api', metadata, authenticationRef: { name: 'auth' } },
       { type: 'cpu', metricType: 'Utilization', metadata: { value: '50' } },
@@ -58,6 +59,7 @@ describe('scaledObjectsDoctor', () => {
   it('tells which triggers cannot be used, and which sources do not respond', async () => {
     await using server = await startServer();
     await using source = await startSource(undefined);
+    await deployment(server, 'broken');
     await scaledObject(server, 'broken', [
       { type: 'kafka', metadata: {} },
       { type: 'metrics-api', metadata: source.metadata, authenticationRef: { name: 'nobody' } },
@@ -134,12 +136,19 @@ describe('scaledObjectsDoctor', () => {
     ]);
   });
 
-  it('finds the lease of an operator that renews it, wherever that runs', async () => {
+  it('judges the lease of an operator as the controller does at its first look, wherever it is', async () => {
     await using server = await startServer();
-    const renewed = async (agoMs: number) => {
-      const renewTime = new Date(server.clock.nowMs() - agoMs).toISOString().replace('Z', '000Z');
-      await server.client.patch(`${LEASES}/operator.keda.sh`, 'merge', { spec: { renewTime } });
-      return (await examineAutoscaler(server, FLAGS)).findings.filter(({ subject }) => /keda/.test(subject));
+    const lease = async (spec: {
+      renewedAgoMs: number;
+      holderIdentity?: string;
+      leaseDurationSeconds?: number;
+    }) => {
+      const { renewedAgoMs, ...rest } = spec;
+      const renewTime = new Date(server.clock.nowMs() - renewedAgoMs).toISOString().replace('Z', '000Z');
+      await server.client.patch(`${LEASES}/operator.keda.sh`, 'merge', { spec: { renewTime, ...rest } });
+      const { checks } = await examineAutoscaler(server, FLAGS);
+      const [found] = checks.filter(({ name }) => name === 'scaledobjects-keda');
+      return found?.findings.map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`);
     };
     await server.client.post('/api/v1/namespaces', {
       ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'keda' } },
@@ -148,20 +157,131 @@ describe('scaledObjectsDoctor', () => {
       ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'operator.keda.sh' } },
       spec: { holderIdentity: 'keda-operator-1', leaseDurationSeconds: 15 },
     });
-    const told = (await renewed(4000)).filter(({ status }) => status === 'failed');
-    expect(told.map(({ subject, seen }) => `${subject}: ${seen}`)).to.deep.equal([
-      'lease keda/operator.keda.sh: it is held by "keda-operator-1", and was renewed 4 s ago',
+    const held = (renewed: string) =>
+      `failed lease keda/operator.keda.sh: it is held by "keda-operator-1", and was renewed ${renewed}`;
+    const starting = 'an autoscaler that starts now leaves all objects alone for a while first';
+    expect(await lease({ renewedAgoMs: 4000 })).to.deep.equal([held('4 s ago')]);
+    expect(await lease({ renewedAgoMs: 60_000 })).to.deep.equal([held('60 s ago')]);
+    expect(await lease({ renewedAgoMs: 61_000 })).to.deep.equal([
+      `note lease keda/operator.keda.sh: it was renewed 61 s ago: ${starting}`,
     ]);
-    expect((await renewed(61_000)).filter(({ status }) => status === 'failed')).to.deep.equal([]);
-    await created(server, LEASES.replace('/keda/', '/kube-system/'), {
-      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'operator.keda.sh' } },
-      spec: {
-        ...{ holderIdentity: 'keda-operator-2', leaseDurationSeconds: 15 },
-        renewTime: new Date(server.clock.nowMs()).toISOString().replace('Z', '000Z'),
-      },
+    expect(await lease({ renewedAgoMs: 270_000, leaseDurationSeconds: 90 })).to.deep.equal([
+      held('270 s ago'),
+    ]);
+    expect(await lease({ renewedAgoMs: 601_000 })).to.deep.equal(['ok keda-operator: there is no KEDA']);
+    expect(await lease({ renewedAgoMs: 5000, holderIdentity: '' })).to.deep.equal([
+      'note lease keda/operator.keda.sh: it was renewed 5 s ago, and given up: objects are left alone until another could have taken it',
+    ]);
+  });
+
+  it('finds who else writes the statuses of objects, and which are left alone for it', async () => {
+    await using server = await startServer();
+    await using source = await startSource(1);
+    const namespaces = ['default', 'kube-system'];
+    for (const namespace of namespaces) {
+      const path = PATHS.scaledObjects.replace('/default/', `/${namespace}/`);
+      await created(server, path, {
+        ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: { name: 'web' } },
+        spec: {
+          scaleTargetRef: { name: 'web' },
+          triggers: [{ type: 'metrics-api', metadata: source.metadata }],
+        },
+      });
+    }
+    const told = async () => {
+      const { findings } = await examineAutoscaler(server, FLAGS);
+      const failed = findings.filter(({ subject }) => subject.startsWith('namespace '));
+      return failed.map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`);
+    };
+    const write = async (namespace: string, manager: string) => {
+      const path = `${PATHS.scaledObjects.replace('/default/', `/${namespace}/`)}/web/status?fieldManager=${manager}`;
+      const lastActiveTime = new Date(server.clock.nowMs()).toISOString();
+      expect((await server.client.patch(path, 'merge', { status: { lastActiveTime } })).status).to.equal(200);
+    };
+    await write('default', 'autoscaler-scaledobject');
+    expect(await told()).to.deep.equal([]);
+    await server.clock.advance(1000);
+    await write('default', 'keda');
+    const seen = 'failed namespace default: "keda" writes the status of ScaledObject default/web';
+    expect(await told()).to.deep.equal([`${seen}: the objects of this namespace are left alone`]);
+    await write('kube-system', 'keda');
+    expect((await told())[0]).to.equal(`${seen}: all objects are left alone`);
+    expect(await told()).to.have.lengthOf(2);
+    await server.clock.advance(90_000);
+    expect(await told()).to.deep.equal([]);
+  });
+
+  it('tells which objects cannot be used, in the words of their conditions', async () => {
+    await using server = await startServer();
+    await using source = await startSource(1);
+    const triggers = [{ type: 'metrics-api', metadata: source.metadata }];
+    const cpu = { type: 'cpu', metricType: 'Utilization', metadata: { value: '50' } };
+    await deployment(server, 'web');
+    await deployment(server, 'other');
+    await scaledObject(server, 'web', triggers);
+    await server.clock.advance(2000);
+    await scaledObject(server, 'younger', triggers, { scaleTargetRef: { name: 'web' } });
+    await scaledObject(server, 'nowhere', triggers);
+    await scaledObject(server, 'still', triggers, {
+      scaleTargetRef: { apiVersion: 'v1', kind: 'ConfigMap', name: 'c' },
     });
-    const elsewhere = (await renewed(61_000)).filter(({ status }) => status === 'failed');
-    expect(elsewhere.map(({ subject }) => subject)).to.deep.equal(['lease kube-system/operator.keda.sh']);
+    await scaledObject(server, 'other', [cpu], { minReplicaCount: 1 });
+    const advanced = { scalingModifiers: { formula: 'a +', target: '2' } };
+    await scaledObject(server, 'formula', [{ ...triggers[0], name: 'a' }], {
+      ...{ advanced, scaleTargetRef: { name: 'third' } },
+    });
+    await deployment(server, 'third');
+    await scaledObject(server, 'paused', triggers, {}, { 'autoscaling.keda.sh/paused': 'true' });
+    const job = (name: string, image: string, more: object) =>
+      created(server, PATHS.scaledJobs, {
+        ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledJob', metadata: { name } },
+        spec: {
+          jobTargetRef: { template: { spec: { containers: [{ name: 'main', image }] } } },
+          triggers: [{ ...triggers[0], ...more }],
+        },
+      });
+    await job('work', 'worker', {});
+    await job('typed', 'worker', { metricType: 'Value' });
+    const { checks, isSound } = await examineAutoscaler(server, FLAGS);
+    const [found] = checks.filter(({ name }) => name === 'scaledobjects-objects');
+    const told = found?.findings.map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`) ?? [];
+    const target = "ScaledObject doesn't have correct scaleTargetRef specification";
+    const specified = "ScaledObject doesn't have correct triggers specification";
+    expect(told).to.include.members([
+      `failed scaledobject default/younger: ${target}: the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'`,
+      `failed scaledobject default/other: ${specified}: the scaledobject has a cpu trigger but the container main doesn't have the cpu request defined`,
+      'failed scaledjob default/typed: Cannot set metricType in ScaledJob triggers',
+    ]);
+    const rest = told.filter((one) => !/younger|other|typed/.test(one)).sort();
+    expect(rest).to.have.lengthOf(3);
+    expect(rest[0]).to.match(new RegExp(`^failed scaledobject default/formula: ${specified}: `));
+    expect(rest[1]).to.match(
+      new RegExp(`^failed scaledobject default/nowhere: ${target}: .*"nowhere" not found`),
+    );
+    expect(rest[2]).to.match(
+      new RegExp(`^failed scaledobject default/still: ${target}: .*no scale subresource`),
+    );
+    expect(isSound).to.equal(false);
+    expect((await server.client.get(PATHS.jobs)).body.items).to.deep.equal([]);
+  });
+
+  it('tells that all objects can be used, and what it may not look at', async () => {
+    await using server = await startServer();
+    await using source = await startSource(1);
+    await deployment(server, 'web');
+    await scaledObject(server, 'web', [{ type: 'metrics-api', metadata: source.metadata }]);
+    const found = async () => {
+      const { checks } = await examineAutoscaler(server, FLAGS);
+      const [check] = checks.filter(({ name }) => name === 'scaledobjects-objects');
+      return check?.findings.map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`);
+    };
+    expect(await found()).to.deep.equal(['ok objects: 1 can be used']);
+    const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
+    server.cluster.apiServer.setFaults(concerning({ resource: 'deployments' }, refused));
+    const [unseen] = (await found()) ?? [];
+    expect(unseen).to.match(
+      /^unchecked scaledobject default\/web: the permission to get deployments.apps is missing/,
+    );
   });
 
   it('tells what it finds of a KEDA that runs where it may see its Deployment alone, or its lease alone', async () => {
@@ -212,10 +332,26 @@ async function scaledObject(
   server: SimulatedApiServer,
   name: string,
   triggers: readonly object[],
+  spec: object = {},
+  annotations: object = {},
 ): Promise<void> {
   await created(server, PATHS.scaledObjects, {
-    ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: { name } },
-    spec: { scaleTargetRef: { name }, triggers },
+    ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: { name, annotations } },
+    spec: { scaleTargetRef: { name }, triggers, ...spec },
+  });
+}
+
+async function deployment(server: SimulatedApiServer, name: string, container: object = {}): Promise<void> {
+  const labels = { app: name };
+  await created(server, PATHS.deployments, {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name } },
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { containers: [{ name: 'main', image: 'nginx', ...container }] },
+      },
+    },
   });
 }
 

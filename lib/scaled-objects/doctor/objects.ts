@@ -1,0 +1,170 @@
+import { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { uncheckedBy } from '#lib/doctor/examine-each.ts';
+import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { requiring } from '#lib/doctor/missing-permission.ts';
+import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { CheckFailure } from '../checks/check-failure.ts';
+import { checkScaledObject } from '../checks/check-scaled-object.ts';
+import { limitedByDefault } from '../checks/limit-ranges.ts';
+import { hpaKeyOf } from '../follow/followed-objects.ts';
+import { isWorkload, targetName, type Workload, workloadOf } from '../follow/workloads.ts';
+import { targetNamesOf } from '../hpa/followed-hpas.ts';
+import type { ManagedHpa } from '../hpa/hpa-client.ts';
+import { checkScaledJob, JobCheckFailure } from '../jobs/check-scaled-job.ts';
+import { JobClient } from '../jobs/job-client.ts';
+import { jobRefusal } from '../jobs/plan-job.ts';
+import { targetFailure } from '../loop/scale-target.ts';
+import { requestsOf } from '../objects/annotations.ts';
+import type { ScaledJob } from '../objects/scaled-job.ts';
+import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { failed } from './diagnoses.ts';
+import type { ExaminedObjects } from './examined-objects.ts';
+
+const HPAS: ApiResource = {
+  ...{ group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler' },
+  ...{ plural: 'horizontalpodautoscalers', namespaced: true },
+};
+const AT_ONCE = 8;
+
+/** Whether objects can be used, as their conditions would tell: by the checks of the controller, and without a change. */
+export function objects(examined: ExaminedObjects, namespace: string | undefined): Check {
+  return {
+    name: 'scaledobjects-objects',
+    title: 'ScaledObjects and ScaledJobs',
+
+    async run(context) {
+      const found = await examined.all(context);
+      const all = [...found.objects, ...found.jobs].length;
+      if (all === 0) return [note('objects', 'there are none')];
+      const path = collectionPath(HPAS, namespace);
+      const hpas = await context.list(
+        'horizontalpodautoscalers.autoscaling',
+        { path },
+        (value) => readObject(value) as ManagedHpa,
+      );
+      const judge = new Judge({ context, objects: found.objects, hpas });
+      const waiting = [
+        ...found.objects.map((object) => () => judge.scaledObject(object)),
+        ...found.jobs.map((object) => () => judge.scaledJob(object)),
+      ].entries();
+      const findings: Finding[][] = [];
+      const work = async () => {
+        for (const [index, look] of waiting) findings[index] = [...(await look())];
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      const told = findings.flat();
+      return told.length > 0 ? told : [ok('objects', `${all} can be used`)];
+    },
+  };
+}
+
+interface JudgeOptions {
+  readonly context: ApiContext;
+  readonly objects: readonly ScaledObject[];
+  readonly hpas: readonly ManagedHpa[];
+}
+
+/** Judges objects by what else there is. */
+class Judge {
+  readonly #context: ApiContext;
+  /** Of one target, or with an HPA of one name. */
+  readonly #rivals: ReadonlyMap<string, readonly ScaledObject[]>;
+  /** Of one target. */
+  readonly #hpas: ReadonlyMap<string, readonly ManagedHpa[]>;
+  readonly #scales: ScaleClient;
+  readonly #jobs: JobClient;
+  readonly #limits = new Map<string, Promise<readonly string[]>>();
+
+  constructor({ context, objects: all, hpas }: JudgeOptions) {
+    const { client, mapper, clock } = context;
+    this.#context = context;
+    this.#rivals = new Map([
+      ...Map.groupBy(all, (object) => targetName(targetOf(object))),
+      ...Map.groupBy(all, hpaKeyOf),
+    ]);
+    this.#hpas = Map.groupBy(hpas, (hpa) => targetNamesOf(hpa)[0] ?? '');
+    this.#scales = new ScaleClient({ api: client, mapper, clock });
+    this.#jobs = new JobClient({ api: client, version: '' });
+  }
+
+  /** What is wrong with an object that is used: nothing is done for one that is paused, or is to go. */
+  async scaledObject(object: ScaledObject): Promise<readonly Finding[]> {
+    if (object.metadata.deletionTimestamp || requestsOf(object).isPaused) return [];
+    const { namespace = '' } = object.metadata;
+    return await this.#judged('scaledobject', object, async () => {
+      const workload = await this.#workload(object);
+      const target = targetName(targetOf(object));
+      const asks = object.spec.triggers.some(({ type }) => type === 'cpu' || type === 'memory');
+      checkScaledObject(object, {
+        objects: [target, hpaKeyOf(object)].flatMap((name) => this.#rivals.get(name) ?? []),
+        hpas: this.#hpas.get(target) ?? [],
+        workload,
+        limitedByDefault: asks ? await this.#limitedByDefault(namespace) : [],
+      });
+    });
+  }
+
+  async scaledJob(object: ScaledJob): Promise<readonly Finding[]> {
+    if (object.metadata.deletionTimestamp || requestsOf(object).isPaused) return [];
+    const { signal } = this.#context;
+    return await this.#judged('scaledjob', object, async () => {
+      checkScaledJob(object);
+      const tried = requiring('create jobs.batch', () => this.#jobs.create(object, { signal, dryRun: true }));
+      await tried.catch((error: unknown) => {
+        throw jobRefusal(error);
+      });
+    });
+  }
+
+  async #judged(
+    kind: 'scaledobject' | 'scaledjob',
+    { metadata }: ScaledObject | ScaledJob,
+    check: () => Promise<void>,
+  ): Promise<readonly Finding[]> {
+    const { namespace = '', name } = metadata;
+    const subject = `${kind} ${keyOf(metadata)}`;
+    const names = { KIND: kind, NAMESPACE: namespace, NAME: name };
+    try {
+      await check();
+      return [];
+    } catch (error) {
+      this.#context.signal.throwIfAborted();
+      if (error instanceof CheckFailure)
+        return [failed(subject, error.message, { diagnosis: 'scaledobjects-object-unusable', ...names })];
+      if (error instanceof JobCheckFailure)
+        return [failed(subject, error.full, { diagnosis: 'scaledobjects-object-unusable', ...names })];
+      return [uncheckedBy(subject, error)];
+    }
+  }
+
+  /** What is known of the target's containers; that it can be scaled is found out where they are not. */
+  async #workload(object: ScaledObject): Promise<Workload | undefined> {
+    const { mapper, client, signal } = this.#context;
+    const target = targetOf(object);
+    try {
+      const resource = isWorkload(target) ? await mapper.find(target, signal) : undefined;
+      if (resource) {
+        const permission = `get ${resource.plural}.${resource.group}`;
+        const path = objectPath(resource, target);
+        return workloadOf(await requiring(permission, () => client.getJson(path, { signal })));
+      }
+      await requiring(`get the scale of ${targetName(target)}`, () => this.#scales.get(target, signal));
+      return undefined;
+    } catch (error) {
+      const failure = targetFailure(error);
+      throw failure instanceof CheckFailure ? failure : error;
+    }
+  }
+
+  #limitedByDefault(namespace: string): Promise<readonly string[]> {
+    const { client, signal } = this.#context;
+    const known = this.#limits.get(namespace);
+    if (known) return known;
+    const asked = requiring('list limitranges', () => limitedByDefault(client)(namespace, signal));
+    this.#limits.set(namespace, asked);
+    return asked;
+  }
+}
