@@ -30,6 +30,7 @@ const UNSUPPORTED = [
   'awsSecretManager',
 ] as const;
 const NAMESPACED = 'TriggerAuthentication';
+const CLUSTER_WIDE = 'ClusterTriggerAuthentication';
 
 /**
  * The parameters that a trigger's authentication gives, later sources over earlier ones; what a source does not have is
@@ -43,7 +44,13 @@ export async function resolveAuthentication(
   { namespace, environment, signal }: AuthenticationContext,
 ): Promise<Readonly<Record<string, string>>> {
   if (!reference) return {};
-  const { name, kind = NAMESPACED } = reference;
+  const { name, kind: given } = reference;
+  const kind = given || NAMESPACED;
+  // Definitions of others let anything through, and what is not of the namespace reads in that of the cluster's Secrets.
+  if (kind !== NAMESPACED && kind !== CLUSTER_WIDE)
+    throw new Error(
+      `unknown trigger auth kind "${kind.slice(0, 100)}", there are ${NAMESPACED} and ${CLUSTER_WIDE}`,
+    );
   const { spec = {} } = found(reader.authentication(kind, namespace, name), kind, name);
   const unsupported = unsupportedIn(spec);
   if (unsupported) throw new Error(`${kind} "${name}" uses ${unsupported}, which is not supported`);

@@ -9,8 +9,8 @@ export function authenticationNames({ metadata, spec }: ScaledObject | ScaledJob
   const [namespaced, clusterWide] = AUTHENTICATION_KINDS;
   const names = spec.triggers.flatMap(({ authenticationRef }) => {
     if (!authenticationRef) return [];
-    const { name, kind = namespaced } = authenticationRef;
-    return `${kind} ${kind === clusterWide ? name : `${metadata.namespace}/${name}`}`;
+    const { name, kind } = authenticationRef;
+    return `${kind || namespaced} ${kind === clusterWide ? name : `${metadata.namespace}/${name}`}`;
   });
   return [...new Set(names)];
 }
