@@ -19,8 +19,7 @@ import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
 import { followObjects, rivalsOf } from './follow/followed-objects.ts';
 import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
 import { triggerAuthenticationController } from './follow/trigger-authentication-controller.ts';
-import { targetName } from './follow/workloads.ts';
-import { followHpas, ownersOf } from './hpa/followed-hpas.ts';
+import { followHpas, hpasBeside, ownersOf } from './hpa/followed-hpas.ts';
 import { HpaClient, type ManagedHpa } from './hpa/hpa-client.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-memory.ts';
@@ -168,7 +167,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         return followed.isSynced && (hpas?.informer.isSynced ?? false);
       },
       rivalsOf: (object) => rivalsOf(objects, object),
-      hpasOf: (target) => hpas?.informer.findBy('target', targetName(target)) ?? [],
+      hpasBeside: (object) => (hpas ? hpasBeside(hpas.informer, object) : []),
       workload: (target) => workloads.find(target),
       limitedByDefault: rememberedLimits(limitedByDefault(environment.reader), clock),
       ...{ types, series: webhook },
@@ -190,7 +189,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         },
         hpas: {
           find: (key) => informer.find(key),
-          ofTarget: (target) => informer.findBy('target', targetName(target)),
+          beside: (object) => hpasBeside(informer, object),
         },
         others: [targets, mapKeys(informer, ownersOf)],
         client: scaledObjects,

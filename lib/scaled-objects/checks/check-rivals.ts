@@ -9,6 +9,7 @@ const OWNERSHIP = 'validations.keda.sh/hpa-ownership';
 /** Who else wants the target of an object, or its HPA. */
 export interface Rivals {
   readonly objects: Iterable<ScaledObject>;
+  /** Those of the target, and that which has the name of the object's own. */
   readonly hpas: Iterable<ManagedHpa>;
 }
 
@@ -47,11 +48,22 @@ function checkHpa(object: ScaledObject, hpa: ManagedHpa, type: string): void {
   const { name, annotations } = hpa.metadata;
   const target = targetOf(object);
   const theirs = hpa.spec?.scaleTargetRef;
-  if (theirs?.name !== target.name || theirs.kind !== target.kind) return;
-  if ((theirs.apiVersion ?? '').split('/')[0] !== target.apiVersion.split('/')[0]) return;
+  const isSameTarget =
+    theirs?.name === target.name &&
+    theirs.kind === target.kind &&
+    (theirs.apiVersion ?? '').split('/')[0] === target.apiVersion.split('/')[0];
+  if (!isSameTarget && name !== hpaNameOf(object)) return;
   const owner = controllerOf(hpa);
   const isOwn = owner?.kind === 'ScaledObject' && owner.name === object.metadata.name;
   if (isOwn || annotations?.[OWNERSHIP] === 'false') return;
+  if (!isSameTarget) {
+    if (requestsOf(object).transfersHpa) return;
+    throw new CheckFailure(
+      STEPS.hpa,
+      `the HPA '${name}' already scales another workload, '${theirs?.name}' of type '${theirs?.apiVersion}.${theirs?.kind}'`,
+      { rule: 'other-hpa' },
+    );
+  }
   if (!requestsOf(object).transfersHpa)
     throw new CheckFailure(
       STEPS.hpa,

@@ -5,6 +5,7 @@ import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import { type FollowOptions, NamespacedObjects } from '../follow/namespaced-objects.ts';
 import { targetName } from '../follow/workloads.ts';
+import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { ManagedHpa } from './hpa-client.ts';
 
 /** HPAs, found by their targets. */
@@ -17,6 +18,16 @@ export function followHpas(resource: ApiResource, following: FollowOptions): Nam
     },
     following,
   );
+}
+
+/** HPAs of the target of a ScaledObject, and that which has the name of its own. */
+export function hpasBeside(
+  hpas: Pick<NamespacedObjects<ManagedHpa>, 'find' | 'findBy'>,
+  object: ScaledObject,
+): readonly ManagedHpa[] {
+  const named = hpas.find(`${object.metadata.namespace}/${hpaNameOf(object)}`);
+  const found = hpas.findBy('target', targetName(targetOf(object)));
+  return named ? [...new Set([named, ...found])] : found;
 }
 
 /** The ScaledObjects that an HPA belongs to, or did; none where nothing of it changes that they go by. */

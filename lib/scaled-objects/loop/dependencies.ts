@@ -1,7 +1,7 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import type { ScaleClient, ScaleTarget } from '#lib/control/scale-client.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -22,8 +22,8 @@ export interface ScaledObjectDependencies {
   };
   readonly hpas: {
     find(key: string): ManagedHpa | undefined;
-    /** Those of a target. */
-    ofTarget(target: ScaleTarget): Iterable<ManagedHpa>;
+    /** Those of an object's target, and that which has the name of its own. */
+    beside(object: ScaledObject): Iterable<ManagedHpa>;
   };
   /** What has objects looked at again beside their own changes: their HPAs, their targets. */
   readonly others: readonly Watched[];

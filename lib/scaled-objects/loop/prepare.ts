@@ -33,7 +33,7 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
   const target = await targetReading(object, { ...options, events: own });
   checkScaledObject(object, {
     objects: options.objects.rivalsOf(object),
-    hpas: options.hpas.ofTarget(targetOf(object)),
+    hpas: options.hpas.beside(object),
     workload: options.workloads.find(targetOf(object)),
     limitedByDefault: await limits(object, options),
   });

@@ -10,7 +10,7 @@ import type { Verdict } from './admission-review.ts';
 /** What an object is judged by: what informers have, so that nobody waits. */
 export interface JudgedWorld {
   rivalsOf(object: ScaledObject): Iterable<ScaledObject>;
-  hpasOf(target: ReturnType<typeof targetOf>): Iterable<ManagedHpa>;
+  hpasBeside(object: ScaledObject): Iterable<ManagedHpa>;
   workload(target: ReturnType<typeof targetOf>): Workload | undefined;
   /** Resources of which a namespace gives containers a default. @throws where that is not known in time */
   limitedByDefault(namespace: string): Promise<readonly string[]>;
@@ -52,7 +52,7 @@ export async function judgeScaledObject(
     .map((one) => (before && !areRivals(one, before) ? asOldest(one) : one));
   const check = (limitedByDefault: readonly string[]) =>
     checkScaledObject(judged, {
-      ...{ objects: others, hpas: world.hpasOf(target), limitedByDefault },
+      ...{ objects: others, hpas: world.hpasBeside(object), limitedByDefault },
       workload: isDryRun ? undefined : world.workload(target),
     });
   const warnings = irrelevantSettings(object);

@@ -102,6 +102,26 @@ describe('checkScaledObject', () => {
     expect(failureOf(object({}), { hpas: [careless] })).to.equal(undefined);
   });
 
+  it('refuses the name of an HPA that scales another workload, unless that one or the object says otherwise', () => {
+    const hpa = (annotations: object, owner: object = {}) =>
+      ({
+        metadata: { name: 'h', annotations, ownerReferences: [{ controller: true, ...owner }] },
+        spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'shop' } },
+      }) as never;
+    const one = object(hpaNamed('h'));
+    expect(failureOf(one, { hpas: [hpa({})] })).to.equal(
+      `${HPA}the HPA 'h' already scales another workload, 'shop' of type 'apps/v1.Deployment'`,
+    );
+    const careless = hpa({ 'validations.keda.sh/hpa-ownership': 'false' });
+    expect(failureOf(one, { hpas: [careless] })).to.equal(undefined);
+    const own = hpa({}, { kind: 'ScaledObject', name: 'younger' }); // its target was another one before
+    expect(failureOf(one, { hpas: [own] })).to.equal(undefined);
+    const annotations = { 'scaledobject.keda.sh/transfer-hpa-ownership': 'true' };
+    const taking = { ...one, metadata: { ...one.metadata, annotations } };
+    expect(failureOf(taking, { hpas: [hpa({})] })).to.equal(undefined);
+    expect(failureOf(object({}), { hpas: [hpa({})] })).to.equal(undefined);
+  });
+
   it('needs what is requested of each container whose CPU counts, or a default of the namespace', () => {
     const cpu = object({ triggers: [CPU], minReplicaCount: 1 });
     const containers = [

@@ -343,6 +343,27 @@ describe('step', () => {
     );
   });
 
+  it('takes no HPA from another workload, though it has the name that is wanted', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    for (const name of ['web', 'shop']) await cluster.deployment(name, 1);
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'shop' };
+    await cluster.create(PATHS.hpas, {
+      ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'shop' } },
+      spec: { scaleTargetRef, maxReplicas: 2 },
+    });
+    const advanced = { horizontalPodAutoscalerConfig: { name: 'shop' } };
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')], advanced });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
+    expect(await cluster.condition('web', 'Ready')).to.contain(
+      "the HPA 'shop' already scales another workload, 'shop' of type 'apps/v1.Deployment'",
+    );
+    const hpa = await cluster.get(`${PATHS.hpas}/shop`);
+    expect(hpa.spec).to.deep.include({ scaleTargetRef, maxReplicas: 2 });
+    expect(hpa.metadata.ownerReferences).to.equal(undefined);
+  });
+
   it('leaves the replicas as they are where nothing is to be restored', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);

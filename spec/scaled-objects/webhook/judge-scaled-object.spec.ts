@@ -25,7 +25,7 @@ describe('judgeScaledObject', () => {
         { before: undefined, isDryRun: false },
         {
           rivalsOf: () => [],
-          hpasOf: () => [],
+          hpasBeside: () => [],
           workload: () => ({
             ...{ replicas: 1, readyReplicas: 1 },
             containers: [{ name: 'main', resources: containers }],
@@ -56,7 +56,7 @@ describe('judgeScaledObject', () => {
         { before, isDryRun: false },
         {
           rivalsOf: () => [other],
-          hpasOf: () => [],
+          hpasBeside: () => [],
           workload: () => undefined,
           limitedByDefault: async () => [],
         },
