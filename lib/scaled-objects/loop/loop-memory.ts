@@ -1,4 +1,5 @@
 import type { NextStep } from '../decision/next-step.ts';
+import type { WrittenHpa } from '../hpa/hpa-client.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import { HealthCounter } from '../values/metric-health.ts';
 
@@ -10,6 +11,8 @@ export interface LoopMemory {
   lastActiveAtMs: number | undefined;
   /** As it was after our last write: informers are later. */
   latest: ScaledObject | undefined;
+  /** What was written of its HPA. */
+  hpa: WrittenHpa | undefined;
   readonly health: HealthCounter;
   /** What was told last of a failing trigger, by metric, so that it is told once. */
   readonly failures: Map<string, string>;
@@ -28,6 +31,7 @@ export class LoopMemories {
       startedGeneration: undefined,
       lastActiveAtMs: undefined,
       latest: undefined,
+      hpa: undefined,
       health: new HealthCounter(),
       failures: new Map(),
       next: undefined,

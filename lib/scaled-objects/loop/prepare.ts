@@ -75,6 +75,7 @@ async function ensureHpa(
 ): Promise<ManagedHpa> {
   const { hpas, hpaClient, version, signal } = options;
   const { namespace = '', uid } = object.metadata;
+  const memory = options.memories.of(options.key);
   try {
     const modifiers = modifiersOf(object);
     const wanted = wantedHpa(object, { plan, resource: target.resource, modifiers, version });
@@ -84,7 +85,10 @@ async function ensureHpa(
       await hpaClient.delete(renamed, signal).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });
-    return await hpaClient.apply(wanted, hpas.find(`${namespace}/${wanted.metadata.name}`), signal);
+    const found = hpas.find(`${namespace}/${wanted.metadata.name}`);
+    const { hpa, written } = await hpaClient.apply(wanted, { found, written: memory.hpa }, signal);
+    memory.hpa = written;
+    return hpa;
   } catch (cause) {
     signal.throwIfAborted();
     throw new CheckFailure(STEPS.hpa, describeError(cause), { cause });
