@@ -49,7 +49,8 @@ export function tellFailures(
   { own, memories, key }: Options,
 ): void {
   const { failures } = memories.of(key);
-  failures.delete('');
+  const names = new Set(observed.map(({ metric }) => metric.metricName));
+  for (const name of failures.keys()) if (!names.has(name)) failures.delete(name); // gone, as is the failure of a plan by now
   const reason = object.spec.advanced?.scalingModifiers?.formula
     ? 'KEDAMetricSourceFailed'
     : 'KEDAScalerFailed';

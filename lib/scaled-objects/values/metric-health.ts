@@ -14,7 +14,7 @@ export interface AskedMetric {
  * remembered here is only which requests were counted already.
  */
 export class HealthCounter {
-  readonly #counted = new Map<string, number>();
+  #counted: ReadonlyMap<string, number> = new Map();
 
   /**
    * The health of an object's metrics, of no others.
@@ -27,10 +27,11 @@ export class HealthCounter {
     mostFailures: number,
   ): Readonly<Record<string, MetricHealth>> {
     const health: Record<string, MetricHealth> = {};
+    const known = this.#counted;
+    this.#counted = new Map(metrics.map(({ metricName, askedCount }) => [metricName, askedCount]));
     for (const { metricName, askedCount, failuresInARow } of metrics) {
       const { numberOfFailures = 0 } = before?.[metricName] ?? {};
-      const counted = this.#counted.get(metricName);
-      this.#counted.set(metricName, askedCount);
+      const counted = known.get(metricName);
       if (failuresInARow > 0) {
         // A collector that was made again begins at 0.
         const asked = counted === undefined || askedCount < counted ? askedCount : askedCount - counted;

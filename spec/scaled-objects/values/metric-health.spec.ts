@@ -27,6 +27,13 @@ describe('HealthCounter', () => {
     expect(failuresIn(counter.next(health, asked(91, 0), MOST))).to.equal(0);
   });
 
+  it('remembers nothing of a metric that is gone', () => {
+    const counter = new HealthCounter();
+    counter.next({}, asked(10, 0), MOST);
+    counter.next({}, [{ metricName: 's0-b', askedCount: 1, failuresInARow: 0 }], MOST);
+    expect(failuresIn(counter.next({}, asked(11, 5), MOST))).to.equal(5);
+  });
+
   it('does not count again, in a new term, what its predecessor has counted', () => {
     const counted = { 's0-a': { numberOfFailures: 3, status: 'Failing' as const } };
     // This replica has asked all along, and seen the same failures.
