@@ -138,7 +138,7 @@ describe('the folders of lib/', () => {
     expect(offences).to.deep.equal([]);
   });
 
-  it('import no folder that imports them, however deep they are and however long the way back', () => {
+  it('import no file or folder that imports them, however deep they are and however long the way back', () => {
     const folders = new Set(sources.flatMap(({ path }) => foldersAbove(path)));
     const cycles = [...folders].flatMap((folder) => cyclesIn(folder, sources));
     expect(cycles).to.deep.equal([]);
@@ -234,15 +234,21 @@ describe('cyclesIn', () => {
       source('lib/a/d/y.ts', "import '#lib/a/b/z.ts';"),
       source('lib/a/e.ts', "import './b/x.ts';"),
     ];
-    expect(cyclesIn('lib/a', sources)).to.deep.equal(['lib/a: b', 'lib/a: d']);
+    expect(cyclesIn('lib/a', sources)).to.deep.equal(['lib/a: b', 'lib/a: c.ts', 'lib/a: d']);
   });
 
-  it('passes over imports inside of one folder, and those that lead one way', () => {
+  it('finds files that import each other, in the folder that they lie in', () => {
     const sources = [
       source('lib/a/b/x.ts', "import './y.ts'; import '#lib/a/c.ts'; import '#lib/f/g.ts';"),
-      source('lib/a/b/y.ts', "import './x.ts';"),
+      source('lib/a/b/y.ts', "import type { X } from './x.ts';"),
       source('lib/f/g.ts', "import '#lib/a/b/x.ts';"),
     ];
+    expect(cyclesIn('lib/a/b', sources)).to.deep.equal(['lib/a/b: x.ts', 'lib/a/b: y.ts']);
+    expect(cyclesIn('lib/a', sources)).to.deep.equal([]);
+  });
+
+  it('passes over imports that lead one way', () => {
+    const sources = [source('lib/a/x.ts', "import './y.ts'; import './b/z.ts';"), source('lib/a/y.ts', '')];
     expect(cyclesIn('lib/a', sources)).to.deep.equal([]);
   });
 });
@@ -320,7 +326,7 @@ function folderOf(path: string): string {
   return file === undefined ? '.' : folder;
 }
 
-/** Which of a folder's own folders can be reached from themselves, through files beside them, too. */
+/** Which of a folder's own files and folders can be reached from themselves. */
 function cyclesIn(folder: string, sources: readonly SourceFile[]): string[] {
   const imports = new Map<string, Set<string>>();
   for (const { path, specifiers } of sources) {
@@ -337,8 +343,7 @@ function cyclesIn(folder: string, sources: readonly SourceFile[]): string[] {
     for (const one of reached) for (const next of imports.get(one) ?? []) reached.add(next);
     return reached.has(part);
   };
-  const folders = [...imports.keys()].filter((part) => !part.endsWith('.ts'));
-  return folders.filter(reachesItself).map((part) => `${folder}: ${part}`);
+  return [...imports.keys()].filter(reachesItself).map((part) => `${folder}: ${part}`);
 }
 
 /** `lib` and `lib/a` for `lib/a/b.ts`. */

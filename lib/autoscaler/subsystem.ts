@@ -1,6 +1,6 @@
 import type { Subsystem as ServedSubsystem } from '#lib/apiserver/subsystem.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
-import type { AutoscalerUiPart } from './ui/autoscaler-ui.ts';
+import type { AutoscalerUiPart } from './ui/autoscaler-ui-source.ts';
 
 /** A subsystem of the autoscaler: every replica serves and follows objects, and only the leader acts. */
 export interface Subsystem extends ServedSubsystem, Partial<HasUi<AutoscalerUiPart>> {

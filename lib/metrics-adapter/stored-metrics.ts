@@ -6,7 +6,7 @@ import type { Reading } from '#lib/collection/poll-results.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import type { ObjectLabels } from './objects/object-labels.ts';
 import type { TargetPods } from './objects/target-pods.ts';
-import type { CollectedHpa, CollectedMetric } from './plans/hpa-collectors.ts';
+import type { CollectedHpa, CollectedMetric } from './plans/collected-hpa.ts';
 
 /** Where values and the labels of objects come from when they are asked for. */
 export interface StoredMetricsOptions {

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { type RunControllerOptions, runController } from '#lib/control/run-controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import type { HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
-import type { HpaLoopOptions } from '#lib/hpa/loop/hpa-controller.ts';
+import type { HpaLoopOptions } from '#lib/hpa/loop/hpa-dependencies.ts';
 import { type HpaSubsystem, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';

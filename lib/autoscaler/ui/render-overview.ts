@@ -3,7 +3,7 @@ import { ago, lasting } from '#lib/ui/moments.ts';
 import { pageAddress } from '#lib/ui/page-query.ts';
 import { type Column, facts, stateWord, table } from '#lib/ui/table.ts';
 import type { UiPart, UiSummary } from '#lib/ui/ui-part.ts';
-import type { AutoscalerUiSource } from './autoscaler-ui.ts';
+import type { AutoscalerUiSource } from './autoscaler-ui-source.ts';
 
 /** A part of the page, and what it has to say in short. */
 export interface SummarizedPart {

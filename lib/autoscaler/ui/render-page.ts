@@ -7,7 +7,7 @@ import type { Html } from '#lib/ui/html.ts';
 import { type PageQuery, readPageQuery } from '#lib/ui/page-query.ts';
 import { pageShell } from '#lib/ui/page-shell.ts';
 import type { UiPart } from '#lib/ui/ui-part.ts';
-import type { AutoscalerUiPart, AutoscalerUiSource } from './autoscaler-ui.ts';
+import type { AutoscalerUiPart, AutoscalerUiSource } from './autoscaler-ui-source.ts';
 import { renderOverview } from './render-overview.ts';
 
 /** The page as its address says, as HTML. @throws {StatusError} 404 where there is no such part or object */

@@ -7,7 +7,7 @@ import { keptWindows } from '../memory/kept-memory.ts';
 import type { HpaMemory } from '../objects/hpa-memory.ts';
 import { writeTargetScale } from '../targets/target-scale.ts';
 import { withoutElsewhere } from './elsewhere-condition.ts';
-import type { HpaDependencies } from './hpa-controller.ts';
+import type { HpaDependencies } from './hpa-dependencies.ts';
 import type { World } from './read-world.ts';
 import { type DueHpas, isSameWish, type SyncSchedule } from './sync-schedule.ts';
 import { tell } from './tell-event.ts';

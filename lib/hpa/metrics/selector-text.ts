@@ -1,4 +1,4 @@
-import type { LabelSelectorObject } from '../objects/horizontal-pod-autoscaler.ts';
+import type { LabelSelectorObject } from '../objects/references.ts';
 
 /** Writes a selector of labels as Kubernetes' controller prints it in conditions and events; none is `nil`. */
 export function selectorText(selector: LabelSelectorObject | undefined): string {

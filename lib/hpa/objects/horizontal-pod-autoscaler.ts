@@ -1,4 +1,5 @@
 import type { HpaStatus } from './hpa-status.ts';
+import type { MetricIdentifier, ObjectReference } from './references.ts';
 
 /** An `autoscaling/v2` HorizontalPodAutoscaler as far as deciding needs it, in Kubernetes' own JSON. */
 export interface HorizontalPodAutoscaler {
@@ -20,13 +21,6 @@ export interface HpaSpec {
   readonly maxReplicas: number;
   readonly metrics?: readonly MetricSpec[];
   readonly behavior?: HpaBehavior;
-}
-
-/** An object in the HPA's namespace. */
-export interface ObjectReference {
-  readonly apiVersion?: string;
-  readonly kind: string;
-  readonly name: string;
 }
 
 /** One metric that an HPA follows; the field that `type` names is the one that is set. */
@@ -54,21 +48,6 @@ export interface NamedMetricSpec {
 
 export interface ObjectMetricSpec extends NamedMetricSpec {
   readonly describedObject: ObjectReference;
-}
-
-export interface MetricIdentifier {
-  readonly name: string;
-  readonly selector?: LabelSelectorObject;
-}
-
-/** A label selector as objects hold it. */
-export interface LabelSelectorObject {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
 }
 
 /** What a metric is to be; quantities are Kubernetes' texts, utilization is percent of the request. */

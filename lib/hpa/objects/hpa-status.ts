@@ -1,4 +1,4 @@
-import type { MetricIdentifier, ObjectReference } from './horizontal-pod-autoscaler.ts';
+import type { MetricIdentifier, ObjectReference } from './references.ts';
 
 /** The status of an `autoscaling/v2` HorizontalPodAutoscaler, in Kubernetes' own JSON. */
 export interface HpaStatus {

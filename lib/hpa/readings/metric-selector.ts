@@ -6,7 +6,7 @@ import {
   requireLabelKey,
 } from '#lib/kubernetes/selectors/label-requirement.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
-import type { LabelSelectorObject } from '../objects/horizontal-pod-autoscaler.ts';
+import type { LabelSelectorObject } from '../objects/references.ts';
 
 /**
  * Writes a selector of a metric as requests carry it: sorted by key; empty where there is none.

@@ -4,8 +4,9 @@ import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { type Collection, resourceOf } from '../client/collection.ts';
 import { Listeners } from '../listeners.ts';
+import type { ObjectChange } from './object-change.ts';
 import type { IndexFunction } from './object-index.ts';
-import { type ObjectChange, ObjectStore } from './object-store.ts';
+import { ObjectStore } from './object-store.ts';
 import { Reflector } from './reflector.ts';
 
 /** What an informer works with. */

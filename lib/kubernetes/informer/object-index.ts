@@ -1,4 +1,4 @@
-import type { ObjectChange } from './object-store.ts';
+import type { ObjectChange } from './object-change.ts';
 
 /** Under which words an object is found: the names of what it refers to, say. */
 export type IndexFunction<T> = (object: T) => Iterable<string>;

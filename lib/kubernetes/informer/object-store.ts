@@ -1,12 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ObjectChange } from './object-change.ts';
 import { type IndexFunction, ObjectIndex } from './object-index.ts';
-
-/** One object's change; before it was added, and after it was deleted, it is `undefined`. */
-export interface ObjectChange<T> {
-  readonly key: string;
-  readonly previous: T | undefined;
-  readonly current: T | undefined;
-}
 
 /** An object as of one version. */
 export interface VersionedObject<T> {

@@ -4,7 +4,8 @@ import type { MetricCollector } from '../collectors/metric-collector.ts';
 import { HPA_KIND, HPA_VERSIONS } from '../objects/find-hpas.ts';
 import { readScaledHpa } from '../objects/read-scaled-hpa.ts';
 import { nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
-import { type PlannedCollector, type PlanProblem, planCollectors } from '../plans/plan-collectors.ts';
+import type { PlannedCollector, PlanProblem } from '../plans/collected-hpa.ts';
+import { planCollectors } from '../plans/plan-collectors.ts';
 
 /** Collectors as the flags choose them; what they opened is closed with the stack. */
 export type OpenCollectors = (

@@ -6,21 +6,9 @@ import type { MetricCollector } from '../collectors/metric-collector.ts';
 import type { LabelledObject, ObjectLabels } from '../objects/object-labels.ts';
 import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
 import { UnknownCollector } from './choose-collector.ts';
+import type { CollectedHpa, CollectedMetric, PlannedCollector, PlanProblem } from './collected-hpa.ts';
 import { ObjectClaims } from './object-claims.ts';
-import { type PlannedCollector, type PlanProblem, planCollectors } from './plan-collectors.ts';
-
-/** A metric of an HPA that is collected, and of what. */
-export interface CollectedMetric extends PlannedCollector {
-  /** Of metrics of objects: what serves these. */
-  readonly resource?: ApiResource;
-}
-
-/** What is known of an HPA's metrics. */
-export interface CollectedHpa {
-  readonly hpa: ScaledHpa;
-  readonly metrics: readonly CollectedMetric[];
-  readonly problems: readonly PlanProblem[];
-}
+import { planCollectors } from './plan-collectors.ts';
 
 /** What keeping collectors in step needs. */
 export interface HpaCollectorsOptions {

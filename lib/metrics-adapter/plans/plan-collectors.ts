@@ -3,33 +3,8 @@ import { type ReadConfig, readAnnotations } from '../annotations/read-annotation
 import { type CollectorRequest, type MetricCollector, settingsOf } from '../collectors/metric-collector.ts';
 import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
 import { chooseCollector } from './choose-collector.ts';
+import type { PlannedCollector, PlanProblem } from './collected-hpa.ts';
 import { severalSamples } from './several-samples.ts';
-
-/** One metric of an HPA, and how it is collected. */
-export interface PlannedCollector {
-  /** Of this metric, among those of the HPA. */
-  readonly key: string;
-  readonly metric: HpaMetric;
-  readonly collector: string;
-  readonly query: Query;
-  /** Absent where the default counts. */
-  readonly intervalMs?: number;
-  /** Whether the value is divided by the replicas of the HPA's target. */
-  readonly perReplica: boolean;
-  /** Whether all samples are served, not the first alone. */
-  readonly servesAll: boolean;
-  /** What people should know of the configuration, though it can be used. */
-  readonly notes: readonly string[];
-}
-
-/** What cannot be collected of an HPA. */
-export interface PlanProblem {
-  /** As messages name the metric; empty where it is not known which one is meant. */
-  readonly metric: string;
-  readonly error: Error;
-  /** Told to who looks, but no event: nothing that the HPA asks for is missing because of it. */
-  readonly isQuiet?: boolean;
-}
 
 /** What is collected for an HPA, and what cannot be. */
 export interface CollectorPlan {

@@ -1,7 +1,7 @@
 import type { Reading } from '#lib/collection/poll-results.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { ScaledHpa } from '../objects/scaled-hpa.ts';
-import type { CollectedHpa, CollectedMetric } from './hpa-collectors.ts';
+import type { CollectedHpa, CollectedMetric } from './collected-hpa.ts';
 
 const END = ' samples, of which the first counts';
 

@@ -1,7 +1,6 @@
 import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
-import type { HeldNode } from '#lib/resource-metrics/sink/metrics-sink.ts';
-import type { PodRecord } from '#lib/resource-metrics/sink/pod-record.ts';
 import type { PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import type { PodReport } from './pod-report.ts';
 import type { DebugSource } from './why-node-not-served.ts';
 import { servedPodUsage } from './why-pod-not-served.ts';
 
@@ -79,13 +78,6 @@ async function bestReports(source: DebugSource, wanted: PodsWanted): Promise<Rea
 
 function isWanted({ namespace }: PodName, wanted: PodsWanted): boolean {
   return wanted.namespace === undefined || namespace === wanted.namespace;
-}
-
-/** What one node's kubelet said of one pod. */
-export interface PodReport {
-  readonly nodeName: string;
-  readonly held: HeldNode;
-  readonly pod: PodRecord;
 }
 
 /** The word of every node that reports a pod, that on the pod which lives first, then the latest. */

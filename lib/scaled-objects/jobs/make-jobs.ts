@@ -7,7 +7,7 @@ import { pendingJobs, runningJobs, surplusJobs } from './found-jobs.ts';
 import { combineDemands, demandOf, type JobDemand } from './job-demand.ts';
 import { type JobMemory, noteClocks } from './job-memory.ts';
 import { newJobCount } from './new-job-count.ts';
-import type { ScaledJobDependencies } from './scaled-job-controller.ts';
+import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 
 /** What making Jobs takes. */
 export interface MakeJobsOptions extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs'> {

@@ -12,7 +12,7 @@ import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.t
 import { JobCheckFailure } from './check-scaled-job.ts';
 import { type JobMemory, noteClocks } from './job-memory.ts';
 import { rollOut } from './roll-out.ts';
-import type { ScaledJobDependencies } from './scaled-job-controller.ts';
+import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 
 const DEFAULT_POLLING_S = 30;
 /** Credentials may change without telling. */

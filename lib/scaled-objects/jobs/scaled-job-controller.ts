@@ -1,48 +1,16 @@
-import type { Collection } from '#lib/collection/collection.ts';
-import { type Controller, DONE, type ReconcileResult, type Watched } from '#lib/control/controller.ts';
-import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
 import { addFinalizer, removeFinalizer } from '#lib/control/metadata/finalizers.ts';
-import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { Clock } from '#lib/time/clock.ts';
-import type { ClusterReader } from '../authentication/cluster-reader.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
 import { FINALIZER } from '../objects/resources.ts';
-import type { ScaledJob, ScaledJobStatus } from '../objects/scaled-job.ts';
-import type { OtherOperator } from '../other-operator/other-operator.ts';
-import type { PushFollowers } from '../plan/push-followers.ts';
+import type { ScaledJobStatus } from '../objects/scaled-job.ts';
 import { tellStopped } from '../plan/tell-started.ts';
-import type { WrittenStatuses } from '../statuses/written-statuses.ts';
-import type { TriggerTypes } from '../triggers/trigger-types.ts';
 import { checkScaledJob, JobCheckFailure } from './check-scaled-job.ts';
-import type { JobClient } from './job-client.ts';
 import { jobCheckFailed, withJobConditions } from './job-conditions.ts';
-import type { JobMemories } from './job-memory.ts';
 import { pausedStatus, statusOf, tellChanges, tellPaused } from './job-status.ts';
 import { makeJobs } from './make-jobs.ts';
 import { collect, plannedFor, REREAD_MS } from './plan-job.ts';
-
-/** What the controller of ScaledJobs works with. */
-export interface ScaledJobDependencies {
-  readonly objects: Watched & { find(key: string): ScaledJob | undefined };
-  /** What has objects planned again: their authentications. */
-  readonly others: readonly Watched[];
-  readonly collection: Collection;
-  readonly pushes: PushFollowers;
-  readonly client: ResourceClient<ScaledJob>;
-  readonly statuses: WrittenStatuses<ScaledJobStatus, ScaledJob>;
-  readonly jobs: JobClient;
-  readonly types: TriggerTypes;
-  readonly reader: ClusterReader;
-  readonly authenticationsOf: (object: ScaledJob) => readonly unknown[];
-  readonly memories: JobMemories;
-  /** Who says which objects are to be left alone. */
-  readonly otherOperator: Pick<OtherOperator, 'leaves'>;
-  /** Has objects looked at whose triggers have told something. */
-  readonly asked: Watched;
-  readonly events: Pick<EventRecorder, 'record'>;
-  readonly clock: Clock;
-}
+import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 
 const LOOK_AGAIN_MS = 15_000;
 

@@ -1,8 +1,7 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
-import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
-import type { ObjectStore, StoreEvent } from '../objects/object-store.ts';
-import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import type { StoreEvent } from '../objects/object-store.ts';
+import type { ControllerContext } from './controller-context.ts';
 import { Dependents, ownersOf, type Place } from './dependents.ts';
 import { syncDeployment } from './deployment.ts';
 import { GarbageCollector } from './garbage-collector.ts';
@@ -10,16 +9,6 @@ import { syncJob } from './job.ts';
 import { syncNamespace } from './namespace.ts';
 import { syncReplicaSet } from './replica-set.ts';
 import { syncStatefulSet } from './stateful-set.ts';
-
-/** What the controllers read and write. */
-export interface ControllerContext {
-  readonly store: ObjectStore;
-  readonly clock: Clock;
-  readonly registry: ResourceRegistry;
-  readonly dependents: Dependents;
-  /** Has an object looked at again after a while. */
-  again(place: Place, afterMs: number): void;
-}
 
 /** What the controllers work with. */
 export type ControllersOptions = Pick<ControllerContext, 'store' | 'clock' | 'registry'> & {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
-import type { ControllerContext } from './controllers.ts';
+import type { ControllerContext } from './controller-context.ts';
 import { REPLICA_SETS } from './replica-set.ts';
 import {
   condition,

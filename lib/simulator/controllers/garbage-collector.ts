@@ -1,7 +1,7 @@
 import { deleteObject, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, updateOrFinish } from '../objects/deletion.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreEvent } from '../objects/object-store.ts';
-import type { ControllerContext } from './controllers.ts';
+import type { ControllerContext } from './controller-context.ts';
 import { type OwnerReference, ownersOf } from './dependents.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { deleteObject } from '../objects/deletion.ts';
 import { fieldAt, formatTimestamp, type KubernetesObject } from '../objects/kubernetes-object.ts';
-import type { ControllerContext } from './controllers.ts';
+import type { ControllerContext } from './controller-context.ts';
 import {
   condition,
   createPod,

@@ -1,6 +1,6 @@
 import { deleteObject, updateOrFinish } from '../objects/deletion.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
-import type { ControllerContext } from './controllers.ts';
+import type { ControllerContext } from './controller-context.ts';
 
 /** Empties a namespace that is to go, and lets it go when nothing is left in it. */
 export function syncNamespace(

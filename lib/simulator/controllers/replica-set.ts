@@ -1,5 +1,5 @@
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
-import type { ControllerContext } from './controllers.ts';
+import type { ControllerContext } from './controller-context.ts';
 import {
   createPod,
   deleteControlled,

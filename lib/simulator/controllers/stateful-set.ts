@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
-import type { ControllerContext } from './controllers.ts';
+import type { ControllerContext } from './controller-context.ts';
 import { readyCounts } from './replica-set.ts';
 import {
   createPod,

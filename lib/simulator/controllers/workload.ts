@@ -9,7 +9,7 @@ import {
   type KubernetesObject,
   type NewObject,
 } from '../objects/kubernetes-object.ts';
-import type { ControllerContext } from './controllers.ts';
+import type { ControllerContext } from './controller-context.ts';
 
 const intOrText = z.union([z.number(), z.string()]);
 

@@ -16,23 +16,7 @@ import {
   type ScalerMetric,
 } from './messages.ts';
 import type { ScalerCall, ScalerChannel } from './scaler-channel.ts';
-
-/** Where a scaler is, and how it is called. */
-export interface ScalerServer {
-  readonly host: string;
-  readonly port: number;
-  /** `undefined` for connections that are not encrypted. */
-  readonly tls:
-    | {
-        /** PEM; by default the system's authorities are trusted. */
-        readonly ca: string | undefined;
-        /** PEM of a client certificate and its key. */
-        readonly cert: string | undefined;
-        readonly key: string | undefined;
-        readonly isUnverified: boolean;
-      }
-    | undefined;
-}
+import type { ScalerServer } from './scaler-server.ts';
 
 /** What scalers are called with. */
 export interface ExternalScalersOptions {

@@ -2,8 +2,9 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import { digestOf } from '../digest.ts';
-import { type ExternalScalers, keyOf, type ScalerServer } from './external-scalers.ts';
+import { type ExternalScalers, keyOf } from './external-scalers.ts';
 import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
+import type { ScalerServer } from './scaler-server.ts';
 
 interface Known {
   metrics: readonly ScalerMetric[] | undefined;

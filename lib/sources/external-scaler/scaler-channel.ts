@@ -11,7 +11,7 @@ import {
 import { onAbort } from '#lib/time/on-abort.ts';
 import type { KeptClient } from '../kept-clients.ts';
 import { ChannelSockets } from './channel-sockets.ts';
-import type { ScalerServer } from './external-scalers.ts';
+import type { ScalerServer } from './scaler-server.ts';
 
 /** One call: what is sent, and how what comes is read. */
 export interface ScalerCall<T> {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type ObjectChange, ObjectStore } from '#lib/kubernetes/informer/object-store.ts';
+import type { ObjectChange } from '#lib/kubernetes/informer/object-change.ts';
+import { ObjectStore } from '#lib/kubernetes/informer/object-store.ts';
 
 interface Item {
   readonly labels: Readonly<Record<string, string>>;

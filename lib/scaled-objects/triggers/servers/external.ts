@@ -1,12 +1,9 @@
 import { z } from 'zod';
 import { digestOf } from '#lib/sources/digest.ts';
-import {
-  type ExternalScalers,
-  keyOf,
-  type ScalerServer,
-} from '#lib/sources/external-scaler/external-scalers.ts';
+import { type ExternalScalers, keyOf } from '#lib/sources/external-scaler/external-scalers.ts';
 import { KnownMetrics } from '#lib/sources/external-scaler/known-metrics.ts';
 import type { ScaledObjectRef, ScalerMetric } from '#lib/sources/external-scaler/messages.ts';
+import type { ScalerServer } from '#lib/sources/external-scaler/scaler-server.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/logger.ts';

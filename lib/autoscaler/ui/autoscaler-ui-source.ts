@@ -1,0 +1,17 @@
+import type { CronHpaUiPart } from '#lib/cron-hpa/ui/cron-hpa-ui.ts';
+import type { HpaUiPart } from '#lib/hpa/told/hpa-ui.ts';
+import type { MetricsUiPart } from '#lib/metrics-adapter/ui/metrics-ui.ts';
+import type { ScaledObjectsUiPart } from '#lib/scaled-objects/ui/scaled-objects-ui.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { ControllersState } from '../debug-controllers.ts';
+
+/** What subsystems of the autoscaler have to show. */
+export type AutoscalerUiPart = HpaUiPart | MetricsUiPart | CronHpaUiPart | ScaledObjectsUiPart;
+
+/** What the page shows. */
+export interface AutoscalerUiSource {
+  readonly parts: readonly AutoscalerUiPart[];
+  readonly state: () => ControllersState;
+  readonly version: string;
+  readonly clock: Clock;
+}
