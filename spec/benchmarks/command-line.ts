@@ -92,7 +92,8 @@ Flags:
   --endpoint NAME     what kubelets are to be asked for, of ${ENDPOINTS.join(',')}; a server that has no such flag cannot be told
   --bare-scraper      have a bare program scrape beside the server, and throw away what it gets
   --beside CMD        have another server scrape beside it, by the command line CMD up to its flags, and tell what each took
-                      meanwhile; may be given several times, and CMD may begin with env NAME=VALUE
+                      meanwhile; it is asked alternately with the server for what that is asked for in rounds; may be given
+                      several times, and CMD may begin with env NAME=VALUE
   --scrape-only       ask nothing, and let nothing else go on
   --requests LIST     what to ask for, of ${REQUEST_NAMES.join(',')} (all)
   --formats LIST      in which formats to ask, of ${FORMATS.join(',')} (all)

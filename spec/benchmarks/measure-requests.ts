@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import { type Baseline, startBaseline } from './baseline/start-baseline.ts';
+import type { ServerBeside } from './beside/spawn-beside.ts';
 import { readAdminAccess } from './credentials.ts';
 import { type LoadRequest, PROBE } from './load/ask.ts';
 import type { LoadJob, LoadResult, Protocol } from './load/generate-load.ts';
@@ -30,13 +31,15 @@ export interface RequestResult extends RequestForm {
   readonly baselineRounds: readonly RequestRound[];
   /** Requests a second of the server to those of the baseline, by medians; `null` where that was left out. */
   readonly toBaseline: number | null;
+  /** The same of servers that scrape beside it, each asked alternately with it. */
+  readonly beside: readonly { readonly command: string; readonly rounds: readonly RequestRound[] }[];
 }
 
-/** Asks a server every chosen kind of request in every chosen representation, one after the other. */
+/** Asks a server, and those beside it, every chosen kind of request in every chosen representation, one after the other. */
 export async function measureRequests(
   system: SimulatedSystem,
   target: Target,
-  options: BenchmarkOptions,
+  options: BenchmarkOptions & { readonly servers: readonly ServerBeside[] },
 ): Promise<RequestResult[]> {
   const { tls } = await readAdminAccess(system);
   const results: RequestResult[] = [];
@@ -54,11 +57,14 @@ export async function measureRequests(
     options.onProgress(`${kind.name}, ${format}${gzip ? ', gzip' : ''}, ${protocol}`);
     const job = { ...requestOf(form), protocol, clients: kind.clients, durationMs: options.roundMs, tls };
     const [rounds, baselineRounds]: [RequestRound[], RequestRound[]] = [[], []];
+    const beside = options.servers.map(({ command }) => ({ command, rounds: [] as RequestRound[] }));
     while (rounds.length < options.rounds) {
       rounds.push(await measureRound(server, job));
       if (baseline) baselineRounds.push(await measureRound(baseline, job));
+      for (const [index, { origin, program }] of options.servers.entries())
+        beside[index]?.rounds.push(await measureRound({ origin, pid: program.pid }, job));
     }
-    results.push({ ...form, rounds, baselineRounds, toBaseline: ratio(rounds, baselineRounds) });
+    results.push({ ...form, rounds, baselineRounds, toBaseline: ratio(rounds, baselineRounds), beside });
   }
   return results;
 }

@@ -45,6 +45,27 @@ describe('reportScenario', () => {
     );
   });
 
+  it('tells what servers beside it did that were asked alternately, and how it compares', () => {
+    expect(report).not.to.include('asked alternately');
+    const result = measuredResult({});
+    const requests = result.requests.map((request) => ({
+      ...request,
+      beside: [
+        {
+          command: 'node other.js',
+          rounds: request.rounds.map((round) => ({
+            ...round,
+            requestsPerSecond: 2 * round.requestsPerSecond,
+            serverCpuMsPerRequest: 0.1,
+          })),
+        },
+      ],
+    }));
+    expect(reportScenario({ ...result, requests })).to.match(
+      /^\| node other\.js +\| list all pods \| protobuf, gzip \| HTTP\/2 \| 40 \[20–60\] +\| 0\.100 +\| 0\.50 +\| 2\.50 +\|$/m,
+    );
+  });
+
   it('tells how long the first responses after cycles took', () => {
     expect(report).to.match(
       /^\| list all pods +\| json, gzip \| HTTP\/2 \| 4\.3 kB \| 6\.00 +\| 2\.00 +\| 4\.00 +\|$/m,

@@ -32,6 +32,7 @@ export function reportScenario(result: ScenarioResult): string {
     `## ${result.scenario.name}: ${describeScenario(result.scenario)}, kubelets ${result.kubeletPsi ? 'with' : 'without'} PSI`,
     ...reportScraping(result),
     ...reportRequests(result.requests),
+    ...section(BESIDE_REQUEST_HEAD, result.requests.flatMap(reportRequestBeside)),
     ...section(FIRST_REQUEST_HEAD, result.firstRequests.map(reportFirstRequest)),
     ...section(
       LOAD_HEAD,
@@ -136,6 +137,27 @@ function reportBaseline({ baselineRounds, toBaseline }: RequestResult): string[]
     toBaseline?.toFixed(2) ?? '–',
     median(baselineRounds.map((round) => round.serverCpuMsPerRequest)).toFixed(3),
   ];
+}
+
+const BESIDE_REQUEST_HEAD = [
+  'asked alternately',
+  ...['request', 'format', 'over', 'requests/s', 'CPU ms'],
+  ...['requests/s: the server / it', 'CPU ms'],
+];
+
+function reportRequestBeside({ kind, format, gzip, protocol, rounds, beside }: RequestResult): string[][] {
+  const perSecond = (of: readonly RequestRound[]) => median(of.map((round) => round.requestsPerSecond));
+  const cpuMs = (of: readonly RequestRound[]) => median(of.map((round) => round.serverCpuMsPerRequest));
+  return beside.map((other) => [
+    other.command,
+    kind.name,
+    gzip ? `${format}, gzip` : format,
+    protocol,
+    requestsPerSecond(other.rounds),
+    cpuMs(other.rounds).toFixed(3),
+    (perSecond(rounds) / perSecond(other.rounds)).toFixed(2),
+    (cpuMs(rounds) / cpuMs(other.rounds)).toFixed(2),
+  ]);
 }
 
 function requestsPerSecond(rounds: readonly RequestRound[]): string {

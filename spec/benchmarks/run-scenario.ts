@@ -28,7 +28,7 @@ export interface BenchmarkOptions {
   readonly scrapeMs: number;
   /** Whether a bare program scrapes beside it meanwhile. */
   readonly bareScraper?: boolean;
-  /** The command lines, up to their flags, of other servers that scrape beside it. */
+  /** The command lines, up to their flags, of other servers that scrape beside it, and are asked alternately with it. */
   readonly beside?: readonly (readonly [string, ...string[]])[];
   /** What kubelets are to be asked for, where the server is to be told. */
   readonly endpoint?: 'summary' | 'resource' | undefined;

@@ -51,6 +51,7 @@ export function measuredResult({
         rounds: requestsPerSecond.map(round),
         baselineRounds: baselinePerSecond.map(round),
         toBaseline: baselinePerSecond.length > 0 ? 0.4 : null,
+        beside: [],
       },
     ],
     firstRequests: [

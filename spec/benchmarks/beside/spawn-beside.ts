@@ -6,7 +6,7 @@ import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { spawnServer } from '#spec/support/spawned-server.ts';
 
-/** A server that scrapes the kubelets that the measured one scrapes, at the same time; nobody asks it for metrics. */
+/** A server that scrapes the kubelets that the measured one scrapes, at the same time. */
 export interface ServerBeside {
   /** Its command line up to its flags. */
   readonly command: string;
