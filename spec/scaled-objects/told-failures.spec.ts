@@ -80,6 +80,27 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     );
   });
 
+  it('tell of pauses that cannot be written down, which then change nothing', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    await cluster.deployment('web', 1);
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
+    await scaledJob(cluster, [cluster.trigger('/queue', { metadata: { targetValue: '1' } })]);
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+    await cluster.holds(async () => (await conditionOfJob(cluster, 'Ready')).startsWith('True'));
+    refuse(cluster, ({ target }) => target.isResource && target.subresource === 'status');
+    for (const path of ['scaledobjects/web', 'scaledjobs/work'])
+      await annotate(cluster, path, { 'autoscaling.keda.sh/paused': 'true' });
+    await cluster.holds(() => cluster.events.some((one) => one.startsWith('web ScaledObjectUpdateFailed ')));
+    await cluster.holds(() => cluster.events.some((one) => one.startsWith('work ScaledJobUpdateFailed ')));
+    expect((await cluster.get(`${PATHS.hpas}/keda-hpa-web`)).metadata.name).to.equal('keda-hpa-web');
+    cluster.setFaults();
+    await cluster.elapse(61);
+    await cluster.holds(async () => (await cluster.condition('web', 'Paused')).startsWith('True'));
+    await cluster.holds(async () => (await conditionOfJob(cluster, 'Paused')).startsWith('True'));
+  });
+
   it('tell of statuses that cannot be written, and of sources under a formula', async () => {
     await using cluster = await startScaledObjectsCluster();
     await cluster.deployment('web', 1);

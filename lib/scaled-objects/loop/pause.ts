@@ -27,15 +27,17 @@ export interface PauseOptions extends ScaledObjectDependencies {
  * @returns its status
  * @throws {CheckFailure} where that cannot be done
  */
-export async function pause(object: ScaledObject, options: PauseOptions): Promise<ScaledObjectStatus> {
-  const { own, statuses, memories, signal } = options;
+export async function pause(
+  object: ScaledObject,
+  options: PauseOptions & { readonly write: (status: ScaledObjectStatus) => Promise<ScaledObject> },
+): Promise<ScaledObjectStatus> {
+  const { own, memories, write } = options;
   const before = object.status;
   const key = `${object.metadata.namespace}/${object.metadata.name}`;
   const paused = withConditions(before?.conditions, [CONDITIONS.paused]);
   let latest = object;
   if (statusOf(before?.conditions, 'Paused') !== 'True') {
-    latest = await statuses.write(object, { ...before, conditions: paused }, signal);
-    memories.of(key).latest = latest;
+    latest = await write({ ...before, conditions: paused });
     own.normal('ScaledObjectPaused', 'ScaledObject is paused');
   }
   if (memories.of(key).startedGeneration !== undefined) tellStopped(own);

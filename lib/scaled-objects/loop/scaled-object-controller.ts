@@ -50,7 +50,9 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
       const memory = memories.of(key);
       const write = async (status: ScaledObjectStatus) => {
         try {
-          memory.latest = await statuses.write(object, status, signal);
+          const latest = await statuses.write(object, status, signal);
+          memory.latest = latest;
+          return latest;
         } catch (error) {
           tellUnwritten('ScaledObjectUpdateFailed', error, { own, signal });
           throw error;
@@ -58,7 +60,7 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
       };
       try {
         if (requestsOf(object).isPaused) {
-          await write(await pause(object, options));
+          await write(await pause(object, { ...options, write }));
           return DONE;
         }
         const prepared = await prepare(object, { ...options, key });
@@ -102,7 +104,7 @@ async function claim(
 async function refuse(
   object: ScaledObject,
   error: unknown,
-  { own, write }: { own: ObjectEvents; write: (status: ScaledObjectStatus) => Promise<void> },
+  { own, write }: { own: ObjectEvents; write: (status: ScaledObjectStatus) => Promise<ScaledObject> },
 ): Promise<ReconcileResult> {
   const before = object.status;
   if (error instanceof UnreadableReplicas) {
