@@ -43,6 +43,37 @@ describe('scaledObjectsSubsystem, with a scaler that pushes', () => {
     await cluster.holds(async () => (await cluster.replicas('web')) === 1);
   });
 
+  it('wakes by whichever of several scalers pushes, says which, and loses none with another', async () => {
+    await using stack = new AsyncDisposableStack();
+    const scalers = [1, 2].map(async () => stack.use(await ExternalScalerServer.start(idle())));
+    const [first, second] = (await Promise.all(scalers)) as [ExternalScalerServer, ExternalScalerServer];
+    const cluster = stack.use(await startScaledObjectsCluster());
+    await cluster.deployment('web', 0);
+    const trigger = (port: number, queue: string) => ({
+      ...{ type: 'external-push', metadata: { scalerAddress: `127.0.0.1:${port}`, queue } },
+    });
+    const triggers = [trigger(first.port, 'a'), trigger(second.port, 'b'), trigger(second.port, 'c')];
+    await cluster.scaledObject('web', { pollingInterval: 3600, cooldownPeriod: 1, triggers });
+    await cluster.lead();
+    await cluster.holds(() => first.streams.size === 1 && second.streams.size === 2);
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
+    const woken = () => cluster.events.filter((event) => event.includes('KEDAScaleTargetActivated'));
+    first.push(true);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    expect(woken()).to.deep.equal([
+      'web KEDAScaleTargetActivated Scaled apps/v1.Deployment default/web from 0 to 1, triggered by s0-queue',
+    ]);
+    await cluster.elapse(6); // for as long as what was pushed counts
+    await cluster.setReplicas('web', 0);
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
+    await first[Symbol.asyncDispose]();
+    const [, third] = [...second.streams];
+    third?.write({ result: true });
+    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    expect(woken()[1]).to.match(/triggered by s[12]-queue$/);
+    expect(second.streams.size).to.equal(2);
+  });
+
   it('listens no more when the object is deleted', async () => {
     await using stack = new AsyncDisposableStack();
     const { scaler, cluster } = await start(stack);

@@ -261,6 +261,18 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
       /^False ScaledObjectCheckFailed ScaledObject doesn't have correct Idle\/Min\/Max Replica Counts specification: IdleReplicaCount=2 must be less than MinReplicaCount=2$/,
     ],
     [
+      'a type of metric that external metrics do not have',
+      {
+        triggers: [
+          {
+            ...{ type: 'cron', metricType: 'Utilization' },
+            metadata: { timezone: 'UTC', start: '0 8 * * *', end: '0 9 * * *', desiredReplicas: '1' },
+          },
+        ],
+      },
+      /: 'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or 'AverageValue'$/,
+    ],
+    [
       'CPU that is not requested',
       {
         minReplicaCount: 1,

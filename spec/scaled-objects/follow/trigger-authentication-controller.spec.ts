@@ -35,11 +35,18 @@ describe('triggerAuthenticationController', () => {
     await cluster.holds(() =>
       cluster.events.some((event) => event.startsWith('own TriggerAuthenticationDeleted')),
     );
+    const shared = `${CLUSTER_WIDE}/shared`;
+    await cluster.api.patch(shared, 'merge', { spec: { secretTargetRef: [] } });
+    await cluster.holds(() => cluster.events.some((event) => /^shared \S+Updated /.test(event)));
+    await cluster.api.delete(shared);
+    await cluster.holds(() => cluster.events.some((event) => /^shared \S+Deleted /.test(event)));
     expect(cluster.events.filter((event) => /^(?:own|shared) /.test(event)).sort()).to.deep.equal([
       'own TriggerAuthenticationAdded New TriggerAuthentication configured',
       'own TriggerAuthenticationDeleted TriggerAuthentication was deleted',
       'own TriggerAuthenticationUpdated TriggerAuthentication own is updated',
       'shared ClusterTriggerAuthenticationAdded New ClusterTriggerAuthentication configured',
+      'shared ClusterTriggerAuthenticationDeleted ClusterTriggerAuthentication was deleted',
+      'shared ClusterTriggerAuthenticationUpdated ClusterTriggerAuthentication shared is updated',
     ]);
   });
 
