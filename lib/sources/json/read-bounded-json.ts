@@ -1,6 +1,7 @@
 import type { Json } from './json-value.ts';
 
 const MAX_DEPTH = 128;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** An empty object takes 50 times its text in memory. */
 const MAX_VALUES = 100_000;
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'"\\,[]{}'].map(
@@ -14,7 +15,7 @@ const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT
 export function readBoundedJson(body: Uint8Array, maxValues = MAX_VALUES): Json {
   checkShape(body, maxValues);
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Json;
+    return JSON.parse(UTF8.decode(body)) as Json;
   } catch (cause) {
     throw new Error('the response is no JSON', { cause: cause instanceof SyntaxError ? undefined : cause });
   }
