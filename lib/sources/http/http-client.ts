@@ -1,17 +1,14 @@
-import type { Dispatcher } from 'undici';
 import { FairShare } from '#lib/concurrency/fair-share.ts';
-import { requestBy } from '#lib/kubernetes/client/undici-parts.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import type { Secrets } from '../secrets.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { type ConnectionOptions, connectionPool } from './http-connections.ts';
 import { type CredentialSource, type HttpCredentials, NO_CREDENTIALS } from './http-credentials.ts';
 import type { HttpPool } from './http-pool.ts';
 import type { LongResponses } from './long-responses.ts';
-import { type ReadBodyOptions, readBody } from './read-body.ts';
+import { type ReceivedResponse, type ReceiveOptions, receiveResponse } from './receive-response.ts';
 import { secretsIn } from './secrets-in.ts';
 
 /** What an HTTP client works with. */
@@ -43,7 +40,7 @@ export interface HttpRequest {
   /** A longer response is an error; by default 4 MiB. */
   readonly maxBytes?: number;
   /** Told how long the response is so far, and waited for before more is read. */
-  readonly onLength?: (bytes: number) => Promise<void>;
+  readonly onLength?: ReceiveOptions['onLength'];
   /** By default only the signal bounds the request. */
   readonly timeoutMs?: number;
 }
@@ -103,7 +100,7 @@ export class HttpClient implements AsyncDisposable {
       : undefined;
     const bound = deadline?.signal ?? signal;
     try {
-      const response = await raceAbort(this.#exchange(request, { maxBytes, onLength, signal: bound }), bound);
+      const response = await this.#exchange(request, { maxBytes, onLength, signal: bound });
       if (response.body.length > READ_AT_ONCE_BYTES) await this.#share.next(signal);
       return response;
     } catch (error) {
@@ -135,10 +132,7 @@ export class HttpClient implements AsyncDisposable {
     await Promise.all([...this.#pools].map((pool) => pool.destroy()));
   }
 
-  async #exchange(
-    request: HttpRequest,
-    { signal, ...read }: ReadBodyOptions & { readonly signal: AbortSignal },
-  ): Promise<HttpResponse> {
+  async #exchange(request: HttpRequest, receive: ReceiveOptions): Promise<HttpResponse> {
     const { url, method = 'GET', headers = {}, body = null } = request;
     const { userAgent, credentials = NO_CREDENTIALS, onUse } = this.#options;
     const { current } = credentials;
@@ -154,15 +148,12 @@ export class HttpClient implements AsyncDisposable {
         ...headers,
       },
       body,
-      signal,
     };
     const { pool, secrets } = this.#connectionsFor(current);
-    return await pool.use(url.origin, signal, async (connection) => {
-      const response = await requestBy(connection, sent);
-      const received = await readBody(response, read);
+    return await pool.use(url.origin, receive.signal, async (connection) => {
+      const response = await receiveResponse(connection, sent, receive);
       return {
-        statusCode: response.statusCode,
-        ...{ body: received, secrets },
+        ...{ statusCode: response.statusCode, body: response.body, secrets },
         get headers() {
           return singleHeaders(response);
         },
@@ -187,7 +178,7 @@ export class HttpClient implements AsyncDisposable {
   }
 }
 
-function singleHeaders({ headers }: Dispatcher.ResponseData): Readonly<Record<string, string>> {
+function singleHeaders({ headers }: ReceivedResponse): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name.toLowerCase(),

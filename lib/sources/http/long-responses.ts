@@ -10,8 +10,12 @@ export interface LongResponsesOptions {
 
 /** What is held of a response while it comes in. */
 export interface HeldResponse extends Disposable {
-  /** Waits, once a response is long, until there is capacity for it; meanwhile its socket is not read. */
-  onLength(bytes: number): Promise<void>;
+  /**
+   * What is to be waited for once a response is long, until there is capacity for it; meanwhile its socket is not read.
+   *
+   * @returns `undefined` while it is short
+   */
+  onLength(bytes: number): Promise<Disposable> | undefined;
 }
 
 /** Bounds what responses of servers that anybody may name take together while they come in. */
@@ -26,15 +30,17 @@ export class LongResponses {
 
   /** A response begins; dispose of it when it has ended, however that may be. */
   begin(): HeldResponse {
-    const ended = new AbortController();
+    let ended: AbortController | undefined; // most responses are short, and never make one
     let permit: Promise<Disposable> | undefined;
     return {
-      onLength: async (bytes) => {
-        if (bytes > this.#shortBytes) permit ??= this.#permits.acquire(ended.signal);
-        await permit;
+      onLength: (bytes) => {
+        if (bytes <= this.#shortBytes) return undefined;
+        ended ??= new AbortController();
+        permit ??= this.#permits.acquire(ended.signal);
+        return permit;
       },
       [Symbol.dispose]() {
-        ended.abort(new Error('the response has ended'));
+        ended?.abort(new Error('the response has ended'));
         permit?.then(
           (held) => held[Symbol.dispose](),
           () => {}, // it never came
