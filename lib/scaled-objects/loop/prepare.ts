@@ -31,12 +31,7 @@ type Options = PauseOptions & { readonly key: string };
 export async function prepare(object: ScaledObject, options: Options): Promise<Prepared | undefined> {
   const { plans, memories, own, key } = options;
   const target = await targetReading(object, { ...options, events: own });
-  checkScaledObject(object, {
-    objects: options.objects.rivalsOf(object),
-    hpas: options.hpas.beside(object),
-    workload: options.workloads.find(targetOf(object)),
-    limitedByDefault: await limits(object, options),
-  });
+  await check(object, options);
   const plan = plans.find(key, object);
   if (!plan) return undefined;
   const error = planError(plan);
@@ -54,10 +49,20 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
   return { plan, target, hpa };
 }
 
-/** Only who asks for CPU or memory has to request it, or to be given a default. */
-async function limits({ metadata, spec }: ScaledObject, { limitedByDefault, signal }: Options) {
-  const asks = spec.triggers.some(({ type }) => type === 'cpu' || type === 'memory');
-  return asks ? await limitedByDefault(metadata.namespace ?? '', signal) : [];
+/** The defaults of the namespace are asked for where they alone can make up for what containers do not request. */
+async function check(object: ScaledObject, options: Options): Promise<void> {
+  const neighbours = {
+    objects: options.objects.rivalsOf(object),
+    hpas: options.hpas.beside(object),
+    workload: options.workloads.find(targetOf(object)),
+  };
+  try {
+    checkScaledObject(object, { ...neighbours, limitedByDefault: [] });
+  } catch (error) {
+    if (!(error instanceof CheckFailure) || error.rule !== 'missing-requests') throw error;
+    const limitedByDefault = await options.limitedByDefault(object.metadata.namespace ?? '', options.signal);
+    checkScaledObject(object, { ...neighbours, limitedByDefault });
+  }
 }
 
 function tellFailed({ spec }: ScaledObject, error: Error, { own, memories, key }: Options): void {

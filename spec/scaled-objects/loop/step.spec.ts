@@ -343,6 +343,28 @@ describe('step', () => {
     );
   });
 
+  it('asks for what a namespace gives by default only where a container requests nothing', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    const asked: string[] = [];
+    cluster.setFaults({
+      serve: async ({ target, path }, { next }) => {
+        if (target.isResource && target.resource === 'limitranges') asked.push(path);
+        await next();
+      },
+    });
+    const triggers = [{ type: 'cpu', metricType: 'Utilization', metadata: { value: '50' } }];
+    await cluster.deployment('web', 1, { resources: { requests: { cpu: '1' } } });
+    await cluster.scaledObject('web', { minReplicaCount: 1, triggers });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+    await cluster.elapse(61);
+    expect(asked).to.deep.equal([]);
+    await cluster.deployment('bare', 1);
+    await cluster.scaledObject('bare', { minReplicaCount: 1, triggers });
+    await cluster.holds(async () => (await cluster.condition('bare', 'Ready')).startsWith('False'));
+    expect(new Set(asked)).to.deep.equal(new Set(['/api/v1/namespaces/default/limitranges']));
+  });
+
   it('takes no HPA from another workload, though it has the name that is wanted', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);
