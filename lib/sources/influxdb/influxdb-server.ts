@@ -3,6 +3,7 @@ import { unexpectedStatus } from '../http/http-client.ts';
 import { pathBelow } from '../http/path-below.ts';
 import type { HttpRequester } from '../http/request-tally.ts';
 import { shorten } from '../http/shorten.ts';
+import { readBoundedJson } from '../json/read-bounded-json.ts';
 import type { Query, Sample } from '../query.ts';
 import { readFluxTables } from './read-flux-tables.ts';
 
@@ -22,6 +23,8 @@ export interface FluxQueryOptions {
 }
 
 const ERROR = z.object({ message: z.string() });
+/** Of an error: it has a code and a text. */
+const MOST_VALUES = 100;
 
 /** A server that speaks the HTTP API of InfluxDB 2. */
 export class InfluxdbServer {
@@ -59,13 +62,12 @@ export class InfluxdbServer {
       },
       signal,
     );
-    const text = body.toString('utf8');
     if (statusCode !== 200) {
-      const why = errorIn(text);
+      const why = errorIn(body);
       throw unexpectedStatus(this.#endpoint, statusCode, why && secrets.tell(why));
     }
     try {
-      return readFluxTables(text, valueColumns);
+      return readFluxTables(body.toString('utf8'), valueColumns);
     } catch (error) {
       const cause = secrets.tellError(error);
       throw new Error(`Cannot use what InfluxDB at ${this.#endpoint.host} responds`, { cause });
@@ -73,9 +75,9 @@ export class InfluxdbServer {
   }
 }
 
-function errorIn(text: string): string | undefined {
+function errorIn(body: Uint8Array): string | undefined {
   try {
-    return ERROR.parse(JSON.parse(text)).message;
+    return ERROR.parse(readBoundedJson(body, MOST_VALUES)).message;
   } catch {
     return undefined;
   }

@@ -102,6 +102,14 @@ describe('InfluxdbServer', () => {
     expect(server.query('a').key).not.to.equal(server.query('a', { valueColumns: ['b'] }).key);
     expect(server.query('a').key + server.query('a').description).not.to.include('secret');
   });
+
+  it('parses no error that is more than a code and a text', async () => {
+    const body = JSON.stringify({ message: 'told', more: Array.from({ length: 1000 }, () => ({})) });
+    await using system = await setUp({ status: 500, body });
+    expect(await errorOf(system.server.query(FLUX).ask(signal))).to.equal(
+      `Cannot ask 127.0.0.1:${system.loopback.port}: it responds with status 500`,
+    );
+  });
 });
 
 async function setUp({ status = 200, body }: { readonly status?: number; readonly body: string }) {
