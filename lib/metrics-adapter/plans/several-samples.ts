@@ -31,19 +31,31 @@ export class SeveralSamplesTold {
     if (note === undefined) this.#told.delete(key);
     if (note === undefined || this.#told.has(key)) return;
     this.#told.set(key, { note, owners: new Set() });
-    for (const owner of this.#known.keys()) this.changed(owner);
+    for (const owner of this.#known.keys()) this.#tellOwner(owner);
+    if (this.#told.get(key)?.owners.size === 0) this.#told.delete(key);
   }
 
   /** Takes notice that what is collected for an HPA has changed. */
   changed(owner: string): void {
+    this.#tellOwner(owner);
+    const keys = new Set(this.#known.get(owner)?.metrics.map(({ query }) => query.key));
+    for (const [key, { owners }] of this.#told)
+      if (!keys.has(key) && owners.delete(owner) && owners.size === 0) this.#told.delete(key);
+  }
+
+  #tellOwner(owner: string): void {
     const { hpa, metrics = [] } = this.#known.get(owner) ?? {};
-    if (!hpa) for (const { owners } of this.#told.values()) owners.delete(owner);
-    else
-      for (const metric of metrics) {
-        const told = this.#told.get(metric.query.key);
-        if (!told || told.owners.has(owner)) continue;
-        told.owners.add(owner);
-        this.#tell(hpa, metric, told.note);
-      }
+    if (!hpa) return;
+    for (const metric of metrics) {
+      const told = this.#told.get(metric.query.key);
+      if (!told || told.owners.has(owner)) continue;
+      told.owners.add(owner);
+      this.#tell(hpa, metric, told.note);
+    }
+  }
+
+  /** How many queries are remembered. */
+  get size(): number {
+    return this.#told.size;
   }
 }
