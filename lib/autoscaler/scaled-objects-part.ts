@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { openServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
 import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { runController } from '#lib/control/run-controller.ts';
+import { findHpas } from '#lib/metrics-adapter/objects/find-hpas.ts';
 import {
   API_VERSION,
   CLUSTER_TRIGGER_AUTHENTICATIONS,
@@ -58,7 +59,6 @@ export interface ScaledObjectsPartEnvironment
 const RETRY = { maxDelayMs: 60_000 };
 const COLLECTOR_WORKERS = 8;
 const KINDS = [SCALED_OBJECTS, SCALED_JOBS, TRIGGER_AUTHENTICATIONS, CLUSTER_TRIGGER_AUTHENTICATIONS];
-const HPA_VERSIONS = ['v2', 'v2beta2'];
 
 /**
  * ScaledObjects as a part of the autoscaler: it waits for their definitions and for permission; every replica asks, the leader acts.
@@ -91,25 +91,18 @@ export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironmen
     for (const { kind } of KINDS)
       await untilServed({ apiVersion: API_VERSION, kind }, { ...waiting, mapper });
     await untilAllowed(KINDS, { ...waiting, client, namespaces: environment.options.namespaces });
-    const kind = 'HorizontalPodAutoscaler';
-    await untilServed({ apiVersion: 'autoscaling/v1', kind }, { ...waiting, mapper });
-    for (const version of HPA_VERSIONS) {
-      const resource = await mapper.findExact({ apiVersion: `autoscaling/${version}`, kind }, signal);
-      if (!resource) continue;
-      isServed = true;
-      scaledObjects.start(resource);
-      following.resolve();
-      await runController(scaledObjects.collectors(), {
-        clock,
-        logger,
-        signal,
-        series,
-        workers: COLLECTOR_WORKERS,
-        queue: RETRY,
-      });
-      return;
-    }
-    logger.warning('The API server serves no HorizontalPodAutoscalers that know external metrics', {});
+    const resource = await findHpas({ mapper, clock, logger, signal });
+    isServed = true;
+    scaledObjects.start(resource);
+    following.resolve();
+    await runController(scaledObjects.collectors(), {
+      clock,
+      logger,
+      signal,
+      series,
+      workers: COLLECTOR_WORKERS,
+      queue: RETRY,
+    });
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { findHpas } from '#lib/metrics-adapter/objects/find-hpas.ts';
@@ -38,7 +39,7 @@ export function scalingSchedulePart(
   let hpas: Informer<ScheduledHpa> | undefined;
   let following: Promise<void> = Promise.resolve();
   const follow = async () => {
-    const path = await findHpas({ ...environment, signal: disposal.signal });
+    const path = collectionPath(await findHpas({ ...environment, signal: disposal.signal }));
     hpas = new Informer({ ...environment, collection: { path }, transform: readScheduledHpa });
     hpas.start();
   };

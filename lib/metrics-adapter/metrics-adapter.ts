@@ -7,6 +7,7 @@ import type { Controller } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
@@ -121,7 +122,7 @@ export function metricsAdapter(
   ];
 
   async function follow(): Promise<void> {
-    const path = await findHpas({ mapper, clock, logger, signal });
+    const path = collectionPath(await findHpas({ mapper, clock, logger, signal }));
     const { relistMs } = options;
     hpas = new Informer({ ...environment, collection: { path }, transform: readScaledHpa, relistMs });
     hpas.start();
