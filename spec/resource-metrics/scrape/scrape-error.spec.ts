@@ -17,6 +17,13 @@ describe('ScrapeError', () => {
     expect(error.message).to.equal('Cannot scrape node "a": no address matched types [InternalIP]');
   });
 
+  it('says what was thrown though it is no error', () => {
+    for (const cause of ['ECONNREFUSED', undefined, { code: 'ECONNREFUSED' }])
+      expect(messageOf(cause)).to.match(/^Cannot scrape node "a" at 10\.0\.0\.7:10250: /);
+    expect(messageOf('it hung up')).to.match(/: it hung up$/);
+    expect(messageOf({ code: 'ECONNREFUSED' })).to.not.include('refused');
+  });
+
   it("puts foreign errors into words and keeps others' own", () => {
     expect(messageOf(withCode('ERR_SSL_WRONG_VERSION_NUMBER'))).to.match(/: it does not speak TLS$/);
     expect(messageOf(withCode('EWHATEVER', 'something else'))).to.match(/: something else$/);

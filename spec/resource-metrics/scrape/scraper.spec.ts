@@ -98,6 +98,23 @@ describe('Scraper', () => {
     );
   });
 
+  it('waits for nothing any more once its cycle is over, and asks nobody whose time had not come', async () => {
+    const starts = [0, 0.9];
+    const { asked, clock, cycle, done, outcomes } = setup(
+      { early: { afterMs: 0 }, late: { afterMs: 0 } },
+      { random: () => starts.shift() ?? 0 },
+    );
+    await clock.advance(1);
+    cycle.abort(new Error('no response before the next cycle was due'));
+    await done;
+    expect(asked.map(({ host }) => host)).to.deep.equal(['early']);
+    expect(outcomes.map(({ nodeName, endpoint }) => [nodeName, endpoint])).to.deep.equal([
+      ['early', '/stats/summary?only_cpu_and_memory=true'],
+      ['late', undefined],
+    ]);
+    expect(outcomes[1]?.error?.message).to.match(/no response before the next cycle was due$/);
+  });
+
   it('asks a node at the same point of every cycle, so that two readings are never too near each other', async () => {
     const { asked, done, clock, scrape } = setup(many(1000), { random: Math.random });
     await clock.advance(12_000);

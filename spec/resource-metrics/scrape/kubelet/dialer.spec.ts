@@ -79,6 +79,34 @@ describe('Dialer', () => {
     expect(await dial(['node-a'], { ca: certificate.ca })).to.equal('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
   });
 
+  it('asks for the certificate of a name, and of an address for none', async () => {
+    const names: (string | false)[] = [];
+    await using server = await RawServer.start(
+      (socket) => {
+        names.push((socket as tls.TLSSocket).servername ?? false);
+        socket.end();
+      },
+      { tls: certificate.tls },
+    );
+    const { dial } = setup({ tls: { ca: certificate.ca } });
+    for (const host of ['kubelet.test', '127.0.0.1']) await (await dial(server.port, host)).toArray();
+    expect(names).to.deep.equal(['kubelet.test', false]);
+  });
+
+  it('reads its credentials once for all dials until they change', async () => {
+    await using server = await RawServer.start((socket) => socket.end(), { tls: certificate.tls });
+    let readCount = 0;
+    const given: KubeletTls = {
+      get ca() {
+        readCount++;
+        return certificate.ca;
+      },
+    };
+    const { dial } = setup({ tls: given });
+    for (let dialled = 0; dialled < 3; dialled++) (await dial(server.port)).destroy();
+    expect(readCount).to.equal(1);
+  });
+
   it('dials with the credentials of the moment', async () => {
     await using server = await RawServer.start((socket) => socket.end(), { tls: certificate.tls });
     const clock = new ManualClock();
@@ -143,6 +171,15 @@ describe('Dialer', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
+  it('gives each permit back as soon as its handshake is over, be it done or failed', async () => {
+    await using healthy = await RawServer.start((socket) => socket.end(), { tls: certificate.tls });
+    await using broken = await RawServer.start((socket) => socket.destroy());
+    const { failure } = setup({ tls: { ca: certificate.ca }, handshakes: 1 });
+    expect(await failure(healthy.port)).to.equal('connected');
+    expect(await failure(broken.port)).to.not.equal('connected');
+    expect(await failure(healthy.port)).to.equal('connected');
+  });
+
   it('gives the handshake what connecting has left of the time', async () => {
     await using server = await RawServer.start((socket) => socket.resume());
     const { clock, failure } = setup({ tls: {} });
@@ -179,6 +216,7 @@ describe('Dialer', () => {
     await using server = await RawServer.start((socket) => socket.resume(), { tls: certificate.tls });
     const socket = await setup({ tls: { ca: certificate.ca } }).dial(server.port);
     expect(socket.listenerCount('close')).to.be.at.most(1); // Node's own
+    expect(socket.listenerCount('error')).to.equal(1); // one that hears for good, so that no error goes unheard
     socket.destroy();
   });
 

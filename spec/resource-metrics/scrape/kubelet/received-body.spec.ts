@@ -33,6 +33,15 @@ describe('ReceivedBody', () => {
     );
   });
 
+  it('is the bytes that came when it grows beyond what is allocated in one piece', () => {
+    const chunks = Array.from({ length: 40 }, (_, index) => Buffer.alloc(70_000, index + 1)); // 2.7 MiB
+    for (const expectedBytes of [0, 200_000]) {
+      using body = setup({ expectedBytes }).bodyOf();
+      for (const chunk of chunks) body.append(chunk);
+      expect(body.contents().equals(Buffer.concat(chunks))).to.equal(true);
+    }
+  });
+
   it('lies where it began while it is about as long as was expected, and takes no more than the usual length for that', () => {
     const heldAfter = (expectedBytes: number, lengths: readonly number[]) => {
       using body = setup({ expectedBytes }).bodyOf();
