@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
 import type { Finding } from '#lib/doctor/finding.ts';
 import { cronHpa as cronHpaObject, planAt } from '#spec/support/cron-hpas.ts';
@@ -8,8 +10,9 @@ import {
   examineAutoscaler,
   startExaminedAutoscaler,
 } from '#spec/support/examined-autoscaler.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 import { createScaledObject } from '#spec/support/scaled-object-owner.ts';
-import type { SimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
 const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
@@ -38,6 +41,28 @@ describe('cronHpaDoctor', () => {
         seen: 'scales Deployment "web", of which there are to be 2',
       },
       { status: 'note', subject: 'cronhpa default/web', seen: 'is new' },
+    ]);
+  });
+
+  it('tells whether the API server knows what a Cron-HPA is, and that it has a status', async () => {
+    const crd = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+    const subject = 'cronhorizontalpodautoscalers.autoscaling.stke.com';
+    const foundWith = async (...definitions: readonly (typeof crd)[]) => {
+      const clock = new ManualClock(Date.parse(EXAMINED_AT));
+      await using other = await startSimulatedApiServer({ clock, definitions });
+      const { findings } = await examineAutoscaler(other, ['--leader-elect=false']);
+      return findings
+        .filter((one) => one.subject === subject)
+        .map((one) => [one.seen, one.status === 'failed' && one.diagnosis]);
+    };
+    const version = 'autoscaling.stke.com/v1beta1';
+    expect(await foundWith(crd)).to.deep.equal([[`served as ${version}`, false]]);
+    expect(await foundWith()).to.deep.equal([
+      [`the API server does not serve ${version}`, 'cronhpa-definition-missing'],
+    ]);
+    const versions = crd.spec.versions.map(({ subresources: _, ...one }: { subresources?: object }) => one);
+    expect(await foundWith({ ...crd, spec: { ...crd.spec, versions } })).to.deep.equal([
+      [`${version} has no status subresource`, 'cronhpa-definition-differs'],
     ]);
   });
 
@@ -180,6 +205,25 @@ describe('cronHpaDoctor', () => {
       message: 'there is no Deployment "api"',
       specHash: 'of another job',
     });
+    const before = await examineAutoscaler(server, ['--leader-elect=false']);
+    expect(before.findings).to.deep.include.members([
+      { status: 'ok', subject: 'cronhpa default/web', seen: 'has had no activation yet' },
+    ]);
+    await server.client.patch(`${CRON_HPAS}/web/status`, 'merge', { status: { lastResult: 'Succeed up' } });
+    const untimed = await examineAutoscaler(server, ['--leader-elect=false']);
+    expect(untimed.findings).to.deep.include.members([
+      { status: 'ok', subject: 'cronhpa default/web', seen: 'Succeed up, last carried out never' },
+    ]);
+    const lastScheduleTime = '2026-07-14T08:30:00Z';
+    await server.client.patch(`${CRON_HPAS}/web/status`, 'merge', { status: { lastScheduleTime } });
+    const timed = await examineAutoscaler(server, ['--leader-elect=false']);
+    expect(timed.findings).to.deep.include.members([
+      {
+        status: 'ok',
+        subject: 'cronhpa default/web',
+        seen: `Succeed up, last carried out ${lastScheduleTime}`,
+      },
+    ]);
     await server.clock.advance(31 * 60_000); // 08:31
     const { findings } = await examineAutoscaler(server, ['--leader-elect=false']);
     expect(of(findings, 'web job "up"')).to.include({ status: 'ok' });

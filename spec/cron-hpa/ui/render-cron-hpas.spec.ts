@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import type { DebuggedCronHpas } from '#lib/cron-hpa/debug/debug-cron-hpas.ts';
+import type { CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
+import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
+import { cronHpaUi } from '#lib/cron-hpa/ui/cron-hpa-ui.ts';
+import { renderCronHpas } from '#lib/cron-hpa/ui/render-cron-hpas.ts';
+import { Schedules } from '#lib/schedule/schedules.ts';
+import { readPageQuery } from '#lib/ui/page-query.ts';
+import { cronHpa, hpa, job, planAt } from '#spec/support/cron-hpas.ts';
+
+const NOW = '2026-07-15T07:00:00Z';
+const READY = { status: 'True', reason: 'Scheduled', message: 'all is well' };
+const FAILED = { status: 'False', reason: 'ScalingFailed', message: 'there is no <web>' };
+
+describe('renderCronHpas', () => {
+  it('lists objects, those first that are not ready, with their next activation and why they fail', () => {
+    const well = { ready: READY, nextScheduleTime: '2026-07-15T07:30:00Z', lastResult: 'Succeed' };
+    const page = shown('', [
+      cronHpa({ name: 'well', status: well } as never),
+      cronHpa({ name: 'ill', status: { ready: FAILED, lastResult: 'Failed' } } as never),
+      cronHpa({ name: 'new' }),
+    ]);
+    expect(page).to.match(/not seen yet default new Deployment web 1 – –/);
+    expect(page).to.match(/ScalingFailed default ill Deployment web 1 – Failed .*there is no &lt;web&gt;/);
+    expect(page).to.match(/ready default well Deployment web 1 in 30 ?m\S* Succeed/);
+    expect(page.indexOf(' ill ')).to.be.below(page.indexOf(' well '));
+    expect(page).to.not.include('all is well');
+    expect(shown('', [])).to.include('There is none.');
+  });
+
+  it('shows what one moves, what keeps it from that, and each of its jobs', () => {
+    const jobs = [job(), job({ name: 'rests', suspend: true }), job({ name: 'text', schedule: 'at dawn' })];
+    const [planned] = planAt(cronHpa({ spec: { jobs } }), NOW);
+    const condition = {
+      ...{ jobId: '1', name: 'morning', schedule: '0 0 8 * * *', state: 'Failed', message: 'no such target' },
+      ...{ lastProbeTime: '2026-07-14T08:00:00Z', submittedTime: '2026-07-10T08:00:00Z' },
+      ...{ lastActivationTime: '2026-07-12T08:00:00Z', specHash: planned?.specHash },
+    };
+    const status = { jobs: [condition], ready: FAILED, scaleUpKeepWindow: true, lastResult: 'Failed' };
+    const object = cronHpa({ spec: { jobs }, status } as never);
+    const page = shown('&namespace=default&name=web', [object], hpa());
+    expect(page).to.match(/Target Deployment web /);
+    expect(page).to.match(/Moves minReplicas of web: HorizontalPodAutoscaler &quot;web&quot; scales/);
+    expect(page).to.match(/Ready False: there is no &lt;web&gt; Hindrance none Next morning in 1 ?h/);
+    expect(page).to.match(/Last result Failed Keeps up yes: a job has scaled up/);
+    expect(page).to.match(/Missed morning, 1 times: overtaken/);
+    expect(page).to.match(/Jobs 3 /);
+    expect(page).to.match(/Failed morning 0 0 8 \* \* \* UTC 3 in 1 ?h\S* .*ago .*no such target/);
+    expect(page).to.match(/rests 0 0 8 \* \* \* UTC 3 – – never due: suspend is true/);
+    expect(page).to.match(/text at dawn UTC 3 – – never due: Cannot read schedule/);
+  });
+
+  it('shows of one that nobody has looked at yet that it moves the replicas', () => {
+    const page = shown('&namespace=default&name=web', [cronHpa()]);
+    expect(page).to.match(/Moves replicas of web: nothing else scales Deployment &quot;web&quot;/);
+    expect(page).to.match(/Ready not seen yet by the leader/);
+    expect(page).to.match(/Last result none yet Keeps up no/);
+    const asked = cronHpa({ annotations: { 'platform.stke/adjust-hpa-min': 'true' } });
+    expect(shown('&namespace=default&name=web', [asked])).to.match(/Moves nothing: no Horizontal/);
+    const rival = cronHpa({ name: 'rival' });
+    expect(shown('&namespace=default&name=web', [cronHpa(), rival])).to.match(
+      /Hindrance CronHorizontal.*rival/,
+    );
+  });
+
+  it('says that one is not there', () => {
+    expect(() => shown('&namespace=default&name=gone', [])).to.throw(/"default\/gone" not found/);
+  });
+});
+
+describe('cronHpaUi', () => {
+  it('counts objects, and those that are not ready', () => {
+    const objects = [
+      cronHpa({ status: { ready: READY } } as never),
+      cronHpa({ status: { ready: FAILED } } as never),
+      cronHpa(),
+    ];
+    const { count, troubled } = cronHpaUi(sourceOf(objects)).summary();
+    expect([count, troubled]).to.deep.equal([3, 2]);
+  });
+});
+
+/** The text of a page, without marks. */
+function shown(search: string, objects: readonly CronHpa[], moved?: Hpa): string {
+  const query = readPageQuery(new URLSearchParams(`view=cronhpas${search}`), ['cronhpas']);
+  const page = renderCronHpas(query, sourceOf(objects, moved)).toString();
+  return page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+}
+
+function sourceOf(objects: readonly CronHpa[], moved?: Hpa): DebuggedCronHpas {
+  return {
+    values: () => objects,
+    find: (namespace, name) => objects.find((one) => one.namespace === namespace && one.name === name),
+    others: () => ({ hpa: moved, others: objects }),
+    planOptions: () => ({ nowMs: Date.parse(NOW), timeZone: 'UTC', schedules: new Schedules() }),
+  };
+}
