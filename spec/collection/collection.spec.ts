@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Collection, type Collector } from '#lib/collection/collection.ts';
+import { EmptyResponse } from '#lib/sources/empty-response.ts';
 import type { Query, Sample } from '#lib/sources/query.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -46,6 +47,25 @@ describe('Collection', () => {
     source.fail('rate', 'connection refused');
     await clock.advance(20_000);
     expect(collection.record('a', 'rate')).to.deep.equal({ ...record, durationMs: 0, failedCount: 2 });
+  });
+
+  it('counts responses without a value, be that an error or not', async () => {
+    const { clock, collection } = setUp();
+    const counts = async (response: Behaviour) => {
+      current = response;
+      collection.askSoon('a', 'a');
+      await clock.advance(0);
+      const { emptyCount, failedCount } = collection.record('a', 'a') ?? {};
+      return [emptyCount, failedCount];
+    };
+    let current = responding(1);
+    const query = { key: 'a', description: 'what a is', ask: (signal: AbortSignal) => current(signal) };
+    collection.replace('a', collectors({ a: { query, intervalMs: 3_600_000 } }));
+    expect(await counts(responding(0))).to.deep.equal([0, 0]);
+    expect(await counts(async () => [{ value: 0, labels: {}, isStandIn: true }])).to.deep.equal([1, 0]);
+    expect(await counts(() => Promise.reject(new EmptyResponse('nothing')))).to.deep.equal([2, 1]);
+    expect(await counts(() => Promise.reject(new Error('refused')))).to.deep.equal([2, 2]);
+    expect(await counts(responding(0))).to.deep.equal([2, 2]);
   });
 
   it('keeps ten notes of a source, of 500 characters each', async () => {
@@ -166,6 +186,21 @@ describe('Collection', () => {
       expect(collection.queryCount).to.equal(2);
     });
 
+    it('has another listener hear of requests, and nobody who has left', async () => {
+      const { clock, collection, source } = setUp();
+      const heard: string[] = [];
+      const kept = source.collector('rate', 10_000);
+      const heardBy = (name: string) => ({ ...kept, onAsked: () => void heard.push(name) });
+      collection.replace('a', collectors({ rate: heardBy('first') }));
+      await clock.advance(0);
+      collection.replace('a', collectors({ rate: heardBy('second') }));
+      await clock.advance(5000);
+      collection.replace('a', collectors({ rate: kept }));
+      await clock.advance(10_000);
+      expect(heard).to.deep.equal(['first', 'second']);
+      expect(collection.queryCount).to.equal(1);
+    });
+
     it('ends the request that is under way, which is no failure of the source', async () => {
       const { clock, collection, source, logger, asked } = setUp();
       source.hang('slow');
@@ -213,6 +248,17 @@ describe('Collection', () => {
       expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([15_000, 30_000, 60_000, 60_000, 60_000]);
       const { failure } = [...collection.reports()][0] ?? {};
       expect(failure).to.deep.include({ count: 6, sinceMs: Date.UTC(2026, 0, 1) });
+    });
+
+    it('asks it at its interval where somebody counts its failures, from when they begin to', async () => {
+      const { clock, collection, source } = setUp();
+      source.fail('rate', 'connection refused');
+      const collector = source.collector('rate', 10_000);
+      collection.replace('a', collectors({ rate: collector }));
+      await clock.advance(29_000);
+      collection.replace('a', collectors({ rate: { ...collector, isSteady: true } }));
+      await clock.advance(31_000);
+      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([10_000, 20_000, 10_000, 10_000, 10_000]);
     });
 
     it('draws out each wait by up to a fifth, so that not all come back at once', async () => {

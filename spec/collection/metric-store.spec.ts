@@ -75,6 +75,30 @@ describe('MetricStore', () => {
     expect(found({ metric: 'other' })).to.equal(undefined);
   });
 
+  it('leaves out objects whose labels nobody knows where labels are asked for', () => {
+    const store = new MetricStore();
+    const known = [
+      { name: 'bare', labels: undefined },
+      { name: 'empty', labels: {} },
+      { name: 'web', labels: { app: 'web' } },
+    ];
+    const rate = {
+      ...{ resource: 'pods', name: 'rate', namespace: 'one', isNamespaced: true, labels: {} },
+      values: (isWanted: (object: (typeof known)[number]) => boolean) =>
+        known.filter(isWanted).map(({ name }) => ({ object: { name }, value: '1', takenAtMs: 0 })),
+    };
+    store.put('a', { objects: [rate] } as never);
+    const query = { resource: 'pods', metric: 'rate', namespace: 'one', metricSelector: EVERYTHING };
+    const found = (selector: string, name?: string) =>
+      store.objects
+        .values({ ...query, name, labelSelector: parseLabelSelector(selector) })
+        ?.map(({ object }) => object.name);
+    expect(found('')).to.deep.equal(['bare', 'empty', 'web']);
+    expect(found('app=web')).to.deep.equal(['web']);
+    expect(found('!app')).to.deep.equal(['empty']);
+    expect(found('app=web', 'bare')).to.deep.equal(['bare']);
+  });
+
   it('passes on why a value cannot be told', () => {
     const store = new MetricStore();
     const values = () => {
