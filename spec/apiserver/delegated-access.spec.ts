@@ -426,6 +426,23 @@ describe('startDelegatedAccess', () => {
     expect(logger.lines.filter(({ level }) => level !== 'info')).to.deep.equal([]);
   });
 
+  it('tells in the log each reason why somebody is refused, for who looks for it', async () => {
+    const issuers = createIssuers();
+    await using access = await startAccessCluster();
+    believe(access, issuers, []);
+    await untilBelieved(access, issuers);
+    const { length: before } = access.logger.lines; // while it was not believed yet
+    const refused = { ...issuers.stranger.leaf(named('root')), ...bearer('bad') };
+    expect((await requestHttp1({ port: access.port, path: '/version', ...refused })).status).to.equal(401);
+    const unknown = 'certificate signed by unknown authority';
+    expect(access.logger.lines.slice(before)).to.deep.equal([
+      {
+        ...{ level: 'info', message: 'Unable to authenticate the request', verbosity: 2 },
+        fields: { err: `${unknown}; ${unknown}; invalid bearer token` },
+      },
+    ]);
+  });
+
   it('takes authorities, names and headers from flags without asking the cluster', async () => {
     const issuers = createIssuers();
     await using directory = await TemporaryDirectory.create();

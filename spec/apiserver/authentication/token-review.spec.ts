@@ -22,6 +22,17 @@ describe('tokenReviewer', () => {
     ]);
   });
 
+  it('leaves out what is no text of what it is told of a user', async () => {
+    const user = { username: 'bob', uid: 7, groups: ['a', 7, null], extra: { scopes: ['x', 7], odd: 'y' } };
+    expect(await setUp({ authenticated: true, user }).review('secret', {})).to.deep.equal({
+      ...{ name: 'bob', uid: '', groups: ['a'], extra: { scopes: ['x'], odd: [] } },
+    });
+    const bare = { authenticated: true, user: { username: 'bob', groups: 'a', extra: 'b' } };
+    expect(await setUp(bare).review('secret', {})).to.deep.equal({
+      ...{ name: 'bob', uid: '', groups: [], extra: {} },
+    });
+  });
+
   for (const status of [
     { user: {}, error: 'invalid bearer token' },
     { authenticated: false, user: ALICE.user },
