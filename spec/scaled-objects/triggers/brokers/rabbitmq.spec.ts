@@ -48,10 +48,23 @@ describe('rabbitmqTrigger', () => {
     expect(broker.seen).to.include('10.40  / ');
   });
 
+  it('asks as guest where nobody is named, and of the default virtual host where none is', async () => {
+    for (const end of ['', '/']) {
+      const broker = stack.use(await playBroker());
+      broker.queues.set('jobs', 1);
+      const host = `amqp://127.0.0.1:${broker.server.port}${end}`;
+      const metric = await planned(trigger, { metadata: { queueName: 'jobs', host } });
+      expect((await metric.ask()).value).to.equal(1);
+      expect(broker.seen.join()).to.match(/PLAIN .*guest guest/);
+      expect(broker.seen).to.include('10.40  / ');
+    }
+  });
+
   it('says which parameter cannot be used, and shows no host', async () => {
     expect(await refusal({})).to.match(/^missing required parameter "host"/);
     expect(await refusal({ host: 'amqp://u:hidden@' })).to.equal('parameter "host" must be a URL');
-    expect(await refusal({ host: 'amqp://u:%zz@h' })).to.match(/percent-encoded$/);
+    for (const host of ['amqp://u:%zz@h', 'amqp://%zz:p@h', 'amqp://h/%zz', 'http://h/%zz'])
+      expect(await refusal({ host }), host).to.equal('parameter "host" must have its parts percent-encoded');
     expect(await refusal({ host: 'redis://a' })).to.equal('unknown host URL scheme redis');
     expect(await refusal({ host: HTTP, protocol: 'amqp' })).to.match(/must have a scheme of protocol amqp$/);
     expect(await refusal({ host: HTTP, protocol: 'mqtt' })).to.match(/must be one of \[auto amqp http\]$/);
@@ -137,6 +150,9 @@ describe('rabbitmqTrigger', () => {
         '/api/queues/team%2Fa/jobs%2Fa',
         '/prefix/api/queues/b%20c/jobs%2Fa',
       ]);
+      const host = `${server.url.href.replace('//', '//a%40b:c%2Fd@')}x`;
+      await (await ask({ host })).ask();
+      expect(asked.at(-1)?.authorization).to.equal(`Basic ${Buffer.from('a@b:c/d').toString('base64')}`);
       expect(asked[0]?.authorization).to.equal(`Basic ${Buffer.from('alice:hidden').toString('base64')}`);
       expect(metric.query.key + metric.query.description).to.not.contain('hidden');
     });

@@ -104,6 +104,12 @@ describe('metricsApiTrigger', () => {
     expect((await seen({ authModes: 'bearer' }, { token: 't' }))?.headers.authorization).to.equal('Bearer t');
     const custom = { customAuthHeader: 'X-Tenant', customAuthValue: 'me' };
     expect((await seen({ authModes: 'custom' }, custom))?.headers['x-tenant']).to.equal('me');
+    const both = (await seen({ authModes: ' custom , ,bearer,' }, { token: 't', ...custom }))?.headers;
+    expect(both).to.include({ authorization: 'Bearer t', 'x-tenant': 'me' });
+    for (const authModes of ['', ' ', ',']) {
+      const { headers } = (await seen({ authModes }, { token: 't', ...key, ...login, ...custom })) ?? {};
+      expect(headers).to.not.have.any.keys('authorization', 'x-api-key', 'x-tenant');
+    }
     const refused = (authModes: string) => errorOf(ask({ url, authModes }, { authentication: {} }));
     expect(await refused('oauth')).to.equal('parameter "authModes" value "oauth" is not supported');
     expect(await refused('basic,bearer')).to.match(/must contain only one of \[bearer basic\]/);
