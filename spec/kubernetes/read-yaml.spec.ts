@@ -55,9 +55,16 @@ describe('readYaml', () => {
       const error = errorOf(() => readYaml(text, { maxAliasCount: 100 }));
       expect(error).to.be.instanceOf(YamlError);
       expect(error?.message).to.equal(`bad alias in line ${line}`);
+      expect(error?.name).to.equal('YamlError');
       expect(inspect(error)).not.to.contain('hunter2secret');
     });
   }
+
+  it('says what else is wrong in the words of the package, which has none of the text', () => {
+    const error = errorOf(() => readYaml('%YAML 1.1\n---\na: {<<: hunter2secret}\n'));
+    expect(error?.message).to.equal('Merge sources must be maps or map aliases');
+    expect(inspect(error)).not.to.contain('hunter2secret');
+  });
 });
 
 function errorOf(read: () => unknown): Error | undefined {

@@ -51,6 +51,13 @@ describe('appliedStatus', () => {
     expect(of({ 'f:size': {} }, { subresource: undefined })).to.deep.equal({ size: 3 });
   });
 
+  it('finds nothing that is ours where we have applied nothing, or nothing of the status', () => {
+    const metadata = { name: 'a', managedFields: [] };
+    expect(appliedStatus({ metadata, status } as never, 'us')).to.deep.equal({});
+    expect(of({}, { fieldsV1: { 'f:metadata': { 'f:labels': {} } } })).to.deep.equal({});
+    expect(of({}, { fieldsV1: undefined })).to.deep.equal({});
+  });
+
   it('does not know where the object does not tell whose its fields are', () => {
     expect(appliedStatus({ metadata: { name: 'a' } }, 'us')).to.equal(undefined);
   });

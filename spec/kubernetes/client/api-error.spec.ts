@@ -7,6 +7,7 @@ describe('apiErrorOf', () => {
   it('takes message, reason and delay from a Status', () => {
     const body = status({ message: 'busy', reason: 'TooManyRequests', details: { retryAfterSeconds: 3 } });
     expect(apiErrorOf('Cannot list', { statusCode: 429, body })).to.include({
+      name: 'ApiError',
       message: 'Cannot list: busy (status 429)',
       reason: 'TooManyRequests',
       statusCode: 429,

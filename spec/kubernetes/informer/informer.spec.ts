@@ -508,6 +508,9 @@ describe('Informer', () => {
       'warning: Passing over objects without a name',
       'warning: Passing over events of type FUTURE',
     ]);
+    expect(logger.lines.map(({ fields }) => fields)).to.deep.equal(
+      Array.from({ length: 3 }, () => ({ resource: 'pods' })),
+    );
   });
 
   it('has each watch end after five to ten minutes, so that those of a server do not end together', async () => {
