@@ -30,7 +30,8 @@ if (mutate.length === 0) {
     htmlReporter: { fileName: '.cache/mutants/report.html' },
     tempDirName: '.cache/mutants/sandbox',
     concurrency: 2,
-    timeoutMS: 4_000, // beyond one and a half times what the specs of a change took before
+    timeoutMS: 20_000, // beyond one and a half times what the specs of a change took before: load is not to pass for notice
+    dryRunTimeoutMinutes: 20, // all specs once, where others use the machine, too
     warnings: { unknownOptions: false, preprocessorErrors: true, unserializableOptions: true, slow: true },
   }).runMutationTest();
   const of = (...wanted: readonly string[]) => results.filter(({ status }) => wanted.includes(status)).length;
