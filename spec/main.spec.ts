@@ -56,6 +56,25 @@ describe('main.ts', () => {
     });
   }
 
+  it('has the bundle load of the parts of the autoscaler those alone that flags choose', () => {
+    const entryOf = (source: string) =>
+      Object.keys(outputs).find((path) => outputs[path]?.entryPoint === source) ?? '';
+    const parts = {
+      'cron-hpa': 'lib/cron-hpa/cron-hpa-subsystem.ts',
+      hpa: 'lib/hpa/loop/hpa-subsystem.ts',
+      'scaled-objects': 'lib/scaled-objects/scaled-objects-subsystem.ts',
+      'scaling-schedule': 'lib/metrics-adapter/scaling-schedules/schedule-keeper.ts',
+      'metrics-adapter': 'lib/metrics-adapter/metrics-adapter.ts',
+    };
+    const partsIn = (source: string) => {
+      const loaded = new Set(loadedWith(entryOf(source)));
+      return Object.values(parts).filter((path) => loaded.has(path));
+    };
+    expect(partsIn('lib/autoscaler-command.ts')).to.deep.equal([]);
+    for (const [part, path] of Object.entries(parts))
+      expect(partsIn(`lib/autoscaler/${part}-part.ts`), part).to.deep.equal([path]);
+  });
+
   it('leaves out of the bundle what packages bring and nothing here uses', () => {
     const sources = Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs));
     const bytesOf = (pattern: RegExp) =>

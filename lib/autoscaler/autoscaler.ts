@@ -12,14 +12,9 @@ import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
-import { cronHpaPart } from './cron-hpa-part.ts';
 import { debugControllers } from './debug-controllers.ts';
-import { type HpaPartEnvironment, hpaPart } from './hpa-part.ts';
-import { metricsAdapterPart } from './metrics-adapter-part.ts';
-import { namedSources } from './named-sources.ts';
+import type { HpaPartEnvironment } from './hpa-part.ts';
 import type { AutoscalerOptions } from './options.ts';
-import { scaledObjectsPart } from './scaled-objects-part.ts';
-import { scalingSchedulePart } from './scaling-schedule-part.ts';
 import type { Subsystem } from './subsystem.ts';
 import { autoscalerUi } from './ui/autoscaler-ui.ts';
 
@@ -37,6 +32,15 @@ export interface Autoscaler extends AsyncDisposable {
 
 /** How often a request is sent again that the API server puts off. */
 const MAX_RETRIES = 5;
+
+/** The parts, of which each is loaded only where flags choose it: what is loaded takes memory for as long as the program runs. */
+const PARTS = {
+  cronHpa: async () => (await import('./cron-hpa-part.ts')).cronHpaPart,
+  hpa: async () => (await import('./hpa-part.ts')).hpaPart,
+  scaledObjects: async () => (await import('./scaled-objects-part.ts')).scaledObjectsPart,
+  scalingSchedule: async () => (await import('./scaling-schedule-part.ts')).scalingSchedulePart,
+  metricsAdapter: async () => (await import('./metrics-adapter-part.ts')).metricsAdapterPart,
+} as const;
 
 /**
  * Composes what the flags chose: subsystems of which every replica follows the cluster and serves, and the leader acts.
@@ -81,26 +85,21 @@ export async function startAutoscaler(
   const store = new MetricStore();
   const subsystems: Subsystem[] = [];
   const cronHpa = options.controllers.has('cronhpa')
-    ? starting.use(cronHpaPart({ ...shared, ...options.cronHpa }))
+    ? starting.use((await PARTS.cronHpa())({ ...shared, ...options.cronHpa }))
     : undefined;
   if (cronHpa) subsystems.push(cronHpa);
   if (options.controllers.has('hpa')) {
-    const { prometheus: named, sourceTls: everyTls } = options.hpa;
-    const sourceTls = new Map([...everyTls].filter(([name]) => name === 'prometheus'));
-    const noOther = { influxdb: undefined, zmon: undefined, nakadi: undefined, awsRegions: undefined };
-    const sources = { ...noOther, prometheus: named, additionalPrometheus: new Map(), sourceTls };
-    const { server: prometheus } = await namedSources(sources, { ...shared, userAgent, stack: starting });
+    const hpaPart = await PARTS.hpa();
     const isHeldUp: HpaPartEnvironment['isHeldUp'] = ({ metadata, spec }) => {
       const { apiVersion = '', ...target } = spec.scaleTargetRef;
       const itself = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', name: metadata.name };
       const targets = [{ apiVersion, ...target }, itself];
       return cronHpa ? targets.some((one) => cronHpa.holdsUp(metadata.namespace, one)) : false;
     };
-    const askPrometheus: HpaPartEnvironment['askPrometheus'] =
-      prometheus && ((query, signal) => prometheus.query(query).ask(signal));
-    subsystems.push(starting.use(hpaPart({ ...shared, ...options.hpa, isHeldUp, askPrometheus })));
+    subsystems.push(starting.use(await hpaPart({ ...shared, ...options.hpa, userAgent, isHeldUp })));
   }
   if (options.controllers.has('scaledobjects')) {
+    const scaledObjectsPart = await PARTS.scaledObjects();
     const reader = clientOf('triggers', paced);
     const part = { ...shared, reader, store, userAgent, version: version.gitVersion };
     subsystems.push(starting.use(await scaledObjectsPart({ ...part, ...options.scaledObjects })));
@@ -110,7 +109,7 @@ export async function startAutoscaler(
   const { tolerance } = options.hpa.options.config;
   const scheduling =
     defaults && relistMs
-      ? starting.use(scalingSchedulePart({ ...shared, defaults, tolerance, relistMs }))
+      ? starting.use((await PARTS.scalingSchedule())({ ...shared, defaults, tolerance, relistMs }))
       : undefined;
   if (scheduling) subsystems.push(scheduling);
   const isLeader = () => election?.isLeader ?? true;
@@ -118,7 +117,7 @@ export async function startAutoscaler(
   const isTelling = () => subsystems.length === 0 || isLeader() || election?.holder === undefined;
   const metrics = options.metricsAdapter && [
     starting.use(
-      await metricsAdapterPart(options.metricsAdapter, {
+      await (await PARTS.metricsAdapter())(options.metricsAdapter, {
         ...{ ...shared, store, userAgent, isLeader: isTelling },
         schedules: scheduling?.schedules,
       }),

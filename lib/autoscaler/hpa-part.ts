@@ -3,11 +3,15 @@ import { runController } from '#lib/control/run-controller.ts';
 import { HPA_VERSIONS, type HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
 import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
+import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';
 import type { Subsystem } from './subsystem.ts';
 
 /** What the HPA controller needs as a part of the autoscaler. */
-export interface HpaPartEnvironment extends HpaEnvironment {
+export interface HpaPartEnvironment
+  extends Omit<HpaEnvironment, 'askPrometheus'>,
+    Pick<MetricsAdapterPartOptions, 'prometheus' | 'sourceTls'> {
   readonly workQueues: WorkQueueSeries;
+  readonly userAgent: string;
 }
 
 /** So many HPAs may wait for their metrics at once; how many are acted on meanwhile, a flag says. */
@@ -16,10 +20,17 @@ const WORKERS = 500;
 const RETRY = { baseDelayMs: 1000, maxDelayMs: 60_000 };
 const LOOK_MS = 10_000;
 
-/** The HPA controller as a part of the autoscaler: it finds out in which version HPAs are, follows them, and acts while it leads. */
-export function hpaPart(environment: HpaPartEnvironment): Subsystem {
+/**
+ * The HPA controller as a part of the autoscaler: it finds out in which version HPAs are, follows them, and acts while it leads.
+ *
+ * @throws when what flags say of Prometheus cannot be used
+ */
+export async function hpaPart(environment: HpaPartEnvironment): Promise<Subsystem> {
   const { workQueues: series, clock, logger, options } = environment;
-  const hpa = hpaSubsystem(environment);
+  await using starting = new AsyncDisposableStack();
+  const askPrometheus = await openPrometheus(environment, starting);
+  const hpa = starting.use(hpaSubsystem({ ...environment, askPrometheus }));
+  const owned = starting.move();
   const disposal = new AbortController();
   const started = Promise.withResolvers<void>();
   let following: Promise<void> = Promise.resolve();
@@ -53,9 +64,23 @@ export function hpaPart(environment: HpaPartEnvironment): Subsystem {
     async [Symbol.asyncDispose]() {
       disposal.abort(new Error('the program ends'));
       await following;
-      await hpa[Symbol.asyncDispose]();
+      await owned.disposeAsync();
     },
   };
+}
+
+/** What asks the Prometheus server that flags name, if they name one. */
+async function openPrometheus(
+  { prometheus, sourceTls: everyTls, ...environment }: HpaPartEnvironment,
+  stack: AsyncDisposableStack,
+): Promise<HpaEnvironment['askPrometheus']> {
+  if (!prometheus) return undefined;
+  const { namedSources } = await import('./named-sources.ts');
+  const sourceTls = new Map([...everyTls].filter(([name]) => name === 'prometheus'));
+  const noOther = { influxdb: undefined, zmon: undefined, nakadi: undefined, awsRegions: undefined };
+  const named = { ...noOther, prometheus, additionalPrometheus: new Map(), sourceTls };
+  const { server } = await namedSources(named, { ...environment, stack });
+  return server && ((query, signal) => server.query(query).ask(signal));
 }
 
 const TELL_THE_OTHER =
