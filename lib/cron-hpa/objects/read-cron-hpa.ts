@@ -167,12 +167,10 @@ function readStatus(value: unknown, share: Share): CronHpaStatus {
   if (!read.success) return { jobs: [], scaleUpKeepWindow: false };
   const { conditions, ...rest } = read.data;
   const ready = conditions.map((one) => READY.safeParse(one).data).find((one) => one !== undefined);
+  const jobs = conditions.map((one) => JOB_CONDITION.safeParse(one).data).filter((one) => one !== undefined);
   return {
     ...rest,
-    jobs: conditions.flatMap((condition) => {
-      const job = JOB_CONDITION.safeParse(condition).data;
-      return job ? [readJobCondition(job, share)] : [];
-    }),
+    jobs: jobs.map((job) => readJobCondition(job, share)),
     ready: ready && { ...ready, ...sharedOf(ready, share) },
   };
 }
