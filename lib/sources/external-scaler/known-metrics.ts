@@ -7,7 +7,10 @@ import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
 import type { ScalerServer } from './scaler-server.ts';
 
 interface Known {
+  readonly key: string;
   metrics: readonly ScalerMetric[] | undefined;
+  /** As how many metrics it counts among all, one at least. */
+  counted: number;
   asking: Promise<readonly ScalerMetric[]> | undefined;
   /** Whether the last request took longer than anybody waits for one. */
   isSlow: boolean;
@@ -17,8 +20,8 @@ interface Known {
 const TIMEOUT_MS = 5000;
 /** How long anybody waits for it: others are planned by the same workers. */
 const PATIENCE_MS = 1000;
-/** Those that were asked for at the longest ago are forgotten. */
-const MOST = 10_000;
+/** Of all objects, in metrics, for one object may have a hundred: those that were asked for the longest ago are forgotten. */
+const MOST_METRICS = 10_000;
 
 /**
  * What scalers count for objects, as they told last: a scaler that is down has failing metrics, not none, and one that hangs
@@ -28,6 +31,7 @@ export class KnownMetrics {
   readonly #scalers: Pick<ExternalScalers, 'metrics'>;
   readonly #clock: Clock;
   readonly #known = new Map<string, Known>();
+  #metricCount = 0;
 
   constructor(scalers: Pick<ExternalScalers, 'metrics'>, { clock }: { readonly clock: Clock }) {
     this.#scalers = scalers;
@@ -57,12 +61,27 @@ export class KnownMetrics {
   }
 
   #find(key: string): Known {
-    const known = this.#known.get(key) ?? { metrics: undefined, asking: undefined, isSlow: false };
-    this.#known.delete(key); // to the end
-    this.#known.set(key, known);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MOST && oldest !== undefined) this.#known.delete(oldest);
+    const fresh = { key, metrics: undefined, counted: 0, asking: undefined, isSlow: false };
+    const known = this.#known.get(key) ?? fresh;
+    this.#keep(known);
     return known;
+  }
+
+  /** Puts it to the end, and forgets those at the beginning for which there is no place any more. */
+  #keep(known: Known): void {
+    this.#forget(known.key);
+    known.counted = Math.max(1, known.metrics?.length ?? 0);
+    this.#known.set(known.key, known);
+    this.#metricCount += known.counted;
+    for (const oldest of this.#known.keys()) {
+      if (this.#metricCount <= MOST_METRICS) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(key: string): void {
+    this.#metricCount -= this.#known.get(key)?.counted ?? 0;
+    this.#known.delete(key);
   }
 
   /** Goes on when nobody waits any more: the next one finds what it told. */
@@ -72,6 +91,7 @@ export class KnownMetrics {
     using deadline = startDeadline(this.#clock, TIMEOUT_MS, { expired });
     try {
       known.metrics = await this.#scalers.metrics(server, object, deadline.signal);
+      this.#keep(known);
       return known.metrics;
     } finally {
       known.asking = undefined;

@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { KnownMetrics } from '#lib/sources/external-scaler/known-metrics.ts';
+import type { ScaledObjectRef } from '#lib/sources/external-scaler/messages.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const SERVER = { host: '127.0.0.1', port: 9090, tls: undefined };
+const signal = new AbortController().signal;
+
+describe('KnownMetrics', () => {
+  it('knows what a scaler told before it went down, of 10,000 metrics, however many objects have them', async () => {
+    const counts = new Map<string, number>();
+    let isUp = true;
+    const known = new KnownMetrics(
+      {
+        async metrics(_, { name }) {
+          if (!isUp) throw new Error('it is down');
+          return Array.from({ length: counts.get(name) ?? 1 }, (_, index) => ({
+            name: `m${index}`,
+            target: 1,
+          }));
+        },
+      },
+      { clock: new ManualClock() },
+    );
+    const ask = async (name: string) => await known.of(SERVER, object(name), signal);
+    for (let index = 0; index < 101; index++) {
+      counts.set(`web-${index}`, 100);
+      await ask(`web-${index}`);
+      if (index === 50) await ask('web-0'); // so that web-1 is the oldest
+    }
+    isUp = false;
+    expect(await ask('web-0')).to.have.lengthOf(100);
+    expect(await ask('web-100')).to.have.lengthOf(100);
+    expect(await errorOf(ask('web-1'))).to.match(/it is down/);
+    // An object that tells nothing counts as one metric, so one more has gone.
+    expect(await errorOf(ask('web-2'))).to.match(/it is down/);
+    expect(await ask('web-4')).to.have.lengthOf(100);
+  });
+});
+
+function object(name: string): ScaledObjectRef {
+  return { name, namespace: 'default', metadata: {}, secrets: [] };
+}
