@@ -1,12 +1,10 @@
+import type { z } from 'zod';
 import { type CredentialSource, fixedCredentials } from '#lib/sources/http/http-credentials.ts';
-import { AUTHENTICATION, parameter, text } from './parameter.ts';
+import { parameter, secret, text } from './parameter.ts';
 
 const MODES = ['apiKey', 'basic', 'tls', 'bearer', 'custom'] as const;
 type Mode = (typeof MODES)[number];
 const EXCLUSIVE: readonly string[] = ['bearer', 'basic'];
-
-const secret = (description: string, aliases: readonly string[] = []) =>
-  parameter(text.optional(), { from: AUTHENTICATION, description, aliases });
 
 /** How triggers that speak HTTP say who asks. */
 export const HTTP_AUTHENTICATION = {
@@ -33,17 +31,7 @@ export interface HttpIdentity {
   readonly modes: readonly string[];
 }
 
-interface Given {
-  readonly authModes?: string | undefined;
-  readonly bearerToken?: string | undefined;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  readonly customAuthHeader?: string | undefined;
-  readonly customAuthValue?: string | undefined;
-}
+type Given = z.output<z.ZodObject<typeof HTTP_AUTHENTICATION>>;
 
 /** @throws an Error that says which parameter is missing or cannot be used */
 export function httpIdentity(given: Given, isUnverified: boolean): HttpIdentity {

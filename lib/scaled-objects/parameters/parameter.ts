@@ -70,6 +70,11 @@ export const boolean = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
+/** A text of the authentication alone, that nobody must be told. */
+export function secret(description: string, aliases: readonly string[] = []) {
+  return parameter(text.optional(), { from: AUTHENTICATION, description, aliases });
+}
+
 /** Of every trigger that may be told to trust anybody. */
 export const UNSAFE_SSL = parameter(boolean.default(false), {
   from: METADATA,

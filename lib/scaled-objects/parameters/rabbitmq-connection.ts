@@ -1,11 +1,11 @@
+import type { z } from 'zod';
 import type { SourceTls } from '#lib/sources/http/dial.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import type { AmqpBroker } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { clientKey } from './client-key.ts';
-import { AUTHENTICATION, oneOf, type Place, parameter, text, UNSAFE_SSL } from './parameter.ts';
+import { AUTHENTICATION, oneOf, type Place, parameter, secret, text, UNSAFE_SSL } from './parameter.ts';
 
 const LOGIN: readonly Place[] = ['authentication', 'environment'];
-const secret = (description: string) => parameter(text.optional(), { from: AUTHENTICATION, description });
 
 /** Where a broker is, and who asks it. */
 export const RABBITMQ_CONNECTION = {
@@ -41,19 +41,7 @@ export const RABBITMQ_CONNECTION = {
   keyPassword: secret('The passphrase of the key.'),
 };
 
-interface Given {
-  readonly host: string;
-  readonly protocol: 'auto' | 'amqp' | 'http';
-  readonly vhostName?: string | undefined;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  readonly unsafeSsl: boolean;
-  readonly tls: 'enable' | 'disable';
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  readonly keyPassword?: string | undefined;
-}
+type Given = z.output<z.ZodObject<typeof RABBITMQ_CONNECTION>>;
 
 /** A broker, by one of the protocols. */
 export type RabbitmqConnection =

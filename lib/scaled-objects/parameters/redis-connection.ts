@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { RedisPlace } from '#lib/sources/redis/redis-place.ts';
 import { hostAndPort } from './host-and-port.ts';
 import {
@@ -8,6 +9,7 @@ import {
   oneOf,
   type Place,
   parameter,
+  secret,
   text,
   UNSAFE_SSL,
 } from './parameter.ts';
@@ -16,8 +18,6 @@ const ADDRESS: readonly Place[] = ['metadata', 'authentication', 'environment'];
 /** Each may be tried until one responds. */
 const MOST_ADDRESSES = 50;
 const HOST: readonly Place[] = ['metadata', 'environment', 'authentication'];
-const secret = (description: string, aliases: readonly string[] = []) =>
-  parameter(text.optional(), { from: AUTHENTICATION, description, aliases });
 
 /** Where a Redis server is, and who asks it. */
 export const REDIS_CONNECTION = {
@@ -63,24 +63,7 @@ export const REDIS_CONNECTION = {
   }),
 };
 
-interface Given {
-  readonly address?: string | undefined;
-  readonly host?: string | undefined;
-  readonly port?: string | undefined;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  readonly databaseIndex: number;
-  readonly enableTLS?: boolean | undefined;
-  readonly tls?: 'enable' | 'disable' | undefined;
-  readonly unsafeSsl: boolean;
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  readonly keyPassword?: string | undefined;
-  readonly sentinelMaster?: string | undefined;
-  readonly sentinelUsername?: string | undefined;
-  readonly sentinelPassword?: string | undefined;
-}
+type Given = z.output<z.ZodObject<typeof REDIS_CONNECTION>>;
 
 /** The forms in which servers of Redis belong together. */
 export const REDIS_FORMS = ['server', 'cluster', 'sentinel'] as const;

@@ -4,13 +4,13 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { AwsCredentials, CountedMessages, SqsQueue } from '#lib/sources/sqs/sqs-region.ts';
 import type { SqsRegions } from '#lib/sources/sqs/sqs-regions.ts';
 import {
-  AUTHENTICATION,
   boolean,
   integer,
   METADATA,
   oneOf,
   type Place,
   parameter,
+  secret,
   text,
 } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
@@ -66,14 +66,8 @@ const parameters = z.object({
     isSecret: true,
     description: 'The key itself.',
   }),
-  awsSessionToken: parameter(text.optional(), {
-    from: AUTHENTICATION,
-    description: 'The token of a key that was lent.',
-  }),
-  awsRoleArn: parameter(text.optional(), {
-    from: AUTHENTICATION,
-    description: 'Not supported: a role to be assumed.',
-  }),
+  awsSessionToken: secret('The token of a key that was lent.'),
+  awsRoleArn: secret('Not supported: a role to be assumed.'),
 });
 
 /** What triggers work with that ask SQS. */

@@ -9,18 +9,9 @@ import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { hostAndPort } from '../../parameters/host-and-port.ts';
-import {
-  AUTHENTICATION,
-  boolean,
-  METADATA,
-  parameter,
-  text,
-  UNSAFE_SSL,
-} from '../../parameters/parameter.ts';
+import { boolean, METADATA, parameter, secret, text, UNSAFE_SSL } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
 import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from '../trigger.ts';
-
-const secret = (description: string) => parameter(text.optional(), { from: AUTHENTICATION, description });
 
 const parameters = z.object({
   scalerAddress: parameter(text, { from: METADATA, description: 'host:port of the scaler.' }),
