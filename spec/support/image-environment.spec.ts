@@ -5,7 +5,7 @@ describe('imageEnvironment', () => {
   it('has what the last stage of the Dockerfile sets', () => {
     expect(imageEnvironment()).to.deep.equal({
       MALLOC_ARENA_MAX: '1',
-      MALLOC_MMAP_THRESHOLD_: '69632',
+      MALLOC_MMAP_THRESHOLD_: '32768',
       MALLOC_TRIM_THRESHOLD_: '69632',
     });
   });
