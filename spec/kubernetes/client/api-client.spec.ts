@@ -1,4 +1,6 @@
+import { getEventListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import {
   ClusterAccess,
@@ -93,6 +95,18 @@ describe('ApiClient', () => {
       });
     });
 
+    it('takes neither a redirect nor anything else beside success for a response', async () => {
+      let status = 0;
+      const server = await serve((_, response) => {
+        response.writeHead(status, { location: '/elsewhere' }).end('{"kind":"Pod"}');
+      });
+      const client = await clientOf(server.url);
+      for (status of [300, 302, 307, 399])
+        expect(await failureOf(client.getJson('/api'))).to.include({ name: 'ApiError', statusCode: status });
+      expect(server.requests).to.have.length(4);
+      for (status of [200, 201, 299]) expect(await client.getJson('/api')).to.deep.equal({ kind: 'Pod' });
+    });
+
     it('quotes a refusal that is no Status', async () => {
       const server = await serve((_, response) => {
         response.writeHead(502);
@@ -158,7 +172,9 @@ describe('ApiClient', () => {
       aborting.abort(new Error('shutting down'));
       await asked;
       await client[Symbol.asyncDispose]();
-      await until(clock, () => silent.sockets[0]?.closed === true);
+      // By turns of the event loop, not by time: after ten seconds the connection would be given up anyway.
+      for (let turn = 0; turn < 10_000 && !silent.sockets[0]?.closed; turn++) await setImmediate();
+      expect(silent.sockets[0]?.closed).to.equal(true);
     });
 
     it("gives the signal's own reason when it aborts", async () => {
@@ -383,6 +399,19 @@ describe('ApiClient', () => {
       controller.abort(reason);
       expect(await failure).to.equal(reason);
       await closed.promise;
+    });
+
+    it('leaves nothing at the signal of its reader, however it ends', async () => {
+      const { signal } = new AbortController();
+      const ends = ['1\n', '1\n{'];
+      const server = await serve((_, response) => void response.end(ends.shift() ?? '1\n'));
+      const client = await clientOf(server.url);
+      for await (const line of await client.streamLines('/watch', { signal })) expect(line).to.equal('1');
+      const broken = await client.streamLines('/watch', { signal });
+      await broken.next();
+      await failureOf(broken.next());
+      for await (const _ of await client.streamLines('/watch', { signal })) break;
+      expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
     });
 
     it('leaves no connection when its reader leaves', async () => {

@@ -119,6 +119,18 @@ describe('RestMapper', () => {
     ).to.contain('503');
   });
 
+  it('asks again for what a group has where that was refused, and takes one that has gone for empty', async () => {
+    const widget = { apiVersion: 'broken.example.com/v1', kind: 'Widget' };
+    responses = { ...PLAIN, '/apis/broken.example.com/v1': refusal(503, 'ServiceUnavailable') };
+    expect(await mapper.find(widget).catch(describeError)).to.contain('503');
+    const resources = [{ name: 'widgets', kind: 'Widget', namespaced: true }];
+    responses = { ...PLAIN, '/apis/broken.example.com/v1': { kind: 'APIResourceList', resources } };
+    expect(await mapper.find(widget)).to.include({ plural: 'widgets' });
+    responses = { ...PLAIN };
+    await served.clock.advance(600_000);
+    expect(await mapper.find(widget)).to.equal(undefined);
+  });
+
   it('lets one who waits give up, and the others have what they wait for', async () => {
     const controller = new AbortController();
     const aborted = mapper.find(DEPLOYMENT, controller.signal).catch(describeError);

@@ -351,15 +351,25 @@ describe('Informer', () => {
 
   it('backs off up to eight seconds, and begins again after an event', async () => {
     responses = [breaking];
-    await informerOf();
+    const informer = await informerOf();
     const delays: number[] = [];
     for (let attempt = 1; attempt <= 8; attempt++) {
       await eventually(() => server.requests.length === attempt && clock.sleeperCount === 1);
+      if (attempt === 8) responses = [listing('5'), watching(event('ADDED', 'a', 9)), breaking];
       const before = clock.monotonicMs();
       while (clock.sleeperCount === 1 && server.requests.length === attempt) await clock.advance(125);
       delays.push(clock.monotonicMs() - before);
     }
     expect(delays).to.deep.equal([125, 250, 500, 1000, 2000, 4000, 4000, 4000]);
+    await eventually(() => informer.size === 1);
+    const { length: lines } = logger.lines;
+    watches.at(-1)?.destroy();
+    await eventually(() => logger.lines.length === lines + 1);
+    const { length: requests } = server.requests;
+    await clock.advance(124);
+    expect(server.requests).to.have.length(requests);
+    await clock.advance(1);
+    await eventually(() => server.requests.length === requests + 1);
   });
 
   it('leaves the server alone for as long as it asks', async () => {

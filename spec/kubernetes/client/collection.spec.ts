@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import type { RequestOptions } from '#lib/kubernetes/client/api-client.ts';
+import { listCollection } from '#lib/kubernetes/client/collection.ts';
+import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
+
+const PODS = { path: '/api/v1/pods', labelSelector: 'app=web' };
+
+describe('listCollection', () => {
+  it('lists page by page until there is no more, and tells the version of the last', async () => {
+    const { list, asked } = setUp(
+      page('7', ['a', 'b'], 'second'),
+      page('7', ['c'], 'third&x'),
+      page('7', ['d'], 'fourth'),
+      page('8', ['e'], ''),
+    );
+    expect(await list()).to.deep.equal({ resourceVersion: '8', visited: ['a', 'b', 'c', 'd', 'e'] });
+    expect(asked.map(({ query }) => query)).to.deep.equal([
+      { labelSelector: 'app=web', limit: '500' },
+      { labelSelector: 'app=web', limit: '500', continue: 'second' },
+      { labelSelector: 'app=web', limit: '500', continue: 'third&x' },
+      { labelSelector: 'app=web', limit: '500', continue: 'fourth' },
+    ]);
+    expect(asked[3]?.options).to.include({ accept: 'application/json', timeoutMs: 5 });
+  });
+
+  it('takes a list that is null for an empty one, as Go writes it', async () => {
+    const { list } = setUp({ items: null, metadata: { resourceVersion: '7' } });
+    expect(await list()).to.deep.equal({ resourceVersion: '7', visited: [] });
+  });
+
+  it('refuses what is no list', async () => {
+    for (const response of [
+      {},
+      { items: {}, metadata: { resourceVersion: '7' } },
+      { items: [] },
+      'x',
+      null,
+    ]) {
+      const error = await setUp(response)
+        .list()
+        .catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(MalformedResponse);
+    }
+  });
+});
+
+function page(resourceVersion: string, names: readonly string[], continueAt: string): object {
+  return { metadata: { resourceVersion, continue: continueAt }, items: names.map((name) => ({ name })) };
+}
+
+function setUp(...responses: readonly unknown[]) {
+  const asked: { readonly query: object; readonly options: RequestOptions | undefined }[] = [];
+  const client = {
+    getJson: async (path: string, options?: RequestOptions) => {
+      const { pathname, searchParams } = new URL(path, 'https://api');
+      expect(pathname).to.equal('/api/v1/pods');
+      asked.push({ query: Object.fromEntries(searchParams), options });
+      return responses[asked.length - 1];
+    },
+  };
+  const list = async () => {
+    const visited: unknown[] = [];
+    const visit = (object: unknown) => void visited.push((object as { readonly name: string }).name);
+    const resourceVersion = await listCollection(client, PODS, { visit, timeoutMs: 5 });
+    return { resourceVersion, visited };
+  };
+  return { asked, list };
+}
