@@ -130,7 +130,6 @@ export class WorkQueue {
       this.#order = [];
       this.#taken = 0;
     }
-    if (this.#ready.size === 0) this.#dismissTakers();
     this.#settle();
     await this.#drained.promise;
   }

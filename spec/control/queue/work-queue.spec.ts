@@ -129,7 +129,12 @@ describe('WorkQueue', () => {
   it('gives out what is ready when it is shut down to be drained', async () => {
     queue.add('a');
     queue.add('b');
-    const drained = queue.shutDown({ keepReady: true });
+    let isDrained = false;
+    const drained = queue.shutDown({ keepReady: true }).then(() => {
+      isDrained = true;
+    });
+    await clock.advance(0);
+    expect(isDrained).to.equal(false);
     const keys: (string | undefined)[] = [];
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
       keys.push(key);
@@ -143,6 +148,18 @@ describe('WorkQueue', () => {
     const waiting = [queue.take(), queue.take()];
     await queue.shutDown();
     expect(await Promise.all(waiting)).to.deep.equal([undefined, undefined]);
+  });
+
+  it('gives a key once more that was added while it was worked on, though it is shut down to be drained', async () => {
+    queue.add('a');
+    expect(await queue.take()).to.equal('a');
+    queue.add('a');
+    const waiting = queue.take();
+    const drained = queue.shutDown({ keepReady: true });
+    queue.done('a');
+    expect(await waiting).to.equal('a');
+    queue.done('a');
+    await drained;
   });
 
   it('loses no key and gives none to two, whatever the workers do', async () => {

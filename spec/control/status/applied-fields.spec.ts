@@ -27,6 +27,7 @@ describe('appliedStatus', () => {
   it('takes the fields that are ours, and of those without any below them all', () => {
     expect(of({ 'f:size': {}, 'f:whole': {} })).to.deep.equal({ size: 3, whole: { a: 1, b: [2] } });
     expect(of({ 'f:whole': { '.': {}, 'f:a': {} }, 'f:gone': {} })).to.deep.equal({ whole: { a: 1 } });
+    expect(of({ 'f:whole': { '.': {} } })).to.deep.equal({ whole: { a: 1, b: [2] } });
   });
 
   it('takes items of lists by their keys, by their value, and by their index', () => {
@@ -34,7 +35,7 @@ describe('appliedStatus', () => {
     expect(
       of({
         'f:conditions': { 'k:{"type":"Ready"}': ready },
-        'f:names': { 'v:"y"': {} },
+        'f:names': { '.': {}, 'v:"y"': {} },
         'f:places': { 'i:0': {} },
       }),
     ).to.deep.equal({ conditions: [{ type: 'Ready', status: 'True' }], names: ['y'], places: ['first'] });

@@ -132,6 +132,25 @@ describe('StatusWriter', () => {
       expect(after).to.deep.include({ spec: { size: 5 }, status: { size: 4 } });
     });
 
+    it('gives up after six attempts where somebody changes the object before each', async () => {
+      let attempts = 0;
+      const conflicting = {
+        apply: () => {
+          attempts++;
+          const facts = { statusCode: 409, reason: 'Conflict', retryAfterMs: undefined };
+          return Promise.reject(new ApiError('changed', facts));
+        },
+        find: () => Promise.resolve(widget),
+      };
+      const unlucky = new StatusWriter<object, Widget>({
+        client: conflicting as never,
+        fieldManager: 'spec',
+      });
+      const failure = await unlucky.writeOver(widget, { size: 3 }).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(ApiError).with.property('statusCode', 409);
+      expect(attempts).to.equal(6);
+    });
+
     it('writes nothing where the status is another one by now', async () => {
       const first = await writer.writeOver(widget, { size: 3 });
       const second = await writer.writeOver(first, { size: 4 });
