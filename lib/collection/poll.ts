@@ -111,7 +111,6 @@ export class Poll {
 
   #schedule(atMonotonicMs: number): void {
     this.#nextAtMonotonicMs = atMonotonicMs;
-    if (this.#isAsking) return; // what comes after it is reckoned when it ends
     this.#timer?.[Symbol.dispose]();
     const delayMs = Math.max(0, atMonotonicMs - this.#environment.clock.monotonicMs());
     this.#timer = this.#environment.clock.startTimer(delayMs, () => void this.#ask());

@@ -29,6 +29,18 @@ describe('Collection', () => {
     expect(source.requestedAtMs('rate')).to.deep.equal([0, 5000, 7000, 17_000]);
   });
 
+  it('asks once more after a response for all who want it soon meanwhile, and at its interval from then on', async () => {
+    const { clock, collection, source } = setUp();
+    source.takeMs('slow', 4000);
+    collection.replace('a', collectors({ slow: source.collector('slow', 10_000) }));
+    await clock.advance(1000);
+    collection.askSoon('a', 'slow');
+    collection.askSoon('a', 'slow');
+    collection.replace('b', collectors({ slow: source.collector('slow', 9000) }));
+    await clock.advance(30_000);
+    expect(source.requestedAtMs('slow')).to.deep.equal([0, 4000, 8500, 13_000, 22_000, 31_000]);
+  });
+
   it('tells of each collector what it asks, and how its requests have gone', async () => {
     const { clock, collection, source } = setUp();
     const rate = source.collector('rate', 10_000);
