@@ -2,8 +2,16 @@
 const CLOSING_MS = 30_000;
 const LOOKS = 3;
 
-/** Ends a run that something holds open, and tells what: nobody waits for ever for a spec that leaves a server behind. */
+/**
+ * Fails what runs while a promise is rejected that nobody waits for, which mocha would pass over; ends a run that something holds open,
+ * and tells what: nobody waits for ever for a spec that leaves a server behind.
+ */
 export const mochaHooks = {
+  beforeAll(): void {
+    process.on('unhandledRejection', (reason) => {
+      throw reason; // as Node has it, where nobody listens; mocha does, and takes what is thrown for a failure
+    });
+  },
   afterAll(): void {
     lookAgain(LOOKS);
   },
