@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { versionInfo } from '#lib/version.ts';
-import { eventually } from '#spec/support/eventually.ts';
+import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { startMetricsApis } from '#spec/support/metrics-apis.ts';
@@ -67,11 +67,7 @@ describe('a minReplicas that follows the week, beside Cron-HPA', () => {
       const text = async () => (await requestHttps(url, { rejectUnauthorized: false })).body;
       const isLeftAlone = async () =>
         (await text()).includes('left alone while a Cron-HPA holds up the target');
-      const passes = async (holds: () => Promise<boolean>) =>
-        await eventually(async () => {
-          await server.clock.advance(1000);
-          return await holds();
-        });
+      const passes = async (holds: () => Promise<boolean>) => await elapseUntil(server.clock, 1000, holds);
       await passes(isLeftAlone);
       await server.clock.advance(60_000);
       await passes(isLeftAlone);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { versionInfo } from '#lib/version.ts';
-import { eventually } from '#spec/support/eventually.ts';
+import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -254,10 +254,7 @@ async function start(more: readonly string[] = []) {
       return body.items.map(({ note }: { readonly note: string }) => note);
     },
     async passes(isSo: () => Promise<boolean>): Promise<void> {
-      await eventually(async () => {
-        await clock.advance(200);
-        return await isSo();
-      });
+      await elapseUntil(clock, 200, isSo);
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

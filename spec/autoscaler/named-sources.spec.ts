@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { type NamedSources, namedSources } from '#lib/autoscaler/named-sources.ts';
 import { openTlsFolder } from '#lib/sources/http/tls-folder.ts';
 import type { Query } from '#lib/sources/query.ts';
+import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { errorOf } from '#spec/support/error-of.ts';
-import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -36,8 +36,7 @@ describe('namedSources', () => {
       await query?.ask(signal).catch(() => {}); // what it responds with is of no matter here
       expect(system.shown()).to.deep.equal(['first', authorization]);
       await system.writeCertificate('second');
-      await eventually(async () => {
-        await system.clock.advance(5_000);
+      await elapseUntil(system.clock, 5_000, async () => {
         await query?.ask(signal).catch(() => {});
         return system.shown()[0] === 'second';
       });

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { versionInfo } from '#lib/version.ts';
-import { eventually } from '#spec/support/eventually.ts';
+import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -122,10 +122,7 @@ async function start() {
         .map(({ type, reason, note }: Record<string, string>) => `${type} ${reason} ${note}`);
     },
     async passes(isSo: () => Promise<boolean>): Promise<void> {
-      await eventually(async () => {
-        await clock.advance(1_000);
-        return await isSo();
-      });
+      await elapseUntil(clock, 1_000, isSo);
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

@@ -4,6 +4,7 @@ import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { requestHttp1 } from '#spec/support/api-request.ts';
+import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { RequestFlow } from '#spec/support/request-flow.ts';
@@ -32,10 +33,7 @@ describe('while requests flow, none is lost', () => {
     await using server = await runServer({ nodes: 1 }, await write('old'));
     await using flow = administratorsFlow(server);
     await write('new');
-    await eventually(async () => {
-      await server.clock.advance(1_000);
-      return (await nameShown(portOf(server))) === 'new';
-    });
+    await elapseUntil(server.clock, 1_000, async () => (await nameShown(portOf(server))) === 'new');
     await moreOf(flow);
     expect(flow.losses).to.deep.equal([]);
   });

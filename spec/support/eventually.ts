@@ -5,6 +5,6 @@ export async function eventually(holds: () => boolean | Promise<boolean>): Promi
   const patience = new Patience();
   while (!(await holds())) {
     if (patience.isOver()) throw new Error(`It never held: ${holds}`);
-    await new Promise((resolve) => setImmediate(resolve));
+    await patience.untilNextLook();
   }
 }

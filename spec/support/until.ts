@@ -10,6 +10,7 @@ export async function until(clock: ManualClock, condition: () => boolean): Promi
   const patience = new Patience();
   while (!condition()) {
     if (patience.isOver()) throw new Error(`never true: ${condition}`);
+    await patience.untilNextLook();
     await clock.advance(0);
   }
 }

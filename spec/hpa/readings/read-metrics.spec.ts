@@ -6,6 +6,7 @@ import { NamespaceUsage } from '#lib/hpa/readings/namespace-usage.ts';
 import { readMetrics } from '#lib/hpa/readings/read-metrics.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type JsonApi, startJsonApi } from '#spec/support/json-api.ts';
 
@@ -41,10 +42,7 @@ describe('readMetrics', () => {
     );
     const some = readAll(api, [external('a'), external('hanging'), external('b')]);
     await eventually(() => api.asked.length === 3);
-    await eventually(async () => {
-      await api.clock.advance(1000);
-      return await settled(some);
-    });
+    await elapseUntil(api.clock, 1000, async () => await settled(some));
     const [a, hanging, b] = await some;
     expect([a, b]).to.deep.equal([{ values: ['7'] }, { values: ['7'] }]);
     expect(hanging).to.have.property('error').that.contains('external.metrics.k8s.io');
@@ -53,10 +51,7 @@ describe('readMetrics', () => {
       api,
       Array.from({ length: 100 }, (_, place) => external(`hanging-${place}`)),
     );
-    await eventually(async () => {
-      await api.clock.advance(1000);
-      return await settled(all);
-    });
+    await elapseUntil(api.clock, 1000, async () => await settled(all));
     expect(api.clock.monotonicMs() - startedAtMs).to.be.within(40_000, 45_000);
     expect((await all).at(-1)).to.deep.equal({
       error: 'not read within 40s, in which all metrics of an HPA have to be read',

@@ -6,6 +6,7 @@ import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { type ApiFault, concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import { muteWatches } from '#lib/simulator/api-server/faults/rewrite-watches.ts';
+import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
@@ -117,10 +118,7 @@ describe('FollowedScales', () => {
       isOver = true;
     };
     promise.then(over, over);
-    await eventually(async () => {
-      await server.clock.advance(500);
-      return isOver;
-    });
+    await elapseUntil(server.clock, 500, () => isOver);
     return await promise;
   }
 

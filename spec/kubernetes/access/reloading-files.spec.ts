@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
-import { eventually } from '#spec/support/eventually.ts';
+import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
@@ -96,11 +96,7 @@ async function setUp() {
     clock,
     logger,
     write,
-    tick: (holds: () => boolean) =>
-      eventually(async () => {
-        await clock.advance(5_000);
-        return holds();
-      }),
+    tick: (holds: () => boolean) => elapseUntil(clock, 5_000, holds),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

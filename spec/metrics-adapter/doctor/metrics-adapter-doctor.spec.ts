@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { versionInfo } from '#lib/version.ts';
+import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { created, examineAutoscaler } from '#spec/support/examined-autoscaler.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
@@ -169,10 +170,7 @@ async function start() {
         }),
       );
       ({ port } = autoscaler.address);
-      await eventually(async () => {
-        await server.clock.advance(100);
-        return prometheus.requests.length >= 2;
-      });
+      await elapseUntil(server.clock, 100, () => prometheus.requests.length >= 2);
       await server.clock.advance(100);
     },
     async register(groups: readonly (typeof BOTH)[number][], at = port) {
@@ -181,8 +179,7 @@ async function start() {
           const service = { namespace: 'kube-system', name: 'autoscaler' };
           server.cluster.aggregator.register({ group, version, host: '127.0.0.1', port: at, service });
         }
-      await eventually(async () => {
-        await server.clock.advance(1000);
+      await elapseUntil(server.clock, 1000, async () => {
         const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.external.metrics.k8s.io';
         const { body } = await server.client.get(path);
         return body.status?.conditions?.[0]?.status === (at === 1 ? 'False' : 'True');

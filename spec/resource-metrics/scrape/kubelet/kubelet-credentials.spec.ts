@@ -6,6 +6,7 @@ import {
 } from '#lib/resource-metrics/scrape/kubelet/kubelet-credentials.ts';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -58,8 +59,7 @@ describe('openKubeletCredentials', () => {
     await using credentials = await open(files.trust);
     expect(credentials.tls()).to.deep.equal({ ...files.contents, rejectUnauthorized: true });
     const { contents } = await writeFiles(directory, new TestAuthority('next'));
-    await eventually(async () => {
-      await credentials.clock.advance(5_000);
+    await elapseUntil(credentials.clock, 5_000, async () => {
       const { ca, cert, key } = credentials.tls();
       return ca === contents.ca && cert === contents.cert && key === contents.key;
     });

@@ -1,0 +1,15 @@
+import type { ManualClock } from './manual-clock.ts';
+import { Patience } from './patience.ts';
+
+/** Lets time pass, step by step and with all that happens at each, until a condition holds. */
+export async function elapseUntil(
+  clock: ManualClock,
+  stepMs: number,
+  holds: () => boolean | Promise<boolean>,
+): Promise<void> {
+  const patience = new Patience();
+  do {
+    if (patience.isOver()) throw new Error(`It never held, though time passed: ${holds}`);
+    await clock.advance(stepMs);
+  } while (!(await holds()));
+}
