@@ -1,8 +1,8 @@
 /** Kernels count CPU time in steps of 4 ms: what is measured takes several of these. */
 const MEASURED_MS = 24;
 
-/** CPU time of this thread that one run takes, in milliseconds, of as many as it needs to be measured; errors are results. */
-export async function costOf(run: () => unknown): Promise<number> {
+/** CPU time of this thread that one run takes, in milliseconds, of as many as take `leastMs` together; errors are results. */
+export async function costOf(run: () => unknown, leastMs = MEASURED_MS): Promise<number> {
   const before = process.threadCpuUsage();
   for (let runs = 1; ; runs++) {
     try {
@@ -12,7 +12,7 @@ export async function costOf(run: () => unknown): Promise<number> {
     }
     const { user, system } = process.threadCpuUsage(before);
     const totalMs = (user + system) / 1000;
-    if (totalMs >= MEASURED_MS) return totalMs / runs;
+    if (totalMs >= leastMs) return totalMs / runs;
   }
 }
 
@@ -43,12 +43,14 @@ export async function growthOf(
   read: (text: string) => unknown,
   { short, long }: { readonly short: string; readonly long: string },
 ): Promise<Growth> {
-  let [shortMs, costMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let [shortMs, costMs] = [Number.POSITIVE_INFINITY, await costOf(() => read(long), 0)];
+  if (costMs <= NEGLIGIBLE_MS / 2) return { isLinear: true, costMs, ratio: 0 }; // far enough from it for a single run
+  if (costMs < MEASURED_MS) costMs = await costOf(() => read(long));
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    costMs = Math.min(costMs, await costOf(() => read(long)));
     if (costMs <= NEGLIGIBLE_MS) return { isLinear: true, costMs, ratio: 0 };
     shortMs = Math.min(shortMs, await costOf(() => read(short)));
     if (costMs <= MOST_GROWTH * shortMs) break;
+    costMs = Math.min(costMs, await costOf(() => read(long)));
   }
   const ratio = costMs / shortMs;
   return { isLinear: ratio <= MOST_GROWTH, costMs, ratio };
