@@ -1,6 +1,7 @@
 import type { Query } from '#lib/sources/query.ts';
 import { Poll, type PollEnvironment, type PollWant } from './poll.ts';
 import type { PollFailure, PollRecord, Reading } from './poll-results.ts';
+import { SourceTurns } from './source-turns.ts';
 
 /** What somebody wants to know, and how often. */
 export interface Collector extends PollWant {
@@ -38,13 +39,13 @@ const WARM_AFTER_MS = 30_000;
  * intervals; each judges by its own how long the result counts.
  */
 export class Collection implements AsyncDisposable {
-  readonly #environment: PollEnvironment;
+  readonly #environment: PollEnvironment & { readonly turns: SourceTurns };
   readonly #startedAtMs: number;
   readonly #polls = new Map<string, Poll>();
   readonly #owners = new Map<string, ReadonlyMap<string, Running>>();
 
   constructor(environment: PollEnvironment) {
-    this.#environment = environment;
+    this.#environment = { ...environment, turns: new SourceTurns() };
     this.#startedAtMs = environment.clock.monotonicMs();
   }
 

@@ -5,6 +5,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import { type PollOutcome, PollResults, type Reading } from './poll-results.ts';
+import type { SourceTurns } from './source-turns.ts';
 
 /** What polls work with. */
 export interface PollEnvironment {
@@ -26,6 +27,8 @@ export interface PollEnvironment {
 /** How somebody wants a query asked. */
 export interface PollWant {
   readonly intervalMs: number;
+  /** Who is to share the source fairly with others, by the name of a namespace; absent where nobody is told apart. */
+  readonly tenant?: string | undefined;
   /** Asks a source that fails no less often than one that responds: somebody counts its failures. */
   readonly isSteady?: boolean | undefined;
   /** Called whenever a request has ended, with a result or without. */
@@ -35,6 +38,8 @@ export interface PollWant {
 /** A source that goes on failing is asked after 1, 2, then 4 intervals, but at least once in so long, or an interval. */
 const LONGEST_WAIT_MS = 60_000;
 const MOST_INTERVALS = 4;
+/** Whose request waited for less has nothing to blame that for. */
+const TOLD_WAIT_MS = 1_000;
 const MAX_NOTES = 10;
 const MAX_NOTE_LENGTH = 500;
 /** How much a wait after a failure is drawn out at random, so that not all come back at once. */
@@ -48,7 +53,7 @@ const JITTER = 0.2;
  */
 export class Poll {
   readonly #query: Query;
-  readonly #environment: PollEnvironment;
+  readonly #environment: PollEnvironment & { readonly turns: SourceTurns };
   readonly #ended = new AbortController();
   readonly #wants = new Map<object, PollWant>();
   readonly #results: PollResults;
@@ -60,7 +65,7 @@ export class Poll {
   #spreadingWaits = 0;
   #hasBegun = false;
 
-  constructor(query: Query, environment: PollEnvironment) {
+  constructor(query: Query, environment: PollEnvironment & { readonly turns: SourceTurns }) {
     this.#query = query;
     this.#environment = environment;
     this.#results = new PollResults(query.description, environment);
@@ -105,6 +110,12 @@ export class Poll {
     return true;
   }
 
+  /** A query that several want is asked as if they were one of their own: none of them keeps it from the others. */
+  get #tenant(): string | undefined {
+    const tenants = new Set([...this.#wants.values()].flatMap(({ tenant }) => tenant ?? []));
+    return tenants.size === 0 ? undefined : [...tenants].sort().join(' ');
+  }
+
   get #intervalMs(): number {
     return Math.min(...[...this.#wants.values()].map(({ intervalMs }) => intervalMs));
   }
@@ -140,16 +151,23 @@ export class Poll {
   }
 
   async #outcome(timeoutMs: number): Promise<PollOutcome> {
-    const expired = () =>
-      new Error(`${this.#query.description}: no response within ${formatDuration(timeoutMs)}`);
+    const { clock, turns } = this.#environment;
+    const startedAtMs = clock.monotonicMs();
+    let waitedMs: number | undefined;
+    const expired = () => {
+      waitedMs ??= clock.monotonicMs() - startedAtMs;
+      const wait = `, for ${formatDuration(Math.round(waitedMs))} of which others of its namespace kept the source busy`;
+      const what = `no response within ${formatDuration(timeoutMs)}${waitedMs < TOLD_WAIT_MS ? '' : wait}`;
+      return new Error(`${this.#query.description}: ${what}`);
+    };
     const notes: string[] = [];
     const note = (text: string) => {
       if (notes.length < MAX_NOTES) notes.push(text.slice(0, MAX_NOTE_LENGTH));
     };
     try {
-      using deadline = startDeadline(this.#environment.clock, timeoutMs, {
-        ...{ signal: this.#ended.signal, expired },
-      });
+      using deadline = startDeadline(clock, timeoutMs, { signal: this.#ended.signal, expired });
+      using _turn = await turns.take(this.#query, this.#tenant, deadline.signal);
+      waitedMs = clock.monotonicMs() - startedAtMs;
       return { samples: await raceAbort(this.#query.ask(deadline.signal, note), deadline.signal), notes };
     } catch (cause) {
       return { error: cause instanceof Error ? cause : new Error(String(cause)) };

@@ -21,6 +21,8 @@ export interface Query {
   readonly description: string;
   /** Whom series of requests are counted under: a host, or the name that an administrator gave; holds no secret. */
   readonly source?: string;
+  /** How many requests its source takes at once; 32 unless given. */
+  readonly mostAtOnce?: number;
   /** Its requests by HTTP, where somebody counts them. */
   readonly requests?: RequestTally | undefined;
   /** How long a request may take; absent where the default counts. */

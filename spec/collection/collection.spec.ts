@@ -80,6 +80,50 @@ describe('Collection', () => {
     expect(await counts(responding(0))).to.deep.equal([2, 2]);
   });
 
+  it('never keeps a query of one namespace waiting for those of another, though they have the same source', async () => {
+    const { clock, collection, source } = setUp();
+    const slow = Array.from({ length: 40 }, (_, index) => `slow-${index}`);
+    for (const name of slow) source.takeMs(name, 10_000);
+    const own = (tenant: string, keys: readonly string[]) =>
+      new Map(
+        keys.map((key) => {
+          const { query, intervalMs } = source.collector(key, 60_000);
+          return [key, { query: { ...query, source: 'prometheus:9090' }, intervalMs, tenant }];
+        }),
+      );
+    const begun = () => slow.filter((key) => source.requestedAtMs(key).length > 0).length;
+    collection.replace('a/web', own('a', slow));
+    await clock.advance(0);
+    expect(begun()).to.equal(16);
+    collection.replace('b/web', own('b', ['quick', 'slow-39']));
+    await clock.advance(0);
+    expect(collection.reading('b/web', 'quick')).not.to.equal(undefined);
+    await clock.advance(5_000);
+    expect(collection.failure('a/web', 'slow-20')?.error.message).to.equal(
+      'what slow-20 is: no response within 5s, for 5s of which others of its namespace kept the source busy',
+    );
+    expect(collection.failure('a/web', 'slow-0')?.error.message).to.equal(
+      'what slow-0 is: no response within 5s',
+    );
+    await clock.advance(60_000);
+    expect(begun()).to.be.above(30);
+  });
+
+  it('asks a query that two namespaces want as one of neither', async () => {
+    const { clock, collection, source } = setUp();
+    const want = (tenant: string, key: string) => {
+      const { query, intervalMs } = source.collector(key, 60_000);
+      return collectors({ [key]: { query: { ...query, source: 's', mostAtOnce: 2 }, intervalMs, tenant } });
+    };
+    source.takeMs('slow', 10_000);
+    collection.replace('a/web', want('a', 'slow'));
+    await clock.advance(0);
+    collection.replace('a/both', want('a', 'both'));
+    collection.replace('b/both', want('b', 'both'));
+    await clock.advance(0);
+    expect(collection.reading('b/both', 'both')).not.to.equal(undefined);
+  });
+
   it('keeps ten notes of a source, of 500 characters each', async () => {
     const { clock, collection } = setUp();
     const tell = async (_: AbortSignal, note?: (text: string) => void) => {

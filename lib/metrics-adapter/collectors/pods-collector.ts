@@ -90,12 +90,13 @@ export function podsCollector({ clock, clients, pods, selectors }: PodsCollector
         ]),
         description: `${path} at port ${port} of the pods of ${kind} ${namespace}/${name}`,
         source: 'pods',
+        mostAtOnce: Number.POSITIVE_INFINITY, // the fleet bounds them, pod by pod
         timeoutMs: JsonFleet.longestMs(timeoutMs) + SPARE_MS,
         async ask(signal, note) {
           const ready = (await podsNow(signal)).filter((pod) => isReadyFor(pod, minAgeMs, clock.nowMs()));
           const members = ready.flatMap((pod) => memberOf(pod, { scheme, port, path }) ?? []);
           const http = clients.find({ connectTimeoutMs });
-          return await fleet.ask(members, { http, extract, timeoutMs, signal, note });
+          return await fleet.ask(members, { http, extract, timeoutMs, signal, note, namespace });
         },
       };
     },

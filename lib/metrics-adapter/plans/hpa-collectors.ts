@@ -98,7 +98,7 @@ export class HpaCollectors {
     const { won: metrics, lost } = this.#contest(key, hpa, resolved);
     missing.push(...lost);
     await this.#readLabels(hpa, { metrics, signal });
-    collection.replace(key, new Map(metrics.map((one) => [one.key, this.#collectorOf(one)])));
+    collection.replace(key, new Map(metrics.map((one) => [one.key, this.#collectorOf(one, hpa)])));
     const before = new Set(this.#known.get(key)?.problems.map(textOf));
     const all = [...problems, ...missing];
     if (metrics.length + all.length > 0) this.#known.set(key, { hpa, metrics, problems: all });
@@ -164,10 +164,11 @@ export class HpaCollectors {
     return { metric: nameOfMetric(one.metric), error };
   }
 
-  #collectorOf({ query, intervalMs }: CollectedMetric): Collector {
+  #collectorOf({ query, intervalMs }: CollectedMetric, { namespace }: ScaledHpa): Collector {
     const { defaultIntervalMs, metricsTtlMs } = this.#options;
     const everyMs = intervalMs ?? defaultIntervalMs;
-    return { query, intervalMs: everyMs, validForMs: Math.min(VALID_INTERVALS * everyMs, metricsTtlMs) };
+    const validForMs = Math.min(VALID_INTERVALS * everyMs, metricsTtlMs);
+    return { query, intervalMs: everyMs, validForMs, tenant: namespace };
   }
 }
 

@@ -92,7 +92,7 @@ export class HttpClient implements AsyncDisposable {
    */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     const { url, timeoutMs, maxBytes = MAX_BYTES } = request;
-    using held = this.#options.longResponses?.begin();
+    using held = this.#options.longResponses?.begin(url.host);
     const { onLength = held?.onLength } = request;
     const expired = () => new Error(`no response within ${formatDuration(timeoutMs ?? 0)}`);
     using deadline = timeoutMs

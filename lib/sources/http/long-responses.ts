@@ -1,4 +1,4 @@
-import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
 
 /** What may be held at once. */
 export interface LongResponsesOptions {
@@ -20,23 +20,27 @@ export interface HeldResponse extends Disposable {
 
 /** Bounds what responses of servers that anybody may name take together while they come in. */
 export class LongResponses {
-  readonly #permits: Semaphore;
+  readonly #permits: FairSemaphore;
   readonly #shortBytes: number;
 
   constructor({ shortBytes = 64 * 1024, most = 16 }: LongResponsesOptions = {}) {
-    this.#permits = new Semaphore(most);
+    this.#permits = new FairSemaphore(most);
     this.#shortBytes = shortBytes;
   }
 
-  /** A response begins; dispose of it when it has ended, however that may be. */
-  begin(): HeldResponse {
+  /**
+   * A response begins; dispose of it when it has ended, however that may be.
+   *
+   * @param whose of those of one, no more are read at once than leave as many to others
+   */
+  begin(whose: string): HeldResponse {
     let ended: AbortController | undefined; // most responses are short, and never make one
     let permit: Promise<Disposable> | undefined;
     return {
       onLength: (bytes) => {
         if (bytes <= this.#shortBytes) return undefined;
         ended ??= new AbortController();
-        permit ??= this.#permits.acquire(ended.signal);
+        permit ??= this.#permits.acquire(whose, ended.signal);
         return permit;
       },
       [Symbol.dispose]() {

@@ -1,3 +1,4 @@
+import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -20,15 +21,17 @@ export interface FleetMember {
 export interface FleetRequest {
   readonly http: Pick<HttpClient, 'read'>;
   readonly extract: JsonExtract;
+  /** Whose members they are: those of one namespace never keep others from being asked. */
+  readonly namespace: string;
   /** Bounds the request of each member, from when it is sent. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly note?: ((text: string) => void) | undefined;
 }
 
-/** Of all who ask together, and of one of them. */
+/** Of all who ask together, of which one namespace has half at most; and of one who asks, which leaves others of its namespace some. */
 const MAX_IN_PARALLEL = 100;
-const MAX_OF_ONE = 50;
+const MAX_OF_ONE = 40;
 /**
  * What is held of responses: 100 times 256 KiB, and 8 times 4 MiB of those that are longer, is less than 64 MiB. One
  * that must wait for its permit pauses its socket.
@@ -42,7 +45,7 @@ const MAX_WAIT_MS = 15_000;
 
 /** Asks many small servers for their JSON; one that fails or hangs costs its own number alone. */
 export class JsonFleet {
-  readonly #parallel = new Semaphore(MAX_IN_PARALLEL);
+  readonly #parallel = new FairSemaphore(MAX_IN_PARALLEL);
   readonly #long = new LongResponses({ shortBytes: SHORT_BYTES, most: MAX_LONG });
   readonly #clock: Clock;
 
@@ -83,18 +86,19 @@ export class JsonFleet {
     member: FleetMember,
     request: FleetRequest & { readonly own: Semaphore },
   ): Promise<Sample | { readonly name: string; readonly error: unknown }> {
-    const { own, signal } = request;
+    const { own, namespace, signal } = request;
     try {
       using _own = await own.acquire(signal);
-      using _parallel = await this.#parallel.acquire(signal);
+      using _parallel = await this.#parallel.acquire(namespace, signal);
       return { value: await this.#numberOf(member, request), labels: member.labels };
     } catch (error) {
       return { name: member.name, error };
     }
   }
 
-  async #numberOf({ url }: FleetMember, { http, extract, timeoutMs, signal }: FleetRequest): Promise<number> {
-    using held = this.#long.begin();
+  async #numberOf({ url }: FleetMember, request: FleetRequest): Promise<number> {
+    const { http, extract, timeoutMs, namespace, signal } = request;
+    using held = this.#long.begin(namespace);
     const { onLength } = held;
     return extract.numberIn(await http.read({ url, timeoutMs, maxBytes: MAX_BYTES, onLength }, signal));
   }

@@ -9,7 +9,7 @@ export interface SqlPoolOptions {
 }
 
 /** Of one database; further queries wait. */
-const MAX_CONNECTIONS = 4;
+export const MAX_CONNECTIONS = 4;
 const IDLE_MS = 60_000;
 
 interface Idle {

@@ -6,6 +6,7 @@ import { shorten } from '../http/shorten.ts';
 import type { Query } from '../query.ts';
 import { readSqlSource } from './read-sql-source.ts';
 import { SqlDatabase } from './sql-database.ts';
+import { MAX_CONNECTIONS } from './sql-pool.ts';
 
 /** A database that an administrator names by a file, which may change under a running program. */
 export interface SqlSource extends AsyncDisposable {
@@ -49,6 +50,7 @@ export async function openSqlSource(
       key: JSON.stringify(['sql source', name, text]),
       description: `${shorten(text)} of SQL source ${name}`,
       source: name,
+      mostAtOnce: MAX_CONNECTIONS,
       ask: (signal) => current.database.query(text).ask(signal),
     }),
     onChange: (listener) => files.onChange(listener),

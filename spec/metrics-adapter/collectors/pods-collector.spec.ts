@@ -96,13 +96,13 @@ describe('podsCollector', () => {
     expect((await query.ask(signal)).map(({ value }) => value)).to.deep.equal([5]);
   });
 
-  it('asks no more than 50 pods at a time', async () => {
+  it('asks no more than 40 pods at a time', async () => {
     let [underWay, most] = [0, 0];
     const release = Promise.withResolvers<void>();
     const full = Promise.withResolvers<void>();
     const serve: RequestListener = async (_, response) => {
       most = Math.max(most, ++underWay);
-      if (underWay === 50) full.resolve();
+      if (underWay === 40) full.resolve();
       await release.promise;
       underWay--;
       response.end('{"rps": 1}');
@@ -115,7 +115,7 @@ describe('podsCollector', () => {
     await full.promise;
     release.resolve();
     expect(await asking).to.have.lengthOf(150);
-    expect(most).to.equal(50);
+    expect(most).to.equal(40);
   });
 
   it('is never asked for what lies at loopback and link-local addresses', async () => {

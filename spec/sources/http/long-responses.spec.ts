@@ -13,9 +13,9 @@ const signal = new AbortController().signal;
 describe('LongResponses', () => {
   it('has the seventeenth long one wait until another has ended, and no short one', async () => {
     const responses = new LongResponses();
-    const held = Array.from({ length: 16 }, () => responses.begin());
+    const held = Array.from({ length: 16 }, (_, index) => responses.begin(`host-${index}`));
     await Promise.all(held.map((one) => one.onLength(LONG)));
-    using next = responses.begin();
+    using next = responses.begin('next');
     expect(next.onLength(LONG - 1)).to.equal(undefined);
     let isLetIn = false;
     const waiting = next.onLength(LONG)?.then(() => {
@@ -30,9 +30,9 @@ describe('LongResponses', () => {
 
   it('gives up what one that has ended has waited for', async () => {
     const responses = new LongResponses();
-    const held = Array.from({ length: 16 }, () => responses.begin());
+    const held = Array.from({ length: 16 }, (_, index) => responses.begin(`host-${index}`));
     await Promise.all(held.map((one) => one.onLength(LONG)));
-    const given = responses.begin();
+    const given = responses.begin('given');
     const failed = given.onLength(LONG)?.then(
       () => 'let in',
       (error: Error) => error.message,
@@ -40,26 +40,28 @@ describe('LongResponses', () => {
     given[Symbol.dispose]();
     expect(await failed).to.equal('the response has ended');
     held[0]?.[Symbol.dispose]();
-    using last = responses.begin();
+    using last = responses.begin('last');
     await last.onLength(LONG);
     for (const one of held) one[Symbol.dispose]();
   });
 });
 
 describe('HttpClients, asked for long responses', () => {
-  it('hold no more than sixteen at once, of all clients together', async () => {
-    await using server = await LoopbackServer.start(({ url }, response) => {
+  it('hold no more than eight of a host at once, of all clients together, and go on reading those of others', async () => {
+    const serve: Respond = ({ url }, response) => {
       response.write(Buffer.alloc(2 * LONG));
       if (url.pathname === '/whole') response.end();
-    });
+    };
+    await using server = await LoopbackServer.start(serve);
+    await using other = await LoopbackServer.start(serve);
     const environment = { clock: new ManualClock(), allowedHosts: new AllowedHosts(['127.0.0.1']) };
     await using clients = new HttpClients({ ...environment, userAgent: 'spec' });
     const leaving = new AbortController();
-    const endless = Array.from({ length: 16 }, (_, index) => {
+    const endless = Array.from({ length: 8 }, (_, index) => {
       const http = clients.find({ connectTimeoutMs: 1_000 + (index % 2) });
       return http.read({ url: server.url }, leaving.signal).catch(() => {});
     });
-    while (server.requests.length < 16) await new Promise(setImmediate);
+    while (server.requests.length < 8) await new Promise(setImmediate);
     await new Promise((resolve) => setTimeout(resolve, 100)); // until all of them are long here, too
     let isRead = false;
     const whole = clients.find().read({ url: new URL('/whole', server.url) }, signal);
@@ -69,9 +71,11 @@ describe('HttpClients, asked for long responses', () => {
       },
       () => {},
     );
-    while (server.requests.length < 17) await new Promise(setImmediate);
+    while (server.requests.length < 9) await new Promise(setImmediate);
     await new Promise((resolve) => setTimeout(resolve, 100)); // in which it would have come
     expect(isRead).to.equal(false);
+    const ofOther = await clients.find().read({ url: new URL('/whole', other.url) }, signal);
+    expect(ofOther).to.have.lengthOf(2 * LONG);
     leaving.abort(new Error('gone'));
     await Promise.all(endless);
     expect(await whole).to.have.lengthOf(2 * LONG);
@@ -97,6 +101,8 @@ describe('HttpClients, asked for long responses', () => {
     expect(new Set(await Promise.all(slicesOf))).to.have.property('size', slicesOf.length);
   });
 });
+
+type Respond = Parameters<typeof LoopbackServer.start>[0];
 
 /** As who parses a long response holds the event loop. */
 function spin(ms: number): void {

@@ -15,6 +15,7 @@ const SHORT_BYTES = 256 * KIB;
 const MAX_BYTES = 4 * MIB;
 /** Of a document that is valid but for its end. */
 const LONGEST = Buffer.alloc(MAX_BYTES - 1, ' ');
+const signal = new AbortController().signal;
 const EXTRACT = jsonExtract({ form: 'path', text: '$' });
 
 describe('JsonFleet', () => {
@@ -22,7 +23,8 @@ describe('JsonFleet', () => {
     await using system = await setUp();
     const leaving = new AbortController();
     system.respond = (response) => void response.write(LONGEST); // and never ends
-    const asking = ['a', 'b', 'c'].map((group) => errorOf(system.ask(group, 50, leaving.signal)));
+    const groups = Array.from({ length: 20 }, (_, index) => `group-${index}`);
+    const asking = groups.map((group) => errorOf(system.ask(group, 10, leaving.signal)));
     const lengths = () => [...system.held.values()];
     const longest = () => lengths().filter((bytes) => bytes === LONGEST.length).length;
     await eventually(
@@ -35,12 +37,29 @@ describe('JsonFleet', () => {
     expect(total).to.be.within(92 * SHORT_BYTES + 8 * LONGEST.length, 64 * MIB);
 
     leaving.abort(new Error('nobody wants to know'));
-    expect(await Promise.all(asking)).to.deep.equal(Array(3).fill('nobody wants to know'));
+    expect(await Promise.all(asking)).to.deep.equal(Array(20).fill('nobody wants to know'));
     expect(system.held.size).to.equal(0);
 
     system.respond = (response) => void response.end(`${' '.repeat(2 * SHORT_BYTES)}7`);
     const samples = await system.ask('d', 50, new AbortController().signal); // all permits are free again
     expect(samples.map(({ value }) => value)).to.deep.equal(Array(50).fill(7));
+  });
+
+  it('asks members of another namespace while those of one hang, and of that one others, too', async () => {
+    await using system = await setUp();
+    const leaving = new AbortController();
+    system.respond = () => {}; // never
+    const hanging = [errorOf(system.ask('a', 200, leaving.signal))];
+    await eventually(() => system.requests() === 40);
+    system.respond = (response) => void response.end('7');
+    expect(await system.ask('a', 20, signal)).to.have.lengthOf(20);
+    system.respond = () => {};
+    hanging.push(errorOf(system.ask('a', 200, leaving.signal)));
+    await eventually(() => system.requests() === 70); // half of a hundred are under way
+    system.respond = (response) => void response.end('7');
+    expect(await system.ask('b', 60, signal)).to.have.lengthOf(60);
+    leaving.abort(new Error('nobody wants to know'));
+    await Promise.all(hanging);
   });
 
   it('lets those that are long wait for no longer than a member may', async () => {
@@ -94,7 +113,7 @@ async function setUp() {
         labels: {},
         name: `${group}-${index}`,
       }));
-      return await fleet.ask(members, { http, extract: EXTRACT, timeoutMs: 5_000, signal });
+      return await fleet.ask(members, { http, extract: EXTRACT, namespace: group, timeoutMs: 5_000, signal });
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

@@ -30,7 +30,8 @@ describe('openSqlSource', () => {
       { name: 'jobs', path },
       { clock, logger: new RecordingLogger() },
     );
-    const { key, ask, description } = source.query('SELECT 1');
+    const { key, ask, description, mostAtOnce } = source.query('SELECT 1');
+    expect(mostAtOnce).to.equal(4); // its connections, which namespaces share by turns
     expect(description).to.equal('SELECT 1 of SQL source jobs');
     const placeOf = async () => await ask(signal).then(() => 'none', describeError);
     expect(await placeOf()).to.include(`at 127.0.0.1:${ports[0]}`);

@@ -1,0 +1,93 @@
+interface Tenant {
+  held: number;
+  /** In the order in which they came. */
+  readonly waiting: Set<() => void>;
+}
+
+/**
+ * Lets a bounded number of holders in at once, of one tenant no more than it leaves free to others: however many one
+ * sends, and however long they stay, another that comes finds a permit. One alone has half of all permits, two have a third
+ * each.
+ */
+export class FairSemaphore {
+  readonly #limit: number;
+  readonly #tenants = new Map<string, Tenant>();
+  #held = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Whether nobody holds a permit, or waits for one. */
+  get isIdle(): boolean {
+    return this.#tenants.size === 0;
+  }
+
+  /**
+   * Waits for a permit.
+   *
+   * @returns the permit; dispose it to let the next in
+   * @throws the signal's reason when it aborts first
+   */
+  async acquire(name: string, signal: AbortSignal): Promise<Disposable> {
+    signal.throwIfAborted();
+    const tenant: Tenant = this.#tenants.get(name) ?? { held: 0, waiting: new Set() };
+    this.#tenants.set(name, tenant);
+    if (this.#mayHave(tenant)) this.#give(tenant);
+    else await this.#wait(name, tenant, signal);
+    let isReleased = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (isReleased) return;
+        isReleased = true;
+        tenant.held--;
+        this.#held--;
+        this.#forget(name, tenant);
+        this.#letIn();
+      },
+    };
+  }
+
+  #wait(name: string, tenant: Tenant, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        tenant.waiting.delete(admit);
+        this.#forget(name, tenant);
+        reject(signal.reason);
+      };
+      const admit = () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      tenant.waiting.add(admit);
+    });
+  }
+
+  #mayHave({ held }: Tenant): boolean {
+    return held < this.#limit - this.#held;
+  }
+
+  #give(tenant: Tenant): void {
+    tenant.held++;
+    this.#held++;
+  }
+
+  /** The permits pass straight on, first to those that hold the fewest, so that no newcomer takes them in between. */
+  #letIn(): void {
+    for (;;) {
+      const [next] = [...this.#tenants.values()]
+        .filter((tenant) => tenant.waiting.size > 0 && this.#mayHave(tenant))
+        .sort((a, b) => a.held - b.held);
+      const [admit] = next?.waiting ?? [];
+      if (!next || !admit) return;
+      next.waiting.delete(admit);
+      this.#give(next);
+      admit();
+    }
+  }
+
+  #forget(name: string, { held, waiting }: Tenant): void {
+    if (held === 0 && waiting.size === 0) this.#tenants.delete(name);
+  }
+}
