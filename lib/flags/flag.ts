@@ -21,6 +21,8 @@ export interface Flag<T> {
   readonly description: string;
   /** @returns the rule that a value breaks, as in `must be positive`; `undefined` when it breaks none */
   ruleBrokenBy?(value: T): string | undefined;
+  /** Whether a value may hold what nobody is to read, so that an error never shows it. */
+  readonly mayHoldSecret?: boolean;
   /** Why the flag is accepted and has no effect. */
   readonly ignoredBecause?: string;
 }

@@ -123,6 +123,7 @@ function parseValue(flag: Flag<unknown>, shown: string, text: string): unknown {
   } catch (error) {
     rule = error instanceof Error ? error.message : String(error);
   }
-  if (rule !== undefined) throw new FlagError(`Invalid value ${JSON.stringify(text)} for ${shown}: ${rule}`);
-  return value;
+  if (rule === undefined) return value;
+  const given = flag.mayHoldSecret ? '' : ` ${JSON.stringify(text)}`;
+  throw new FlagError(`Invalid value${given} for ${shown}: ${rule}`);
 }

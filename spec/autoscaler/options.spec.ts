@@ -94,6 +94,20 @@ describe('parseAutoscalerOptions', () => {
     });
   }
 
+  for (const flag of [
+    '--prometheus-server=',
+    '--additional-prometheus-server=eu=',
+    '--influxdb-address=',
+    '--zmon-kariosdb-endpoint=',
+    '--nakadi-endpoint=',
+  ])
+    it(`shows nothing of a URL of ${flag.replace(/=.*/, '')} that cannot be used`, () => {
+      expect(() => parseAutoscalerOptions([`${flag}http://me:secret@%`])).to.throw(
+        FlagError,
+        /^Invalid value for --[a-z-]+: must be a URL that begins with http:\/\/ or https:\/\/$/,
+      );
+    });
+
   it("takes every flag of kube-metrics-adapter's own, with what it says", () => {
     const options = optionsOf(
       '--lister-kubeconfig=/kubeconfig',

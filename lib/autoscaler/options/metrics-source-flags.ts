@@ -3,7 +3,8 @@ import { boolean, repeatedText, text, texts } from '#lib/flags/flag-kinds.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 
-const url = { default: '', ruleBrokenBy: ruleBrokenByUrl };
+/** It may have a user and a password. */
+const url = { default: '', ruleBrokenBy: ruleBrokenByUrl, mayHoldSecret: true };
 
 /** Which systems are asked for metrics, by the names that kube-metrics-adapter has. */
 export const metricsSourceFlags = {
@@ -20,6 +21,7 @@ export const metricsSourceFlags = {
     default: [],
     description: 'Another Prometheus server, as NAME=URL, for HPAs that say prometheus-server-alias.',
     ruleBrokenBy: (entries) => firstBroken(entries, 'NAME=URL', ruleBrokenByUrl),
+    mayHoldSecret: true,
   }),
   additionalPrometheusServerTokenFile: flag('additional-prometheus-server-token-file', repeatedText, {
     default: [],
