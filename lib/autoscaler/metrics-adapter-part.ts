@@ -26,8 +26,17 @@ export async function metricsAdapterPart(
 ): Promise<Subsystem & HasUi<MetricsUiPart>> {
   await using stack = new AsyncDisposableStack();
   const { collectors, pods } = await metricCollectors(options, { ...environment, stack });
+  if (!options.prometheus && needsPrometheus(options))
+    environment.logger.warning(
+      'Requests that Skipper counts are not collected: they take a Prometheus server, and --prometheus-server names none',
+    );
   if (options.metricsAddress) stack.use(await listenForMetrics(options.metricsAddress, environment.registry));
   const adapter = stack.use(metricsAdapter(options, { ...environment, collectors, pods }));
   const owned = stack.move();
   return { ...adapter, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Flags of kube-metrics-adapter mean nothing without another: its Deployments start nevertheless. */
+function needsPrometheus({ skipper, externalRpsMetricName }: MetricsAdapterPartOptions): boolean {
+  return skipper.ingresses || skipper.routeGroups || externalRpsMetricName !== undefined;
 }

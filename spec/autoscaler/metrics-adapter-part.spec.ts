@@ -214,6 +214,17 @@ describe('metricsAdapterPart, with pods', () => {
     await system.passes(async () => ((await system.get('/debug/metrics')).problems ?? []).length === 0);
   });
 
+  for (const flag of ['--skipper-ingress-metrics', '--skipper-routegroup-metrics', '--external-rps-metrics'])
+    it(`says that ${flag} does nothing without a Prometheus server`, async () => {
+      await using system = await start([flag, '--prometheus-server=']);
+      const warnings = system.logger.lines.filter(({ level }) => level === 'warning');
+      expect(warnings.map(({ message }) => message)).to.deep.equal([
+        'Requests that Skipper counts are not collected: they take a Prometheus server, and --prometheus-server names none',
+      ]);
+      await using served = await start([flag]);
+      expect(served.logger.lines.filter(({ level }) => level === 'warning')).to.deep.equal([]);
+    });
+
   it('refuses a server whose credentials are given twice', async () => {
     const flags = [
       '--prometheus-server=http://me:secret@prometheus',
@@ -240,8 +251,9 @@ async function start(more: readonly string[] = []) {
   await using starting = new AsyncDisposableStack(); // what has started when the rest cannot
   const server = starting.use(await startSimulatedApiServer({ clock: new ManualClock(Date.now()) }));
   const { clock } = server;
+  const logger = new RecordingLogger();
   const system = {
-    server,
+    ...{ server, logger },
     body: '{"status":"success","data":{"resultType":"scalar","result":[1767225600,"1.5009"]}}',
     async get(path: string): Promise<Body> {
       const url = `https://127.0.0.1:${autoscaler.address.port}${path}`;
@@ -273,7 +285,7 @@ async function start(more: readonly string[] = []) {
   if (commandLine.kind !== 'run') throw new Error('these flags run it');
   const autoscaler = starting.use(
     await startAutoscaler(commandLine.options, {
-      ...{ access: await server.access(), clock, logger: new RecordingLogger(), identity: 'a' },
+      ...{ access: await server.access(), clock, logger, identity: 'a' },
       version: versionInfo(process),
     }),
   );
