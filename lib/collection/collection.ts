@@ -1,7 +1,14 @@
 import type { Query } from '#lib/sources/query.ts';
+import type { LineBudgets } from '#lib/telemetry/line-budgets.ts';
 import { Poll, type PollEnvironment, type PollWant } from './poll.ts';
 import type { PollFailure, PollRecord, Reading } from './poll-results.ts';
 import { SourceTurns } from './source-turns.ts';
+
+/** What collections work with. */
+export interface CollectionEnvironment extends PollEnvironment {
+  /** How much the log says of the failures of each tenant; by default all of them. */
+  readonly linesOfTenants?: LineBudgets;
+}
 
 /** What somebody wants to know, and how often. */
 export interface Collector extends PollWant {
@@ -39,13 +46,14 @@ const WARM_AFTER_MS = 30_000;
  * intervals; each judges by its own how long the result counts.
  */
 export class Collection implements AsyncDisposable {
-  readonly #environment: PollEnvironment & { readonly turns: SourceTurns };
+  readonly #environment: CollectionEnvironment;
+  readonly #turns = new SourceTurns();
   readonly #startedAtMs: number;
   readonly #polls = new Map<string, Poll>();
   readonly #owners = new Map<string, ReadonlyMap<string, Running>>();
 
-  constructor(environment: PollEnvironment) {
-    this.#environment = { ...environment, turns: new SourceTurns() };
+  constructor(environment: CollectionEnvironment) {
+    this.#environment = environment;
     this.#startedAtMs = environment.clock.monotonicMs();
   }
 
@@ -134,12 +142,17 @@ export class Collection implements AsyncDisposable {
   }
 
   #start(collector: Collector): Running {
-    const { query } = collector;
-    const poll = this.#polls.get(query.key) ?? new Poll(query, this.#environment);
+    const { query, tenant } = collector;
+    const poll = this.#polls.get(query.key) ?? this.#newPoll(query, tenant);
     this.#polls.set(query.key, poll);
     const running = { collector, poll };
     poll.want(running, collector);
     return running;
+  }
+
+  #newPoll(query: Query, tenant: string | undefined): Poll {
+    const lines = tenant === undefined ? undefined : this.#environment.linesOfTenants?.of(tenant);
+    return new Poll(query, { ...this.#environment, turns: this.#turns, lines });
   }
 
   #stop(running: Running): void {

@@ -1,6 +1,7 @@
 import { EmptyResponse } from '#lib/sources/empty-response.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
+import type { LineBudget } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
@@ -39,6 +40,16 @@ export type PollOutcome =
   | { readonly samples: readonly Sample[]; readonly notes: readonly string[] }
   | { readonly error: Error };
 
+/** Where the failures of a query are told. */
+export interface PollResultsOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Bounds its lines, together with others; by default each change is told, and nothing twice. */
+  readonly lines?: LineBudget | undefined;
+}
+
+const REMIND_AFTER_MS = 3_600_000;
+
 /** What has come of the requests of one query so far. */
 export class PollResults {
   readonly #clock: Clock;
@@ -49,13 +60,14 @@ export class PollResults {
   #reading: Reading | undefined;
   #failure: PollFailure | undefined;
 
-  constructor(description: string, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
+  constructor(description: string, { clock, logger, lines }: PollResultsOptions) {
     this.#clock = clock;
     this.#description = description;
     this.#failures = new FailureLog({
       logger,
       failing: 'A source fails; it is asked again',
       recovered: 'A source responds again',
+      ...(lines && { pace: { clock, budget: lines, remindAfterMs: REMIND_AFTER_MS } }),
     });
   }
 

@@ -1,4 +1,5 @@
 import type { Query } from '#lib/sources/query.ts';
+import type { LineBudget } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -22,6 +23,12 @@ export interface PollEnvironment {
     error: Error | undefined,
     reading: Reading | undefined,
   ) => void;
+}
+
+/** What a poll has in common with others of its collection. */
+export interface SharedByPolls {
+  readonly turns: SourceTurns;
+  readonly lines: LineBudget | undefined;
 }
 
 /** How somebody wants a query asked. */
@@ -53,7 +60,7 @@ const JITTER = 0.2;
  */
 export class Poll {
   readonly #query: Query;
-  readonly #environment: PollEnvironment & { readonly turns: SourceTurns };
+  readonly #environment: PollEnvironment & SharedByPolls;
   readonly #ended = new AbortController();
   readonly #wants = new Map<object, PollWant>();
   readonly #results: PollResults;
@@ -65,7 +72,7 @@ export class Poll {
   #spreadingWaits = 0;
   #hasBegun = false;
 
-  constructor(query: Query, environment: PollEnvironment & { readonly turns: SourceTurns }) {
+  constructor(query: Query, environment: PollEnvironment & SharedByPolls) {
     this.#query = query;
     this.#environment = environment;
     this.#results = new PollResults(query.description, environment);

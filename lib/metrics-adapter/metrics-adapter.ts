@@ -10,6 +10,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { LineBudgets } from '#lib/telemetry/line-budgets.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
@@ -60,6 +61,8 @@ export interface MetricsAdapterEnvironment {
 
 const KIND = 'HorizontalPodAutoscaler';
 const SOURCE_TIMEOUT_MS = 15_000;
+/** Of one namespace: who has many metrics there, or has them fail by turns, must not fill the log. */
+const LINES_AN_HOUR = 100;
 
 /** Collects what HPAs ask for ahead of requests, and serves it. */
 export function metricsAdapter(
@@ -73,8 +76,9 @@ export function metricsAdapter(
     nowMs: () => clock.nowMs(),
     collected: () => collectedStates(hpaCollectors, collection),
   });
+  const linesOfTenants = new LineBudgets(clock, LINES_AN_HOUR);
   const collection = new Collection({
-    ...{ clock, logger, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
+    ...{ clock, logger, linesOfTenants, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
     onAsked: (query, durationMs, error, reading) => {
       series.asked(query.source, { durationMs, error });
       if (!error) severalSamples.look(query, reading);
@@ -97,7 +101,9 @@ export function metricsAdapter(
       severalSamples.changed(key);
     },
     onProblem: (hpa, { error }) => {
-      logger.error('Cannot collect a metric of an HPA', error, { hpa: `${hpa.namespace}/${hpa.name}` });
+      const line = linesOfTenants.of(hpa.namespace).take(true);
+      const fields = { hpa: `${hpa.namespace}/${hpa.name}`, ...line };
+      if (line) logger.error('Cannot collect a metric of an HPA', error, fields);
       warn(hpa, {
         reason: 'CreateNewMetricsCollector',
         message: `Failed to create new metrics collector: ${describeError(error)}`,
@@ -106,7 +112,9 @@ export function metricsAdapter(
   });
   const severalSamples = new SeveralSamplesTold(hpaCollectors.known, (hpa, { metric }, note) => {
     const message = `${nameOfMetric(metric)}: ${note}`;
-    logger.warning('A query gives more than counts', { hpa: `${hpa.namespace}/${hpa.name}`, note: message });
+    const line = linesOfTenants.of(hpa.namespace).take(true);
+    const fields = { hpa: `${hpa.namespace}/${hpa.name}`, note: message, ...line };
+    if (line) logger.warning('A query gives more than counts', fields);
     warn(hpa, { reason: 'SeveralSamples', message });
   });
   const warn = (

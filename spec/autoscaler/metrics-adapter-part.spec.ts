@@ -214,6 +214,19 @@ describe('metricsAdapterPart, with pods', () => {
     await system.passes(async () => ((await system.get('/debug/metrics')).problems ?? []).length === 0);
   });
 
+  it('logs no more than a hundred problems of one namespace in an hour, and shows all of them', async () => {
+    await using system = await start();
+    const metrics = Array.from({ length: 60 }, (_, index) =>
+      externalMetric(`broken-${index}`, { type: 'prometheus' }),
+    );
+    for (const name of ['a', 'b']) await system.server.client.post(HPAS, hpaObject({ name, metrics }));
+    await system.passes(async () => ((await system.get('/debug/metrics')).problems ?? []).length === 120);
+    const logged = system.logger.lines.filter(
+      ({ message }) => message === 'Cannot collect a metric of an HPA',
+    );
+    expect(logged).to.have.lengthOf(100);
+  });
+
   for (const flag of ['--skipper-ingress-metrics', '--skipper-routegroup-metrics', '--external-rps-metrics'])
     it(`says that ${flag} does nothing without a Prometheus server`, async () => {
       await using system = await start([flag, '--prometheus-server=']);

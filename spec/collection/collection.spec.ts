@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Collection, type Collector } from '#lib/collection/collection.ts';
 import { EmptyResponse } from '#lib/sources/empty-response.ts';
 import type { Query, Sample } from '#lib/sources/query.ts';
+import { LineBudgets } from '#lib/telemetry/line-budgets.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
@@ -376,6 +377,31 @@ describe('Collection', () => {
       expect(collection.reading('a', 'rate')?.samples[0]?.value).to.equal(7);
     });
 
+    it('logs no more than it may of one namespace in an hour, and then how much it left out', async () => {
+      const { clock, collection, source, logger } = setUp({ linesAnHour: 3 });
+      const own = (tenant: string) => ({ ...source.collector(`of ${tenant}`, 60_000), tenant });
+      collection.replace('a/web', collectors({ rate: own('a') }));
+      collection.replace('b/web', collectors({ rate: own('b') }));
+      for (let turn = 0; turn < 10; turn++) {
+        source.fail('of a', 'connection refused');
+        await clock.advance(60_000);
+        source.succeed('of a', 1);
+        await clock.advance(120_000);
+      }
+      const told = () => logger.lines.map(({ message, fields }) => [message, fields.changesNotLogged]);
+      const [failing, recovered] = ['A source fails; it is asked again', 'A source responds again'];
+      expect(told()).to.deep.equal([
+        [failing, undefined],
+        [recovered, undefined],
+        [failing, undefined],
+      ]);
+      source.fail('of b', 'connection refused');
+      await clock.advance(60_000);
+      expect(told().slice(3)).to.deep.equal([[failing, undefined]]);
+      await clock.advance(3_600_000);
+      expect(told().slice(4)).to.deep.include.members([[recovered, 17]]);
+    });
+
     it('ends what takes too long, whether it listens to that or not, and holds up nobody else', async () => {
       const { clock, collection, source } = setUp();
       source.hang('deaf', { isDeaf: true });
@@ -491,12 +517,13 @@ describe('Collection', () => {
   });
 });
 
-function setUp({ random = () => 0 }: { readonly random?: () => number } = {}) {
+function setUp({ random = () => 0, linesAnHour = 1_000 }: Partial<SetUp> = {}) {
   const clock = new ManualClock();
   const logger = new RecordingLogger();
   const asked: string[] = [];
   const onAsked = ({ key }: Query, durationMs: number) => void asked.push(`${key}: ${durationMs}`);
-  const collection = new Collection({ clock, logger, random, timeoutMs: 5000, onAsked });
+  const linesOfTenants = new LineBudgets(clock, linesAnHour);
+  const collection = new Collection({ clock, logger, random, timeoutMs: 5000, onAsked, linesOfTenants });
   return { clock, logger, asked, collection, source: new ScriptedSource(clock) };
 }
 
@@ -506,6 +533,11 @@ function collectors(byName: Readonly<Record<string, Collector>>): ReadonlyMap<st
 
 function intervals(timesMs: readonly number[]): number[] {
   return timesMs.slice(1).map((atMs, index) => atMs - (timesMs[index] ?? 0));
+}
+
+interface SetUp {
+  readonly random: () => number;
+  readonly linesAnHour: number;
 }
 
 type Behaviour = (signal: AbortSignal) => Promise<readonly Sample[]>;
