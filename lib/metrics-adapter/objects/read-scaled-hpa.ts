@@ -5,7 +5,12 @@ import type { HpaMetric, ScaledHpa } from './scaled-hpa.ts';
 const IDENTIFIER = z.object({
   name: z.string(),
   selector: z.optional(
-    z.nullable(z.object({ matchLabels: z._default(z.record(z.string(), z.string()), {}) })),
+    z.nullable(
+      z.object({
+        matchLabels: z._default(z.record(z.string(), z.string()), {}),
+        matchExpressions: z._default(z.array(z.object({ key: z.string() })), []),
+      }),
+    ),
   ),
 });
 const REFERENCE = z.object({ apiVersion: z.optional(z.string()), kind: z.string(), name: z.string() });
@@ -67,6 +72,11 @@ function metricOf(metric: z.infer<typeof METRIC>): HpaMetric | undefined {
   return { type: 'Object', ...identified(metric.object.metric), describedObject, targetsAverage };
 }
 
-function identified({ name, selector }: z.infer<typeof IDENTIFIER>): Pick<HpaMetric, 'name' | 'matchLabels'> {
-  return { name, matchLabels: selector?.matchLabels ?? {} };
+function identified({
+  name,
+  selector,
+}: z.infer<typeof IDENTIFIER>): Pick<HpaMetric, 'name' | 'matchLabels' | 'expressionKeys'> {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  const expressionKeys = matchExpressions.map(({ key }) => key);
+  return { name, matchLabels, ...(expressionKeys.length > 0 && { expressionKeys }) };
 }

@@ -12,6 +12,8 @@ export interface HpaMetric {
   readonly name: string;
   /** Of the metric's selector. */
   readonly matchLabels: Readonly<Record<string, string>>;
+  /** The keys of the selector's expressions, where it has any. */
+  readonly expressionKeys?: readonly string[];
   /** Of metrics of type Object alone. */
   readonly describedObject?: DescribedObject;
   /** Of metrics of type Object: whether the target is a value for each replica. */

@@ -100,7 +100,7 @@ function plan({
     query: metric.type === 'Pods' || collector.servesAll ? query : firstOf(query),
     perReplica: (perReplica || collector.dividesByReplicas?.(metric) === true) && metric.type === 'Object',
     servesAll: collector.servesAll ?? false,
-    notes: unknownSettings(collector, request),
+    notes: [...unmatchedExpressions(metric), ...unknownSettings(collector, request)],
     ...(intervalMs === undefined ? {} : { intervalMs }),
   };
 }
@@ -115,6 +115,14 @@ function firstOf(query: Query): Query {
       return samples;
     },
   };
+}
+
+/** Expressions are no settings, and the HPA controller gets nothing where no label of the value matches them. */
+function unmatchedExpressions({ matchLabels, expressionKeys = [] }: HpaMetric): readonly string[] {
+  const unknown = expressionKeys.filter((key) => !Object.hasOwn(matchLabels, key)).map(shown);
+  if (unknown.length === 0) return [];
+  const names = unknown.slice(0, MAX_NOTES).join(', ');
+  return [`matchExpressions of the selector (${names}) match only labels that the source tells`];
 }
 
 /** Annotations that mean nothing to the collector: a slip of the pen would otherwise be passed over in silence. */

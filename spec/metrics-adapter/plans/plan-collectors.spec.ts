@@ -235,6 +235,20 @@ describe('planCollectors', () => {
     expect(plan({ metrics })).to.deep.equal({ planned: [], problems: [] });
   });
 
+  it('tells of expressions of a selector, which are no settings and match no label of its own', () => {
+    const matchLabels = { type: 'prometheus', query: 'up', zone: 'a' };
+    const matchExpressions = [
+      { key: 'env', operator: 'In', values: ['live'] },
+      { key: 'zone', operator: 'Exists' },
+    ];
+    const target = { type: 'Value', value: '1' };
+    const metric = { name: 'm', selector: { matchLabels, matchExpressions } };
+    const { planned } = plan({ metrics: [{ type: 'External', external: { metric, target } }] });
+    expect(planned.map(({ notes }) => notes)).to.deep.equal([
+      ['matchExpressions of the selector (env) match only labels that the source tells'],
+    ]);
+  });
+
   it('tells metrics of one name apart by their selectors', () => {
     const metrics = ['a', 'b'].map((query) => externalMetric('m', { type: 'prometheus', query }));
     expect(new Set(plan({ metrics }).planned.map(({ key }) => key)).size).to.equal(2);
