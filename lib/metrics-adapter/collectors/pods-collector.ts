@@ -1,6 +1,7 @@
 import net from 'node:net';
 import { z } from 'zod';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { shorten } from '#lib/sources/http/shorten.ts';
 import { type FleetMember, JsonFleet } from '#lib/sources/json/json-fleet.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { TargetPod } from '../objects/target-pod.ts';
@@ -81,14 +82,16 @@ export function podsCollector({ clock, clients, pods, selectors }: PodsCollector
         isFirst = false;
         return selected.length > 0 ? selected : await select(true);
       };
-      const path = `/${values.path.replace(/^\//, '')}${values['raw-query'] && '?'}${values['raw-query']}`;
+      const pathname = `/${values.path.replace(/^\//, '')}`;
+      const path = `${pathname}${values['raw-query'] && '?'}${values['raw-query']}`;
       const { apiVersion, kind, name } = target;
       return {
         key: JSON.stringify([
           ...['pods', namespace, apiVersion, kind, name, scheme, port, path, extract.key],
           ...[timeoutMs, connectTimeoutMs, minAgeMs],
         ]),
-        description: `${path} at port ${port} of the pods of ${kind} ${namespace}/${name}`,
+        // What stands behind the question mark may be a key that nobody else is to see.
+        description: `${shorten(extract.text)} in ${pathname} at port ${port} of the pods of ${kind} ${namespace}/${name}`,
         source: 'pods',
         mostAtOnce: Number.POSITIVE_INFINITY, // the fleet bounds them, pod by pod
         timeoutMs: JsonFleet.longestMs(timeoutMs) + SPARE_MS,

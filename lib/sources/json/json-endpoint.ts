@@ -1,4 +1,5 @@
 import type { HttpClient } from '../http/http-client.ts';
+import { shorten } from '../http/shorten.ts';
 import type { Query } from '../query.ts';
 import type { JsonExtract } from './json-extract.ts';
 
@@ -15,7 +16,7 @@ export interface JsonEndpoint {
 export function jsonQuery({ http, url, extract, timeoutMs }: JsonEndpoint): Query {
   return {
     key: JSON.stringify(['json', url.href, http.credentialName, extract.key, timeoutMs]),
-    description: `${url.pathname} of ${url.host}`,
+    description: `${shorten(extract.text)} in ${url.pathname} of ${url.host}`,
     source: url.host,
     async ask(signal) {
       const body = await http.read({ url, ...(timeoutMs === undefined ? {} : { timeoutMs }) }, signal);

@@ -8,6 +8,8 @@ import { readBoundedJson } from './read-bounded-json.ts';
 export interface JsonExtract {
   /** Tells it from others. */
   readonly key: string;
+  /** The path or expression, for people. */
+  readonly text: string;
   /** @throws an Error that says why there is no number */
   numberIn(body: Uint8Array): number;
 }
@@ -25,6 +27,7 @@ export function jsonExtract({ form, text, aggregator }: JsonExtractOptions): Jso
   const valuesIn = form === 'path' ? byPath(text) : byExpression(text);
   return {
     key: JSON.stringify([form, text, aggregator]),
+    text: aggregator === undefined ? text : `${aggregator} of ${text}`,
     numberIn: (body) => single(valuesIn(readBoundedJson(body)), aggregator),
   };
 }

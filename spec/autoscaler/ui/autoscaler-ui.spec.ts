@@ -51,10 +51,10 @@ describe('autoscalerUi', () => {
   it('shows each collected metric as /debug/metrics has it', async () => {
     const page = textOf(await get('/ui?view=metrics'));
     expect(page).to.match(
-      /served default\/worker External\/orders json-path 60 \S+ ago 15s in \S+ \/orders of 127\.0\.0\.1:\d+/,
+      /served default\/worker External\/orders json-path 60 \S+ ago 15s in \S+ .* in \/orders of 127\.0\.0\.1:\d+/,
     );
     expect(page).to.match(
-      /missing default\/worker External\/down json-path – – 1m in \S+ \/down of .*503.* \(for \S+\)/,
+      /missing default\/worker External\/down json-path – – 1m in \S+ .* in \/down of .*503.* \(for \S+\)/,
     );
     expect(page).to.match(/not collected default\/worker External\/odd/);
   });

@@ -34,7 +34,7 @@ describe('podsCollector', () => {
     );
     const { query } = system.plan({ path: '/metrics/x', 'raw-query': 'a=b', 'json-key': '$.rps' });
     expect(query.description).to.equal(
-      `/metrics/x?a=b at port ${system.port} of the pods of Deployment default/web`,
+      `$.rps in /metrics/x at port ${system.port} of the pods of Deployment default/web`,
     );
     expect(await query.ask(signal)).to.deep.equal([
       { value: 20, labels: { pod: 'a', uid: 'uid-a' } },

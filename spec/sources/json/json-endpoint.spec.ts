@@ -16,7 +16,7 @@ describe('jsonQuery', () => {
   it('gets a number out of the JSON of a URL', async () => {
     await using system = await setUp((response) => response.end('{"queue":{"length":42}}'));
     const query = system.query('/stats?a=b');
-    expect(query.description).to.equal(`/stats of 127.0.0.1:${system.loopback.port}`);
+    expect(query.description).to.equal(`$.queue.length in /stats of 127.0.0.1:${system.loopback.port}`);
     expect(await query.ask(signal)).to.deep.equal([{ value: 42, labels: {} }]);
     expect(system.loopback.requests[0]).to.include({ method: 'GET' });
     expect(system.loopback.requests[0]?.url.search).to.equal('?a=b');
