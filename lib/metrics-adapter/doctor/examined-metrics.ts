@@ -41,6 +41,8 @@ export interface ExaminedPlans {
 
 /** The metrics of HPAs, as all checks of an examination see them: HPAs are listed once. */
 export class ExaminedMetrics {
+  /** By their keys, the queries whose sources were found to give no result. */
+  readonly silentQueries = new Set<string>();
   readonly #options: ExaminedMetricsOptions;
   #hpas: Promise<readonly ScaledHpa[]> | undefined;
 

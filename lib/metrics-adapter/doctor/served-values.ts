@@ -29,7 +29,8 @@ export function servedValues(examined: ExaminedMetrics): Check {
           if (!responding || !all.some((one) => isDiscovered(one, responding.names))) continue;
           const asked = all.slice(0, MAX_METRICS).map(async (one) => {
             using _permit = await semaphore.acquire(context.signal);
-            return await examineMetric(context, one, responding.version);
+            const isSilent = examined.silentQueries.has(one.planned.query.key);
+            return await examineMetric(context, one, { version: responding.version, isSilent });
           });
           found.push(...(await Promise.all(asked)));
         }
@@ -39,10 +40,17 @@ export function servedValues(examined: ExaminedMetrics): Check {
   };
 }
 
-async function examineMetric(context: ApiContext, one: ExaminedMetric, version: string): Promise<Finding> {
+async function examineMetric(
+  context: ApiContext,
+  one: ExaminedMetric,
+  { version, isSilent }: { readonly version: string; readonly isSilent: boolean },
+): Promise<Finding> {
   const { namespace, name } = one.hpa;
+  // Where the source gives no result, its finding says so, and this one would be the same again.
   const absent = (seen: string) =>
-    failed(subjectOf(one), seen, { diagnosis: 'metric-not-served', NAMESPACE: namespace, NAME: name });
+    isSilent
+      ? note(subjectOf(one), 'not served, as its source gives no result')
+      : failed(subjectOf(one), seen, { diagnosis: 'metric-not-served', NAMESPACE: namespace, NAME: name });
   const path = await pathOf(context, one, version);
   if (path === undefined) return note(subjectOf(one), 'the kind of its object is not served');
   try {

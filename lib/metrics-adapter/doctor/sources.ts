@@ -30,7 +30,7 @@ export function sources(examined: ExaminedMetrics): Check {
         const found = await Promise.all(
           asked.map(async (same) => {
             using _permit = await semaphore.acquire(context.signal);
-            return await examineQuery(context, same);
+            return await examineQuery(context, same, examined.silentQueries);
           }),
         );
         const left = byQuery.size - asked.length;
@@ -46,6 +46,7 @@ export function sources(examined: ExaminedMetrics): Check {
 async function examineQuery(
   context: ApiContext,
   same: readonly ExaminedMetric[],
+  silentQueries: Set<string>,
 ): Promise<readonly Finding[]> {
   const [first] = same;
   if (!first) return [];
@@ -62,6 +63,7 @@ async function examineQuery(
     ];
   } catch (error) {
     context.signal.throwIfAborted();
+    silentQueries.add(query.key);
     return same.map((one) =>
       failed(subjectOf(one), `${query.description}: ${describeError(error)}`, {
         diagnosis: 'metric-source-silent',

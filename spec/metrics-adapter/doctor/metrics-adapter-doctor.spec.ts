@@ -112,6 +112,21 @@ describe('metricsAdapterDoctor', () => {
     );
   });
 
+  it('tells once of a source that never gave a result', async () => {
+    await using system = await start();
+    system.body = '{"status":"success","data":{"resultType":"vector","result":[]}}';
+    await system.apply();
+    await system.run();
+    await system.register(BOTH);
+    const { diagnoses, findings } = await system.examine();
+    expect(diagnoses).to.deep.equal(['metric-source-silent', 'metric-source-silent']);
+    const notes = findings.filter(({ seen }) => seen === 'not served, as its source gives no result');
+    expect(notes.map(({ status, subject }) => [status, subject])).to.deep.equal([
+      ['note', 'hpa default/web Object/rate'],
+      ['note', 'hpa default/web External/queue'],
+    ]);
+  });
+
   it('tells of a value that its source has and the API has not', async () => {
     await using system = await start();
     system.body = '{"status":"success","data":{"resultType":"vector","result":[]}}';
