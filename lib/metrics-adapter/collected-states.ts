@@ -13,6 +13,7 @@ export interface CollectedState {
   /** What is asked of which source. */
   readonly query: string;
   readonly intervalMs: number;
+  /** As its source told it, undivided. */
   readonly value: number | undefined;
   readonly samples: number | undefined;
   readonly notes: readonly string[];
@@ -24,13 +25,18 @@ export interface CollectedState {
   readonly failingSinceMs: number | undefined;
 }
 
+const NO_REPLICAS =
+  'It is served divided by the replicas of the target, of which status.currentReplicas of the HPA says that there are none';
+
 /** What is collected for HPAs, and how that goes; each is worked out as it is asked for. */
 export function* collectedStates(
   { known }: Pick<HpaCollectors, 'known'>,
   collection: Pick<Collection, 'reports'>,
 ): IterableIterator<CollectedState> {
   for (const { owner, name, collector, reading, isValid, failure, nextInMs } of collection.reports()) {
-    const metric = known.get(owner)?.metrics.find(({ key }) => key === name);
+    const { hpa, metrics } = known.get(owner) ?? {};
+    const metric = metrics?.find(({ key }) => key === name);
+    const isUndivided = metric?.perReplica === true && !hpa?.currentReplicas;
     yield {
       hpa: owner,
       metric: metric && nameOfMetric(metric.metric),
@@ -39,9 +45,9 @@ export function* collectedStates(
       intervalMs: collector.intervalMs,
       value: reading?.samples[0]?.value,
       samples: reading?.samples.length,
-      notes: [...(metric?.notes ?? []), ...(reading?.notes ?? [])],
+      notes: [...(metric?.notes ?? []), ...(reading?.notes ?? []), ...(isUndivided ? [NO_REPLICAS] : [])],
       receivedAtMs: reading?.receivedAtMs,
-      isServed: isValid,
+      isServed: isValid && !isUndivided,
       nextInMs,
       error: failure && describeError(failure.error),
       failingSinceMs: failure?.sinceMs,

@@ -185,6 +185,29 @@ describe('metricsAdapterPart, with pods', () => {
     expect(await countOf('tier=back')).to.equal(0);
   });
 
+  it('says that a value is not served that is to be divided by replicas, while the HPA tells of none', async () => {
+    await using system = await start();
+    const { client } = system.server;
+    const place = 'metric-config.object.rate.prometheus';
+    const annotations = { [`${place}/query`]: 'rate', [`${place}/per-replica`]: '' };
+    const metrics = [objectMetric('rate', { apiVersion: 'v1', kind: 'Service', name: 'web' })];
+    await client.post(HPAS, hpaObject({ annotations, metrics }));
+    const state = async () => (await system.get('/debug/metrics')).collected?.[0];
+    await system.passes(async () => (await state())?.value !== undefined);
+    expect(await state()).to.deep.include({
+      isServed: false,
+      notes: [
+        'It is served divided by the replicas of the target, of which status.currentReplicas of the HPA says that there are none',
+      ],
+    });
+    const { body } = await client.get(`${HPAS}/web`);
+    await client.put(`${HPAS}/web/status`, { ...body, status: { currentReplicas: 3, desiredReplicas: 3 } });
+    await system.passes(async () => (await state())?.isServed === true);
+    expect(await state()).to.deep.include({ notes: [] });
+    const { items = [] } = await system.get(`${CUSTOM}/namespaces/default/services/web/rate`);
+    expect(items[0]).to.deep.include({ value: '500m' });
+  });
+
   it('keeps two HPAs from getting each other’s values of an object in no namespace', async () => {
     await using system = await start();
     const { client } = system.server;
@@ -257,7 +280,12 @@ interface Body {
   readonly items?: readonly object[];
   readonly resources?: readonly { readonly name: string }[];
   readonly problems?: readonly object[];
-  readonly collected?: readonly { readonly error?: string; readonly notes?: readonly string[] }[];
+  readonly collected?: readonly {
+    readonly value?: number;
+    readonly isServed?: boolean;
+    readonly error?: string;
+    readonly notes?: readonly string[];
+  }[];
 }
 
 async function start(more: readonly string[] = []) {
