@@ -4,7 +4,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { Secrets } from '../secrets.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
-import { type ConnectionOptions, connectionPool } from './http-connections.ts';
+import { type ConnectionOptions, connectionPool, expectResponse } from './http-connections.ts';
 import { type CredentialSource, type HttpCredentials, NO_CREDENTIALS } from './http-credentials.ts';
 import type { HttpPool } from './http-pool.ts';
 import type { LongResponses } from './long-responses.ts';
@@ -151,6 +151,7 @@ export class HttpClient implements AsyncDisposable {
     };
     const { pool, secrets } = this.#connectionsFor(current);
     return await pool.use(url.origin, receive.signal, async (connection) => {
+      expectResponse(connection, receive.maxBytes);
       const response = await receiveResponse(connection, sent, receive);
       return {
         ...{ statusCode: response.statusCode, body: response.body, secrets },

@@ -1,9 +1,10 @@
 import dns from 'node:dns';
 import net from 'node:net';
-import type { buildConnector as ConnectorOf } from 'undici';
+import type { buildConnector as ConnectorOf, Dispatcher } from 'undici';
 import { buildConnector, Client } from '#lib/kubernetes/client/undici-parts.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { allowedLookup } from './allowed-lookup.ts';
+import { boundReads, type WireBound } from './bounded-reads.ts';
 import type { HttpCredentials } from './http-credentials.ts';
 import { HttpPool } from './http-pool.ts';
 
@@ -29,22 +30,38 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
     timeout: connectTimeoutMs,
     lookup: allowedLookup(allowedHosts, lookup),
   }) as (...call: Parameters<ConnectorOf.connector>) => void;
-  const connect: ConnectorOf.connector = (target, callback) => {
+  const connect = (wire: WireBound, [target, callback]: Parameters<ConnectorOf.connector>) => {
     const host = target.hostname.replace(/^\[|\]$/g, '');
     // An address is dialled as it is, without asking for it.
     if (net.isIP(host) !== 0 && !allowedHosts.allows(host, host))
       callback(allowedHosts.refusal(host, [host]), null);
-    else dial(target, callback);
+    else
+      dial(target, (...[error, socket]) => {
+        if (error) callback(error, null);
+        else if (socket) callback(null, boundReads(socket, wire));
+      });
   };
-  return new HttpPool(
-    (origin) =>
-      new Client(origin, {
-        allowH2: false,
-        headersTimeout: 0, // the deadline of the request bounds both, on its own clock
-        bodyTimeout: 0,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        keepAliveMaxTimeout: KEEP_ALIVE_MS,
-        connect,
-      }),
-  );
+  return new HttpPool((origin) => {
+    const wire: WireBound = { leftBytes: 0 };
+    const client = new Client(origin, {
+      allowH2: false,
+      headersTimeout: 0, // the deadline of the request bounds both, on its own clock
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      connect: (...call) => connect(wire, call),
+    });
+    WIRES.set(client, wire);
+    return client;
+  });
+}
+
+const WIRES = new WeakMap<Dispatcher, WireBound>();
+/** Of headers and what else stands around a body. */
+const FRAME_BYTES = 64 * 1024;
+
+/** Has a connection of such a pool take a response of so many bytes, and as much again of what frames it. */
+export function expectResponse(connection: Dispatcher, maxBytes: number): void {
+  const wire = WIRES.get(connection);
+  if (wire) wire.leftBytes = 2 * maxBytes + FRAME_BYTES;
 }

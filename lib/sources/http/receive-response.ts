@@ -19,6 +19,12 @@ export interface ReceivedResponse {
   readonly body: Buffer;
 }
 
+/** Each costs some hundred bytes of memory, and the time of a call. */
+const MAX_PIECES = 65_536;
+const MOST_KEPT = 1_024;
+/** Announcements of the response, as `103 Early Hints` is one. */
+const MAX_INFORMATIONAL = 20;
+
 /**
  * Sends a request and takes its response as undici reads it. To have it as a stream would cost twice the CPU: most
  * responses of sources come in one piece.
@@ -34,7 +40,9 @@ export async function receiveResponse(
   const { promise, resolve, reject } = Promise.withResolvers<ReceivedResponse>();
   let controller: Dispatcher.DispatchController | undefined;
   let [statusCode, headers, bytes] = [0, {} as IncomingHttpHeaders, 0];
+  let [starts, pieces] = [0, 0];
   const chunks: Buffer[] = [];
+  let small: Buffer[] = [];
   const fail = (error: Error) => {
     controller?.abort(error);
     reject(error);
@@ -47,18 +55,26 @@ export async function receiveResponse(
     },
     onResponseStart(_, status, received) {
       [statusCode, headers] = [status, received]; // the last of several: those before it are informational
+      if (++starts > MAX_INFORMATIONAL)
+        fail(new Error(`the response begins more than ${MAX_INFORMATIONAL} times`));
     },
     onResponseData(reading, chunk) {
       if (chunk.length === 0) return; // as undici says when it goes on after a pause: another would follow, and another
-      chunks.push(chunk);
+      small.push(chunk);
       bytes += chunk.length;
       if (bytes > maxBytes) return fail(new Error(`the response is longer than ${maxBytes} bytes`));
+      if (++pieces > MAX_PIECES)
+        return fail(new Error(`the response comes in more than ${MAX_PIECES} pieces`));
+      if (small.length === MOST_KEPT) {
+        chunks.push(Buffer.concat(small));
+        small = [];
+      }
       const capacity = onLength?.(bytes);
       if (!capacity) return;
       reading.pause();
       capacity.then(() => reading.resume(), fail);
     },
-    onResponseEnd: () => resolve({ statusCode, headers, body: Buffer.concat(chunks, bytes) }),
+    onResponseEnd: () => resolve({ statusCode, headers, body: Buffer.concat([...chunks, ...small], bytes) }),
     onResponseError: (_, error) => reject(error),
   });
   return await promise;

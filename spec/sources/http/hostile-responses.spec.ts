@@ -1,0 +1,97 @@
+import { Socket } from 'node:net';
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { boundReads } from '#lib/sources/http/bounded-reads.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RawServer } from '#spec/support/raw-server.ts';
+
+const { signal } = new AbortController();
+const KIB = 1024;
+const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+
+/** What a server sends on and on once it is asked, and what its client says of that. */
+const ENDLESS: readonly (readonly [what: string, first: string, again: string, error: RegExp])[] = [
+  [
+    'announcements of a response',
+    '',
+    'HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n',
+    /the response begins more than 20 times$/,
+  ],
+  ['an extension of a chunk', `${CHUNKED}1;`, 'a'.repeat(KIB), /takes more than twice what it may have$/],
+  [
+    'extensions of many chunks',
+    CHUNKED,
+    `1;${'a'.repeat(8 * KIB)}\r\n \r\n`,
+    /takes more than twice what it may have$/,
+  ],
+  ['chunks of one byte', CHUNKED, '1\r\n \r\n', /the response comes in more than 65536 pieces$/],
+  ['headers', 'HTTP/1.1 200 OK\r\n', 'x: y\r\n', /Headers Overflow Error$/],
+  ['trailers', `${CHUNKED}1\r\n7\r\n0\r\n`, 'x: y\r\n', /Headers Overflow Error$/],
+];
+
+describe('HttpClient, asked of a server that never ends', () => {
+  for (const [what, first, again, error] of ENDLESS)
+    it(`breaks off ${what}, long before the request has to end`, async () => {
+      await using server = await RawServer.start((socket) =>
+        socket.once('data', () => pump(socket, first, again)),
+      );
+      await using client = clientOf();
+      const url = new URL(`http://127.0.0.1:${server.port}/`);
+      expect(await errorOf(client.read({ url, maxBytes: 512 * KIB }, signal))).to.match(error);
+      expect(server.sockets[0]?.bytesWritten).to.be.below(16 * KIB * KIB);
+    });
+
+  it('takes a whole response in as many small pieces as servers write lines', async () => {
+    const line = `${'x'.repeat(79)}\n`;
+    const lines = 10_000;
+    await using server = await RawServer.start((socket) =>
+      socket.once('data', () => socket.end(`${CHUNKED}${`50\r\n${line}\r\n`.repeat(lines)}0\r\n\r\n`)),
+    );
+    await using client = clientOf();
+    const url = new URL(`http://127.0.0.1:${server.port}/`);
+    expect(String(await client.read({ url }, signal)) === line.repeat(lines)).to.equal(true);
+  });
+});
+
+describe('boundReads', () => {
+  it('hands out no more than 4 KiB at once, of which an error may be made for each few bytes', () => {
+    const socket = buffered(10_000);
+    const bound = { leftBytes: 10_000 };
+    boundReads(socket, bound);
+    expect([1, 2, 3, 4].map(() => socket.read()?.length)).to.deep.equal([4096, 4096, 1808, undefined]);
+    expect(bound.leftBytes).to.equal(0);
+  });
+
+  it('hands out nothing of a socket that is broken, though more has come', () => {
+    const socket = buffered(10_000);
+    boundReads(socket, { leftBytes: 10_000 });
+    socket.read();
+    socket.destroy();
+    expect(socket.read()).to.equal(null);
+  });
+});
+
+function clientOf(): HttpClient {
+  const allowedHosts = new AllowedHosts(['127.0.0.1']);
+  return new HttpClient({ clock: new ManualClock(), allowedHosts, userAgent: 'spec' });
+}
+
+/** Sends until the other end has gone. */
+function pump(socket: Socket, first: string, again: string): void {
+  const piece = Buffer.from(again.repeat(Math.ceil((32 * KIB) / again.length)));
+  const goOn = () => {
+    while (!socket.destroyed && socket.write(piece));
+  };
+  socket.on('drain', goOn);
+  socket.write(first);
+  goOn();
+}
+
+/** A socket to which so much has come. */
+function buffered(bytes: number): Socket {
+  const socket = new Socket();
+  socket.push(Buffer.alloc(bytes));
+  return socket;
+}
