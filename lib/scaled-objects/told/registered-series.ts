@@ -40,7 +40,7 @@ interface Counts {
 function countAll(kinds: RegisteredOptions['kinds']): Counts {
   const [triggers, objects] = [new Map<string, number>(), new Map<string, number>()];
   const count = (counter: Map<string, number>, ...words: readonly string[]) => {
-    const key = words.join('\n');
+    const key = JSON.stringify(words); // a type is whatever its author writes
     counter.set(key, (counter.get(key) ?? 0) + 1);
   };
   for (const [kind, informer] of Object.entries(kinds)) {
@@ -58,7 +58,7 @@ function triggersOf(spec: object | undefined): readonly TriggerSpec[] {
 
 function* samplesOf(counter: Counter, names: readonly string[]): Iterable<SeriesSample> {
   for (const [key, value] of counter) {
-    const words = key.split('\n');
+    const words: readonly string[] = JSON.parse(key);
     yield { labels: Object.fromEntries(names.map((name, index) => [name, words[index] ?? ''])), value };
   }
 }
