@@ -37,7 +37,7 @@ const parameters = z.object({
   valueLocation: parameter(text, {
     from: METADATA,
     description:
-      'Where the number is: a path as `a.b.0` of JSON, YAML or XML, a series as `name{a="b"}` of prometheus.',
+      'Where the number is: a path as `a.b.0` of JSON or YAML, a series as `name{a="b"}` of prometheus.',
   }),
   targetValue: parameter(float.optional(), { from: METADATA, description: 'What one replica is to have.' }),
   activationTargetValue: parameter(float.default(0), {
@@ -47,7 +47,7 @@ const parameters = z.object({
   }),
   format: parameter(oneOf(...VALUE_FORMATS).default('json'), {
     from: METADATA,
-    description: `What the response is, of ${VALUE_FORMATS.join(', ')}.`,
+    description: `What the response is, of ${VALUE_FORMATS.join(', ')}; xml cannot be read.`,
     default: 'json',
   }),
   unsafeSsl: UNSAFE_SSL,
