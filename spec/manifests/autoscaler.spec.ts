@@ -45,6 +45,10 @@ describe('manifests/autoscaler', () => {
         expect([...commandLine.options.controllers]).to.deep.equal(['cronhpa']);
       });
 
+      it('names the type of its strategy, without which each kubectl apply would change it', () => {
+        expect(onlyOf(overlay(name), 'Deployment').spec.strategy.type).to.equal('RollingUpdate');
+      });
+
       it('sends the Service to the port that the autoscaler listens on', () => {
         const { args, ports } = serverContainer(overlay(name));
         expect(args).to.include(`--secure-port=${ports[0].containerPort}`);

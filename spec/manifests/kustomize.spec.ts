@@ -58,6 +58,11 @@ describe('manifests/', () => {
     });
   }
 
+  it('names the type of the strategy that its settings are of, without which each kubectl apply would change it', () => {
+    for (const name of OVERLAYS)
+      expect(onlyOf(overlay(name), 'Deployment').spec.strategy.type, name).to.equal('RollingUpdate');
+  });
+
   it('releases the version of the package', () => {
     expect(serverContainer(overlay('release')).image).to.equal(`metrics-server:v${packageJson.version}`);
   });
