@@ -66,8 +66,14 @@ export class ScaleClient {
 
   /** @throws {UnscalableTarget}; an ApiError that is not found where there is no such object */
   async get(target: ScaleTarget, signal?: AbortSignal): Promise<Scale> {
-    const { api, mapper } = this.#options;
-    const resource = await mapper.find(target, signal);
+    const resource = await this.resourceOf(target, signal);
+    const path = objectPath(resource, target, 'scale');
+    return scaleOf({ target, resource }, await this.#options.api.getJson(path, orNone(signal)));
+  }
+
+  /** Where the target's kind is served now, be there such a target or not. @throws {UnscalableTarget} */
+  async resourceOf(target: ScaleTarget, signal?: AbortSignal): Promise<ApiResource> {
+    const resource = await this.#options.mapper.find(target, signal);
     if (!resource) {
       throw new UnscalableTarget(`Cannot scale ${nameOf(target)}: nothing serves its kind`, 'UnknownKind');
     }
@@ -75,10 +81,7 @@ export class ScaleClient {
       const message = `Cannot scale ${nameOf(target)}: ${resource.plural} have no scale subresource`;
       throw new UnscalableTarget(message, 'NoScaleSubresource');
     }
-    return scaleOf(
-      { target, resource },
-      await api.getJson(objectPath(resource, target, 'scale'), orNone(signal)),
-    );
+    return resource;
   }
 
   /**

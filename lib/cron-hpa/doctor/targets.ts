@@ -53,17 +53,15 @@ async function lookAt(
   const target = { namespace, ...reference };
   const described = `${reference.kind} ${JSON.stringify(reference.name)}`;
   try {
-    const resource = await context.mapper.find(target, context.signal);
-    if (resource) {
-      const forbidden = await reviewed.forbidden(resource, namespace);
-      if (forbidden) {
-        const GROUP = resource.group;
-        return failed(subject, `${described}: ${forbidden} of ${resource.plural}/scale is not granted`, {
-          ...{ diagnosis: 'cronhpa-target-forbidden', ...names, GROUP, RESOURCE: resource.plural },
-        });
-      }
+    const resource = await scales.resourceOf(target, context.signal);
+    const forbidden = await reviewed.forbidden(resource, namespace);
+    if (forbidden) {
+      const { group: GROUP, plural: RESOURCE } = resource;
+      return failed(subject, `${described}: ${forbidden} of ${RESOURCE}/scale is not granted`, {
+        ...{ diagnosis: 'cronhpa-target-forbidden', ...names, GROUP, RESOURCE },
+      });
     }
-    const permission = `get ${resource?.plural ?? reference.kind}/scale`;
+    const permission = `get ${resource.plural}/scale`;
     const scale = await requiring(permission, () => scales.get(target, context.signal));
     return ok(subject, `scales ${described}, of which there are to be ${scale.specReplicas}`);
   } catch (error) {
