@@ -132,17 +132,26 @@ async function carryOut(
   const { job, timeZone } = planned;
   const { namespace, spec } = object;
   const { jobs, nowMs, signal } = options;
-  const times = { job: job.name, atMs, nextMs: nextActivation(jobs, nowMs)?.atMs, timeZone };
+  const timesOf = (left: readonly PlannedJob[]) => {
+    return { job: job.name, atMs, nextMs: nextActivation(left, nowMs)?.atMs, timeZone };
+  };
   try {
     const size = await setSize(object, job.targetSize, options);
-    const message = successMessage({ ...times, ...size, namespace, target: spec.scaleTargetRef });
+    const left = job.runOnce ? jobs.filter((one) => one !== planned) : jobs;
+    const message = successMessage({ ...timesOf(left), ...size, namespace, target: spec.scaleTargetRef });
     return { planned, atMs, state: 'Succeed', message, change: size.desired - size.current };
   } catch (error) {
     if (signal.aborted) throw error;
     const reason = isNotFound(error)
       ? `there is no ${spec.scaleTargetRef.kind} "${spec.scaleTargetRef.name}"`
       : describeError(error);
-    return { planned, atMs, state: 'Failed', message: failureMessage({ ...times, reason }), change: 0 };
+    return {
+      planned,
+      atMs,
+      state: 'Failed',
+      message: failureMessage({ ...timesOf(jobs), reason }),
+      change: 0,
+    };
   }
 }
 

@@ -36,6 +36,23 @@ describe('cronHpaController', () => {
     expect(cluster.events[0]).to.match(/^web Scaled cron hpa job scale-down executed successfully\./);
   });
 
+  it('tells of a job that runs once when other jobs are due next, or that none is', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T07:00:00+08:00');
+    const once = { name: 'once', schedule: '0 */7 * * * *', targetSize: 3, runOnce: true };
+    await cluster.deployment('alone', 1);
+    await cluster.cronHpa('alone', [once]);
+    await cluster.deployment('web', 1);
+    await cluster.cronHpa('web', [once, DOWN]);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    await cluster.clock.advance(7 * 60_000);
+    const messageOf = async (name: string) => (await cluster.status(name)).conditions[0].message;
+    await holds(cluster, async () => /executed/.test(await messageOf('alone')));
+    await holds(cluster, async () => /executed/.test(await messageOf('web')));
+    expect(await messageOf('alone')).to.match(/time:2026-07-15 07:07:00, next:none$/);
+    expect(await messageOf('web')).to.match(/time:2026-07-15 07:07:00, next:2026-07-15 20:00:00$/);
+  });
+
   it('makes up for the last activation that an outage has missed, once, and tells the others', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:00:00+08:00');
     await cluster.deployment('web', 1);
