@@ -11,7 +11,7 @@ import { checkScaledObject } from '../checks/check-scaled-object.ts';
 import { limitedByDefault } from '../checks/limit-ranges.ts';
 import { hpaKeyOf } from '../follow/followed-objects.ts';
 import { isWorkload, targetName, type Workload, workloadOf } from '../follow/workloads.ts';
-import { targetNamesOf } from '../hpa/followed-hpas.ts';
+import { hpasBeside, targetNamesOf } from '../hpa/followed-hpas.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { checkScaledJob, JobCheckFailure } from '../jobs/check-scaled-job.ts';
 import { JobClient } from '../jobs/job-client.ts';
@@ -72,8 +72,7 @@ class Judge {
   readonly #context: ApiContext;
   /** Of one target, or with an HPA of one name. */
   readonly #rivals: ReadonlyMap<string, readonly ScaledObject[]>;
-  /** Of one target. */
-  readonly #hpas: ReadonlyMap<string, readonly ManagedHpa[]>;
+  readonly #hpas: Parameters<typeof hpasBeside>[0];
   readonly #scales: ScaleClient;
   readonly #jobs: JobClient;
   readonly #limits = new Map<string, Promise<readonly string[]>>();
@@ -85,7 +84,12 @@ class Judge {
       ...Map.groupBy(all, (object) => targetName(targetOf(object))),
       ...Map.groupBy(all, hpaKeyOf),
     ]);
-    this.#hpas = Map.groupBy(hpas, (hpa) => targetNamesOf(hpa)[0] ?? '');
+    const byKey = new Map(hpas.map((hpa) => [keyOf(hpa.metadata), hpa]));
+    const byTarget = Map.groupBy(hpas, (hpa) => targetNamesOf(hpa)[0]);
+    this.#hpas = {
+      find: (key) => byKey.get(key),
+      findBy: (_, target) => byTarget.get(target) ?? [],
+    };
     this.#scales = new ScaleClient({ api: client, mapper, clock });
     this.#jobs = new JobClient({ api: client, version: '' });
   }
@@ -100,7 +104,7 @@ class Judge {
       const asks = object.spec.triggers.some(({ type }) => type === 'cpu' || type === 'memory');
       checkScaledObject(object, {
         objects: [target, hpaKeyOf(object)].flatMap((name) => this.#rivals.get(name) ?? []),
-        hpas: this.#hpas.get(target) ?? [],
+        hpas: hpasBeside(this.#hpas, object),
         workload,
         limitedByDefault: asks ? await this.#limitedByDefault(namespace) : [],
       });

@@ -232,6 +232,13 @@ describe('scaledObjectsDoctor', () => {
     });
     await deployment(server, 'third');
     await scaledObject(server, 'paused', triggers, {}, { 'autoscaling.keda.sh/paused': 'true' });
+    await deployment(server, 'taken');
+    const horizontalPodAutoscalerConfig = { name: 'foreign' };
+    await scaledObject(server, 'taken', triggers, { advanced: { horizontalPodAutoscalerConfig } });
+    await created(server, PATHS.hpas, {
+      ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'foreign' } },
+      spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'else' } },
+    });
     const job = (name: string, image: string, more: object) =>
       created(server, PATHS.scaledJobs, {
         ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledJob', metadata: { name } },
@@ -250,9 +257,10 @@ describe('scaledObjectsDoctor', () => {
     expect(told).to.include.members([
       `failed scaledobject default/younger: ${target}: the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'`,
       `failed scaledobject default/other: ${specified}: the scaledobject has a cpu trigger but the container main doesn't have the cpu request defined`,
+      "failed scaledobject default/taken: failed to ensure HPA is correctly created for ScaledObject: the HPA 'foreign' already scales another workload, 'else' of type 'apps/v1.Deployment'",
       'failed scaledjob default/typed: Cannot set metricType in ScaledJob triggers',
     ]);
-    const rest = told.filter((one) => !/younger|other|typed/.test(one)).sort();
+    const rest = told.filter((one) => !/younger|other|taken|typed/.test(one)).sort();
     expect(rest).to.have.lengthOf(3);
     expect(rest[0]).to.match(new RegExp(`^failed scaledobject default/formula: ${specified}: `));
     expect(rest[1]).to.match(
