@@ -112,14 +112,16 @@ async function writtenStatuses(context: ApiContext, examined: ExaminedObjects): 
   for (const object of objects) writes.observe('ScaledObject', undefined, object);
   for (const object of jobs) writes.observe('ScaledJob', undefined, object);
   const namespaces = new Set([...objects, ...jobs].map(({ metadata }) => metadata.namespace ?? ''));
-  return [...namespaces].flatMap((namespace) => {
+  const found = [...namespaces].flatMap((namespace) => {
     const sign = writes.on('', { namespace, name: '' });
-    if (sign === undefined) return [];
-    const left = writes.everywhere === undefined ? 'the objects of this namespace' : 'all objects';
-    return failed(`namespace ${namespace}`, `${sign}: ${left} are left alone`, {
-      ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: 'keda', NAME: OPERATOR },
-    });
+    return sign === undefined ? [] : [{ namespace, sign }];
   });
+  const all = found.length > 1 ? ', and all objects where it is seen to go on' : '';
+  return found.map(({ namespace, sign }) =>
+    failed(`namespace ${namespace}`, `${sign}: the objects of this namespace are left alone${all}`, {
+      ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: 'keda', NAME: OPERATOR },
+    }),
+  );
 }
 
 function operatorOf(value: unknown) {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { controllerOf } from '#lib/control/metadata/owner-references.ts';
 import { type StatusManager, statusManagers } from '#lib/control/status/status-managers.ts';
 import { type KubernetesObject, keyOf } from '#lib/kubernetes/kubernetes-object.ts';
@@ -10,9 +11,12 @@ import { kedaLabelManagers } from './keda-label-managers.ts';
 /** An object whose status is looked at, and how often it is polled. */
 export interface WrittenObject extends KubernetesObject {
   readonly spec: { readonly pollingInterval?: number };
+  readonly status?: unknown;
 }
 
 interface Noticed {
+  /** Whether the status was seen to change with it. */
+  readonly isSeen: boolean;
   readonly text: string;
   readonly untilMs: number;
 }
@@ -26,8 +30,12 @@ const LONGEST_NAME = 253;
 
 /**
  * Notices who else writes the statuses of our kinds, and who writes over our HPAs as KEDA does, by the managers of their
- * fields. Who writes one status acts in its namespace, and who does so in two acts everywhere; who writes one HPA acts on
- * the ScaledObject that it belongs to, for HPAs may be written by many.
+ * fields. Who writes one status acts in its namespace, and who is seen to do so in two acts everywhere; who writes one HPA
+ * acts on the ScaledObject that it belongs to, for HPAs may be written by many.
+ *
+ * Who may edit an object can put any manager into its `managedFields`, but cannot change its status with that: what comes
+ * without a change of the status is no write. What was written before the first look cannot be told from that, and counts
+ * for its namespace alone.
  */
 export class OtherWrites {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
@@ -42,13 +50,15 @@ export class OtherWrites {
 
   /** Looks at an object that was seen for the first time or has changed. */
   observe(kind: string, previous: WrittenObject | undefined, current: WrittenObject): void {
+    if (current.status === undefined || isDeepStrictEqual(previous?.status, current.status)) return;
     const found = this.#newly(previous && managersOf(previous), managersOf(current));
     if (!found) return;
     const { namespace = '' } = current.metadata;
     const pollsMs = POLLS * (current.spec.pollingInterval ?? DEFAULT_POLLING_S) * 1000;
     const validForMs = Math.min(Math.max(pollsMs, LEAST_MS), MOST_MS);
     const text = `"${shortened(found.manager)}" writes the status of ${kind} ${keyOf(current.metadata)}`;
-    note(this.#statuses, namespace, { text, untilMs: found.sinceMs + validForMs });
+    const isSeen = previous !== undefined;
+    note(this.#statuses, namespace, { text, untilMs: found.sinceMs + validForMs, isSeen });
   }
 
   /** Looks at an HPA that was seen for the first time or has changed. */
@@ -59,13 +69,15 @@ export class OtherWrites {
     if (!found) return;
     const { namespace } = current.metadata;
     const text = `"${shortened(found.manager)}" writes the HPA ${keyOf(current.metadata)}`;
-    note(this.#hpas, keyOf({ namespace, name: owner.name }), { text, untilMs: found.sinceMs + LEAST_MS });
+    const untilMs = found.sinceMs + LEAST_MS;
+    note(this.#hpas, keyOf({ namespace, name: owner.name }), { text, untilMs, isSeen: true });
   }
 
   /** By what it is known that somebody else acts on all objects; `undefined` where nobody is known to. */
   get everywhere(): string | undefined {
     this.#expire();
-    return this.#statuses.size < 2 ? undefined : this.anywhere;
+    const seen = [...this.#statuses.values()].filter(({ isSeen }) => isSeen);
+    return seen.length < 2 ? undefined : seen[0]?.text;
   }
 
   /** By what it is known that somebody else acts on any object. */
@@ -113,7 +125,8 @@ export class OtherWrites {
 
 function note(noticed: Map<string, Noticed>, scope: string, found: Noticed): void {
   const known = noticed.get(scope);
-  if (!known || known.untilMs <= found.untilMs) noticed.set(scope, found);
+  const latest = !known || known.untilMs <= found.untilMs ? found : known;
+  noticed.set(scope, { ...latest, isSeen: found.isSeen || known?.isSeen === true });
 }
 
 function managersOf({ metadata }: KubernetesObject) {

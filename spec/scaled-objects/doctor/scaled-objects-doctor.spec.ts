@@ -205,7 +205,9 @@ describe('scaledObjectsDoctor', () => {
     const seen = 'failed namespace default: "keda" writes the status of ScaledObject default/web';
     expect(await told()).to.deep.equal([`${seen}: the objects of this namespace are left alone`]);
     await write('kube-system', 'keda');
-    expect((await told())[0]).to.equal(`${seen}: all objects are left alone`);
+    expect((await told())[0]).to.equal(
+      `${seen}: the objects of this namespace are left alone, and all objects where it is seen to go on`,
+    );
     expect(await told()).to.have.lengthOf(2);
     await server.clock.advance(90_000);
     expect(await told()).to.deep.equal([]);

@@ -39,13 +39,40 @@ describe('OtherWrites', () => {
   it('takes who writes statuses in two namespaces to act everywhere, for as long as both last', async () => {
     const clock = new ManualClock();
     const writes = new OtherWrites(clock);
-    writes.observe('ScaledObject', undefined, object({ keda: 0 }));
+    writes.observe('ScaledObject', object({}), object({ keda: 0 }));
     await clock.advance(10_000);
-    writes.observe('ScaledObject', undefined, object({ keda: 10 }, {}, 'second'));
+    writes.observe('ScaledObject', object({}, {}, 'second'), object({ keda: 10 }, {}, 'second'));
     expect(writes.everywhere).to.equal(WRITES_WEB);
     await clock.advance(80_000);
     expect(writes.everywhere).to.equal(undefined);
     expect(writes.anywhere).to.equal('"keda" writes the status of ScaledObject second/web');
+  });
+
+  it('believes no manager of a status that comes without a change of it, which who may edit an object can make up', () => {
+    const writes = new OtherWrites(new ManualClock());
+    for (const namespace of ['default', 'second']) {
+      const before = object({ ours: 0 }, {}, namespace);
+      const forged = { ...object({ ours: 0, keda: 1 }, {}, namespace), status: before.status };
+      writes.observe('ScaledObject', before, forged);
+      writes.observe('ScaledObject', forged, object({ ours: 2, keda: 1 }, {}, namespace)); // we write, it is still there
+      const { status: _, ...made } = object({ keda: 3 }, {}, namespace); // no status is created with an object
+      writes.observe('ScaledObject', undefined, made);
+      writes.observe('ScaledObject', before, made); // made again while nobody watched
+    }
+    expect(writes.anywhere).to.equal(undefined);
+  });
+
+  it('takes what was written before the first look to be of its namespace alone, in however many', () => {
+    const writes = new OtherWrites(new ManualClock());
+    for (const namespace of ['default', 'second', 'third'])
+      writes.observe('ScaledObject', undefined, object({ keda: 0 }, {}, namespace));
+    expect(writes.on('ScaledObject', { namespace: 'third', name: 'other' })).to.not.equal(undefined);
+    expect(writes.everywhere).to.equal(undefined);
+    writes.observe('ScaledJob', undefined, object({ keda: 0 }, { pollingInterval: 100 }));
+    writes.observe('ScaledObject', object({ keda: 0 }), object({ keda: 5 }));
+    expect(writes.everywhere).to.equal(undefined);
+    writes.observe('ScaledJob', object({ keda: 0 }, {}, 'third'), object({ keda: 5 }, {}, 'third'));
+    expect(writes.everywhere).to.equal('"keda" writes the status of ScaledJob default/web');
   });
 
   it('takes KEDA to act on the ScaledObject whose HPA it takes from us, and on no other', async () => {
@@ -118,7 +145,7 @@ function object(
 ): WrittenObject {
   const managedFields = entries(seconds, { subresource: 'status' });
   const metadata = { name: 'web', namespace, managedFields };
-  return { metadata, spec };
+  return { metadata, spec, status: { written: seconds } };
 }
 
 /** The HPA of web. @param seconds when each manager has taken the label of its version */
