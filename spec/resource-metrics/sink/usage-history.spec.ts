@@ -162,6 +162,17 @@ describe('nextHistory', () => {
       expect(stepped(-61).usage).to.equal(undefined);
     });
 
+    it('discards them though the step is smaller than samples may be old', () => {
+      for (const seconds of [-1, -5, -17]) {
+        const { readings, usage } = historyOf(
+          { takenAtMs: at(0) },
+          { takenAtMs: at(seconds), cpuCoreNanoseconds: 2e9, context: { receivedAtMs: 12_000 } },
+        );
+        expect(readings).to.deep.equal([{ takenAtMs: at(seconds), cpuCoreNanoseconds: 2e9 }]);
+        expect(usage).to.equal(undefined);
+      }
+    });
+
     it('discards readings from before a step forward', () => {
       expect(stepped(3600).usage).to.equal(undefined);
     });

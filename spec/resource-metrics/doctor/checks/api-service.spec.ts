@@ -94,6 +94,28 @@ describe('apiService', () => {
       'api-service-unavailable',
     ],
   ];
+  it('takes it for available only where that is said', async () => {
+    await using server = await startExaminedCluster({ nodes: 1 });
+    const { store } = server.cluster;
+    const seenWith = async (status: object) => {
+      const object = store.get('apiservices.apiregistration.k8s.io', undefined, 'v1beta1.metrics.k8s.io');
+      if (!object) throw new Error('there is no APIService');
+      store.update('apiservices.apiregistration.k8s.io', { ...object, status });
+      const { findings } = await examine(server);
+      return findings.find((one) => one.status === 'failed' && one.diagnosis === 'api-service-unavailable')
+        ?.seen;
+    };
+    const nothing = 'is not available: unknown: nothing is said of whether it is available';
+    const other = { type: 'Other', status: 'True' };
+    for (const status of [{}, { conditions: [] }, { conditions: [other] }])
+      expect(await seenWith(status)).to.equal(nothing);
+    const unknown = { type: 'Available', status: 'Unknown', reason: 'Pending', message: 'not looked at yet' };
+    expect(await seenWith({ conditions: [unknown] })).to.equal(
+      'is not available: Pending: not looked at yet',
+    );
+    expect(await seenWith({ conditions: [{ type: 'Available', status: 'True' }] })).to.equal(undefined);
+  });
+
   for (const [reason, message, diagnosis] of conditions) {
     it(`reads "${reason}: ${message.slice(-40)}" as ${diagnosis}`, async () => {
       await using server = await startExaminedCluster({ nodes: 1 });

@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { hpaController } from '#lib/hpa/loop/hpa-controller.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { followedWeb } from '../auto-min/built-decision.ts';
+
+const never = new AbortController().signal;
+
+describe('hpaController, of an HPA that is no longer its own', () => {
+  it('forgets everything of one that is gone, or has lost the labels that it is selected by', async () => {
+    const everything = ['decisions shop/web', 'world shop/web', 'series shop/web'];
+    const kept = ['memory shop/web', 'week shop/web'];
+    for (const hpa of [undefined, followedWeb({ minReplicas: 1 })])
+      expect(await forgotten(hpa, { isDryRun: false })).to.deep.equal([...everything, ...kept]);
+  });
+
+  it('takes nothing away in a dry run that another controller remembers', async () => {
+    const found = await forgotten(undefined, { isDryRun: true });
+    expect(found).to.include('series shop/web').and.not.include('memory shop/web');
+  });
+});
+
+/** What is forgotten when an HPA is looked at that is not selected, in its order. */
+async function forgotten(
+  hpa: ReturnType<typeof followedWeb> | undefined,
+  { isDryRun }: { readonly isDryRun: boolean },
+): Promise<string[]> {
+  const told: string[] = [];
+  const byKey = (what: string) => ({ forget: (key: string) => void told.push(`${what} ${key}`) });
+  const byName = (what: string) => ({
+    forget: async (namespace: string, name: string) => void told.push(`${what} ${namespace}/${name}`),
+  });
+  const controller = hpaController({
+    hpas: { find: () => hpa, onChange: () => () => {}, synced: async () => {} },
+    statuses: { latest: (_: string, found: unknown) => found },
+    ...{ decisions: byKey('decisions'), readWorld: byKey('world') },
+    ...{ series: byName('series'), memories: byName('memory'), autoMin: byName('week') },
+    clock: new ManualClock(),
+    options: { selector: parseLabelSelector('app=other'), concurrentSyncs: 1, isDryRun },
+  } as never);
+  expect(await controller.reconcile('shop/web', never)).to.deep.equal({});
+  return told;
+}
