@@ -136,8 +136,8 @@ describe('StatusWriter', () => {
       let attempts = 0;
       const conflicting = {
         apply: () => {
-          attempts++;
-          const facts = { statusCode: 409, reason: 'Conflict', retryAfterMs: undefined };
+          const statusCode = ++attempts < 100 ? 409 : 500; // or one that never gave up would never fail
+          const facts = { statusCode, reason: undefined, retryAfterMs: undefined };
           return Promise.reject(new ApiError('changed', facts));
         },
         find: () => Promise.resolve(widget),

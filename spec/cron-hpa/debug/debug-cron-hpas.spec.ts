@@ -49,7 +49,11 @@ describe('debugCronHpas', () => {
   it('refuses what cannot be told, and says why', () => {
     for (const [search, code, message] of [
       ['?name=ill', 400, /a name needs a namespace/],
-      ['?namespace=default&name=gone', 404, /"default\/gone" not found/],
+      [
+        '?namespace=default&name=gone',
+        404,
+        /^cronhorizontalpodautoscalers\.autoscaling\.stke\.com "default\/gone" not found$/,
+      ],
       ['?limit=many', 400, /limit must be a whole number/],
       ['?limit=-1', 400, /limit must be a whole number/],
       ['?limit=1000000000', 400, /limit must be a whole number/],

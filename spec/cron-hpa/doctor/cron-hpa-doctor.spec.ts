@@ -91,6 +91,35 @@ describe('cronHpaDoctor', () => {
     expect(of(findings, 'job "resting"')).to.include({ status: 'note' });
   });
 
+  it('tells of an object that has not the form of one, and looks at the others', async () => {
+    const crd = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+    const anything = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+    const versions = crd.spec.versions.map((one: object) => ({ ...one, schema: anything }));
+    const clock = new ManualClock(Date.parse(EXAMINED_AT));
+    await using other = await startSimulatedApiServer({
+      clock,
+      definitions: [{ ...crd, spec: { ...crd.spec, versions } }],
+    });
+    const make = (name: string, spec: object) =>
+      created(other, CRON_HPAS, {
+        ...{ apiVersion: 'autoscaling.stke.com/v1beta1', kind: 'CronHorizontalPodAutoscaler' },
+        ...{ metadata: { name }, spec },
+      });
+    await make('odd', { scaleTargetRef: 'web' });
+    await make('web', { scaleTargetRef: deploymentRef('web'), jobs: [DAILY] });
+    const { checks, findings } = await examineAutoscaler(other, ['--leader-elect=false']);
+    expect(findings.filter((one) => one.subject === 'cronhpa default/odd')).to.have.length(1);
+    const odd = of(findings, 'default/odd');
+    expect(odd).to.include({ status: 'failed', diagnosis: 'cronhpa-unreadable' });
+    expect(odd.seen).to.match(/^does not have the form of one/);
+    expect(odd).to.have.property('remedy').which.includes('default').and.includes('odd');
+    expect(of(findings, 'web job "up"')).to.include({ status: 'ok' });
+    expect(findings).to.deep.include({ status: 'note', subject: 'cronhpa default/web', seen: 'is new' });
+    expect(checks.map(({ name }) => name).filter((name) => name.startsWith('cronhpa'))).to.include.members([
+      ...['cronhpa-definition', 'cronhpa-jobs', 'cronhpa-activations'],
+    ]);
+  });
+
   it('tells of targets why they cannot be scaled', async () => {
     const target = (apiVersion: string, kind: string, name: string) => ({
       spec: { scaleTargetRef: { apiVersion, kind, name } },

@@ -77,6 +77,7 @@ describe('cronHpaUi', () => {
     ];
     const { count, troubled } = cronHpaUi(sourceOf(objects)).summary();
     expect([count, troubled]).to.deep.equal([3, 2]);
+    expect(cronHpaUi(sourceOf([]))).to.include({ view: 'cronhpas', title: 'Cron-HPAs' });
   });
 });
 

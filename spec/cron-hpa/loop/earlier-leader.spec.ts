@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { cronHpaController } from '#lib/cron-hpa/loop/cron-hpa-controller.ts';
+import type { CronHpa, CronHpaStatus } from '#lib/cron-hpa/objects/cron-hpa.ts';
+import { CronHpaSeries } from '#lib/cron-hpa/told/cron-hpa-series.ts';
+import { Schedules } from '#lib/schedule/schedules.ts';
+import { cronHpa, planAt } from '#spec/support/cron-hpas.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const DUE = '2026-07-15T08:00:00Z';
+const never = new AbortController().signal;
+
+describe('cronHpaController, whose informer lags behind an earlier leader', () => {
+  it('carries out nothing that was carried out just now, though it looks due', async () => {
+    const { asked, reconcile, sizes } = setUp({
+      seen: activatedAt('2026-07-14T08:00:00Z'),
+      now: activatedAt(DUE),
+    });
+    await reconcile();
+    expect(sizes).to.deep.equal([]);
+    expect(asked()).to.equal(1);
+  });
+
+  it('carries out what nobody has, and asks no more about what it wrote itself', async () => {
+    const seen = activatedAt('2026-07-14T08:00:00Z');
+    const { asked, clock, reconcile, sizes } = setUp({ seen, now: seen });
+    await reconcile();
+    expect([sizes, asked()]).to.deep.equal([[3], 1]);
+    await reconcile();
+    expect([sizes, asked()]).to.deep.equal([[3], 1]);
+    await clock.advance(86_400_000);
+    await reconcile();
+    expect([sizes, asked()]).to.deep.equal([[3, 3], 1]);
+  });
+
+  it('does nothing about an object that is gone by now', async () => {
+    const { reconcile, sizes } = setUp({ seen: activatedAt('2026-07-14T08:00:00Z'), now: undefined });
+    expect(await reconcile()).to.deep.equal({});
+    expect(sizes).to.deep.equal([]);
+  });
+});
+
+/** An object whose job was carried out last at a moment; later ones have later versions. */
+function activatedAt(time: string): CronHpa {
+  const [planned] = planAt(cronHpa(), DUE);
+  const condition = {
+    ...{ jobId: '1', name: 'morning', schedule: '0 0 8 * * *', state: 'Succeed' as const, message: 'done' },
+    ...{ lastProbeTime: time, submittedTime: '2026-07-10T08:00:00Z', lastActivationTime: time },
+    specHash: planned?.specHash ?? '',
+  } as const;
+  return cronHpa({ resourceVersion: `${Date.parse(time)}`, status: { jobs: [condition] } });
+}
+
+/** A leader whose informer shows one state of an object, while the API server has another. */
+function setUp({ seen, now }: { readonly seen: CronHpa; readonly now: CronHpa | undefined }) {
+  const clock = new ManualClock(Date.parse(DUE));
+  const sizes: number[] = [];
+  let [latest, askedCount] = [now, 0];
+  const nothing = { onChange: () => () => {}, synced: async () => {} };
+  const controller = cronHpaController({
+    cronHpas: { ...nothing, find: () => seen, keys: () => [] },
+    hpas: { ...nothing, find: () => undefined },
+    ...{ cronHpasByTarget: () => [], hpasByTarget: () => [], hpaClient: undefined },
+    statuses: {
+      get: async () => {
+        askedCount++;
+        return latest;
+      },
+      write: async (object: CronHpa, status: CronHpaStatus) => {
+        latest = { ...object, resourceVersion: `${Number(object.resourceVersion) + 1}`, status };
+        return latest;
+      },
+    },
+    scales: {
+      get: async () => ({ specReplicas: 1 }),
+      set: async (_: unknown, replicas: number) => void sizes.push(replicas),
+    },
+    ...{
+      events: { record() {} },
+      series: new CronHpaSeries(new Registry(), () => ({ ready: 0, notReady: 0 })),
+    },
+    ...{ clock, schedules: new Schedules(), timeZone: 'UTC', newJobId: () => '1' },
+  } as never);
+  return {
+    asked: () => askedCount,
+    clock,
+    reconcile: () => controller.reconcile('default/web', never),
+    sizes,
+  };
+}

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { CronHpaSeries } from '#lib/cron-hpa/told/cron-hpa-series.ts';
+
+describe('CronHpaSeries', () => {
+  it('counts activations and attempts, delays of those alone that were carried out, and objects as they are', async () => {
+    const registry = new Registry();
+    const objects = { ready: 2, notReady: 1 };
+    const series = new CronHpaSeries(registry, () => objects);
+    const value = async (line: string) =>
+      (await registry.metrics())
+        .split('\n')
+        .find((one) => one.startsWith(`${line} `))
+        ?.split(' ')[1];
+    expect(await value('cronhpa_activations_total{result="Succeed"}')).to.equal('0');
+    expect(await value('cronhpa_activations_total{result="Failed"}')).to.equal('0');
+    series.carriedOut('Succeed', 1500);
+    series.carriedOut('Succeed', -40);
+    series.carriedOut('Failed', 90_000);
+    series.missed(3);
+    series.missed(1);
+    expect(await value('cronhpa_activations_total{result="Succeed"}')).to.equal('2');
+    expect(await value('cronhpa_activations_total{result="Failed"}')).to.equal('1');
+    expect(await value('cronhpa_activation_delay_seconds_count')).to.equal('2');
+    expect(await value('cronhpa_activation_delay_seconds_sum')).to.equal('1.5');
+    expect(await value('cronhpa_missed_activations_total')).to.equal('4');
+    expect(await value('cronhpa_objects{ready="true"}')).to.equal('2');
+    objects.notReady = 5;
+    expect(await value('cronhpa_objects{ready="false"}')).to.equal('5');
+  });
+});
