@@ -40,23 +40,74 @@ describe('cronHpaController, whose informer lags behind an earlier leader', () =
   });
 });
 
+describe('cronHpaController, at one look', () => {
+  it('makes up for an activation until startingDeadlineSeconds have passed, and tells that it did not', async () => {
+    const seen = activatedAt('2026-07-14T08:00:00Z', { startingDeadlineSeconds: 60 });
+    const inTime = setUp({ seen, now: seen });
+    await inTime.clock.advance(60_000);
+    await inTime.reconcile();
+    expect(inTime.sizes).to.deep.equal([3]);
+    const late = setUp({ seen, now: seen });
+    await late.clock.advance(61_000);
+    await late.reconcile();
+    expect(late.sizes).to.deep.equal([]);
+    expect(late.written()?.jobs[0]).to.deep.include({ state: 'Failed', lastActivationTime: DUE });
+  });
+
+  it('notes no failure of an activation that the end of its term broke off', async () => {
+    const seen = activatedAt('2026-07-14T08:00:00Z');
+    const ending = new AbortController();
+    const { reconcile, written } = setUp({
+      ...{ seen, now: seen },
+      set: async () => {
+        ending.abort(new Error('not the leader any more'));
+        throw new Error('connection reset');
+      },
+    });
+    const failure = await reconcile(ending.signal).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(Error);
+    expect(written()).to.equal(undefined);
+  });
+
+  it('notes what else keeps an activation from being carried out, and tries again after a second', async () => {
+    const seen = activatedAt('2026-07-14T08:00:00Z');
+    const { reconcile, written } = setUp({
+      ...{ seen, now: seen, set: () => Promise.reject(new Error('connection reset')) },
+    });
+    expect(await reconcile()).to.deep.equal({ requeueAfterMs: 1000 });
+    expect(written()?.jobs[0]?.message).to.match(/connection reset/);
+    expect(await reconcile()).to.deep.equal({ requeueAfterMs: 2000 });
+  });
+});
+
 /** An object whose job was carried out last at a moment; later ones have later versions. */
-function activatedAt(time: string): CronHpa {
+function activatedAt(time: string, spec: Partial<CronHpa['spec']> = {}): CronHpa {
   const [planned] = planAt(cronHpa(), DUE);
   const condition = {
     ...{ jobId: '1', name: 'morning', schedule: '0 0 8 * * *', state: 'Succeed' as const, message: 'done' },
     ...{ lastProbeTime: time, submittedTime: '2026-07-10T08:00:00Z', lastActivationTime: time },
     specHash: planned?.specHash ?? '',
   } as const;
-  return cronHpa({ resourceVersion: `${Date.parse(time)}`, status: { jobs: [condition] } });
+  return cronHpa({ resourceVersion: `${Date.parse(time)}`, spec, status: { jobs: [condition] } });
 }
 
 /** A leader whose informer shows one state of an object, while the API server has another. */
-function setUp({ seen, now }: { readonly seen: CronHpa; readonly now: CronHpa | undefined }) {
+function setUp({
+  seen,
+  now,
+  set,
+}: {
+  readonly seen: CronHpa;
+  readonly now: CronHpa | undefined;
+  /** In place of setting a size. */
+  readonly set?: () => Promise<void>;
+}) {
   const clock = new ManualClock(Date.parse(DUE));
   const sizes: number[] = [];
   let [latest, askedCount] = [now, 0];
+  let written: CronHpaStatus | undefined;
   const nothing = { onChange: () => () => {}, synced: async () => {} };
+  const series = new CronHpaSeries(new Registry(), () => ({ ready: 0, notReady: 0 }));
   const controller = cronHpaController({
     cronHpas: { ...nothing, find: () => seen, keys: () => [] },
     hpas: { ...nothing, find: () => undefined },
@@ -67,24 +118,18 @@ function setUp({ seen, now }: { readonly seen: CronHpa; readonly now: CronHpa | 
         return latest;
       },
       write: async (object: CronHpa, status: CronHpaStatus) => {
+        written = status;
         latest = { ...object, resourceVersion: `${Number(object.resourceVersion) + 1}`, status };
         return latest;
       },
     },
     scales: {
       get: async () => ({ specReplicas: 1 }),
-      set: async (_: unknown, replicas: number) => void sizes.push(replicas),
+      set: set ?? (async (_: unknown, replicas: number) => void sizes.push(replicas)),
     },
-    ...{
-      events: { record() {} },
-      series: new CronHpaSeries(new Registry(), () => ({ ready: 0, notReady: 0 })),
-    },
+    ...{ events: { record() {} }, series },
     ...{ clock, schedules: new Schedules(), timeZone: 'UTC', newJobId: () => '1' },
   } as never);
-  return {
-    asked: () => askedCount,
-    clock,
-    reconcile: () => controller.reconcile('default/web', never),
-    sizes,
-  };
+  const reconcile = (signal = never) => controller.reconcile('default/web', signal);
+  return { asked: () => askedCount, clock, reconcile, sizes, written: () => written };
 }
