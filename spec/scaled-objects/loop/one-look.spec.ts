@@ -3,6 +3,7 @@ import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
 import { step } from '#lib/scaled-objects/loop/step.ts';
 import type { ObservedMetric } from '#lib/scaled-objects/values/metric-state.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 type State = ObservedMetric['state'];
 const NOTHING_TO_DO: State = { kind: 'value', values: [0], isActive: false, atMs: 0 };
@@ -31,15 +32,50 @@ describe('step, while a trigger has not told anything yet', () => {
   });
 });
 
+describe('step, at one look', () => {
+  it('leaves a target alone that somebody else has scaled meanwhile, and tells of nothing', async () => {
+    const { events, sizes, status } = await stepped({
+      ...{ replicas: 0, states: [SOMETHING_TO_DO], replicasByNow: 4 },
+    });
+    expect([sizes, events]).to.deep.equal([[], []]);
+    expect(status.lastActiveTime).to.equal(undefined);
+  });
+
+  it('writes down when it woke its target, and tells why', async () => {
+    const { events, sizes, status } = await stepped({ replicas: 0, states: [SOMETHING_TO_DO] });
+    expect([sizes, status.lastActiveTime]).to.deep.equal([[1], '2026-01-01T00:00:00Z']);
+    expect(events).to.deep.equal([
+      'KEDAScaleTargetActivated Scaled apps/v1.Deployment default/web from 0 to 1, triggered by s0',
+    ]);
+  });
+
+  it('tells that its target cannot be scaled, and fails', async () => {
+    const failing = { replicas: 0, states: [SOMETHING_TO_DO], set: () => Promise.reject(new Error('no')) };
+    const events: string[] = [];
+    const failure = await stepped({ ...failing, events }).catch((error: Error) => error.message);
+    expect(failure).to.equal('no');
+    expect(events).to.deep.equal([
+      'KEDAScaleTargetActivationFailed Failed to scale apps/v1.Deployment default/web from 0 to 1',
+    ]);
+  });
+});
+
 /** One look at an object whose target was made long ago and has so many replicas. */
 async function stepped({
   replicas,
   states,
   annotations = {},
+  replicasByNow = replicas,
+  events = [],
+  set,
 }: {
   readonly replicas: number;
   readonly states: readonly State[];
   readonly annotations?: Readonly<Record<string, string>>;
+  /** As the API server has them. */
+  readonly replicasByNow?: number;
+  readonly events?: string[];
+  readonly set?: () => Promise<never>;
 }) {
   const triggers = states.map((_, index) => ({
     index,
@@ -51,6 +87,8 @@ async function stepped({
     return { trigger, metric, state: states[index], isPushed: false };
   });
   const sizes: number[] = [];
+  const tell = (reason: string, message: string) => void events.push(`${reason} ${message}`);
+  const own = { normal: tell, warning: tell };
   const { status } = await step(
     {
       metadata: {
@@ -65,14 +103,19 @@ async function stepped({
         replicas,
         resource: { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
       },
-      ...{ hpa: {}, own: { normal() {}, warning() {} }, workloads: { find: () => undefined } },
+      ...{ hpa: {}, own, workloads: { find: () => undefined } },
       plans: { observe: () => observed, lastActiveAtMs: () => undefined },
       scales: {
-        get: async () => ({ specReplicas: replicas }),
-        set: async (_: unknown, size: number) => sizes.push(size),
+        get: async () => ({ specReplicas: replicasByNow }),
+        set: set ?? (async (_: unknown, size: number) => sizes.push(size)),
       },
-      signal: new AbortController().signal,
+      ...{ signal: new AbortController().signal, logger: new RecordingLogger() },
     } as never,
   );
-  return { sizes, conditions: (status.conditions ?? []).map((one) => `${one.type} ${one.status}`) };
+  return {
+    events,
+    status,
+    sizes,
+    conditions: (status.conditions ?? []).map((one) => `${one.type} ${one.status}`),
+  };
 }
