@@ -52,6 +52,12 @@ describe('Collection', () => {
       undefined,
     ]);
     expect(collection.record('a', 'rate')).to.equal(undefined);
+    expect(collection.nextInMs('a', 'rate')).to.equal(0);
+    expect([collection.askedCount('a', 'rate'), collection.askedCount('a', 'absent')]).to.deep.equal([0, 0]);
+    expect([collection.nextInMs('a', 'absent'), collection.nextInMs('b', 'rate')]).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
     await clock.advance(0);
     source.takeMs('rate', 250);
     await clock.advance(6000);

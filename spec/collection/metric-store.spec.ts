@@ -21,6 +21,8 @@ describe('MetricStore', () => {
     store.put('a', { external: [external({ identity: 'same' })] });
     store.put('b', { external: [external({ identity: 'same' })] });
     expect(store.values('one', { metric: 's0-queue', selector: EVERYTHING })).to.have.lengthOf(1);
+    store.put('c', { external: [{ ...external({ identity: 'same' }), values: () => [] }] }); // has heard nothing yet
+    expect(store.values('one', { metric: 's0-queue', selector: EVERYTHING })).to.have.lengthOf(1);
     const selector = parseLabelSelector('of=another');
     expect(store.values('one', { metric: 's0-queue', selector })).to.deep.equal([]);
   });
@@ -73,6 +75,25 @@ describe('MetricStore', () => {
     expect(found({ name: 'web-4' })).to.equal(undefined);
     expect(found({ namespace: 'two' })).to.deep.equal([]);
     expect(found({ metric: 'other' })).to.equal(undefined);
+  });
+
+  it('tells which metrics of objects there are, each once, sorted, and the same ones until that changes', () => {
+    const store = new MetricStore();
+    const of = (resource: string, name: string, isNamespaced = true) => ({
+      ...{ resource, name, isNamespaced, namespace: isNamespaced ? 'one' : '', labels: {} },
+      values: () => [],
+    });
+    store.put('a', { objects: [of('pods', 'rate'), of('nodes', 'load', false)] });
+    store.put('b', { objects: [of('pods', 'rate'), of('deployments.apps', 'rate')] });
+    const found = store.objects.metrics();
+    expect(found).to.deep.equal([
+      { resource: 'deployments.apps', metric: 'rate', isNamespaced: true },
+      { resource: 'nodes', metric: 'load', isNamespaced: false },
+      { resource: 'pods', metric: 'rate', isNamespaced: true },
+    ]);
+    expect(store.objects.metrics()).to.equal(found);
+    store.remove('b');
+    expect(store.objects.metrics().map(({ resource }) => resource)).to.deep.equal(['nodes', 'pods']);
   });
 
   it('leaves out objects whose labels nobody knows where labels are asked for', () => {

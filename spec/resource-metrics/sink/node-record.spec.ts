@@ -220,6 +220,18 @@ describe('holdsRate', () => {
 
   it('is true by a pod alone, where the node was not sampled again', () => {
     const second = { ...responseAt(12, { app: 7e9 }), node: nodePoint() };
-    expect(holdsRate(recordOf({ ...responseAt(0, { app: 1e9 }), node: nodePoint() }, second))).to.equal(true);
+    const first = { ...responseAt(0, { app: 1e9 }), node: nodePoint() };
+    expect(holdsRate(recordOf(first, second))).to.equal(true);
+    const fresh = podPoints({
+      name: 'web-2',
+      uid: 'uid-web-2',
+      containers: [containerPoint({ takenAtMs: at(12) })],
+    });
+    for (const pods of [
+      [...second.pods, fresh],
+      [fresh, ...second.pods],
+    ])
+      expect(holdsRate(recordOf(first, { ...second, pods }))).to.equal(true);
+    expect(holdsRate(recordOf(first, { ...second, pods: [fresh] }))).to.equal(false);
   });
 });

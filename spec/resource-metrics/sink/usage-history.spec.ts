@@ -41,6 +41,14 @@ describe('nextHistory', () => {
     });
   });
 
+  it('tells what else there is beside CPU and memory as of the end of the window', () => {
+    const { usage } = historyOf(
+      { takenAtMs: at(0), extraBytes: { swap: 1 } },
+      { takenAtMs: at(60), cpuCoreNanoseconds: 4e9, extraBytes: { swap: 2 } },
+    );
+    expect(usage?.extraBytes).to.deep.equal({ swap: 2 });
+  });
+
   it('keeps an old container that was read once waiting', () => {
     expect(historyOf({ startedAtMs: at(-3600) }).usage).to.equal(undefined);
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { float, integer } from '#lib/scaled-objects/parameters/parameter.ts';
+import { boolean, duration, float, integer, keyValues } from '#lib/scaled-objects/parameters/parameter.ts';
 
 describe('integer', () => {
   for (const [text, value] of [
@@ -23,6 +23,7 @@ describe('float', () => {
   for (const [text, value] of [
     ['5', 5],
     ['-.5', -0.5],
+    ['.25', 0.25],
     ['5.', 5],
     ['+1.5e-3', 0.0015],
   ] as const) {
@@ -32,6 +33,46 @@ describe('float', () => {
   for (const text of ['', '.', 'e3', '0x5', 'NaN', 'Infinity']) {
     it(`refuses ${JSON.stringify(text)}`, () => {
       expect(float.safeParse(text).error?.issues[0]?.message).to.equal('it is no number');
+    });
+  }
+});
+
+describe('duration', () => {
+  for (const [text, ms] of [
+    ['1500', 1500],
+    [' 0 ', 0],
+    ['1m30s', 90_000],
+    ['250ms', 250],
+  ] as const) {
+    it(`reads ${JSON.stringify(text)}`, () => expect(duration.parse(text)).to.equal(ms));
+  }
+
+  for (const text of ['', '-1', '-5s', '1.5', 'soon', '1234567890123456']) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      expect(duration.safeParse(text).error?.issues[0]?.message).to.equal(
+        'it is no duration that is not negative',
+      );
+    });
+  }
+});
+
+describe('boolean', () => {
+  it('reads what Go reads, and says what is none', () => {
+    expect(['true', ' T ', '1'].map((text) => boolean.parse(text))).to.deep.equal([true, true, true]);
+    expect(['false', 'F', '0'].map((text) => boolean.parse(text))).to.deep.equal([false, false, false]);
+    for (const text of ['', 'yes', 'tRUE'])
+      expect(boolean.safeParse(text).error?.issues[0]?.message).to.equal('it is neither true nor false');
+  });
+});
+
+describe('keyValues', () => {
+  it('reads pairs, whose values may hold what stands between keys and values', () => {
+    expect(keyValues.parse('a=1, b = x=y ,c=')).to.deep.equal({ a: '1', b: 'x=y', c: '' });
+  });
+
+  for (const text of ['', 'a', '=1', 'a=1,', 'a=1,b']) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      expect(keyValues.safeParse(text).error?.issues[0]?.message).to.equal('it is no list of key=value');
     });
   }
 });

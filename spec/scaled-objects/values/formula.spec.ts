@@ -15,6 +15,23 @@ describe('compileFormula', () => {
     ['float(a) ** 2', 16],
     ['a in [4] and not (b == 3) ? round(2.5) : 0', 3],
     ['median([a, b, 9])', 4],
+    ['median([a, b])', 3],
+    ['mean([a, b, 9])', 5],
+    ['one([a, b], {# > 3}) ? 1 : 0', 1],
+    ['one([a, b], {# > 1}) ? 1 : 0', 0],
+    ['one([a, b], {# > 9}) ? 1 : 0', 0],
+    ['any([a, b], {# > 3}) ? 1 : 0', 1],
+    ['any([a, b], {# > 9}) ? 1 : 0', 0],
+    ['all([a, b], {# > 1}) ? 1 : 0', 1],
+    ['all([a, b], {# > 3}) ? 1 : 0', 0],
+    ['none([a, b], {# > 9}) ? 1 : 0', 1],
+    ['none([a, b], {# > 3}) ? 1 : 0', 0],
+    ['len(filter([a, b, 9], {# > 3}))', 2],
+    ['find([a, b, 1], {# < 3})', 2],
+    ['find([a, b], {# > 9}) ?? 7', 7],
+    ['sum([a, b], {# * 10})', 60],
+    ['round(-2.5) + ceil(1.2) + floor(1.8) + abs(-3) + int(-1.9)', 2],
+    ['a == 4 && "x" == "x" ? 1 : 0', 1],
   ] as const)
     it(`works out ${text}`, () => {
       expect(compileFormula(text).evaluate(VALUES)).to.equal(result);

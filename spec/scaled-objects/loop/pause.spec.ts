@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
+import { pause } from '#lib/scaled-objects/loop/pause.ts';
+
+const UID = 'uid-web';
+
+describe('pause', () => {
+  it('deletes the HPA of the object, and no other that has its name', async () => {
+    expect((await paused({ hpaOwner: UID })).deleted).to.deep.equal(['keda-hpa-web']);
+    expect((await paused({ hpaOwner: 'uid-of-another' })).deleted).to.deep.equal([]);
+    expect((await paused({ hpaOwner: undefined })).deleted).to.deep.equal([]);
+  });
+
+  it('puts up with an HPA that is gone already, and with no other failure', async () => {
+    const refusing = (statusCode: number) => () =>
+      Promise.reject(new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined }));
+    const { status } = await paused({ hpaOwner: UID, remove: refusing(404) });
+    expect(status.conditions?.find(({ type }) => type === 'Paused')?.status).to.equal('True');
+    const failure = await paused({ hpaOwner: UID, remove: refusing(403) }).catch((error: Error) => error);
+    expect(failure).to.be.instanceOf(Error).with.property('name', 'CheckFailure');
+  });
+
+  it('sets as many replicas as are asked for, unless there are so many, and says which texts are no number', async () => {
+    expect((await paused({ replicas: '3' })).sizes).to.deep.equal([3]);
+    expect((await paused({ replicas: '2' })).sizes).to.deep.equal([]);
+    expect((await paused({ replicas: '0' })).status.pausedReplicaCount).to.equal(0);
+    expect((await paused({})).status).to.not.have.property('pausedReplicaCount');
+    for (const replicas of ['', '-1', '1.5', 'many', '2147483648']) {
+      const failure = await paused({ replicas }).catch((error: Error) => error.message);
+      expect(failure).to.match(/is no number of replicas$/);
+    }
+  });
+});
+
+/** Pauses an object with an HPA of that owner, whose target has two replicas. */
+async function paused({
+  hpaOwner,
+  replicas,
+  remove,
+}: {
+  readonly hpaOwner?: string | undefined;
+  /** The annotation that asks for some. */
+  readonly replicas?: string;
+  /** In place of deleting an HPA. */
+  readonly remove?: () => Promise<never>;
+}) {
+  const [deleted, sizes]: [string[], number[]] = [[], []];
+  const ownerReferences = [{ uid: hpaOwner, controller: true }];
+  const hpa = { metadata: { name: 'keda-hpa-web', ...(hpaOwner && { ownerReferences }) } };
+  const annotations = replicas === undefined ? {} : { 'autoscaling.keda.sh/paused-replicas': replicas };
+  const status = await pause(
+    {
+      metadata: { name: 'web', namespace: 'default', uid: UID, annotations },
+      spec: { scaleTargetRef: { name: 'web' }, triggers: [] },
+      status: { conditions: [{ type: 'Paused', status: 'True' }], pausedReplicaCount: 7 },
+    } as never,
+    {
+      ...{ own: { normal() {}, warning() {} }, memories: new LoopMemories() },
+      hpas: { find: (key: string) => (key === 'default/keda-hpa-web' ? hpa : undefined) },
+      hpaClient: { delete: remove ?? (async ({ metadata }: typeof hpa) => deleted.push(metadata.name)) },
+      scales: {
+        get: async () => ({ specReplicas: 2 }),
+        set: async (_: unknown, size: number) => sizes.push(size),
+      },
+      signal: new AbortController().signal,
+    } as never,
+  );
+  return { deleted, sizes, status };
+}
