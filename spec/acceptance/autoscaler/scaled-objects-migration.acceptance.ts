@@ -105,6 +105,22 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     expect(fewest).to.equal(3);
   });
 
+  it('are left alone to a KEDA without a lease, seen by the HPA that it takes', async () => {
+    const label = { metadata: { labels: { 'app.kubernetes.io/version': '2.20.2' } } };
+    await installed.run(
+      ...['patch', 'hpa', 'keda-hpa-web', '--type=merge', '--field-manager=keda'],
+      `--patch=${JSON.stringify(label)}`,
+    );
+    await autoscaler.line(
+      /Somebody else acts on some ScaledObjects .*"keda\\?" writes the HPA default/,
+      60_000,
+    );
+    await sleep(3000); // time enough for who would take it back
+    const { client } = installed.controlPlane;
+    const { metadata } = await client.get<{ metadata: { labels: object } }>(`${HPAS}/keda-hpa-web`);
+    expect(metadata.labels).to.include(label.metadata.labels);
+  });
+
   it('are given back as they were, and no replica is lost', async () => {
     const isLeft = (line: string) => line.includes('Another operator acts on ScaledObjects');
     const before = autoscaler.output.filter(isLeft).length;
