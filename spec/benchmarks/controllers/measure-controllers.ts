@@ -50,6 +50,8 @@ export const CONTROLLERS_SCENARIO: ControllersScenario = {
 };
 
 const IDLE_MS = 10_000;
+/** As the manifests start it without the components that serve them. */
+const NO_METRICS_APIS = ['--enable-custom-metrics-api=false', '--enable-external-metrics-api=false'];
 
 /** Has an autoscaler in a process of its own reconcile objects of a simulated cluster, in another, while they are changed here. */
 export async function measureControllers(
@@ -64,7 +66,7 @@ export async function measureControllers(
     await startAutoscalerSystem({
       program,
       env: imageEnvironment(),
-      flags: ['--kube-api-qps=5000', '--kube-api-burst=5000', '--controllers=cronhpa'],
+      flags: ['--kube-api-qps=5000', '--kube-api-burst=5000', '--controllers=cronhpa', ...NO_METRICS_APIS],
       async prepare(kubeconfig) {
         const access = await loadClusterAccess({
           kubeconfig,
