@@ -14,6 +14,7 @@ import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { debugControllers } from './debug-controllers.ts';
 import type { HpaPartEnvironment } from './hpa-part.ts';
+import { leadTogether } from './lead-together.ts';
 import type { AutoscalerOptions } from './options.ts';
 import type { Subsystem } from './subsystem.ts';
 import { autoscalerUi } from './ui/autoscaler-ui.ts';
@@ -179,9 +180,7 @@ function startLeading(
   election: LeaderElection | undefined,
 ): AsyncDisposable {
   const ending = new AbortController();
-  const lead = async (signal: AbortSignal) => {
-    await Promise.all(subsystems.map((subsystem) => subsystem.lead(signal)));
-  };
+  const lead = (signal: AbortSignal) => leadTogether(subsystems, signal);
   const running = election ? election.run(lead, ending.signal) : lead(ending.signal);
   return {
     async [Symbol.asyncDispose]() {

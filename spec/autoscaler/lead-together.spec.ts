@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { leadTogether } from '#lib/autoscaler/lead-together.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+
+describe('leadTogether', () => {
+  it('ends all when one fails, and tells why once nothing acts any more', async () => {
+    const ended: string[] = [];
+    const winding = Promise.withResolvers<void>();
+    const failed = errorOf(
+      leadTogether(
+        [
+          {
+            async lead(signal) {
+              await untilAborted(signal);
+              ended.push('told');
+              await winding.promise;
+              ended.push('ended');
+              throw new Error('the second');
+            },
+          },
+          { lead: () => Promise.reject(new Error('the first')) },
+        ],
+        new AbortController().signal,
+      ),
+    ).then((error) => {
+      ended.push('failed');
+      return error;
+    });
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    expect(ended).to.deep.equal(['told']);
+    winding.resolve();
+    expect(await failed).to.equal('the first');
+    expect(ended).to.deep.equal(['told', 'ended', 'failed']);
+  });
+
+  it('comes back without a word when it is to end, and lets what ended by itself be', async () => {
+    const ending = new AbortController();
+    let isOver = false;
+    const running = leadTogether([{ lead: untilAborted }, { lead: async () => {} }], ending.signal).then(
+      () => {
+        isOver = true;
+      },
+    );
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    expect(isOver).to.equal(false);
+    ending.abort(new Error('the program ends'));
+    await running;
+  });
+});
