@@ -65,8 +65,7 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
     clusterNamespace,
     authentication: (kind, namespace, name) =>
       options.authentication(kind, kind === 'ClusterTriggerAuthentication' ? name : `${namespace}/${name}`),
-    secret: async (namespace, name, key, signal) => (await secretData(namespace, name, signal))?.[key],
-    configMap: async (namespace, name, key, signal) => (await configMapData(namespace, name, signal))?.[key],
+    ...{ secretData, configMapData },
     async serviceAccountToken(namespace, name, signal) {
       const body = {
         apiVersion: 'authentication.k8s.io/v1',

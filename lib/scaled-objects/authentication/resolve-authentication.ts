@@ -1,12 +1,14 @@
 import type { TriggerSpec } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
 
+type Data = Readonly<Record<string, string>>;
+
 /** Where authentications and what they refer to are read. */
 export interface AuthenticationReader {
   authentication(kind: string, namespace: string, name: string): TriggerAuthentication | undefined;
-  /** The text under a key; `undefined` where there is no such object or key, or it must not be read. */
-  secret(namespace: string, name: string, key: string, signal: AbortSignal): Promise<string | undefined>;
-  configMap(namespace: string, name: string, key: string, signal: AbortSignal): Promise<string | undefined>;
+  /** The texts under their keys; `undefined` where there is no such object, or it must not be read. */
+  secretData(namespace: string, name: string, signal: AbortSignal): Promise<Data | undefined>;
+  configMapData(namespace: string, name: string, signal: AbortSignal): Promise<Data | undefined>;
   serviceAccountToken(namespace: string, name: string, signal: AbortSignal): Promise<string>;
   /** The parameters in a file below the directory of such files. @throws where it cannot be read */
   file(path: string): Promise<Readonly<Record<string, string>>>;
@@ -29,6 +31,10 @@ const UNSUPPORTED = [
   'gcpSecretManager',
   'awsSecretManager',
 ] as const;
+/** Each is a request, and controllers wait for the same rate. */
+const MOST_REFERENCES = 100;
+/** Of all names and values. */
+const MOST_LENGTH = 4 * 1024 * 1024;
 const NAMESPACED = 'TriggerAuthentication';
 const CLUSTER_WIDE = 'ClusterTriggerAuthentication';
 
@@ -36,7 +42,7 @@ const CLUSTER_WIDE = 'ClusterTriggerAuthentication';
  * The parameters that a trigger's authentication gives, later sources over earlier ones; what a source does not have is
  * empty.
  *
- * @throws an Error where the authentication is not there, or of a kind that is not supported
+ * @throws an Error where the authentication is not there, of a kind that is not supported, or larger than it may be
  */
 export async function resolveAuthentication(
   reference: TriggerSpec['authenticationRef'],
@@ -59,17 +65,52 @@ export async function resolveAuthentication(
       throw new Error(`${kind} "${name}" uses filePath, which only ClusterTriggerAuthentications may`);
     return await reader.file(spec.filePath);
   }
+  checkReferences(spec, `${kind} "${name}"`);
   const where = kind === NAMESPACED ? namespace : reader.clusterNamespace;
   const parameters = new Map<string, string>();
+  let length = 0;
+  const set = (parameter: string, value = '') => {
+    length += parameter.length + value.length;
+    if (length > MOST_LENGTH)
+      throw new Error(`what ${kind} "${name}" refers to is longer than ${MOST_LENGTH} characters`);
+    parameters.set(parameter, value);
+  };
   for (const { parameter, name: variable, containerName } of spec.env ?? [])
-    parameters.set(parameter, (await environment(containerName))[variable] ?? '');
+    set(parameter, (await environment(containerName))[variable]);
+  const configMap = once((map) => reader.configMapData(where, map, signal));
   for (const { parameter, name: map, key } of spec.configMapTargetRef ?? [])
-    parameters.set(parameter, (await reader.configMap(where, map, key, signal)) ?? '');
-  for (const { parameter, name: secret, key } of spec.secretTargetRef ?? [])
-    parameters.set(parameter, (await reader.secret(where, secret, key, signal)) ?? '');
+    set(parameter, (await configMap(map))?.[key]);
+  const secret = once((one) => reader.secretData(where, one, signal));
+  for (const { parameter, name: one, key } of spec.secretTargetRef ?? [])
+    set(parameter, (await secret(one))?.[key]);
+  const token = once((account) => reader.serviceAccountToken(where, account, signal));
   for (const { parameter, serviceAccountName } of spec.boundServiceAccountToken ?? [])
-    parameters.set(parameter, await reader.serviceAccountToken(where, serviceAccountName, signal));
+    set(parameter, await token(serviceAccountName));
   return Object.fromEntries(parameters);
+}
+
+/** Refuses what refers to too many objects before any is asked for. */
+function checkReferences(spec: NonNullable<TriggerAuthentication['spec']>, what: string): void {
+  const { configMapTargetRef = [], secretTargetRef = [], boundServiceAccountToken = [] } = spec;
+  const names = [
+    new Set(configMapTargetRef.map(({ name }) => name)),
+    new Set(secretTargetRef.map(({ name }) => name)),
+    new Set(boundServiceAccountToken.map(({ serviceAccountName }) => serviceAccountName)),
+  ];
+  if (names.reduce((sum, { size }) => sum + size, 0) > MOST_REFERENCES)
+    throw new Error(
+      `${what} refers to more than ${MOST_REFERENCES} Secrets, ConfigMaps and service accounts`,
+    );
+}
+
+/** Asks for each object once, however many parameters come out of it. */
+function once<T>(read: (name: string) => Promise<T>): (name: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (name) => {
+    const reading = known.get(name) ?? read(name);
+    known.set(name, reading);
+    return reading;
+  };
 }
 
 /** What an authentication uses that needs a cloud or a vault; `undefined` where it uses nothing of that kind. */

@@ -34,7 +34,10 @@ export async function planTriggers(
   triggers: readonly TriggerSpec[],
   options: PlanTriggersOptions,
 ): Promise<readonly PlannedTrigger[]> {
-  const planned = await Promise.all(triggers.map((trigger, index) => planTrigger(trigger, index, options)));
+  const environment = onceForEach(options.environment);
+  const planned = await Promise.all(
+    triggers.map((trigger, index) => planTrigger(trigger, index, { ...options, environment })),
+  );
   const names = new Set<string>();
   return planned.map((one) => {
     const twice = one.metrics.find(({ metricName }) => names.has(metricName));
@@ -47,6 +50,18 @@ export async function planTriggers(
       error: new Error(`metricName ${twice.metricName} defined multiple times in ${where}`),
     };
   });
+}
+
+/** Works the environment of each container out once, however many triggers and parameters come out of it. */
+function onceForEach(
+  environment: AuthenticationContext['environment'],
+): AuthenticationContext['environment'] {
+  const known = new Map<string | undefined, ReturnType<AuthenticationContext['environment']>>();
+  return (containerName) => {
+    const reading = known.get(containerName) ?? environment(containerName);
+    known.set(containerName, reading);
+    return reading;
+  };
 }
 
 async function planTrigger(
