@@ -28,4 +28,12 @@ describe('freePort', () => {
     expect(new Set(given)).to.have.length(3);
     expect(given).not.to.include(typeof address === 'object' && address?.port);
   });
+
+  it('keeps its hundred from other processes while this one runs', async () => {
+    const first = Math.floor((await freePort()) / 100) * 100;
+    const other = createServer().listen(first, '127.0.0.1');
+    const error = await once(other, 'listening').catch((reason: NodeJS.ErrnoException) => reason.code);
+    other.close();
+    expect(error).to.equal('EADDRINUSE');
+  });
 });
