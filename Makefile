@@ -24,7 +24,7 @@ test: $(installed) spec-binaries $(if $(CI),tools) ## Run every spec, TIMES=20 i
 acceptance: $(installed) spec-binaries ## Prove manifests and server on a real Kubernetes API server, which is built where there is none yet
 	@scripts/source-servers.sh
 	@$(on_our_node) node scripts/control-plane.ts --within $(WITHIN)
-	@$(on_our_node) mocha --reporter spec 'spec/acceptance/**/*.acceptance.ts'
+	@$(on_our_node) node scripts/run-acceptance.ts
 
 # How many seconds building an API server may take.
 WITHIN = 1800

@@ -1,14 +1,8 @@
 // Runs every spec, dealt out to two processes of mocha: node scripts/run-specs.ts [arguments of mocha]. TIMES=20 runs all again and again.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { processes, startMocha } from './run-mocha.ts';
 
-/** More would only stand in each other's way: many specs start programs of their own. */
-const MOST_PROCESSES = 2;
-
-const processes = Math.min(MOST_PROCESSES, availableParallelism());
 const times = Number(process.env.TIMES || 1);
 if (!Number.isInteger(times) || times < 1)
   throw new Error(`TIMES must be a whole number above 0, not ${times}`);
@@ -31,11 +25,7 @@ function shares(): string[][] {
 }
 
 async function statusOf(files: readonly string[]): Promise<number> {
-  const env = {
-    ...process.env,
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? resolve('.cache/compiled'), // programs that specs start, too
-  };
-  const mocha: ChildProcess = spawn('mocha', [...process.argv.slice(2), ...files], { stdio: 'inherit', env });
+  const mocha = startMocha([...process.argv.slice(2), ...files], 'inherit');
   const [status] = await once(mocha, 'exit');
   return status ?? 1; // ended by a signal
 }

@@ -1,0 +1,56 @@
+// Runs every acceptance spec, or those of some files: node scripts/run-acceptance.ts [files]. Each file has a mocha of its own, as it has
+// a cluster of its own: what fails in one is no reason to pass over what others would find.
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { basename } from 'node:path';
+import { processes, startMocha } from './run-mocha.ts';
+
+/**
+ * Those that take longest, which begin first, so that none of them is left alone at the end. The first two go together: what the HPA
+ * controller does in time is best seen beside one that mostly waits.
+ */
+const LONGEST = [
+  'hpa',
+  'metrics-adapter',
+  'killed-leaders',
+  'scaled-objects',
+  'metrics-server',
+  'scaled-objects-migration',
+];
+
+const startMs = performance.now();
+const files = process.argv.slice(2);
+const left = (files.length > 0 ? files : globSync('spec/acceptance/**/*.acceptance.ts')).sort(byPlace);
+const failed: string[] = [];
+await Promise.all(Array.from({ length: processes }, runNext));
+if (failed.length > 0) process.exitCode = 1;
+const outcome = failed.length > 0 ? `Failed: ${failed.sort().join(', ')};` : 'All passed;';
+console.log(`${outcome} ${secondsSince(startMs)} s, ${processes} files at a time`);
+
+/** Runs file after file until none is left. */
+async function runNext(): Promise<void> {
+  for (let file = left.shift(); file; file = left.shift()) {
+    const fileStartMs = performance.now();
+    const mocha = startMocha(['--reporter', 'spec', file], 'pipe');
+    const output: Buffer[] = []; // told as a whole, and not mixed with that of another
+    mocha.stdout?.on('data', (part: Buffer) => output.push(part));
+    mocha.stderr?.on('data', (part: Buffer) => output.push(part));
+    const [status] = await once(mocha, 'close');
+    if (status !== 0) failed.push(file);
+    process.stdout.write(Buffer.concat(output));
+    console.log(`${file} ${status === 0 ? 'passed' : 'failed'} in ${secondsSince(fileStartMs)} s\n`);
+  }
+}
+
+function byPlace(one: string, other: string): number {
+  return placeOf(one) - placeOf(other) || one.localeCompare(other);
+}
+
+function placeOf(file: string): number {
+  const place = LONGEST.indexOf(basename(file, '.acceptance.ts'));
+  return place < 0 ? LONGEST.length : place;
+}
+
+function secondsSince(sinceMs: number): number {
+  return Math.round((performance.now() - sinceMs) / 1000);
+}
