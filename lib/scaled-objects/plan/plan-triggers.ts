@@ -26,9 +26,10 @@ export interface PlanTriggersOptions extends AuthenticationContext {
 }
 
 /**
- * Works out what is to be asked for each trigger; one that cannot be asked costs itself alone.
+ * Works out what is to be asked for each trigger; one that cannot be asked costs itself alone, be it because the API server
+ * does not say what its authentication refers to.
  *
- * @throws what is no error of the triggers: that the API server cannot be asked, say
+ * @throws the signal's reason
  */
 export async function planTriggers(
   triggers: readonly TriggerSpec[],
