@@ -64,8 +64,10 @@ describe('manifests/autoscaler-doctor', () => {
   });
 
   it('gives it, by the chart, what seeing a KEDA that runs takes where ScaledObjects are followed', async () => {
-    const definition = parse(readFileSync('manifests/crds/keda/scaled-object.yaml', 'utf8'));
-    await using server = await startSimulatedApiServer({ definitions: [definition] });
+    const definitions = ['scaled-object', 'scaled-job'].map((name) =>
+      parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')),
+    );
+    await using server = await startSimulatedApiServer({ definitions });
     await created(server, '/apis/apiregistration.k8s.io/v1/apiservices', {
       ...{ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService' },
       metadata: { name: 'v1beta1.external.metrics.k8s.io' },

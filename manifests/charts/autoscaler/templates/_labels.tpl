@@ -43,7 +43,11 @@ annotations:
 {{- end }}
 {{- end }}
 {{- if .Values.controllers.scaledobjects.enabled }}
-# Whether KEDA's operator runs, too, and who serves external metrics. Triggers are not asked: that would take Secrets.
+# Whether KEDA's operator runs, too, by what it has written, too, and who serves external metrics. Triggers with an
+# authentication are not asked: that would take Secrets.
+- apiGroups: [keda.sh]
+  resources: [scaledobjects, scaledjobs]
+  verbs: [list]
 - apiGroups: [apps]
   resources: [deployments]
   verbs: [list]
