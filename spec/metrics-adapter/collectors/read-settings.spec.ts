@@ -37,7 +37,7 @@ type Settings = Readonly<Record<string, string>>;
 
 /** What each collector takes, and what the query then is. */
 const GOOD: readonly (readonly [string, Settings, string])[] = [
-  ['json-path', { endpoint: 'http://me:secret@shop/a', 'json-key': '$.a' }, '/a of shop'],
+  ['json-path', { endpoint: 'http://me:secret@shop/a', 'json-key': '$.a' }, '$.a in /a of shop'],
   ['influxdb', { query: 'from(b)\n|> last()' }, 'from(b) |> last() of InfluxDB at source'],
   ['influxdb', { 'query-name': 'mine', mine: 'from(b)' }, 'from(b) of InfluxDB at source'],
   [

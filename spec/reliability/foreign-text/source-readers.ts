@@ -302,7 +302,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
 export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   {
     name: 'response of Prometheus',
-    files: ['read-query-response.ts', 'read-body.ts'],
+    files: ['read-query-response.ts'],
     bound: { length: 4 * MEBIBYTE, by: 'MAX_BYTES' },
     shapes: {
       samples: repeated('{"metric":{"a":"b"},"value":[1,"2"]},', {
