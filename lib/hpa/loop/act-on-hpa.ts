@@ -78,8 +78,9 @@ export async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<O
 }
 
 /** Whether an HPA was changed by its user, or is no more. */
-function isOtherNow(seen: FollowedHpa, { hpas }: ActOptions): boolean {
-  const now = hpas.find(`${seen.metadata.namespace}/${seen.metadata.name}`);
+function isOtherNow(seen: FollowedHpa, { hpas, statuses }: ActOptions): boolean {
+  const key = `${seen.metadata.namespace}/${seen.metadata.name}`;
+  const now = statuses.latest(key, hpas.find(key));
   return !now || !isSameWish(now, seen);
 }
 

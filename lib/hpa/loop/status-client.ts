@@ -32,11 +32,8 @@ export class StatusClient {
       this.#written.delete(key);
       return seen;
     }
-    if (Number(seen.metadata.resourceVersion) < Number(written.metadata.resourceVersion)) {
-      const { metadata, spec } = seen;
-      const { resourceVersion } = written.metadata;
-      return { ...written, spec, metadata: { ...metadata, ...(resourceVersion && { resourceVersion }) } };
-    }
+    // All of it: a status is sent with the metadata of its HPA, which the API server takes for a change of them.
+    if (Number(seen.metadata.resourceVersion) < Number(written.metadata.resourceVersion)) return written;
     this.#written.delete(key);
     return seen;
   }

@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { type FollowedHpa, followedHpa } from '#lib/hpa/followed/followed-hpa.ts';
+import { OtherControllers } from '#lib/hpa/loop/other-controllers.ts';
+import { StatusClient } from '#lib/hpa/loop/status-client.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { PATHS } from '#spec/support/hpa-cluster.ts';
+import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const { signal } = new AbortController();
+const RESOURCE = {
+  ...{ group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' },
+  ...{ plural: 'horizontalpodautoscalers', namespaced: true },
+};
+
+describe('StatusClient', () => {
+  it('takes back no annotation that its user has given an HPA, however late that is seen', async () => {
+    await using server = await startSimulatedApiServer();
+    const { client, clock } = server;
+    await using api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
+    const sent: KubernetesObject[] = [];
+    const hpas = new (class extends ResourceClient {
+      override async update(...args: Parameters<ResourceClient['update']>): Promise<KubernetesObject> {
+        sent.push(args[0]);
+        return await super.update(...args);
+      }
+    })({ api, resource: RESOURCE });
+    await client.post(PATHS.hpas, {
+      ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'web' } },
+      spec: { maxReplicas: 5, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } },
+    });
+    const seen = followedHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
+    const statuses = new StatusClient({ hpas, version: 'v2', others: new OtherControllers(clock) });
+    const write = (hpa: FollowedHpa | undefined, desiredReplicas: number) =>
+      hpa && statuses.write(hpa, { currentReplicas: 1, desiredReplicas }, signal);
+    const annotations = { 'example.com/owner': 'shop' };
+    await client.patch(`${PATHS.hpas}/web`, 'merge', { metadata: { annotations } });
+    await write(seen, 1);
+    await write(statuses.latest('default/web', seen), 2);
+    expect((await client.get(`${PATHS.hpas}/web`)).body.status.desiredReplicas).to.equal(2);
+    expect(sent.map(({ metadata }) => metadata.annotations)).to.deep.equal([{}, annotations, annotations]);
+  });
+});
