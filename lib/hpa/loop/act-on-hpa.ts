@@ -8,6 +8,7 @@ import type { HpaMemory } from '../objects/hpa-memory.ts';
 import { writeTargetScale } from '../targets/target-scale.ts';
 import { withoutElsewhere } from './elsewhere-condition.ts';
 import type { HpaDependencies } from './hpa-dependencies.ts';
+import { writtenByOtherAtMs } from './other-controllers.ts';
 import type { World } from './read-world.ts';
 import { type DueHpas, isSameWish, type SyncSchedule } from './sync-schedule.ts';
 import { tell } from './tell-event.ts';
@@ -45,6 +46,7 @@ export async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<O
     const memory = await memories.of(rememberer, {
       currentReplicas: target?.specReplicas,
       decidedAtMs: nowMs - schedule.periodMs,
+      otherDecidedAtMs: writtenByOtherAtMs(hpa),
     });
     return { read, nowMs, decision: decide({ hpa, ...world, memory, config, nowMs }) };
   };

@@ -83,6 +83,14 @@ export function otherWriter(
   return { manager: other.manager, writtenAtMs: nowMs };
 }
 
+/** When another controller wrote an HPA's status last, as far as the API server tells. */
+export function writtenByOtherAtMs({
+  statusWriters,
+}: Pick<FollowedHpa, 'statusWriters'>): number | undefined {
+  const [latest] = lastWriters(statusWriters.filter(isOther));
+  return latest?.writtenAtMs;
+}
+
 /** Those of the latest time; within one second it is not told who was last. */
 function lastWriters(writers: readonly StatusManager[]): readonly StatusManager[] {
   const latestMs = writers.reduce((latest, { writtenAtMs }) => Math.max(latest, writtenAtMs), 0);

@@ -57,13 +57,19 @@ export class HpaMemories {
    * @param currentReplicas of the scale, which tells whether a scaling that was about to be written was; `undefined`
    *   where it is not known, and then it counts
    * @param decidedAtMs when an HPA that is met for the first time was last decided, if somebody did
+   * @param otherDecidedAtMs when another controller has decided it, if one did: what was recommended before that did not go on
    */
   async of(
     hpa: Rememberer,
     {
       currentReplicas,
       decidedAtMs,
-    }: { readonly currentReplicas: number | undefined; readonly decidedAtMs: number },
+      otherDecidedAtMs = Number.NEGATIVE_INFINITY,
+    }: {
+      readonly currentReplicas: number | undefined;
+      readonly decidedAtMs: number;
+      readonly otherDecidedAtMs?: number | undefined;
+    },
   ): Promise<HpaMemory> {
     const key = `${hpa.namespace}/${hpa.name}`;
     const known = this.#memories.get(key);
@@ -76,7 +82,12 @@ export class HpaMemories {
     }
     const wasScaled = record.intent !== undefined && currentReplicas !== record.intent.from;
     const { intent: _, ...kept } = record;
-    const restored = restoredMemory(wasScaled ? withIntent(record) : kept, decidedAtMs);
+    const ours = wasScaled ? withIntent(record) : kept;
+    const isEnded = record.latest !== undefined && otherDecidedAtMs > record.latest.atMs;
+    const restored = restoredMemory(
+      isEnded ? endedBy(ours, { currentReplicas, decidedAtMs }) : ours,
+      decidedAtMs,
+    );
     const nowMs = this.#clock.nowMs();
     // The clock of who wrote it may have been ahead.
     const memory = withTimes(restored, (atMs) => Math.min(atMs, nowMs));
@@ -151,6 +162,21 @@ function withTimes(memory: HpaMemory, timeOf: (atMs: number) => number): HpaMemo
     recommendations: moved(memory.recommendations),
     scaleUpEvents: moved(memory.scaleUpEvents),
     scaleDownEvents: moved(memory.scaleDownEvents),
+  };
+}
+
+/** What was kept, with what was being recommended as of then: another controller has wanted since what there is now. */
+function endedBy(
+  kept: KeptMemory,
+  {
+    currentReplicas,
+    decidedAtMs,
+  }: { readonly currentReplicas: number | undefined; readonly decidedAtMs: number },
+): KeptMemory {
+  return {
+    ...kept,
+    recommendations: [...kept.recommendations, ...(kept.latest ? [kept.latest] : [])],
+    latest: currentReplicas === undefined ? undefined : { replicas: currentReplicas, atMs: decidedAtMs },
   };
 }
 

@@ -38,6 +38,29 @@ describe('the memory of the HPA controller', () => {
     expect(await play(14)).to.deep.equal(expected);
   });
 
+  it('wants nothing of what it asked for before another controller decided in its place', async () => {
+    await using cluster = await startHpaCluster();
+    await setUp(cluster);
+    cluster.queue('web', '160');
+    await cluster.elapse(60);
+    expect(await cluster.replicas('web')).to.equal(16);
+    await cluster.stop();
+    await cluster.clock.advance(3_600_000);
+    await cluster.api.patch(`${PATHS.deployments}/web`, 'merge', { spec: { replicas: 2 } });
+    const { status, ...hpa } = await cluster.get('web');
+    const written = { ...hpa, status: { ...status, currentReplicas: 2, desiredReplicas: 2 } };
+    const manager = 'kube-controller-manager';
+    await cluster.api.put(`${PATHS.hpas}/web/status?fieldManager=${manager}`, written);
+    await cluster.clock.advance(3_600_000);
+    cluster.queue('web', '20');
+    await cluster.lead();
+    await cluster.elapse(60);
+    expect(await cluster.replicas('web')).to.equal(2);
+    cluster.queue('web', '10');
+    await cluster.elapse(180);
+    expect(await cluster.replicas('web')).to.equal(2); // what the other wanted holds for as long as if it were ours
+  });
+
   for (const [what, stepMs] of [
     ['back', -86_400_000],
     ['forward', 86_400_000],
