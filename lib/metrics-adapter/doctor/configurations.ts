@@ -12,11 +12,15 @@ export function configurations(examined: ExaminedMetrics): Check {
 
     async run(context) {
       return await examined.look(context, async ({ hpas, metrics, problems }) => {
-        const wrong = problems.map(({ hpa, metric, error, isQuiet }) => {
+        const wrong = problems.map(({ hpa, metric, error, isQuiet, meant }) => {
           const { namespace, name } = hpa;
           const subject = `${subjectOfHpa(hpa)}${metric === '' ? '' : ` ${metric}`}`;
           if (isQuiet) return note(subject, describeError(error));
           const names = { NAMESPACE: namespace, NAME: name };
+          if (meant !== undefined) {
+            const both = { CONFIGURED: metric, ASKED: meant };
+            return failed(subject, describeError(error), { diagnosis: 'metric-misnamed', ...names, ...both });
+          }
           return failed(subject, describeError(error), { diagnosis: 'metric-not-configured', ...names });
         });
         const notes = metrics.flatMap((one) => one.planned.notes.map((text) => note(subjectOf(one), text)));

@@ -8,6 +8,11 @@ export const METRICS_DIAGNOSES = {
     remedy:
       'Mend what the finding names in the annotations or the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`; docs/metrics.md has an example of each collector.',
   },
+  'metric-misnamed': {
+    title: 'The annotations and the metrics of an HPA name a metric differently',
+    remedy:
+      'Give both the same name in the annotations and the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`. CONFIGURED, which the annotations configure, is asked for by none of its metrics, and nothing collects ASKED; if another provider serves that, take the annotations away.',
+  },
   'metrics-api-unregistered': {
     title: 'Nothing serves a metrics API that is collected for',
     remedy:

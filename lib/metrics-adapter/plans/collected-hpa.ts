@@ -26,6 +26,8 @@ export interface PlanProblem {
   readonly error: Error;
   /** Told to who looks, but no event: nothing that the HPA asks for is missing because of it. */
   readonly isQuiet?: boolean;
+  /** As messages name them, what the HPA asks for and nothing collects, where `metric` is most likely one of these misspelt. */
+  readonly meant?: string;
 }
 
 /** A metric of an HPA that is collected, and of what. */

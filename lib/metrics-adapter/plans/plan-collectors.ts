@@ -32,6 +32,7 @@ export function planCollectors(hpa: ScaledHpa, collectors: readonly MetricCollec
     const of = subjectOf('config' in one ? one.config : one);
     byMetric.set(of, [...(byMetric.get(of) ?? []), one].slice(0, MAX_CONFIGS));
   }
+  const unclaimed: HpaMetric[] = [];
   if (hpa.metrics.length > MAX_METRICS) problems.push({ metric: '', error: new Error(TOO_MANY) });
   for (const metric of hpa.metrics.slice(0, MAX_METRICS)) {
     const mine = byMetric.get(subjectOf({ type: metric.type, metric: metric.name })) ?? [];
@@ -39,32 +40,51 @@ export function planCollectors(hpa: ScaledHpa, collectors: readonly MetricCollec
     try {
       const made = plan({ hpa, metric, mine, collectors });
       if (made) planned.set(key, { key, metric, ...made });
+      else unclaimed.push(metric);
     } catch (error) {
       const cause = error instanceof Error ? error : new Error(String(error));
       problems.push({ metric: nameOfMetric(metric), error: cause });
     }
   }
-  return { planned: [...planned.values()], problems: [...problems, ...unasked(hpa, configs)] };
+  return { planned: [...planned.values()], problems: [...problems, ...unasked(hpa, { configs, unclaimed })] };
 }
 
-/** Annotations about metrics that the HPA does not ask for: a slip of the pen, most likely. */
-function unasked({ metrics }: ScaledHpa, configs: readonly ReadConfig[]): readonly PlanProblem[] {
+/**
+ * Annotations about metrics that the HPA does not ask for. Where it asks for one of their type that nothing collects, a
+ * name is misspelt, and that one is missing because of it; else they are a leftover, most likely.
+ */
+function unasked(
+  { metrics }: ScaledHpa,
+  {
+    configs,
+    unclaimed,
+  }: { readonly configs: readonly ReadConfig[]; readonly unclaimed: readonly HpaMetric[] },
+): readonly PlanProblem[] {
   const asked = new Set(metrics.map(nameOfMetric));
-  const named = configs.flatMap((one) => {
+  const named = new Map<string, HpaMetric['type']>();
+  for (const one of configs) {
     const { type, metric } = 'config' in one ? one.config : one;
-    return type === undefined || metric === undefined ? [] : nameOfMetric({ type, name: metric });
-  });
-  const wanted = [...asked].slice(0, 3).map(shown).join(', ') || 'no metric but of resources';
-  return [...new Set(named)]
-    .filter((name) => !asked.has(name))
+    if (type !== undefined && metric !== undefined) named.set(nameOfMetric({ type, name: metric }), type);
+  }
+  return [...named]
+    .filter(([name]) => !asked.has(name))
     .slice(0, MAX_NOTES)
-    .map((name) => ({
-      metric: shown(name),
-      error: new Error(
-        `Annotations configure ${name}, which the HPA does not ask for; it asks for ${wanted}`,
-      ),
-      isQuiet: true,
-    }));
+    .map(([name, type]) => {
+      const configured = `Annotations configure ${name}, which the HPA does not ask for`;
+      const meant = someOf(unclaimed.filter((metric) => metric.type === type).map(nameOfMetric));
+      if (meant) {
+        const error = new Error(`${configured}, while nothing collects ${meant}, which it asks for`);
+        return { metric: shown(name), error, meant };
+      }
+      const error = new Error(
+        `${configured}; it asks for ${someOf([...asked]) || 'no metric but of resources'}`,
+      );
+      return { metric: shown(name), error, isQuiet: true };
+    });
+}
+
+function someOf(names: readonly string[]): string {
+  return [...new Set(names)].slice(0, 3).map(shown).join(', ');
 }
 
 /** No longer than an object's name may be. */

@@ -71,6 +71,21 @@ describe('metricsAdapterDoctor', () => {
     expect(failed?.seen).to.include('metric-config.pods.busy.json-path/port');
   });
 
+  it('tells of a name that annotations and metrics spell differently, with both and what to do', async () => {
+    await using system = await start();
+    await system.apply({ 'metric-config.external.queue-dpth.prometheus/query': 'depth' });
+    await system.run();
+    await system.register(BOTH);
+    const { diagnoses, findings } = await system.examine();
+    expect(diagnoses).to.deep.equal(['metric-misnamed']);
+    expect(findings.find(({ status }) => status === 'failed'))
+      .to.include({ subject: 'hpa default/web External/queue-dpth' })
+      .and.to.have.property('remedy')
+      .which.includes(
+        'External/queue-dpth, which the annotations configure, is asked for by none of its metrics, and nothing collects External/of-somebody-else;',
+      );
+  });
+
   it('tells of metrics APIs that are not registered, or whose server does not respond', async () => {
     await using system = await start();
     await system.apply();

@@ -62,6 +62,16 @@ describe('HpaCollectors', () => {
     expect(system.collectors.known.get(KEY)?.problems[0]?.metric).to.equal('External/gooood');
   });
 
+  it('tells once of a name that is spelt in two ways', async () => {
+    const system = setUp();
+    const annotations = { 'metric-config.external.gooood.counting/query': 'good' };
+    const metrics = [externalMetric('good')];
+    for (let time = 0; time < 3; time++) await system.apply({ annotations, metrics });
+    expect(system.problems).to.deep.equal([
+      'External/gooood: Annotations configure External/gooood, which the HPA does not ask for, while nothing collects External/good, which it asks for',
+    ]);
+  });
+
   it('finds out what serves the object of a metric, and looks again where nothing does', async () => {
     const system = setUp();
     const annotations = { 'metric-config.object.a.counting/query': 'a' };

@@ -212,6 +212,31 @@ describe('planCollectors', () => {
     ]);
   });
 
+  it('takes an annotation for a misspelt name where a metric of its type would else be collected by nobody', () => {
+    const annotations = {
+      'metric-config.external.queue-dpth.prometheus/query': 'up',
+      'metric-config.pods.rsp.json-path/json-key': '$',
+    };
+    const others = [externalMetric('lag'), externalMetric('other', { type: 'prometheus', query: 'up' })];
+    const { planned, problems } = plan({ annotations, metrics: [externalMetric('queue-depth'), ...others] });
+    expect(planned.map(({ metric }) => metric.name)).to.deep.equal(['other']);
+    const told = problems.map(({ metric, meant, isQuiet, error }) => [metric, meant, isQuiet, error.message]);
+    expect(told).to.deep.equal([
+      [
+        'External/queue-dpth',
+        'External/queue-depth, External/lag',
+        undefined,
+        'Annotations configure External/queue-dpth, which the HPA does not ask for, while nothing collects External/queue-depth, External/lag, which it asks for',
+      ],
+      [
+        'Pods/rsp',
+        undefined,
+        true,
+        'Annotations configure Pods/rsp, which the HPA does not ask for; it asks for External/queue-depth, External/lag, External/other',
+      ],
+    ]);
+  });
+
   it('tells an HPA that asks for resource metrics alone of the metrics that it configures', () => {
     const annotations = { 'metric-config.external.queue-depth.prometheus/query': 'up' };
     const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization' } } };
