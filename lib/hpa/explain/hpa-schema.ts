@@ -15,48 +15,53 @@ export const quantitySchema = z
     }
   });
 
-const target = z.object({
+const target = z.strictObject({
   type: z.enum(['Value', 'AverageValue', 'Utilization']),
   value: quantitySchema.optional(),
   averageValue: quantitySchema.optional(),
   averageUtilization: z.int().positive().optional(),
 });
-const metric = z.object({
+const metric = z.strictObject({
   name: z.string(),
   selector: z
-    .object({
+    .strictObject({
       matchLabels: z.record(z.string(), z.string()).optional(),
       matchExpressions: z
-        .array(z.object({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() }))
+        .array(
+          z.strictObject({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() }),
+        )
         .optional(),
     })
     .optional(),
 });
-const object = z.object({ apiVersion: z.string().optional(), kind: z.string(), name: z.string() });
+const object = z.strictObject({ apiVersion: z.string().optional(), kind: z.string(), name: z.string() });
 
 const metrics = z.array(
   z.discriminatedUnion(
     'type',
     [
-      z.object({ type: z.literal('Resource'), resource: z.object({ name: z.string(), target }) }),
-      z.object({
+      z.strictObject({ type: z.literal('Resource'), resource: z.strictObject({ name: z.string(), target }) }),
+      z.strictObject({
         type: z.literal('ContainerResource'),
-        containerResource: z.object({ name: z.string(), container: z.string(), target }),
+        containerResource: z.strictObject({ name: z.string(), container: z.string(), target }),
       }),
-      z.object({ type: z.literal('Pods'), pods: z.object({ metric, target }) }),
-      z.object({ type: z.literal('Object'), object: z.object({ describedObject: object, metric, target }) }),
-      z.object({ type: z.literal('External'), external: z.object({ metric, target }) }),
+      z.strictObject({ type: z.literal('Pods'), pods: z.strictObject({ metric, target }) }),
+      z.strictObject({
+        type: z.literal('Object'),
+        object: z.strictObject({ describedObject: object, metric, target }),
+      }),
+      z.strictObject({ type: z.literal('External'), external: z.strictObject({ metric, target }) }),
     ],
     { error: 'must be Resource, ContainerResource, Pods, Object or External' },
   ),
 );
 
-const rules = z.object({
+const rules = z.strictObject({
   stabilizationWindowSeconds: z.int().min(0).max(3600).optional(),
   selectPolicy: z.enum(['Max', 'Min', 'Disabled']).optional(),
   policies: z
     .array(
-      z.object({
+      z.strictObject({
         type: z.enum(['Pods', 'Percent']),
         value: z.int().positive(),
         periodSeconds: z.int().positive().max(1800),
@@ -67,17 +72,29 @@ const rules = z.object({
   tolerance: quantitySchema.optional(),
 });
 
-/** The spec of an `autoscaling/v2` HPA as far as deciding needs it, within the bounds that the API sets. */
-export const hpaSpecSchema = z
-  .object({
+/** Within the bounds that the API sets. */
+const hpaSpecSchema = z
+  .strictObject({
     scaleTargetRef: object,
     minReplicas: z.int().min(0).optional(),
     maxReplicas: z.int().positive(),
     metrics: metrics.optional(),
-    behavior: z.object({ scaleUp: rules.optional(), scaleDown: rules.optional() }).optional(),
+    behavior: z.strictObject({ scaleUp: rules.optional(), scaleDown: rules.optional() }).optional(),
   })
   .refine(({ minReplicas = 1, maxReplicas }) => minReplicas <= maxReplicas, {
     message: 'minReplicas exceeds maxReplicas',
   })
   // zod calls optional what may be undefined; nothing here tells such a field from an absent one.
   .transform((spec) => spec as HpaSpec);
+
+/**
+ * An `autoscaling/v2` HPA as manifests and `kubectl get --output=yaml` have it. A field that the API does not know is
+ * refused wherever deciding looks, as kubectl does: a rule that is misspelled is no rule.
+ */
+export const hpaSchema = z.strictObject({
+  apiVersion: z.literal('autoscaling/v2', { error: 'must be autoscaling/v2' }).optional(),
+  kind: z.literal('HorizontalPodAutoscaler', { error: 'must be HorizontalPodAutoscaler' }).optional(),
+  metadata: z.object({ name: z.string(), namespace: z.string().default('default') }),
+  spec: hpaSpecSchema,
+  status: z.unknown().optional().describe('What was last decided, which says nothing here'),
+});

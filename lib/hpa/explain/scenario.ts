@@ -5,7 +5,7 @@ import { defaultedSpec } from '../defaulted-spec.ts';
 import type { HorizontalPodAutoscaler } from '../objects/horizontal-pod-autoscaler.ts';
 import { DEFAULT_HPA_CONFIG, type HpaConfig } from '../objects/hpa-config.ts';
 import type { Requests } from '../objects/scaled-pod.ts';
-import { hpaSpecSchema, quantitySchema } from './hpa-schema.ts';
+import { hpaSchema, quantitySchema } from './hpa-schema.ts';
 import { inOrder, type LoadPoint, parseLoadCsv } from './load-curve.ts';
 import { nameOf } from './metric-name.ts';
 
@@ -37,12 +37,7 @@ const duration = z.string().transform((text, context) => {
 });
 
 const scenarioSchema = z.strictObject({
-  hpa: z
-    .object({
-      metadata: z.object({ name: z.string(), namespace: z.string().default('default') }),
-      spec: hpaSpecSchema,
-    })
-    .describe('The HorizontalPodAutoscaler, autoscaling/v2'),
+  hpa: hpaSchema.describe('The HorizontalPodAutoscaler, autoscaling/v2'),
   replicas: z.int().min(0).max(10_000).describe('Replicas at the start, all ready'),
   requests: z.record(z.string(), quantitySchema).default({}).describe('What each pod requests, by resource'),
   startup: duration.default(30_000).describe('How long a pod takes until it is ready'),
@@ -136,9 +131,12 @@ const MOST_TOLD = 5;
 
 /** Where each problem is, and what the rule is. */
 function problemsOf({ issues }: z.ZodError): string {
-  const told = issues
-    .slice(0, MOST_TOLD)
-    .map(({ path, message }) => `${path.length === 0 ? '' : `${path.join('.')}: `}${message}`);
-  const others = issues.length - told.length;
+  const problems = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => `${[...issue.path, key].join('.')}: unknown field`)
+      : `${issue.path.length === 0 ? '' : `${issue.path.join('.')}: `}${issue.message}`,
+  );
+  const told = problems.slice(0, MOST_TOLD);
+  const others = problems.length - told.length;
   return `${told.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
 }

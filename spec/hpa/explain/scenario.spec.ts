@@ -47,7 +47,7 @@ describe('parseScenario', () => {
   });
 
   const WRONG: readonly [what: string, from: string | RegExp, to: string, problem: string | RegExp][] = [
-    ['a field that it does not know', 'replicas: 4', 'replicas: 4\nreplica: 5', 'Unrecognized key'],
+    ['a field that it does not know', 'replicas: 4', 'replicas: 4\nreplica: 5', ': replica: unknown field'],
     ['a duration that is none', '15m', 'long', '"long" is no duration like 1m30s'],
     ['a quantity that is none', '200m', 'much', '"much" is no quantity'],
     ['bounds that cross', 'minReplicas: 2', 'minReplicas: 30', 'minReplicas exceeds maxReplicas'],
@@ -73,6 +73,41 @@ describe('parseScenario', () => {
     );
   });
 
+  it('refuses misspelled fields at every depth of the HPA, each by its path, as kubectl does', () => {
+    const misspelled = (from: string, to: string) => () => parseScenario(SCENARIO.replace(from, to));
+    for (const [from, to, path] of [
+      ['  metadata:', '  sttus: {}\n  metadata:', 'sttus'],
+      ['metrics:', 'metrcs:', 'spec.metrcs'],
+      [
+        'maxReplicas: 20',
+        'maxReplicas: 20\n    targetCPUUtilizationPercentage: 5',
+        'spec.targetCPUUtilizationPercentage',
+      ],
+      ['maxReplicas: 20', 'maxReplicas: 20\n    behavior: { scaleDwn: {} }', 'spec.behavior.scaleDwn'],
+      [
+        'maxReplicas: 20',
+        'maxReplicas: 20\n    behavior: { scaleUp: { policy: Max } }',
+        'spec.behavior.scaleUp.policy',
+      ],
+      ['kind: Deployment', 'kind: Deployment, namespace: other', 'spec.scaleTargetRef.namespace'],
+      ['averageUtilization', 'averageUtilisation', 'spec.metrics.0.resource.target.averageUtilisation'],
+      ['resource: { name', 'resource: { container: app, name', 'spec.metrics.0.resource.container'],
+    ] as const)
+      expect(misspelled(from, to), path).to.throw(`hpa.${path}: unknown field`);
+  });
+
+  it('refuses an HPA of another version, whose fields mean something else', () => {
+    const older = SCENARIO.replace('  metadata:', '  apiVersion: autoscaling/v1\n  metadata:');
+    expect(() => parseScenario(older)).to.throw('hpa.apiVersion: must be autoscaling/v2');
+  });
+
+  it('takes an HPA with all that the API has, as kubectl prints it', () => {
+    const { metadata, spec } = parseScenario(`hpa:\n${PRINTED.replace(/^/gm, '  ')}\n${REST}`).hpa;
+    expect(metadata).to.deep.equal({ name: 'web', namespace: 'shop' });
+    expect(spec.metrics).to.have.length(5);
+    expect(spec.behavior?.scaleDown).to.include({ selectPolicy: 'Min', tolerance: '50m' });
+  });
+
   for (const [what, from, to, problem] of WRONG) {
     it(`refuses ${what}`, () => expect(() => parseScenario(SCENARIO.replace(from, to))).to.throw(problem));
   }
@@ -82,3 +117,66 @@ describe('parseScenario', () => {
     expect(() => parseScenario('a: &a [1]\nb: *a')).to.throw();
   });
 });
+
+/** What stands beside the HPA. */
+const REST = 'replicas: 4\nduration: 15m\nload: [{ at: 0s, cpu: 200m }]\n';
+
+/** With every field of `autoscaling/v2`. */
+const PRINTED = `
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: |
+      {"apiVersion":"autoscaling/v2"}
+  creationTimestamp: "2026-05-04T10:00:00Z"
+  finalizers: [example.org/kept]
+  generation: 3
+  labels: { app: web }
+  managedFields:
+  - { apiVersion: autoscaling/v2, fieldsType: FieldsV1, fieldsV1: { "f:spec": { "f:maxReplicas": {} } }, manager: kubectl, operation: Update }
+  name: web
+  namespace: shop
+  ownerReferences: [{ apiVersion: apps/v1, kind: Deployment, name: web, uid: 1c5e, controller: true }]
+  resourceVersion: "1234"
+  uid: 6f3a
+spec:
+  behavior:
+    scaleDown:
+      policies: [{ periodSeconds: 15, type: Percent, value: 100 }]
+      selectPolicy: Min
+      stabilizationWindowSeconds: 60
+      tolerance: 50m
+    scaleUp:
+      policies: [{ periodSeconds: 15, type: Pods, value: 4 }]
+      selectPolicy: Max
+      stabilizationWindowSeconds: 0
+  maxReplicas: 20
+  metrics:
+  - resource: { name: cpu, target: { averageUtilization: 50, type: Utilization } }
+    type: Resource
+  - containerResource: { container: app, name: memory, target: { averageValue: 1Gi, type: AverageValue } }
+    type: ContainerResource
+  - pods: { metric: { name: requests }, target: { averageValue: "10", type: AverageValue } }
+    type: Pods
+  - object:
+      describedObject: { apiVersion: networking.k8s.io/v1, kind: Ingress, name: web }
+      metric: { name: hits, selector: { matchLabels: { verb: GET } } }
+      target: { type: Value, value: "100" }
+    type: Object
+  - external:
+      metric: { name: queue, selector: { matchExpressions: [{ key: topic, operator: In, values: [orders] }] } }
+      target: { averageValue: "30", type: AverageValue }
+    type: External
+  minReplicas: 2
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }
+status:
+  conditions: [{ lastTransitionTime: "2026-05-04T10:00:15Z", message: fine, reason: ReadyForNewScale, status: "True", type: AbleToScale }]
+  currentMetrics:
+  - resource: { current: { averageUtilization: 40, averageValue: 40m }, name: cpu }
+    type: Resource
+  currentReplicas: 4
+  desiredReplicas: 4
+  lastScaleTime: "2026-05-04T10:00:00Z"
+  observedGeneration: 3
+`;
