@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { delayWatches } from '#lib/simulator/api-server/faults/delay-watches.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 describe('scaledObjectsSubsystem', () => {
@@ -183,6 +185,30 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     await cluster.holds(async () => (await cluster.get(`${PATHS.scaledObjects}/web`)).code === 404);
     await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === 'no such metric');
     expect(cluster.events).to.include('web ScaledObjectDeleted ScaledObject was deleted');
+    expect(cluster.logger.lines.filter((one) => one.level !== 'info')).to.deep.equal([]);
+  });
+
+  it('is done with an object that is gone, though the watch has not told so yet', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    await cluster.deployment('web', 3);
+    await cluster.scaledObject('web', {
+      cooldownPeriod: 0,
+      triggers: [cluster.trigger('/queue')],
+      advanced: { restoreToOriginalReplicaCount: true },
+    });
+    cluster.setFaults(concerning({ resource: 'scaledobjects' }, delayWatches(20_000)));
+    await cluster.lead();
+    await cluster.elapse(2);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.api.delete(`${PATHS.scaledObjects}/web`);
+    await cluster.elapse(21);
+    await cluster.holds(async () => (await cluster.get(`${PATHS.scaledObjects}/web`)).code === 404);
+    await cluster.setReplicas('web', 7);
+    await cluster.elapse(10);
+    expect(await cluster.replicas('web')).to.equal(7);
+    expect(cluster.events.filter((event) => event.startsWith('web ScaledObjectDeleted'))).to.have.lengthOf(1);
+    expect(cluster.logger.lines.filter((one) => one.level !== 'info')).to.deep.equal([]);
   });
 
   it('has a formula make one metric of all', async () => {

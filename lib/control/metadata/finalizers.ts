@@ -1,3 +1,4 @@
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { retryOnConflict } from '#lib/kubernetes/client/retry-on-conflict.ts';
 import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
@@ -63,5 +64,8 @@ async function change<T extends KubernetesObject>(
       return await client.patch(object.metadata, { type: 'merge', body }, options);
     },
     { clock, signal },
-  );
+  ).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined; // informers tell it later than the API server
+    throw error;
+  });
 }

@@ -44,8 +44,8 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
       if (found.metadata.deletionTimestamp) {
         stop(key, own);
         if (!found.metadata.finalizers?.includes(FINALIZER)) return DONE;
-        await removeFinalizer(found, FINALIZER, { client, clock, signal });
-        own.warning('ScaledJobDeleted', 'ScaledJob was deleted');
+        const deleted = await removeFinalizer(found, FINALIZER, { client, clock, signal });
+        if (deleted) own.warning('ScaledJobDeleted', 'ScaledJob was deleted');
         return DONE;
       }
       const object = await addFinalizer(found, FINALIZER, { client, clock, signal });

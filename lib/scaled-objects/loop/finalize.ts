@@ -12,8 +12,8 @@ export async function finalize(object: ScaledObject, options: PauseOptions): Pro
   if (memory.startedGeneration !== undefined) tellStopped(own);
   memory.startedGeneration = undefined; // it is told once, however often the rest is tried
   await restore(object, options);
-  await removeFinalizer(object, FINALIZER, { client, clock, signal });
-  own.warning('ScaledObjectDeleted', 'ScaledObject was deleted');
+  memory.latest = await removeFinalizer(object, FINALIZER, { client, clock, signal });
+  if (memory.latest) own.warning('ScaledObjectDeleted', 'ScaledObject was deleted');
 }
 
 /** What cannot be restored keeps nobody from deleting. */

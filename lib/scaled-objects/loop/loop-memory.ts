@@ -45,11 +45,14 @@ export class LoopMemories {
     return this.#memories.get(key)?.next;
   }
 
-  /** The object as it is now: as we wrote it last, where the informer does not know that yet. */
+  /**
+   * The object as it is now: as we wrote it last, where the informer does not know that yet. One that went with its last
+   * finalizer comes back in the version that it had.
+   */
   latest(key: string, found: ScaledObject | undefined): ScaledObject | undefined {
     const { latest } = this.#memories.get(key) ?? {};
     if (!found || !latest || found.metadata.uid !== latest.metadata.uid) return found;
-    return Number(latest.metadata.resourceVersion) > Number(found.metadata.resourceVersion) ? latest : found;
+    return Number(latest.metadata.resourceVersion) >= Number(found.metadata.resourceVersion) ? latest : found;
   }
 
   forget(key: string): void {

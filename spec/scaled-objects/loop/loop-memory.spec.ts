@@ -1,0 +1,20 @@
+import { expect } from 'chai';
+import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
+
+describe('LoopMemories', () => {
+  it('knows an object as it was written last, until the informer has a later version', () => {
+    const memories = new LoopMemories();
+    const object = (resourceVersion: string, finalizers: readonly string[] = [], uid = 'a') =>
+      ({ metadata: { name: 'web', uid, resourceVersion, finalizers }, spec: {} }) as never;
+    const written = object('10');
+    memories.of('default/web').latest = written;
+    expect(memories.latest('default/web', object('9'))).to.equal(written);
+    const later = object('11');
+    expect(memories.latest('default/web', later)).to.equal(later);
+    const another = object('9', [], 'b');
+    expect(memories.latest('default/web', another)).to.equal(another);
+    expect(memories.latest('default/web', undefined)).to.equal(undefined);
+    // The API server lets an object go with its last finalizer in no version of its own.
+    expect(memories.latest('default/web', object('10', ['finalizer.keda.sh']))).to.equal(written);
+  });
+});
