@@ -20,11 +20,9 @@ export type ExplainHpaCommandLine =
   | { readonly kind: 'explain'; readonly options: ExplainHpaOptions }
   | { readonly kind: 'help'; readonly text: string };
 
-const ALL = -1;
-
 /** What `explain-hpa` takes beside the scenario. */
 export const explainHpaFlags = {
-  load: flag('load', text, {
+  loadFile: flag('load', text, {
     default: '',
     description: 'CSV file with the load, in place of the one that the scenario has.',
   }),
@@ -33,9 +31,10 @@ export const explainHpaFlags = {
     default: 'table',
     description: 'A table of what happens minute by minute, or a drawing of it.',
   }),
-  atMs: flag('at', duration, {
-    default: ALL,
+  atMs: flag<number | undefined>('at', duration, {
+    default: undefined,
     description: 'Explain the decision of this moment of the scenario, with the whole calculation.',
+    ruleBrokenBy: (atMs) => (atMs !== undefined && atMs < 0 ? 'must not be negative' : undefined),
   }),
   help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this help and exit.' }),
 };
@@ -49,14 +48,13 @@ const SECTIONS: readonly FlagSection[] = [{ title: 'Flags', flags: explainHpaFla
  * @throws {FlagError} for what is unknown or malformed, and unless there is exactly one file
  */
 export function parseExplainHpaOptions(argv: readonly string[]): ExplainHpaCommandLine {
-  const { values, given, arguments: files } = parseFlags(explainHpaFlags, argv);
+  const { values, arguments: files } = parseFlags(explainHpaFlags, argv);
   if (values.help) return { kind: 'help', text: formatHelp('autoscaler explain-hpa FILE [flags]', SECTIONS) };
   const [file, ...more] = files;
   if (file === undefined || more.length > 0)
     throw new FlagError(`explain-hpa takes one file with a scenario, and was given ${files.length}`);
-  const atMs = given.some(({ name }) => name === explainHpaFlags.atMs.name) ? values.atMs : undefined;
-  if (atMs !== undefined && atMs < 0) throw new FlagError('--at must not be negative');
-  if (atMs !== undefined && values.output === 'svg')
+  const { loadFile, output, atMs } = values;
+  if (atMs !== undefined && output === 'svg')
     throw new FlagError('--at explains in words: give it without --output=svg');
-  return { kind: 'explain', options: { file, loadFile: values.load, output: values.output, atMs } };
+  return { kind: 'explain', options: { file, loadFile, output, atMs } };
 }

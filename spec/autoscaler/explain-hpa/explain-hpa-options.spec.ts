@@ -19,10 +19,16 @@ describe('parseExplainHpaOptions', () => {
     expect(parsed('a', '--at', '5m')).to.include({ atMs: 300_000 });
   });
 
+  it('shows in its help no default of a moment, which it would refuse', () => {
+    const commandLine = parseExplainHpaOptions(['--help']);
+    const [said] = commandLine.kind === 'help' ? (commandLine.text.match(/--at duration[^-]*/) ?? []) : [];
+    expect(said).to.match(/whole calculation\.\s*$/);
+  });
+
   it('refuses what says nothing', () => {
     expect(() => parseExplainHpaOptions([])).to.throw('one file');
     expect(() => parseExplainHpaOptions(['a', 'b'])).to.throw('was given 2');
-    expect(() => parseExplainHpaOptions(['a', '--at=-1s'])).to.throw('--at must not be negative');
+    expect(() => parseExplainHpaOptions(['a', '--at=-1s'])).to.throw(/--at.* must not be negative/);
     expect(() => parseExplainHpaOptions(['a', '--at=1s', '--output=svg'])).to.throw('in words');
     expect(() => parseExplainHpaOptions(['a', '--output=png'])).to.throw('table, svg');
   });
