@@ -49,7 +49,7 @@ function decisionAt(scenario: Scenario, atMs: number): string {
   return `decided at ${formatDuration(found.atMs)}\n${text}`;
 }
 
-/** @throws when there is no such file, or it is too long */
+/** @throws when there is no such file, it is a directory, or it is too long */
 async function readWhole(path: string): Promise<string> {
   const parts: Buffer[] = [];
   let length = 0;
@@ -59,7 +59,8 @@ async function readWhole(path: string): Promise<string> {
       length += part.length;
     }
   } catch (cause) {
-    throw new Error(`Cannot read ${path}: ${(cause as Error).message}`, { cause });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw new Error(`Cannot read ${path}: ${code === 'EISDIR' ? 'it is a directory' : message}`, { cause });
   }
   if (length > LONGEST_FILE)
     throw new Error(`Cannot read ${path}: a scenario is no longer than ${LONGEST_FILE} bytes`);

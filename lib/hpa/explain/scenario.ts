@@ -47,6 +47,7 @@ const scenarioSchema = z.strictObject({
   downscaleStabilization: duration.default(DEFAULT_HPA_CONFIG.downscaleStabilizationMs),
   load: z
     .unknown()
+    .optional()
     .describe(
       'Values by metric from a moment on, as a list or as CSV: of resources and metrics of pods the sum over all pods',
     ),
@@ -79,8 +80,16 @@ export function parseScenario(text: string, source: ScenarioSource = {}): Scenar
   const { file = 'the scenario', loadText, loadFile = file } = source;
   const refused = (why: string, cause?: unknown) => new Error(`Cannot read ${file}: ${why}`, { cause });
   if (text.length > LONGEST_TEXT) throw refused(`longer than ${LONGEST_TEXT} characters`);
-  const read = scenarioSchema.safeParse(yamlOf(text, refused));
+  const value = yamlOf(text, refused);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw refused('it must be a YAML mapping');
+  if ('kind' in value && value.kind === 'HorizontalPodAutoscaler')
+    throw refused(
+      'it is an HPA by itself: put the HPA under `hpa:`, and replicas, duration and load beside it',
+    );
+  const read = scenarioSchema.safeParse(value, { error: missing });
   if (!read.success) throw refused(problemsOf(read.error));
+  if (loadText === undefined && read.data.load === undefined) throw refused('load: is missing');
   const { hpa, replicas, requests, startup, syncPeriod, tolerance, downscaleStabilization } = read.data;
   const decisions = read.data.duration / Math.max(syncPeriod, 1000);
   const most = Math.max(replicas, hpa.spec.maxReplicas);
@@ -112,7 +121,7 @@ function loadOf(
   { file, metrics }: { readonly file: string; readonly metrics: readonly string[] },
 ): readonly LoadPoint[] {
   try {
-    const read = typeof load === 'string' ? undefined : loadSchema.safeParse(load);
+    const read = typeof load === 'string' ? undefined : loadSchema.safeParse(load, { error: missing });
     if (read?.error) throw new Error(`load: ${problemsOf(read.error)}`);
     const points = read ? inOrder(read.data) : parseLoadCsv(load as string);
     for (const { values } of points) {
@@ -124,6 +133,11 @@ function loadOf(
   } catch (error) {
     throw new Error(`Cannot read the load of ${file}: ${(error as Error).message}`);
   }
+}
+
+/** What is told of a field that is not there, in place of its type. */
+function missing({ input }: { readonly input?: unknown }): string | undefined {
+  return input === undefined ? 'is missing' : undefined;
 }
 
 /** So many problems are told; a scenario that has more is another kind of file. */

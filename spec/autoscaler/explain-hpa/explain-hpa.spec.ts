@@ -39,6 +39,8 @@ describe('explainHpa', () => {
     expect(await refused('#'.repeat(5_000_000))).to.match(/Cannot read .*web\.yaml: .* no longer than/);
     const complaint = await explainHpa({ file: '/no/such', ...OPTIONS }).catch((error) => error.message);
     expect(complaint).to.match(/^Cannot read \/no\/such: ENOENT/);
+    const folder = await explainHpa({ file: 'docs', ...OPTIONS }).catch((error) => error.message);
+    expect(folder).to.equal('Cannot read docs: it is a directory');
   });
 
   it('gives a terminal no control characters of the scenario', async () => {

@@ -96,6 +96,22 @@ describe('parseScenario', () => {
       expect(misspelled(from, to), path).to.throw(`hpa.${path}: unknown field`);
   });
 
+  it('says of a file that is no scenario what it should be', () => {
+    const read = (text: string) => () => parseScenario(text, { file: 'web.yaml' });
+    for (const text of ['', '# nothing\n', 'hello', '- hpa: {}\n'])
+      expect(read(text), text).to.throw('Cannot read web.yaml: it must be a YAML mapping');
+    expect(read(PRINTED)).to.throw('Cannot read web.yaml: it is an HPA by itself: put the HPA under `hpa:`');
+  });
+
+  it('says of a field that is not there that it is missing, of the load only where it is not beside', () => {
+    const [withoutLoad = ''] = SCENARIO.split('load:');
+    expect(() => parseScenario(withoutLoad)).to.throw('Cannot read the scenario: load: is missing');
+    expect(parseScenario(withoutLoad, { loadText: 'at,cpu\n0s,1' }).load).to.have.length(1);
+    expect(() => parseScenario('replicas: 4')).to.throw('hpa: is missing; duration: is missing');
+    expect(() => parseScenario(SCENARIO.replace('name: web', ''))).to.throw('hpa.metadata.name: is missing');
+    expect(() => parseScenario(SCENARIO.replace('at: 5m, ', ''))).to.throw('load: 2.at: is missing');
+  });
+
   it('refuses an HPA of another version, whose fields mean something else', () => {
     const older = SCENARIO.replace('  metadata:', '  apiVersion: autoscaling/v1\n  metadata:');
     expect(() => parseScenario(older)).to.throw('hpa.apiVersion: must be autoscaling/v2');
