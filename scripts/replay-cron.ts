@@ -3,9 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { compareCronVector, parseCronVectors } from '#spec/support/cron-vectors.ts';
 
+const USAGE = 'Usage: npm run -s replay-cron -- FILE\n';
+
 const [file, ...more] = process.argv.slice(2);
-if (file === undefined || more.length > 0) {
-  process.stderr.write('usage: npm run -s replay-cron -- FILE\n');
+if (file === '--help' || file === '-h') process.stdout.write(USAGE);
+else if (file === undefined || more.length > 0) {
+  process.stderr.write(USAGE);
   process.exitCode = 2;
 } else
   try {

@@ -6,9 +6,13 @@ import { replayMetrics } from './replay-metrics.ts';
 // npm run -s replay-custom-metrics -- FOLDER: serves a folder's dataset.json and replays its requests/. It fails if a
 // response differs in what docs/metrics.md does not name.
 
-const [folder] = process.argv.slice(2);
-if (folder === undefined) {
-  process.stderr.write('Usage: npm run -s replay-custom-metrics -- FOLDER\n');
+const USAGE = 'Usage: npm run -s replay-custom-metrics -- FOLDER\n';
+
+const [folder, ...more] = process.argv.slice(2);
+if (folder === '--help' || folder === '-h') {
+  process.stdout.write(USAGE);
+} else if (folder === undefined || more.length > 0) {
+  process.stderr.write(USAGE);
   process.exitCode = 2;
 } else if (!existsSync(join(folder, 'dataset.json')) || !existsSync(join(folder, 'requests'))) {
   process.stderr.write(`Cannot replay ${folder}: it must have a dataset.json and a folder requests\n`);

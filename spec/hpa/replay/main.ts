@@ -4,9 +4,13 @@ import { formatReport, replayAll } from './replay-report.ts';
 // npm run -s replay-hpa -- FILE: replays a file of recorded decisions, gzipped or not. It fails if one differs that
 // docs/hpa.md does not name; its status is 2 if the file cannot be read.
 
-const [file] = process.argv.slice(2);
-if (file === undefined) {
-  process.stderr.write('Usage: npm run -s replay-hpa -- FILE\n');
+const USAGE = 'Usage: npm run -s replay-hpa -- FILE\n';
+
+const [file, ...more] = process.argv.slice(2);
+if (file === '--help' || file === '-h') {
+  process.stdout.write(USAGE);
+} else if (file === undefined || more.length > 0) {
+  process.stderr.write(USAGE);
   process.exitCode = 2;
 } else {
   try {
