@@ -1,5 +1,6 @@
 import { type Html, type HtmlPart, html } from './html.ts';
 import { type PageQuery, pageAddress } from './page-query.ts';
+import type { UiSummary } from './ui-part.ts';
 
 /** A page without its frame. */
 export interface Page {
@@ -15,8 +16,7 @@ export interface Page {
 export interface PageLink {
   readonly view: string;
   readonly title: string;
-  readonly count?: number;
-  readonly isTroubled?: boolean;
+  readonly summary?: UiSummary;
 }
 
 /** Often enough to follow what happens, and rarely enough to read. */
@@ -53,10 +53,14 @@ ${body}
 `;
 }
 
-function linkOf({ view, title, count, isTroubled }: PageLink, { view: current, isStill }: PageQuery): Html {
+function linkOf({ view, title, summary }: PageLink, { view: current, isStill }: PageQuery): Html {
   const address = pageAddress({ view, isStill });
   const mark = view === current ? html` aria-current="page"` : undefined;
-  const number =
-    count === undefined ? undefined : html` <span class="count${isTroubled && ' bad'}">${count}</span>`;
-  return html`<a href="${address}"${mark}>${title}${number}</a>`;
+  return html`<a href="${address}"${mark}>${title}${summary && numberOf(summary)}</a>`;
+}
+
+/** How many there are; where some are in trouble, of how many these are. */
+function numberOf({ count, troubled, trouble }: UiSummary): Html {
+  if (troubled === 0) return html` <span class="count">${count}</span>`;
+  return html` <span class="count bad" title="${troubled} ${trouble}">${troubled} of ${count}</span>`;
 }

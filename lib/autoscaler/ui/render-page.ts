@@ -20,10 +20,7 @@ export function renderPage(address: URLSearchParams, source: AutoscalerUiSource)
   const summaries = parts.map((part) => ({ part, summary: part.summary() }));
   const found = parts.find(({ view }) => view === query.view);
   if (!found && query.view !== '') throw notFound({ group: '', resource: 'views' }, query.view);
-  const links = summaries.map(({ part: { view, title }, summary: { count, troubled } }) => ({
-    ...{ view, title, count },
-    isTroubled: troubled > 0,
-  }));
+  const links = summaries.map(({ part: { view, title }, summary }) => ({ view, title, summary }));
   const body = found ? renderPart(found, query) : renderOverview(summaries, source);
   const page = pageShell({
     ...{ program: 'autoscaler', query, body, nowMs: clock.nowMs() },

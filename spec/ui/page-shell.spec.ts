@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { html } from '#lib/ui/html.ts';
+import { readPageQuery } from '#lib/ui/page-query.ts';
+import { pageShell } from '#lib/ui/page-shell.ts';
+
+describe('pageShell', () => {
+  const linksOf = (troubled: number) => {
+    const links = [
+      { view: '', title: 'Overview' },
+      { view: 'hpas', title: 'HPAs', summary: { count: 6, troubled, trouble: 'not ready' } },
+    ];
+    const query = readPageQuery(new URLSearchParams(), ['hpas']);
+    const frame = { program: 'autoscaler', title: 'Overview', nowMs: 0, body: html`` };
+    const page = pageShell({ ...frame, query, links }).toString();
+    return /<nav.*<\/nav>/.exec(page)?.[0];
+  };
+
+  it('says in a link how many there are', () => {
+    expect(linksOf(0)).to.include('Overview</a>').and.to.include('HPAs <span class="count">6</span></a>');
+  });
+
+  it('shows in red how many are in trouble, not how many there are', () => {
+    expect(linksOf(2)).to.include('HPAs <span class="count bad" title="2 not ready">2 of 6</span></a>');
+  });
+});
