@@ -80,20 +80,22 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
       const outcome = run && (await carryOut(object, run, { ...dependencies, jobs, hpa, nowMs, signal }));
       const failed =
         outcome?.state === 'Failed'
-          ? ({ reason: 'ScalingFailed', message: outcome.message } as const)
+          ? ({ reason: 'ScalingFailed', message: `Scaling failed: ${outcome.cause}` } as const)
           : undefined;
+      // While a job fails, its activations stay due: those before are missed once it is dealt with.
+      const missed = failed ? due.missed.filter(({ planned }) => planned !== outcome?.planned) : due.missed;
       const status = statusAfter(object, {
         nowMs,
         jobs,
         outcome,
-        missed: due.missed,
+        missed,
         hindrance: hindrance ?? failed,
         newJobId,
       });
       const written = await statuses.write(object, status, signal);
       if (written) writes.record(key, written);
-      tell(object, { status, outcome, missed: due.missed }, events);
-      for (const { count } of due.missed) series.missed(count);
+      tell(object, { status, outcome, missed }, events);
+      for (const { count } of missed) series.missed(count);
       if (outcome) series.carriedOut(outcome.state, nowMs - outcome.atMs);
       const againMs = Math.min(retryAfter(key, outcome, failures), untilNext(status, clock));
       return Number.isFinite(againMs) ? { requeueAfterMs: againMs } : {};
@@ -142,14 +144,15 @@ async function carryOut(
     return { planned, atMs, state: 'Succeed', message, change: size.desired - size.current };
   } catch (error) {
     if (signal.aborted) throw error;
-    const reason = isNotFound(error)
+    const cause = isNotFound(error)
       ? `there is no ${spec.scaleTargetRef.kind} "${spec.scaleTargetRef.name}"`
       : describeError(error);
     return {
       planned,
       atMs,
       state: 'Failed',
-      message: failureMessage({ ...timesOf(jobs), reason }),
+      message: failureMessage({ ...timesOf(jobs), reason: cause }),
+      cause,
       change: 0,
     };
   }

@@ -10,6 +10,8 @@ export interface Outcome {
   readonly atMs: number;
   readonly state: 'Succeed' | 'Failed';
   readonly message: string;
+  /** Why it failed, in the same words for each activation; `undefined` where it did not. */
+  readonly cause?: string | undefined;
   /** By how much more than before there is to be: below zero where the job scaled down. */
   readonly change: number;
 }

@@ -22,8 +22,8 @@ export function eventsOf(object: CronHpa, { status, outcome, missed }: Happened)
     ...missed.map(
       (one) => ({ type: 'Warning', reason: 'ScheduleMissed', message: missedMessage(one) }) as const,
     ),
-    ...outcomeEvents(object, outcome),
-    ...readyEvents(object, status),
+    ...scaledEvents(outcome),
+    ...readyEvents(object, status, outcome),
   ];
 }
 
@@ -33,16 +33,18 @@ export function referenceTo({ namespace, name, uid, resourceVersion }: CronHpa) 
   return { apiVersion: `${group}/${version}`, kind, namespace, name, uid, resourceVersion };
 }
 
-function outcomeEvents({ status }: CronHpa, outcome: Outcome | undefined): readonly CronHpaEvent[] {
-  if (!outcome) return [];
-  const { planned, state, message, change } = outcome;
-  if (state === 'Succeed') return change === 0 ? [] : [{ type: 'Normal', reason: 'Scaled', message }];
-  const known = status.jobs.find(({ name }) => name === planned.job.name);
-  return known?.message === message ? [] : [{ type: 'Warning', reason: 'ScalingFailed', message }];
+function scaledEvents(outcome: Outcome | undefined): readonly CronHpaEvent[] {
+  if (outcome?.state !== 'Succeed' || outcome.change === 0) return [];
+  return [{ type: 'Normal', reason: 'Scaled', message: outcome.message }];
 }
 
-function readyEvents({ status: before }: CronHpa, { ready }: CronHpaStatus): readonly CronHpaEvent[] {
-  const isTold =
-    ready?.status !== 'False' || ready.reason === 'ScalingFailed' || ready.message === before.ready?.message;
-  return isTold ? [] : [{ type: 'Warning', reason: ready.reason, message: ready.message }];
+/** The condition Ready tells causes alone, so it is the same from one activation that fails to the next. */
+function readyEvents(
+  { status: before }: CronHpa,
+  { ready }: CronHpaStatus,
+  outcome: Outcome | undefined,
+): readonly CronHpaEvent[] {
+  if (ready?.status !== 'False' || ready.message === before.ready?.message) return [];
+  const message = outcome?.state === 'Failed' ? outcome.message : ready.message;
+  return [{ type: 'Warning', reason: ready.reason, message }];
 }

@@ -222,6 +222,41 @@ describe('cronHpaController', () => {
     expect(await cluster.replicas('web')).to.equal(9);
   });
 
+  it('tells of a failure once however often a job is due, and of the next after a success', async () => {
+    await using cluster = await startCronHpaCluster('2026-07-15T08:00:01+08:00');
+    await cluster.cronHpa('web', [{ name: 'often', schedule: '*/5 * * * * *', targetSize: 4 }]);
+    await cluster.lead();
+    await submitted(cluster, 'web');
+    const tellsAt = async (second: number, told: string) => {
+      const time = `2026-07-15 08:00:${String(second).padStart(2, '0')}`;
+      await cluster.clock.advance(Date.parse(`${time}+08:00`) + 1000 - cluster.clock.nowMs());
+      const messageOf = async () => (await cluster.status('web')).conditions[0].message;
+      await holds(cluster, async () => {
+        const message = await messageOf();
+        return message.includes(told) && message.includes(`time:${time}`);
+      });
+    };
+    for (const second of [5, 10, 15, 20]) await tellsAt(second, 'there is no Deployment "web"');
+    expect(cluster.events).to.have.length(1);
+    expect(cluster.events[0]).to.match(/^web ScalingFailed cron hpa job often .* time:2026-07-15 08:00:05,/);
+    expect((await readyOf(cluster, 'web')).message).to.equal('Scaling failed: there is no Deployment "web"');
+
+    await cluster.deployment('web', 1);
+    await tellsAt(25, 'executed successfully');
+    const [missed, scaled, ...others] = cluster.events.slice(1);
+    // A look of which its own status was the cause may have carried out the activation of 20 s.
+    expect(missed).to.match(/^web ScheduleMissed .* missed [34] activations from 2026-07-15 08:00:05 to /);
+    const [, count] = /missed (\d)/.exec(missed ?? '') ?? [];
+    expect(scaled).to.match(/^web Scaled /);
+    expect(others).to.deep.equal([]);
+    expect(await cluster.registry.metrics()).to.contain(`cronhpa_missed_activations_total ${count}\n`);
+
+    await cluster.api.delete(`${PATHS.deployments}/web`);
+    for (const second of [30, 35]) await tellsAt(second, 'there is no Deployment "web"');
+    expect(cluster.events.slice(3)).to.have.length(1);
+    expect(cluster.events[3]).to.match(/^web ScalingFailed .* time:2026-07-15 08:00:30,/);
+  });
+
   it('goes by the wall clock when that is stepped, and doubles nothing when it goes back', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T06:00:00+08:00');
     await cluster.deployment('web', 1);

@@ -32,16 +32,19 @@ describe('eventsOf', () => {
     ]);
   });
 
-  it('tells of a job that failed, once for each cause', () => {
-    const outcome = outcomeOf({ state: 'Failed', message: MESSAGE });
-    expect(eventsOf(object, { ...quiet, outcome })).to.deep.equal([
-      { type: 'Warning', reason: 'ScalingFailed', message: MESSAGE },
-    ]);
-    const job = { jobId: '1', name: 'morning', schedule: '', state: 'Failed', lastProbeTime: '' } as const;
-    const knowing = (message: string) =>
-      cronHpa({ status: { jobs: [{ ...job, message, submittedTime: '', specHash: '' }] } });
-    expect(eventsOf(knowing(MESSAGE), { ...quiet, outcome })).to.deep.equal([]);
-    expect(eventsOf(knowing('another'), { ...quiet, outcome })).to.have.length(1);
+  it('tells of a job that failed and when, once for each cause', () => {
+    const message = `${MESSAGE} at eight`;
+    const outcome = outcomeOf({ state: 'Failed', message, cause: MESSAGE });
+    const toldAfter = (before: CronHpaStatus['ready']) =>
+      eventsOf(cronHpa({ status: { ready: before } }), {
+        ...{ ...quiet, outcome },
+        status: { ...object.status, ready: ready('ScalingFailed') },
+      });
+    const failed = [{ type: 'Warning', reason: 'ScalingFailed', message }];
+    expect(toldAfter(undefined)).to.deep.equal(failed);
+    expect(toldAfter(ready('ScalingFailed'))).to.deep.equal([]);
+    expect(toldAfter(ready('ScalingFailed', 'another'))).to.deep.equal(failed);
+    expect(toldAfter(ready('Scheduled', '1 of 1 jobs are scheduled'))).to.deep.equal(failed);
   });
 
   it('tells of activations that were missed, and how they were', () => {
@@ -57,7 +60,7 @@ describe('eventsOf', () => {
     ]);
   });
 
-  it('tells once what keeps the object from its work, but for failures that are told of their jobs', () => {
+  it('tells once what keeps the object from its work', () => {
     const toldOf = (next: CronHpaStatus['ready'], before = object) =>
       eventsOf(before, { ...quiet, status: { ...object.status, ready: next } });
     expect(toldOf(ready('TargetConflict'))).to.deep.equal([
@@ -66,7 +69,6 @@ describe('eventsOf', () => {
     expect(
       toldOf(ready('TargetConflict'), cronHpa({ status: { ready: ready('InvalidJobs') } })),
     ).to.deep.equal([]);
-    expect(toldOf(ready('ScalingFailed'))).to.deep.equal([]);
     expect(toldOf(ready('Scheduled'))).to.deep.equal([]);
   });
 });
