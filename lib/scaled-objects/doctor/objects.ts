@@ -29,7 +29,7 @@ const HPAS: ApiResource = {
 };
 const AT_ONCE = 8;
 
-/** Whether objects can be used, as their conditions would tell: by the checks of the controller, and without a change. */
+/** Whether objects can be used but for their triggers, as conditions would tell: by the controller's checks, without a change. */
 export function objects(examined: ExaminedObjects, namespace: string | undefined): Check {
   return {
     name: 'scaledobjects-objects',
@@ -56,7 +56,7 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
       const told = findings.flat();
-      return told.length > 0 ? told : [ok('objects', `${all} can be used`)];
+      return told.length > 0 ? told : [ok('objects', `targets and settings of ${all} can be used`)];
     },
   };
 }

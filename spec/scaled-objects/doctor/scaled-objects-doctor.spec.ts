@@ -275,17 +275,17 @@ describe('scaledObjectsDoctor', () => {
     expect((await server.client.get(PATHS.jobs)).body.items).to.deep.equal([]);
   });
 
-  it('tells that all objects can be used, and what it may not look at', async () => {
+  it('tells that targets and settings can be used, of triggers nothing, and what it may not look at', async () => {
     await using server = await startServer();
     await using source = await startSource(1);
     await deployment(server, 'web');
-    await scaledObject(server, 'web', [{ type: 'metrics-api', metadata: source.metadata }]);
+    await scaledObject(server, 'web', [{ type: 'metric-api', metadata: source.metadata }]);
     const found = async () => {
       const { checks } = await examineAutoscaler(server, FLAGS);
       const [check] = checks.filter(({ name }) => name === 'scaledobjects-objects');
       return check?.findings.map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`);
     };
-    expect(await found()).to.deep.equal(['ok objects: 1 can be used']);
+    expect(await found()).to.deep.equal(['ok objects: targets and settings of 1 can be used']);
     const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
     server.cluster.apiServer.setFaults(concerning({ resource: 'deployments' }, refused));
     const [unseen] = (await found()) ?? [];
