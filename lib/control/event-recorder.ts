@@ -58,6 +58,7 @@ export class EventRecorder implements AsyncDisposable {
   readonly #disposal = new AbortController();
   readonly #writing: Promise<void>;
   #dropped = 0;
+  #droppedBeforeLog = 0;
   #dropLoggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: EventRecorderOptions) {
@@ -88,7 +89,7 @@ export class EventRecorder implements AsyncDisposable {
       return;
     }
     if (!this.#limitOf(facts).tryTake() || !this.#makeSpace()) {
-      this.#drop('there are too many');
+      this.#drop(facts, 'there are too many');
       return;
     }
     const seen = { ...facts, name: nameOf(facts), count: 1, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
@@ -153,9 +154,10 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   #giveUp(key: string, error: unknown): void {
+    const event = this.#events.get(key);
     this.#events.delete(key);
     this.#queue.forget(key);
-    this.#drop('the API server does not take it', error);
+    if (event) this.#drop(event.facts, 'the API server does not take them', error);
   }
 
   #limitOf({ regarding }: EventFacts): TokenBucket {
@@ -181,14 +183,25 @@ export class EventRecorder implements AsyncDisposable {
     return false;
   }
 
-  #drop(why: string, error?: unknown): void {
+  /** Tells of it at most once a minute: of this one, and how many there were since it was told last. */
+  #drop({ regarding, reason }: EventFacts, why: string, error?: unknown): void {
     const { clock, logger, source } = this.#options;
     this.#dropped++;
     if (clock.monotonicMs() - this.#dropLoggedAtMs < DROP_LOG_INTERVAL_MS) return;
     this.#dropLoggedAtMs = clock.monotonicMs();
-    const fields = { controller: source.controller, why, dropped: this.#dropped };
-    if (error === undefined) logger.warning('An event was dropped', fields);
-    else logger.error('An event was dropped', error, fields);
+    const { kind, namespace, name } = regarding;
+    const object = `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
+    const dropped = this.#dropped - this.#droppedBeforeLog;
+    this.#droppedBeforeLog = this.#dropped;
+    const fields = {
+      controller: source.controller,
+      why,
+      dropped,
+      latestObject: object,
+      latestReason: reason,
+    };
+    if (error === undefined) logger.warning('Events were dropped', fields);
+    else logger.error('Events were dropped', error, fields);
   }
 }
 

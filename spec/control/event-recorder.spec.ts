@@ -107,12 +107,31 @@ describe('EventRecorder', () => {
       recorder.record({ ...SCALED, regarding: { ...REGARDING, name: 'other', uid: 'u2' } });
       await stored((all) => all.length === 26);
       expect(recorder.dropped).to.equal(15);
-      expect(served.logger.lines.map(({ message }) => message)).to.deep.equal(['An event was dropped']);
       await served.clock.advance(300_000);
       recorder.record({ ...SCALED, message: 'to 99' });
       recorder.record({ ...SCALED, message: 'to 100' });
       await stored((all) => all.length === 27);
       expect(recorder.dropped).to.equal(16);
+    });
+
+    it('logs once a minute how many events were dropped since, and the object and reason of the latest', async () => {
+      const overflow = (count: number, facts: EventFacts) => {
+        for (let index = 0; index < count; index++) recorder.record({ ...facts, message: `to ${index}` });
+      };
+      overflow(40, SCALED);
+      await served.clock.advance(59_999);
+      const node = { apiVersion: 'v1', kind: 'Node', name: 'n1' };
+      overflow(26, { ...SCALED, regarding: node, reason: 'Drained' });
+      const first = ['Events were dropped', 1, 'ConfigMap default/web', 'Scaled'];
+      const lines = () =>
+        served.logger.lines.map(({ message, fields }) => [
+          ...[message, fields.dropped, fields.latestObject, fields.latestReason],
+        ]);
+      expect(lines()).to.deep.equal([first]);
+      expect(served.logger.lines[0]?.fields).to.include({ why: 'there are too many' });
+      await served.clock.advance(1);
+      recorder.record({ ...SCALED, regarding: node, reason: 'Drained', message: 'once more' });
+      expect(lines()).to.deep.equal([first, ['Events were dropped', 16, 'Node n1', 'Drained']]);
     });
 
     it('keeps events of objects without a namespace in the default one, and cuts what is too long', async () => {
@@ -203,10 +222,10 @@ describe('EventRecorder', () => {
       recorder.record(SCALED);
       recorder.record({ ...SCALED, message: 'next' });
       await until(served.clock, () => writes().length === 2 && recorder.dropped === 1);
-      expect(served.logger.lines[0]?.message).to.equal('An event was dropped');
+      expect(served.logger.lines[0]?.message).to.equal('Events were dropped');
       expect(served.logger.lines[0]?.fields).to.include({
-        why: 'the API server does not take it',
-        dropped: 1,
+        ...{ why: 'the API server does not take them', dropped: 1 },
+        ...{ latestObject: 'ConfigMap default/web', latestReason: 'Scaled' },
       });
     });
 
