@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import { CONFIG_PREFIX } from '../objects/config-key.ts';
 import { nameOfMetric } from '../objects/scaled-hpa.ts';
 import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import { sourceUrl, text } from './setting-kinds.ts';
+
+/** Neither the administrator nor the HPA says which Prometheus to ask. */
+export class NoPrometheusServer extends Error {}
 
 /** What the Prometheus collector works with. */
 export interface PrometheusCollectorOptions {
@@ -41,7 +45,7 @@ export function prometheusCollector(options: PrometheusCollectorOptions): Metric
     takesAlso: (name, all) => name === all.get('query-name')?.value,
     queryOf(request) {
       const read = readSettings(settings, request);
-      return serverOf(read, options).query(queryIn(read, request));
+      return serverOf(read, request, options).query(queryIn(read, request));
     },
   };
 }
@@ -59,6 +63,7 @@ function queryIn({ values, place, all }: Settings, { metric }: CollectorRequest)
 
 function serverOf(
   { values, place }: Settings,
+  { metric: { type, name } }: CollectorRequest,
   { server, additionalServers, clients }: PrometheusCollectorOptions,
 ): PrometheusServer {
   const { 'prometheus-server': own, 'prometheus-server-alias': alias } = values;
@@ -72,13 +77,14 @@ function serverOf(
     const named = additionalServers.get(alias);
     if (named) return named;
     const known = [...additionalServers.keys()].join(', ') || 'none';
-    const name = JSON.stringify(alias.slice(0, SHOWN_LENGTH));
+    const unknown = JSON.stringify(alias.slice(0, SHOWN_LENGTH));
     throw new Error(
-      `${place('prometheus-server-alias')} must be one of --additional-prometheus-server (${known}), not ${name}`,
+      `${place('prometheus-server-alias')} must be one of --additional-prometheus-server (${known}), not ${unknown}`,
     );
   }
   if (server) return server;
-  throw new Error(
-    'There is no Prometheus server to ask: neither --prometheus-server nor prometheus-server is given',
+  const key = `${CONFIG_PREFIX}${type.toLowerCase()}.${name}.prometheus/prometheus-server`;
+  throw new NoPrometheusServer(
+    `There is no Prometheus server to ask: the autoscaler has no flag --prometheus-server, and the HPA no annotation ${key}`,
   );
 }

@@ -5,7 +5,13 @@ import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { failed } from './diagnoses.ts';
 import { isDiscovered, METRICS_VERSIONS, respondingVersion } from './discovered-metrics.ts';
-import type { ExaminedMetric, ExaminedMetrics, MetricsGroup } from './examined-metrics.ts';
+import {
+  type ExaminedMetric,
+  type ExaminedMetrics,
+  type ExaminedPlans,
+  groupOf,
+  type MetricsGroup,
+} from './examined-metrics.ts';
 
 const API_SERVICE = z.object({
   spec: z.object({ service: z.nullish(z.object({ namespace: z.string(), name: z.string() })) }),
@@ -38,17 +44,26 @@ export function apiServices(examined: ExaminedMetrics): Check {
     title: 'APIServices of collected metrics',
 
     async run(context) {
-      return await examined.look(context, async ({ metrics }) => {
+      return await examined.look(context, async ({ metrics, problems }) => {
         const found: Finding[] = [];
         for (const group of examined.groups) {
           const needed = metrics.filter((one) => one.group === group);
-          if (needed.length === 0) found.push(note(group, 'no HPA needs it of the autoscaler'));
+          if (needed.length === 0) found.push(note(group, isAskedFor(group, problems) ? NONE_CAN_BE : NONE));
           else found.push(...(await examineGroup(context, group, needed)));
         }
         return found;
       });
     },
   };
+}
+
+const NONE = 'no HPA needs it of the autoscaler';
+const NONE_CAN_BE =
+  'not looked at: HPAs need it, but none of their metrics can be collected as it is configured';
+
+/** Whether an HPA asks for a metric of the group that cannot be collected. */
+function isAskedFor(group: MetricsGroup, problems: ExaminedPlans['problems']): boolean {
+  return problems.some(({ metric, isQuiet }) => !isQuiet && metric !== '' && groupOf(metric) === group);
 }
 
 async function examineGroup(

@@ -1,8 +1,12 @@
 import type { Check } from '#lib/doctor/check.ts';
 import { note, ok } from '#lib/doctor/finding.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { NoPrometheusServer } from '../collectors/prometheus-collector.ts';
 import { failed } from './diagnoses.ts';
 import { type ExaminedMetrics, subjectOf, subjectOfHpa } from './examined-metrics.ts';
+
+const NONE = 'no HPA has a metric that is collected here';
+const NONE_CAN_BE = 'HPAs ask for metrics that are collected here, but none of these can be';
 
 /** Whether the annotations of HPAs can be read that say how their metrics are collected. */
 export function configurations(examined: ExaminedMetrics): Check {
@@ -21,12 +25,14 @@ export function configurations(examined: ExaminedMetrics): Check {
             const both = { CONFIGURED: metric, ASKED: meant };
             return failed(subject, describeError(error), { diagnosis: 'metric-misnamed', ...names, ...both });
           }
-          return failed(subject, describeError(error), { diagnosis: 'metric-not-configured', ...names });
+          const diagnosis =
+            error instanceof NoPrometheusServer ? 'prometheus-server-missing' : 'metric-not-configured';
+          return failed(subject, describeError(error), { diagnosis, ...names });
         });
         const notes = metrics.flatMap((one) => one.planned.notes.map((text) => note(subjectOf(one), text)));
         const seen =
           metrics.length === 0
-            ? note('metrics', 'no HPA has a metric that is collected here')
+            ? note('metrics', wrong.some(({ status }) => status === 'failed') ? NONE_CAN_BE : NONE)
             : ok('metrics', `${metrics.length} metrics of ${hpas} HPAs are collected`);
         return [...wrong, ...notes, seen];
       });

@@ -8,6 +8,11 @@ export const METRICS_DIAGNOSES = {
     remedy:
       'Mend what the finding names in the annotations or the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`; docs/metrics.md has an example of each collector.',
   },
+  'prometheus-server-missing': {
+    title: 'There is no Prometheus to ask for a metric of an HPA',
+    remedy:
+      'Give the autoscaler the flag --prometheus-server, which is for all HPAs, or HPA NAME a server of its own by the annotation that the finding names: `kubectl -n NAMESPACE edit hpa NAME`.',
+  },
   'metric-misnamed': {
     title: 'The annotations and the metrics of an HPA name a metric differently',
     remedy:

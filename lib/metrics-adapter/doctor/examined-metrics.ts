@@ -65,7 +65,7 @@ export class ExaminedMetrics {
       hpas: hpas.length,
       metrics: plans.flatMap(({ hpa, planned }) =>
         planned
-          .map((one) => ({ hpa, planned: one, group: groupOf(one) }))
+          .map((one) => ({ hpa, planned: one, group: groupOf(nameOfMetric(one.metric)) }))
           .filter(({ group }) => this.groups.includes(group)),
       ),
       problems: plans.flatMap(({ hpa, problems }) => problems.map((problem) => ({ hpa, ...problem }))),
@@ -93,6 +93,7 @@ export function subjectOfHpa({ namespace, name }: ScaledHpa): string {
   return `hpa ${namespace}/${name}`;
 }
 
-function groupOf({ metric }: PlannedCollector): MetricsGroup {
-  return metric.type === 'External' ? 'external.metrics.k8s.io' : 'custom.metrics.k8s.io';
+/** Which API serves a metric, by its name as messages have it. */
+export function groupOf(metric: string): MetricsGroup {
+  return metric.startsWith('External/') ? 'external.metrics.k8s.io' : 'custom.metrics.k8s.io';
 }

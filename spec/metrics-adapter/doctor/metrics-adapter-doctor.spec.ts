@@ -71,6 +71,29 @@ describe('metricsAdapterDoctor', () => {
     expect(failed?.seen).to.include('metric-config.pods.busy.json-path/port');
   });
 
+  it('says that HPAs ask for what cannot be collected for lack of a Prometheus, and what to do', async () => {
+    await using server = await startSimulatedApiServer({ clock: new ManualClock(Date.now()) });
+    const annotations = { 'metric-config.external.queue.prometheus/query': 'depth' };
+    await created(server, HPAS, hpaObject({ annotations, metrics: [externalMetric('queue')] }));
+    const flags = ['--controllers=', '--enable-custom-metrics-api=true'];
+    const { diagnoses, findings } = await examineAutoscaler(server, flags);
+    expect(diagnoses).to.deep.equal(['prometheus-server-missing']);
+    const failed = findings.find(({ status }) => status === 'failed');
+    expect(failed?.seen).to.include('annotation metric-config.external.queue.prometheus/prometheus-server');
+    expect(failed).to.have.property('remedy').which.includes('the flag --prometheus-server');
+    const notes = findings.filter(
+      ({ subject }) => subject === 'metrics' || subject.endsWith('metrics.k8s.io'),
+    );
+    expect(notes.map(({ subject, seen }) => [subject, seen])).to.deep.equal([
+      ['metrics', 'HPAs ask for metrics that are collected here, but none of these can be'],
+      ['custom.metrics.k8s.io', 'no HPA needs it of the autoscaler'],
+      [
+        'external.metrics.k8s.io',
+        'not looked at: HPAs need it, but none of their metrics can be collected as it is configured',
+      ],
+    ]);
+  });
+
   it('tells of a name that annotations and metrics spell differently, with both and what to do', async () => {
     await using system = await start();
     await system.apply({ 'metric-config.external.queue-dpth.prometheus/query': 'depth' });

@@ -138,14 +138,16 @@ describe('planCollectors', () => {
       ]);
     });
 
-  it('says that there is no server where none is given', () => {
+  it('says by which flag and which annotation a server can be given where there is none', () => {
     const collector = prometheusCollector({ ...PROMETHEUS, server: undefined });
     const hpa = readScaledHpa(
       hpaObject({ metrics: [externalMetric('a', { type: 'prometheus', query: 'up' })] }),
     );
     if (!hpa) throw new Error('it is an HPA');
     const [problem] = planCollectors(hpa, [collector]).problems;
-    expect(problem?.error.message).to.match(/^There is no Prometheus server to ask/);
+    expect(problem?.error.message).to.equal(
+      'There is no Prometheus server to ask: the autoscaler has no flag --prometheus-server, and the HPA no annotation metric-config.external.a.prometheus/prometheus-server',
+    );
   });
 
   it('names a collector that there is not', () => {
