@@ -24,7 +24,8 @@ export function otherControllers(examined: ExaminedHpas, { latelyMs }: { readonl
         return failed(`hpa ${namespace}/${name}`, seen, { diagnosis: 'hpa-controlled-elsewhere', ...names });
       });
       if (found.length > 0) return found;
-      return [ok('hpas', `nobody else has written the status of ${hpas.length} HPAs lately`)];
+      const ofHpas = hpas.length === 1 ? '1 HPA' : `${hpas.length} HPAs`;
+      return [ok('hpas', `nobody else has written the status of ${ofHpas} lately`)];
     },
   };
 }

@@ -3,7 +3,7 @@ import { note, ok } from '#lib/doctor/finding.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { NoPrometheusServer } from '../collectors/prometheus-collector.ts';
 import { failed } from './diagnoses.ts';
-import { type ExaminedMetrics, subjectOf, subjectOfHpa } from './examined-metrics.ts';
+import { type ExaminedMetric, type ExaminedMetrics, subjectOf, subjectOfHpa } from './examined-metrics.ts';
 
 const NONE = 'no HPA has a metric that is collected here';
 const NONE_CAN_BE = 'HPAs ask for metrics that are collected here, but none of these can be';
@@ -15,7 +15,7 @@ export function configurations(examined: ExaminedMetrics): Check {
     title: 'Metrics that HPAs have collected',
 
     async run(context) {
-      return await examined.look(context, async ({ hpas, metrics, problems }) => {
+      return await examined.look(context, async ({ metrics, problems }) => {
         const wrong = problems.map(({ hpa, metric, error, isQuiet, meant }) => {
           const { namespace, name } = hpa;
           const subject = `${subjectOfHpa(hpa)}${metric === '' ? '' : ` ${metric}`}`;
@@ -33,9 +33,17 @@ export function configurations(examined: ExaminedMetrics): Check {
         const seen =
           metrics.length === 0
             ? note('metrics', wrong.some(({ status }) => status === 'failed') ? NONE_CAN_BE : NONE)
-            : ok('metrics', `${metrics.length} metrics of ${hpas} HPAs are collected`);
+            : ok('metrics', collected(metrics));
         return [...wrong, ...notes, seen];
       });
     },
   };
+}
+
+function collected(metrics: readonly ExaminedMetric[]): string {
+  const hpas = new Set(metrics.map(({ hpa }) => hpa)).size;
+  const ofHpas = hpas === 1 ? '1 HPA' : `${hpas} HPAs`;
+  return metrics.length === 1
+    ? `1 metric of ${ofHpas} is collected`
+    : `${metrics.length} metrics of ${ofHpas} are collected`;
 }

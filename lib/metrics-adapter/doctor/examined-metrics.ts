@@ -34,7 +34,6 @@ export interface ExaminedMetric {
 
 /** What is collected, and what cannot be. */
 export interface ExaminedPlans {
-  readonly hpas: number;
   readonly metrics: readonly ExaminedMetric[];
   readonly problems: readonly (PlanProblem & { readonly hpa: ScaledHpa })[];
 }
@@ -62,7 +61,6 @@ export class ExaminedMetrics {
     const collectors = await this.#options.openCollectors(context, stack);
     const plans = hpas.map((hpa) => ({ hpa, ...planCollectors(hpa, collectors) }));
     return await look({
-      hpas: hpas.length,
       metrics: plans.flatMap(({ hpa, planned }) =>
         planned
           .map((one) => ({ hpa, planned: one, group: groupOf(nameOfMetric(one.metric)) }))

@@ -68,7 +68,7 @@ describe('hpaDoctor', () => {
     const { isSound, findings } = await examine();
     expect(isSound, JSON.stringify(findings)).to.equal(true);
     expect(findings).to.deep.include.members([
-      { status: 'ok', subject: 'hpas', seen: 'nobody else has written the status of 1 HPAs lately' },
+      { status: 'ok', subject: 'hpas', seen: 'nobody else has written the status of 1 HPA lately' },
       { status: 'ok', subject: 'external.metrics.k8s.io', seen: 'responds' },
     ]);
   });

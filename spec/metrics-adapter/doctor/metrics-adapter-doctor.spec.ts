@@ -29,7 +29,7 @@ describe('metricsAdapterDoctor', () => {
       .filter(({ subject }) => subject.startsWith('hpa ') || subject === 'metrics')
       .map(({ status, subject, seen }) => [status, subject, seen.replace(system.prometheus, 'HOST')]);
     expect(seen).to.deep.equal([
-      ['ok', 'metrics', '2 metrics of 1 HPAs are collected'],
+      ['ok', 'metrics', '2 metrics of 1 HPA are collected'],
       ['ok', 'hpa default/web External/queue', 'depth of Prometheus at HOST: 1 value'],
       ['ok', 'hpa default/web Object/rate', 'rate of Prometheus at HOST: 1 value'],
       ['ok', 'hpa default/web Object/rate', 'served: 1500m'],
@@ -92,6 +92,22 @@ describe('metricsAdapterDoctor', () => {
         'not looked at: HPAs need it, but none of their metrics can be collected as it is configured',
       ],
     ]);
+  });
+
+  it('counts the HPAs whose metrics are collected, and no others', async () => {
+    await using server = await startSimulatedApiServer({ clock: new ManualClock(Date.now()) });
+    const annotations = { 'metric-config.external.queue.prometheus/query': 'depth' };
+    await created(server, HPAS, hpaObject({ annotations, metrics: [externalMetric('queue')] }));
+    const other = hpaObject({ metrics: [externalMetric('of-somebody-else')] });
+    await created(server, HPAS, { ...other, metadata: { name: 'other', namespace: 'default' } });
+    const flags = ['--controllers=', '--enable-custom-metrics-api=true'];
+    const { findings } = await examineAutoscaler(server, [
+      ...flags,
+      '--prometheus-server=http://127.0.0.1:1',
+    ]);
+    expect(findings.find(({ subject }) => subject === 'metrics')?.seen).to.equal(
+      '1 metric of 1 HPA is collected',
+    );
   });
 
   it('tells of a name that annotations and metrics spell differently, with both and what to do', async () => {
