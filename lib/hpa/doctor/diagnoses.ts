@@ -28,6 +28,11 @@ export const HPA_DIAGNOSES = {
     remedy:
       'Create it, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit hpa NAME`. Until then nothing is scaled.',
   },
+  'hpa-ambiguous-selector': {
+    title: 'Several HPAs scale the same pods',
+    remedy:
+      'HPA NAME scales the same pods as OTHERS: one of them has to go, as by `kubectl -n NAMESPACE delete hpa NAME`, or, where they scale different targets, the selectors of these must not select pods of one another. Until then none of them scales anything.',
+  },
   'hpa-cannot-decide': {
     title: 'An HPA cannot be decided by its metrics',
     remedy:

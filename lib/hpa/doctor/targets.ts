@@ -46,6 +46,9 @@ async function lookAt(
     if (active?.status === 'False') {
       const seen = `${active.reason ?? 'no reason'}: ${active.message ?? 'no message'}`;
       if (active.reason === 'ScalingDisabled') return note(subject, seen);
+      const others = active.reason === 'AmbiguousSelector' ? othersIn(seen, `${namespace}/${name}`) : '';
+      if (others !== '')
+        return failed(subject, seen, { diagnosis: 'hpa-ambiguous-selector', ...names, OTHERS: others });
       return failed(subject, seen, { diagnosis: 'hpa-cannot-decide', ...names });
     }
     return ok(subject, `scales ${described}, of which there are to be ${scale.specReplicas}`);
@@ -57,4 +60,11 @@ async function lookAt(
       return failed(subject, `there is no ${described}`, { diagnosis: 'hpa-target-missing', ...names });
     return uncheckedBy(subject, error);
   }
+}
+
+/** The other HPAs that a condition names: all that scale the same pods stand in brackets at its end. */
+function othersIn(message: string, own: string): string {
+  const [, named = ''] = /\[([^[\]]*)\]$/.exec(message) ?? [];
+  const others = named.split(' ').filter((one) => one.includes('/') && one !== own);
+  return others.join(', ');
 }

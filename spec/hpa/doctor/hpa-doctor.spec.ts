@@ -164,6 +164,24 @@ describe('hpaDoctor', () => {
     expect(foundOf(findings, 'strange')[0]).to.have.property('seen').that.contains('nothing serves its kind');
   });
 
+  it('names the other HPA that scales the same pods, and says that one of them has to go', async () => {
+    await using _metrics = await startMetricsApis(server.cluster);
+    await deployment('shared', { cpu: '100m' });
+    await hpaOf('shared', {});
+    const message =
+      'pods by selector app=shared are controlled by multiple HPAs: [default/older default/shared]';
+    const said = { reason: 'AmbiguousSelector', message };
+    const conditions = [{ type: 'ScalingActive', status: 'False', lastTransitionTime: EXAMINED_AT, ...said }];
+    const path = `${HPAS}/shared/status?fieldManager=autoscaler-hpa`;
+    const status = { currentReplicas: 2, desiredReplicas: 2, conditions };
+    expect((await server.client.patch(path, 'merge', { status })).status).to.equal(200);
+    const { findings, diagnoses } = await examine();
+    expect(diagnoses).to.deep.equal(['hpa-ambiguous-selector']);
+    expect(foundOf(findings, 'shared')[0])
+      .to.have.property('remedy')
+      .that.matches(/^HPA shared scales the same pods as default\/older: one of them has to go/);
+  });
+
   it('tells of annotations that count for nothing', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     await deployment('odd', { cpu: '100m' });
