@@ -13,5 +13,15 @@ export const doctorFlags = {
     description:
       'The user name of the server, system:serviceaccount:NAMESPACE:NAME, whose permissions are looked at when the doctor runs ' +
       'under an account of its own; by default its own permissions are.',
+    ruleBrokenBy: (account) =>
+      isUserName(account)
+        ? undefined
+        : 'must be a user name, which is system:serviceaccount:NAMESPACE:NAME for a service account',
   }),
 };
+
+/** Users of certificates and tokens have nearly any name; `NAMESPACE/NAME` means a service account, but is no user, so nothing is granted to it. */
+function isUserName(account: string): boolean {
+  if (!account.startsWith('system:serviceaccount:')) return !/^[a-z0-9.-]*\/[a-z0-9.-]*$/.test(account);
+  return /^system:serviceaccount:[a-z0-9-]+:[a-z0-9.-]+$/.test(account);
+}

@@ -210,6 +210,31 @@ describe('parseAutoscalerOptions', () => {
     expect(parseAutoscalerOptions(['doctor', '--help'])).to.have.property('kind', 'help');
   });
 
+  for (const account of [
+    'kube-system/autoscaler',
+    'system:serviceaccount:autoscaler',
+    'system:serviceaccount:kube-system/autoscaler',
+    'system:serviceaccount:kube-system:',
+  ])
+    it(`refuses ${account} as the account of the server, which is no user name`, () => {
+      expect(() => parseAutoscalerOptions(['doctor', `--server-account=${account}`])).to.throw(
+        FlagError,
+        'must be a user name, which is system:serviceaccount:NAMESPACE:NAME for a service account',
+      );
+    });
+
+  it('takes user names of service accounts and of others as the account of the server', () => {
+    for (const account of [
+      'system:serviceaccount:kube-system:auto.scaler',
+      'admin@example.com',
+      'https://issuer.example#17',
+    ])
+      expect(parseAutoscalerOptions(['doctor', `--server-account=${account}`])).to.have.nested.property(
+        'doctor.serverAccount',
+        account,
+      );
+  });
+
   it('tells its flags and its version', () => {
     expect(parseAutoscalerOptions(['--help'])).to.have.property('kind', 'help');
     expect(parseAutoscalerOptions(['--version'])).to.deep.equal({ kind: 'version' });
