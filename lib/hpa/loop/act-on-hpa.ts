@@ -30,7 +30,8 @@ const LONGEST_WAIT_MS = 1000;
 /**
  * Decides one HPA, and does what was decided: remembers it, scales, and tells.
  *
- * @returns `undefined` where the HPA was changed while others were acted on: it has to be decided again
+ * @returns `undefined` where the HPA was changed while others were acted on, or before it was to be scaled: it has to be
+ *   decided again
  */
 export async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<Outcome | undefined> {
   const { readWorld, memories, statuses, decisions, series, schedule, due, clock, signal } = acting;
@@ -59,6 +60,7 @@ export async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<O
   if (looked.decision.scaleTo !== undefined && (isLate || looked.read.isFollowed))
     looked = await look(true, isLate ? undefined : looked.read);
   const { nowMs, decision } = looked;
+  if (decision.scaleTo !== undefined && isOtherNow(seen, acting)) return undefined;
   const { target } = looked.read;
   let outcome = conclude(decision, hpa, { nowMs });
   if (isDryRun) {

@@ -55,11 +55,37 @@ describe('actOnHpa, after others were acted on for long', () => {
   });
 });
 
-/** The scale of one is written late. */
-function lateScaleOf(name: string, onWriting: () => void): ApiFault {
+describe('actOnHpa, while the scale is read for long', () => {
+  for (const [what, change, expected] of [
+    ['scales nothing for an HPA that is deleted meanwhile', undefined, 2],
+    ['scales by the bounds that its user sets meanwhile', { spec: { maxReplicas: 3 } }, 3],
+  ] as const) {
+    it(what, async () => {
+      await using cluster = await startHpaCluster();
+      const reading = Promise.withResolvers<void>();
+      cluster.setFaults(lateScaleOf('web', reading.resolve, 'get'));
+      await cluster.deployment('web', 2);
+      cluster.queue('web', '40');
+      await cluster.hpa('web');
+      await cluster.lead({ syncPeriodMs: 3_600_000 });
+      await cluster.passes(() => cluster.metrics.asked.some((path) => path.endsWith('/web')));
+      await reading.promise;
+      const path = `${PATHS.hpas}/web`;
+      await (change ? cluster.api.patch(path, 'merge', change) : cluster.api.delete(path));
+      const readAtMs = cluster.clock.monotonicMs() + BUSY_MS;
+      await cluster.passes(() => cluster.clock.monotonicMs() > readAtMs, 500);
+      await cluster.passes(async () => !change || (await cluster.replicas('web')) !== 2, 500);
+      expect(await cluster.replicas('web')).to.equal(expected);
+      expect(cluster.events.filter((event) => event.startsWith('web Succ'))).to.have.lengthOf(change ? 1 : 0);
+    });
+  }
+});
+
+/** The scale of one is written, or read, late. */
+function lateScaleOf(name: string, onWriting: () => void, late: 'update' | 'get' = 'update'): ApiFault {
   return {
     async serve({ verb, target, signal }, { clock, next }) {
-      const isMeant = verb === 'update' && target.isResource && target.subresource === 'scale';
+      const isMeant = verb === late && target.isResource && target.subresource === 'scale';
       if (isMeant && target.name === name) {
         const slept = clock.sleep(BUSY_MS, { signal });
         onWriting();
