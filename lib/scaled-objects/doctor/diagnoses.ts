@@ -29,9 +29,9 @@ export const SCALED_OBJECTS_DIAGNOSES = {
       'Mend what the finding tells in `kubectl -n NAMESPACE edit KIND NAME`, or in the authentication that it refers to: until then the whole object does nothing.',
   },
   'scaledobjects-trigger-failing': {
-    title: 'The source of a trigger does not respond',
+    title: 'A trigger gets no value from its source',
     remedy:
-      'See that the source runs, that a NetworkPolicy lets the autoscaler in, that its host is one of --allowed-hosts, and that the credentials are good: until then NAMESPACE/NAME is scaled by its fallback, or not at all.',
+      'Where the finding tells what the source said, mend what the trigger asks for in `kubectl -n NAMESPACE edit KIND NAME`, or its credentials; where the source said nothing, see that it runs, that a NetworkPolicy lets the autoscaler in, and that its host is one of --allowed-hosts: until then NAMESPACE/NAME is scaled by its fallback, or not at all.',
   },
 } as const satisfies Diagnoses;
 

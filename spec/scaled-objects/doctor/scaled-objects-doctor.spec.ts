@@ -79,6 +79,23 @@ describe('scaledObjectsDoctor', () => {
     expect(seen[2]).to.match(/^value at 127\.0\.0\.1:\d+\/: error requesting metrics endpoint/);
   });
 
+  it('advises to mend the trigger first, as its source may respond without what the trigger asks for', async () => {
+    await using server = await startServer();
+    await using source = await startSource(12);
+    await deployment(server, 'web');
+    const metadata = { ...source.metadata, valueLocation: 'wating' };
+    await scaledObject(server, 'web', [{ type: 'metrics-api', metadata }]);
+    const { findings } = await examineAutoscaler(server, FLAGS);
+    const [found] = findings.filter(({ subject }) => subject.includes('trigger 0'));
+    expect(found?.seen).to.match(/value wating not found$/);
+    expect(found).to.include({ title: 'A trigger gets no value from its source' });
+    expect(found)
+      .to.have.property('remedy')
+      .that.matches(
+        /mend what the trigger asks for in `kubectl -n default edit scaledobject web`.*NetworkPolicy/,
+      );
+  });
+
   it('takes a cluster without its definitions for one that needs none', async () => {
     await using server = await startSimulatedApiServer();
     await created(server, API_SERVICES, {
