@@ -1,4 +1,5 @@
-import type { Logger } from '#lib/telemetry/logger.ts';
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
+import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { UnkeptNames } from '../memory/unkept-names.ts';
@@ -37,6 +38,9 @@ const KEEP_EVERY_MS = 600_000;
 /** A Prometheus that could not tell of the days before is asked again after this long. */
 const ASK_EVERY_MS = 900_000;
 
+const WITHOUT_WEEK =
+  'Automatic minReplicas: Prometheus cannot tell the week before an HPA was first seen; its days are counted from now, and it is asked again every 15 minutes';
+
 /** Knows the weeks of HPAs for one term of a leader, and keeps them for the next. */
 export class KeptWeeks {
   readonly #options: KeptWeeksOptions;
@@ -45,9 +49,17 @@ export class KeptWeeks {
   /** When the weeks of a namespace were kept. */
   readonly #keptAtMs = new Map<string, number>();
   readonly #unkept = new UnkeptNames();
+  /** Of the weeks of all HPAs: they come from one Prometheus. */
+  readonly #failures: FailureLog;
 
   constructor(options: KeptWeeksOptions) {
     this.#options = options;
+    this.#failures = new FailureLog({
+      logger: options.logger,
+      failing: WITHOUT_WEEK,
+      warningOf: () => WITHOUT_WEEK,
+      recovered: 'Automatic minReplicas: Prometheus tells the week before again',
+    });
   }
 
   /** The week of an HPA, with what a Prometheus knows of the days before it was first seen, once that was read. */
@@ -129,7 +141,7 @@ export class KeptWeeks {
 
   /** Has the days before the first be read, where they are missing; deciding does not wait for it. */
   #askBefore(known: KeptWeek, nowMs: number, signal: AbortSignal): void {
-    const { weekBefore, logger } = this.#options;
+    const { weekBefore } = this.#options;
     if (known.before !== 'missing' || Math.abs(nowMs - known.askedAtMs) < ASK_EVERY_MS) return;
     const { hpa } = known;
     const { firstDay } = known.week;
@@ -137,18 +149,18 @@ export class KeptWeeks {
       known.before = 'known'; // as far as it will ever be
       return;
     }
-    const isFirst = known.askedAtMs === Number.NEGATIVE_INFINITY;
     Object.assign(known, { before: 'asked', askedAtMs: nowMs });
     weekBefore(hpa, firstDay, signal).then(
       (before) => {
         known.week = joined(before, known.week, dayOf(nowMs));
         known.before = 'known';
+        this.#failures.succeed();
       },
       (error: unknown) => {
         known.before = 'missing';
-        if (signal.aborted || !isFirst) return;
+        if (signal.aborted) return;
         const { namespace, name } = hpa.metadata;
-        logger.error('Cannot read the week before an HPA was first seen yet', error, { namespace, name });
+        this.#failures.fail(error, { hpa: `${namespace}/${name}`, error: describeError(error) });
       },
     );
   }

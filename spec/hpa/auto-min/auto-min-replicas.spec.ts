@@ -13,6 +13,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const WEIGHTS = [7, 6, 5, 4, 3, 2, 1];
 const { signal } = new AbortController();
+const AWAY =
+  'Automatic minReplicas: Prometheus cannot tell the week before an HPA was first seen; its days are counted from now, and it is asked again every 15 minutes';
 
 /** One HPA, whose decisions a spec makes up; what it keeps outlives it. */
 class Month {
@@ -237,6 +239,34 @@ describe('AutoMinReplicas', () => {
     month.lead({ weekBefore: weekBefore(true) });
     await month.pass(1, noon(0.5));
     expect(asked).to.have.lengthOf(times);
+  });
+
+  it('warns once while a Prometheus is away, with the HPA, and tells when it is back', async () => {
+    const month = new Month();
+    const logger = new RecordingLogger();
+    let isAway = true;
+    const weekBefore = async (_: unknown, firstDay: number) => {
+      if (isAway) throw new Error('nobody listens');
+      return weekOfThreeDays(firstDay);
+    };
+    const controller = month.lead({ weekBefore, logger });
+    const see = async (name: string) => {
+      const web = followedWeb({ minReplicas: 10 });
+      const hpa = { ...web, metadata: { ...web.metadata, name, uid: name } };
+      const nowMs = month.startMs + HOUR_MS;
+      await controller.observe(hpa, explainedAt(0.5, { minReplicas: 10 }), { nowMs, signal });
+      await new Promise(setImmediate); // what was asked has failed or not
+    };
+    for (const name of ['a', 'b', 'c']) await see(name);
+    isAway = false;
+    await see('d');
+    isAway = true;
+    await see('e');
+    expect(logger.lines.map(({ level, message, fields }) => [level, message, fields])).to.deep.equal([
+      ['warning', AWAY, { hpa: 'default/a', error: 'nobody listens' }],
+      ['info', 'Automatic minReplicas: Prometheus tells the week before again', {}],
+      ['warning', AWAY, { hpa: 'default/e', error: 'nobody listens' }],
+    ]);
   });
 
   it('asks no more once the week before would not count', async () => {
