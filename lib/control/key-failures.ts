@@ -31,6 +31,11 @@ export class KeyFailures {
     log.fail(error, { controller, key });
   }
 
+  /** Forgets all keys but these: what is gone, or no longer tried, fails no more. */
+  keepOnly(keys: ReadonlySet<string>): void {
+    for (const key of this.#failing.keys()) if (!keys.has(key)) this.#failing.delete(key);
+  }
+
   succeed(key: string): void {
     this.#failing.get(key)?.succeed({ controller: this.#options.controller, key });
     this.#failing.delete(key);

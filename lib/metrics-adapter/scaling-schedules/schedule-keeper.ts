@@ -55,12 +55,13 @@ export class ScheduleKeeper {
     const { schedules, hpas, clock, defaults } = this.#options;
     const nowMs = clock.nowMs();
     const active = new Map<string, number>();
+    const attempted = new Set<string>();
     for (const schedule of schedules.values()) {
       const { isActive, wholeValue } = scheduledValue(schedule, nowMs, defaults);
       const name = `${schedule.kind} ${keyOfSchedule(schedule)}`;
       if (isActive) active.set(name, wholeValue);
       if ((schedule.isActive ?? false) !== isActive)
-        await this.#attempt(name, signal, () => this.#writeStatus(schedule, isActive, signal));
+        await this.#attempt(name, { attempted, signal }, () => this.#writeStatus(schedule, isActive, signal));
     }
     for (const hpa of hpas.values()) {
       const targets = hpa.schedules.flatMap(({ kind, key, averageValue }): readonly ActiveTarget[] => {
@@ -68,14 +69,20 @@ export class ScheduleKeeper {
         return value === undefined ? [] : [{ schedule: { kind, key }, value, averageValue }];
       });
       if (targets.length > 0)
-        await this.#attempt(`HPA ${hpa.namespace}/${hpa.name}`, signal, () =>
+        await this.#attempt(`HPA ${hpa.namespace}/${hpa.name}`, { attempted, signal }, () =>
           this.#lift(hpa, targets, signal),
         );
     }
+    this.#failures.keepOnly(attempted);
   }
 
-  async #attempt(name: string, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
+  async #attempt(
+    name: string,
+    { attempted, signal }: { readonly attempted: Set<string>; readonly signal: AbortSignal },
+    act: () => Promise<void>,
+  ): Promise<void> {
     if (signal.aborted) return;
+    attempted.add(name);
     try {
       await act();
       this.#failures.succeed(name);
