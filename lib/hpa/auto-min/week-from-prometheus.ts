@@ -17,7 +17,7 @@ interface Day {
 }
 
 const OF = 'kube_horizontalpodautoscaler';
-/** HPAs of a namespace that are met together share what was read. */
+/** HPAs of a namespace that were first seen on one day share what was read. */
 const SHARED_MS = 600_000;
 
 /**
@@ -27,7 +27,8 @@ const SHARED_MS = 600_000;
 export class WeekFromPrometheus {
   readonly #ask: AskPrometheus;
   readonly #clock: Clock;
-  readonly #namespaces = new Map<string, { readonly atMs: number; readonly days: Promise<readonly Day[]> }>();
+  /** By namespace and the day before which they are. */
+  readonly #shared = new Map<string, { readonly atMs: number; readonly days: Promise<readonly Day[]> }>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(ask: AskPrometheus, clock: Clock) {
@@ -62,13 +63,13 @@ export class WeekFromPrometheus {
 
   #daysOf(namespace: string, today: number, signal: AbortSignal): Promise<readonly Day[]> {
     const nowMs = this.#clock.monotonicMs();
-    for (const [name, { atMs }] of this.#namespaces)
-      if (nowMs - atMs >= SHARED_MS) this.#namespaces.delete(name);
-    const known = this.#namespaces.get(namespace);
+    for (const [old, { atMs }] of this.#shared) if (nowMs - atMs >= SHARED_MS) this.#shared.delete(old);
+    const key = `${namespace} ${today}`;
+    const known = this.#shared.get(key);
     if (known) return known.days;
     const days = this.#last.then(() => this.#read(namespace, today, signal));
     this.#last = days.catch(() => {}); // who waits for it is told
-    this.#namespaces.set(namespace, { atMs: nowMs, days });
+    this.#shared.set(key, { atMs: nowMs, days });
     return days;
   }
 

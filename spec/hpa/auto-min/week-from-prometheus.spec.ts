@@ -53,6 +53,18 @@ describe('WeekFromPrometheus', () => {
     );
   });
 
+  it('reads other days for an HPA that was first seen on another day', async () => {
+    const days = new Set<number>();
+    const ask = async (query: string): Promise<Sample[]> => {
+      days.add(aboutOf(query).daysAgo);
+      return [];
+    };
+    const weeks = new WeekFromPrometheus(ask, clock);
+    await weeks.of(HPA, today - 3, signal);
+    await weeks.of(HPA, today, signal);
+    expect([...days].sort((one, other) => one - other)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
   it('tells why it has none', async () => {
     const weeks = new WeekFromPrometheus(async () => Promise.reject(new Error('connection refused')), clock);
     const complaint = await weeks.of(HPA, today, signal).catch((error: Error) => error.message);
