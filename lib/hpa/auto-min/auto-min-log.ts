@@ -50,14 +50,14 @@ export class AutoMinLog {
 
   forget(key: string): void {
     this.#lines.delete(key);
-    const told = this.#recommended.get(key);
-    if (!told) return;
     this.#recommended.delete(key);
-    this.#adjustments.remove({ namespace: told.namespace, name: told.name });
+    const [namespace = '', name = ''] = key.split('/');
+    this.#adjustments.remove({ namespace, name });
   }
 
-  /** Another replica leads. */
+  /** Another term begins; what went in between is not known. */
   clear(): void {
+    this.#adjustments.reset();
     this.#lines.clear();
     this.#recommended.clear();
   }

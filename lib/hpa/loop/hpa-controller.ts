@@ -28,6 +28,7 @@ export function hpaController(dependencies: HpaDependencies): Controller {
         decisions.forget(key);
         readWorld.forget(key);
         series.forget(namespace, name);
+        if (!hpa) others.observe(key, undefined, undefined); // a status may have been sent since it went
         if (!options.isDryRun) await memories.forget(namespace, name);
         await autoMin.forget(namespace, name);
         return DONE;

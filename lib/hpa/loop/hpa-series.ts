@@ -125,6 +125,12 @@ export class HpaSeries {
     this.#unkept.kept(namespace, name);
   }
 
+  /** Another term begins; which HPAs went in between, and how others scaled, is not known. */
+  clear(): void {
+    this.#lastActions.clear();
+    this.#reversals.reset();
+  }
+
   memoryKept(namespace: string, name: string): void {
     this.#unkept.kept(namespace, name);
   }

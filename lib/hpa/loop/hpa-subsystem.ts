@@ -105,6 +105,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       const { informer: hpas, resource, version } = following;
       decisions.clear();
       autoMinLog.clear();
+      series.clear();
       const hpaClient = new ResourceClient({ api: client, resource });
       const store = new MemoryStore({
         configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
