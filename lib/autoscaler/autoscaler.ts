@@ -113,6 +113,10 @@ export async function startAutoscaler(
       ? starting.use((await PARTS.scalingSchedule())({ ...shared, defaults, tolerance, relistMs }))
       : undefined;
   if (scheduling) subsystems.push(scheduling);
+  if (options.controllers.size === 0 && options.metricsAdapter)
+    logger.info('No controller runs, but metrics APIs are served: --controllers chooses none');
+  else if (options.controllers.size === 0)
+    logger.warning('No controller runs, and no metrics API is served: --controllers chooses none');
   const isLeader = () => election?.isLeader ?? true;
   // Collecting and serving needs no lease; where there is none, or it cannot be read, every replica tells what it sees.
   const isTelling = () => subsystems.length === 0 || isLeader() || election?.holder === undefined;

@@ -30,6 +30,7 @@ describe('startAutoscaler', () => {
   it('waits for the definition, and scales by the clock once it is there', async () => {
     server = await startLiveApiServer();
     await using autoscaler = await start('a', '--controllers=cronhpa');
+    expect(told('No controller runs')).to.equal(0);
     await eventually(() => told('Waiting for a kind') > 0);
     expect(await status('/readyz', autoscaler)).to.equal(200);
     await create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', CRD());
@@ -71,13 +72,27 @@ describe('startAutoscaler', () => {
     expect(leaderSince).to.equal((await lease()).spec.acquireTime);
   });
 
-  it('serves health and series, and takes no part in elections without a controller', async () => {
+  it('says that no controller runs, serves health and series, and takes no part in elections then', async () => {
     server = await startLiveApiServer();
     const autoscaler = await start('a', '--controllers=');
+    expect(logger.lines).to.deep.include({
+      ...{ level: 'info', fields: {}, verbosity: 0 },
+      message: 'No controller runs, but metrics APIs are served: --controllers chooses none',
+    });
     expect(await status('/healthz', autoscaler)).to.equal(200);
     expect((await get('/metrics', autoscaler)).body).to.contain('process_cpu_seconds_total');
     await autoscaler[Symbol.asyncDispose](); // what it has begun is over
     expect((await server.client.get(LEASE)).status).to.equal(404);
+  });
+
+  it('warns where flags leave it nothing to do', async () => {
+    server = await startLiveApiServer();
+    const off = ['--enable-custom-metrics-api=false', '--enable-external-metrics-api=false'];
+    await using _autoscaler = await start('a', '--controllers=', ...off);
+    expect(logger.lines).to.deep.include({
+      ...{ level: 'warning', fields: {}, verbosity: 0 },
+      message: 'No controller runs, and no metrics API is served: --controllers chooses none',
+    });
   });
 
   async function start(identity: string, ...flags: readonly string[]): Promise<Autoscaler> {
