@@ -188,6 +188,30 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     expect(cluster.logger.lines.filter((one) => one.level !== 'info')).to.deep.equal([]);
   });
 
+  it('gives a new target its own replicas back, not those of the target before', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    await cluster.deployment('web', 3);
+    await cluster.deployment('next', 5);
+    await cluster.scaledObject('web', {
+      cooldownPeriod: 0,
+      triggers: [cluster.trigger('/queue')],
+      advanced: { restoreToOriginalReplicaCount: true },
+    });
+    cluster.setFaults(concerning({ resource: 'horizontalpodautoscalers' }, delayWatches(5000)));
+    await cluster.lead();
+    await cluster.elapse(10);
+    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    expect((await cluster.status('web')).originalReplicaCount).to.equal(3);
+    const spec = { scaleTargetRef: { name: 'next' } };
+    await cluster.api.patch(`${PATHS.scaledObjects}/web`, 'merge', { spec });
+    await cluster.holds(async () => (await cluster.replicas('next')) === 0);
+    await cluster.elapse(40);
+    expect((await cluster.status('web')).originalReplicaCount).to.equal(5);
+    await cluster.api.delete(`${PATHS.scaledObjects}/web`);
+    await cluster.holds(async () => (await cluster.replicas('next')) === 5);
+  });
+
   it('is done with an object that is gone, though the watch has not told so yet', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);

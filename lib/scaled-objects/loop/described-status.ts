@@ -7,12 +7,12 @@ import { kindText } from './scale-target.ts';
 /** What the status says of the object apart from how its triggers are. */
 export function describedStatus(
   object: ScaledObject,
-  { plan, target }: Pick<Prepared, 'plan' | 'target'>,
+  { plan, target, isRetargeted }: Pick<Prepared, 'plan' | 'target' | 'isRetargeted'>,
 ): ScaledObjectStatus {
   const { status = {}, spec } = object;
   const { health: _, pausedReplicaCount: _paused, ...before } = status;
   const { group, version, kind, plural } = target.resource;
-  const isFirst = status.scaleTargetKind !== kindText(object) || status.originalReplicaCount === undefined;
+  const isFirst = isRetargeted || status.scaleTargetKind !== kindText(object);
   const resources = plan.triggers.flatMap(({ resource }) => (resource ? [resource.resource] : []));
   const authentications = spec.triggers.flatMap(({ authenticationRef }) => authenticationRef?.name ?? []);
   const { compositeScalerName: _composite, ...rest } = before;

@@ -18,6 +18,8 @@ export interface Prepared {
   readonly plan: PlannedObject;
   readonly target: TargetReading;
   readonly hpa: ManagedHpa;
+  /** Whether the HPA scaled another target of this kind until now. */
+  readonly isRetargeted: boolean;
 }
 
 type Options = PauseOptions & { readonly key: string };
@@ -39,14 +41,14 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
     tellFailed(object, error, options);
     throw new CheckFailure(STEPS.hpa, error.message, { cause: error });
   }
-  const hpa = await ensureHpa(object, { plan, target }, options);
+  const applied = await ensureHpa(object, { plan, target }, options);
   const memory = memories.of(key);
   if (memory.startedGeneration !== object.metadata.generation) {
     memory.startedGeneration = object.metadata.generation;
     tellStarted(plan.triggers, own);
     for (const text of irrelevantSettings(object)) own.normal('KEDAScalerInfo', text);
   }
-  return { plan, target, hpa };
+  return { plan, target, ...applied };
 }
 
 /** The defaults of the namespace are asked for where they alone can make up for what containers do not request. */
@@ -75,11 +77,11 @@ function tellFailed({ spec }: ScaledObject, error: Error, { own, memories, key }
 
 async function ensureHpa(
   object: ScaledObject,
-  { plan, target }: Omit<Prepared, 'hpa'>,
+  { plan, target }: Pick<Prepared, 'plan' | 'target'>,
   options: Options,
-): Promise<ManagedHpa> {
+): Promise<Pick<Prepared, 'hpa' | 'isRetargeted'>> {
   const { hpas, hpaClient, version, signal } = options;
-  const { namespace = '', uid } = object.metadata;
+  const { namespace = '', uid, generation } = object.metadata;
   const memory = options.memories.of(options.key);
   try {
     const modifiers = modifiersOf(object);
@@ -91,9 +93,15 @@ async function ensureHpa(
         if (!isNotFound(error)) throw error;
       });
     const found = hpas.find(`${namespace}/${wanted.metadata.name}`);
+    // Looked at once a generation: informers may tell the HPA as it was for a while.
+    const isRetargeted =
+      memory.startedGeneration !== generation &&
+      found !== undefined &&
+      controllerOf(found)?.uid === uid &&
+      found.spec?.scaleTargetRef?.name !== targetOf(object).name;
     const { hpa, written } = await hpaClient.apply(wanted, { found, written: memory.hpa }, signal);
     memory.hpa = written;
-    return hpa;
+    return { hpa, isRetargeted };
   } catch (cause) {
     signal.throwIfAborted();
     throw new CheckFailure(STEPS.hpa, describeError(cause), { cause });
