@@ -99,10 +99,14 @@ export class HpaCollectors {
     missing.push(...lost);
     await this.#readLabels(hpa, { metrics, signal });
     collection.replace(key, new Map(metrics.map((one) => [one.key, this.#collectorOf(one, hpa)])));
-    const before = new Set(this.#known.get(key)?.problems.map(textOf));
+    const last = this.#known.get(key);
+    const before = new Set(last?.problems.map(textOf));
     const all = [...problems, ...missing];
     if (metrics.length + all.length > 0) this.#known.set(key, { hpa, metrics, problems: all });
     else this.#known.delete(key);
+    // All HPAs are looked through: not whenever one changes.
+    if (last && hasLeft(last, { hpa, metrics }))
+      this.#options.objectLabels.keepOnly(this.#describedObjects());
     onChange(key);
     for (const problem of all) if (!problem.isQuiet && !before.has(textOf(problem))) onProblem(hpa, problem);
     const hasObjects = metrics.some(({ metric }) => metric.type === 'Object');
@@ -170,6 +174,19 @@ export class HpaCollectors {
     const validForMs = Math.min(VALID_INTERVALS * everyMs, metricsTtlMs);
     return { query, intervalMs: everyMs, validForMs, tenant: namespace };
   }
+}
+
+/** Whether an HPA has no metric any more of an object that it had one of. */
+function hasLeft(
+  last: Pick<CollectedHpa, 'hpa' | 'metrics'>,
+  now: Pick<CollectedHpa, 'hpa' | 'metrics'>,
+): boolean {
+  const objectsOf = ({ hpa, metrics }: typeof last) =>
+    metrics.flatMap((one) => {
+      const object = describedIn(one, hpa.namespace);
+      return object ? JSON.stringify(object) : [];
+    });
+  return !new Set(objectsOf(last)).isSubsetOf(new Set(objectsOf(now)));
 }
 
 /** The object that a metric of type Object is about. */

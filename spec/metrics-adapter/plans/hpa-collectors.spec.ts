@@ -85,6 +85,19 @@ describe('HpaCollectors', () => {
     expect(system.problems).to.deep.equal(['Object/a: The API server serves no Y of x/v1']);
   });
 
+  it('forgets the labels of an object once an HPA is edited to have no metric of it', async () => {
+    const system = setUp();
+    const annotations = { 'metric-config.object.a.counting/query': 'a' };
+    const of = (name: string) => ({ annotations, metrics: [objectMetric('a', { kind: 'Service', name })] });
+    await system.apply(of('web'));
+    await system.apply(of('web'));
+    expect(system.keptLabels).to.deep.equal([]);
+    await system.apply(of('shop'));
+    expect(system.keptLabels).to.deep.equal([['shop']]);
+    await system.apply({ metrics: [] });
+    expect(system.keptLabels).to.deep.equal([['shop'], []]);
+  });
+
   it('passes over metrics whose collector is not known, and over nothing else, where it is told to', async () => {
     const annotations = { 'metric-config.external.a.influx/query': 'q' };
     const metrics = [externalMetric('a'), externalMetric('b', { type: 'counting' })];
@@ -128,6 +141,7 @@ describe('HpaCollectors, with a collector that changes what may be asked', () =>
 function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
   const clock = new ManualClock();
   const [asked, problems, changes]: [string[], string[], (() => void)[]] = [[], [], []];
+  const keptLabels: string[][] = [];
   const collection = new Collection({
     clock,
     logger: new RecordingLogger(),
@@ -159,7 +173,10 @@ function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
     hpas: { find: () => hpa, onChange: () => () => {}, synced: async () => {} },
     collection,
     collectors: [counting],
-    objectLabels: { refresh: async () => {}, keepOnly: () => {} },
+    objectLabels: {
+      refresh: async () => {},
+      keepOnly: (objects) => keptLabels.push([...objects].map(({ name }) => name)),
+    },
     mapper: { find: async ({ kind }) => (kind === 'Service' ? SERVICE : undefined) },
     defaultIntervalMs: 60_000,
     ...{ metricsTtlMs, passesOverUnknown },
@@ -168,7 +185,7 @@ function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
   });
   const controller = collectors.controller();
   return {
-    ...{ clock, collection, collectors, controller, asked, problems },
+    ...{ clock, collection, collectors, controller, asked, problems, keptLabels },
     change: () => {
       for (const tell of changes) tell();
     },
