@@ -60,7 +60,8 @@ async function readWhole(path: string): Promise<string> {
     }
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    throw new Error(`Cannot read ${path}: ${code === 'EISDIR' ? 'it is a directory' : message}`, { cause });
+    if (code === 'EISDIR') throw new Error(`Cannot read ${path}: it is a directory`); // all that the cause says
+    throw new Error(`Cannot read ${path}: ${message}`, { cause });
   }
   if (length > LONGEST_FILE)
     throw new Error(`Cannot read ${path}: a scenario is no longer than ${LONGEST_FILE} bytes`);

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { explainHpa } from '#lib/autoscaler/explain-hpa/explain-hpa.ts';
 import type { ExplainHpaOptions } from '#lib/autoscaler/explain-hpa/explain-hpa-options.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 const PAGE = readFileSync('docs/hpa.md', 'utf8');
@@ -39,7 +40,7 @@ describe('explainHpa', () => {
     expect(await refused('#'.repeat(5_000_000))).to.match(/Cannot read .*web\.yaml: .* no longer than/);
     const complaint = await explainHpa({ file: '/no/such', ...OPTIONS }).catch((error) => error.message);
     expect(complaint).to.match(/^Cannot read \/no\/such: ENOENT/);
-    const folder = await explainHpa({ file: 'docs', ...OPTIONS }).catch((error) => error.message);
+    const folder = await explainHpa({ file: 'docs', ...OPTIONS }).catch(describeError); // as the command does
     expect(folder).to.equal('Cannot read docs: it is a directory');
   });
 
