@@ -9,10 +9,14 @@ import { countExternalMemory } from './count-external-memory.ts';
 import type { ScenarioInput } from './scenario.ts';
 import { startCluster } from './start-cluster.ts';
 
+/** What to do where somebody has a port, maybe a simulator that was started before. */
+const FREE_PORTS =
+  '; --port 0 --kubelet-port 0 takes free ports, of which metrics-server learns by --kubelet-use-node-status-port';
+
 try {
   await main(parseCommandLine(process.argv.slice(2)));
 } catch (error) {
-  process.stderr.write(`${printableLines(describeError(error))}\n`);
+  process.stderr.write(`${printableLines(describeError(error))}${isPortTaken(error) ? FREE_PORTS : ''}\n`);
   process.exitCode = 1;
 }
 
@@ -30,6 +34,11 @@ async function main(commandLine: CommandLine): Promise<void> {
   await writeFiles(cluster, commandLine);
   process.stdout.write(`${readyLine(cluster)}\n`);
   await asked;
+}
+
+function isPortTaken(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
 }
 
 async function readScenario(file: string): Promise<object> {

@@ -52,6 +52,25 @@ describe('simulate', () => {
     }
   });
 
+  it('says how to take free ports where its own are taken', async () => {
+    await using first = simulate(...anyPorts, '--nodes', '1');
+    const line = await first.line(/ is ready /, 50_000);
+    const [, port = '', kubeletPort = ''] = /:(\d+): .* port (\d+)$/.exec(line) ?? [];
+    for (const [flags, taken] of [
+      [['--port', port, '--kubelet-port', '0'], `Cannot serve the API at 127.0.0.1:${port}: `],
+      [['--port', '0', '--kubelet-port', kubeletPort], 'Cannot start the kubelet of node "node-1" at '],
+    ] as const) {
+      await using second = simulate(...flags, '--nodes', '1');
+      expect(await second.ended).to.deep.equal({ status: 1, signal: null });
+      expect(second.output).to.have.length(1);
+      expect(second.output[0])
+        .to.include(taken)
+        .and.to.match(
+          /address already in use .*; --port 0 --kubelet-port 0 takes free ports, .* --kubelet-use-node-status-port$/,
+        );
+    }
+  });
+
   it('explains itself', async () => {
     await using program = simulate('--help');
     expect(await program.ended).to.deep.equal({ status: 0, signal: null });
