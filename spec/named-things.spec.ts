@@ -14,7 +14,7 @@ const KUBECTL =
   'cert key api-version chunk-size clusterrole for force-conflicts insecure-skip-tls-verify namespace non-resource-url raw replicas resource server server-side serviceaccount timeout type user verb';
 const HELM = 'install set';
 const NPM = 'include loglevel no-audit no-fund omit';
-const SIMULATOR = 'autoscaler nodes pods-per-node';
+const SIMULATOR = 'autoscaler kubelet-port nodes pods-per-node port';
 const KUBE_APISERVER = 'proxy-client-cert-file proxy-client-key-file';
 const KUBELET = 'node-ip';
 const V8 = 'external-memory-accounted-in-global-limit optimize-for-size';
