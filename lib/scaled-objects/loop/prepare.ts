@@ -2,7 +2,7 @@ import { controllerOf } from '#lib/control/metadata/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { CheckFailure, STEPS } from '../checks/check-failure.ts';
-import { checkScaledObject } from '../checks/check-scaled-object.ts';
+import { checkWithDefaults } from '../checks/check-with-defaults.ts';
 import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { wantedHpa } from '../hpa/wanted-hpa.ts';
@@ -51,20 +51,14 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
   return { plan, target, ...applied };
 }
 
-/** The defaults of the namespace are asked for where they alone can make up for what containers do not request. */
 async function check(object: ScaledObject, options: Options): Promise<void> {
   const neighbours = {
     objects: options.objects.rivalsOf(object),
     hpas: options.hpas.beside(object),
     workload: options.workloads.find(targetOf(object)),
   };
-  try {
-    checkScaledObject(object, { ...neighbours, limitedByDefault: [] });
-  } catch (error) {
-    if (!(error instanceof CheckFailure) || error.rule !== 'missing-requests') throw error;
-    const limitedByDefault = await options.limitedByDefault(object.metadata.namespace ?? '', options.signal);
-    checkScaledObject(object, { ...neighbours, limitedByDefault });
-  }
+  const namespace = object.metadata.namespace ?? '';
+  await checkWithDefaults(object, neighbours, () => options.limitedByDefault(namespace, options.signal));
 }
 
 function tellFailed({ spec }: ScaledObject, error: Error, { own, memories, key }: Options): void {

@@ -1,6 +1,6 @@
 import { CheckFailure, type Rule } from '../checks/check-failure.ts';
 import { haveOneTarget } from '../checks/check-rivals.ts';
-import { checkScaledObject } from '../checks/check-scaled-object.ts';
+import { checkWithDefaults } from '../checks/check-with-defaults.ts';
 import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
 import type { Workload } from '../follow/workloads.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
@@ -50,23 +50,20 @@ export async function judgeScaledObject(
   const others = [...world.rivalsOf(object)]
     .filter((one) => one.metadata.name !== name)
     .map((one) => (before && !areRivals(one, before) ? asOldest(one) : one));
-  const check = (limitedByDefault: readonly string[]) =>
-    checkScaledObject(judged, {
-      ...{ objects: others, hpas: world.hpasBeside(object), limitedByDefault },
-      workload: isDryRun ? undefined : world.workload(target),
-    });
+  const neighbours = {
+    ...{ objects: others, hpas: world.hpasBeside(object) },
+    workload: isDryRun ? undefined : world.workload(target),
+  };
   const warnings = irrelevantSettings(object);
   try {
-    check([]);
+    await checkWithDefaults(
+      judged,
+      neighbours,
+      () => world.limitedByDefault(namespace).catch(() => EVERYTHING), // reconcile tells
+    );
   } catch (error) {
-    const failure = asFailure(error);
-    if (failure.rule !== 'missing-requests') return refused(failure, warnings);
-    const limited = await world.limitedByDefault(namespace).catch(() => EVERYTHING); // reconcile tells
-    try {
-      check(limited);
-    } catch (again) {
-      return refused(asFailure(again), warnings);
-    }
+    if (!(error instanceof CheckFailure)) throw error;
+    return refused(error, warnings);
   }
   return { isAllowed: true, warnings };
 }
@@ -78,11 +75,6 @@ function areRivals(one: ScaledObject, other: ScaledObject): boolean {
 
 function asOldest(object: ScaledObject): ScaledObject {
   return { ...object, metadata: { ...object.metadata, creationTimestamp: OLDEST } };
-}
-
-function asFailure(error: unknown): CheckFailure {
-  if (error instanceof CheckFailure) return error;
-  throw error;
 }
 
 function refused({ reason, rule }: CheckFailure, warnings: readonly string[]): RuledVerdict {
