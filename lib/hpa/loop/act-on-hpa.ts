@@ -10,7 +10,7 @@ import { withoutElsewhere } from './elsewhere-condition.ts';
 import type { HpaDependencies } from './hpa-dependencies.ts';
 import { writtenByOtherAtMs } from './other-controllers.ts';
 import type { World } from './read-world.ts';
-import { type DueHpas, isSameWish, type SyncSchedule } from './sync-schedule.ts';
+import { type DueHpas, isSameWish, type SyncSchedule, untilNextMs } from './sync-schedule.ts';
 import { tell } from './tell-event.ts';
 
 /** What one HPA is acted on with. */
@@ -70,6 +70,9 @@ export async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<O
     if (decision.scaleTo !== undefined && target) {
       const updateError = await writeTargetScale(target, decision.scaleTo, acting);
       if (updateError !== undefined) outcome = conclude(decision, hpa, { nowMs, updateError });
+      // What follows may fail and be tried again, which must not scale a second time in the period.
+      const scaledAtMs = clock.monotonicMs();
+      due.decided(`${namespace}/${name}`, seen, scaledAtMs + untilNextMs(schedule, scaledAtMs));
     }
     memories.set(rememberer, outcome.memory);
     for (const event of outcome.events) tell(hpa, acting, event);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { conflictWrites } from '#lib/simulator/api-server/faults/conflict-writes.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 describe('hpaController', () => {
@@ -47,6 +48,24 @@ describe('hpaController', () => {
     await cluster.elapse(60);
     expect(cluster.metrics.asked.length - asked).to.be.within(4, 5); // 60 s, or a bit more
     expect((await cluster.get('web')).metadata.resourceVersion).to.equal(metadata.resourceVersion);
+  });
+
+  it('scales once a period though statuses cannot be written, or it would pass the limit of twice as many', async () => {
+    cluster = await startHpaCluster();
+    const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
+    cluster.setFaults({
+      serve: (request, context) =>
+        request.target.isResource && request.target.subresource === 'status'
+          ? refused.serve(request, context)
+          : context.next(),
+    });
+    await cluster.deployment('web', 2);
+    await cluster.hpa('web');
+    cluster.queue('web', '1000');
+    await cluster.lead({ syncPeriodMs: 3_600_000 });
+    await cluster.passes(async () => (await cluster.replicas('web')) !== 2);
+    await cluster.elapse(60);
+    expect(await cluster.replicas('web')).to.equal(4);
   });
 
   it('takes an HPA’s own period at once, and back', async () => {
