@@ -4,7 +4,6 @@ import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment.ts';
 import { type AutoscalerCommandLine, parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { limitHeapGrowth } from '#lib/limit-heap-growth.ts';
-import { limitWasmCompilation } from '#lib/limit-wasm-compilation.ts';
 import { growYoungGeneration, growYoungGenerationTo } from '#lib/limit-young-generation.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import type { Program } from './program.ts';
@@ -27,7 +26,6 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
   else if (commandLine.kind === 'doctor') return (await examine(commandLine, program)) ? 0 : 1;
   else {
     limitHeapGrowth();
-    limitWasmCompilation();
     const { controllers, metricsAdapter } = commandLine.options;
     if (controllers.has('hpa')) growYoungGeneration();
     else if (metricsAdapter) growYoungGenerationTo(COLLECTING_YOUNG_BYTES);
