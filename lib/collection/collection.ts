@@ -8,6 +8,8 @@ import { SourceTurns } from './source-turns.ts';
 export interface CollectionEnvironment extends PollEnvironment {
   /** How much the log says of the failures of each tenant; by default all of them. */
   readonly linesOfTenants?: LineBudgets;
+  /** Shared with collections that ask over the same connections; by default it is alone. */
+  readonly turns?: SourceTurns;
 }
 
 /** What somebody wants to know, and how often. */
@@ -47,13 +49,14 @@ const WARM_AFTER_MS = 30_000;
  */
 export class Collection implements AsyncDisposable {
   readonly #environment: CollectionEnvironment;
-  readonly #turns = new SourceTurns();
+  readonly #turns: SourceTurns;
   readonly #startedAtMs: number;
   readonly #polls = new Map<string, Poll>();
   readonly #owners = new Map<string, ReadonlyMap<string, Running>>();
 
   constructor(environment: CollectionEnvironment) {
     this.#environment = environment;
+    this.#turns = environment.turns ?? new SourceTurns();
     this.#startedAtMs = environment.clock.monotonicMs();
   }
 

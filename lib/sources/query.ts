@@ -19,7 +19,10 @@ export interface Query {
   readonly key: string;
   /** What is asked of whom, for people: one line without secrets. */
   readonly description: string;
-  /** Whom series of requests are counted under: a host, or the name that an administrator gave; holds no secret. */
+  /**
+   * What namespaces share by turns, and whom series of requests are counted under: a host, a connection, or the name that an
+   * administrator gave; holds no secret. Absent where requests do not wait for one another.
+   */
   readonly source?: string;
   /** How many requests its source takes at once; 32 unless given. */
   readonly mostAtOnce?: number;

@@ -78,7 +78,7 @@ function unmakeable(cause: unknown): JobCheckFailure {
 /** Has the sources of an object asked. */
 export function collect(
   key: string,
-  { spec }: ScaledJob,
+  { metadata, spec }: ScaledJob,
   {
     plan,
     collection,
@@ -92,6 +92,7 @@ export function collect(
     validForMs: VALID_INTERVALS * intervalMs,
     isSteady: true,
     onAsked: memory.onAsked,
+    tenant: metadata.namespace,
   };
   const collectors = plannedMetrics(plan).map(({ metricName, query }): [string, Collector] => [
     metricName,

@@ -117,9 +117,10 @@ export class ScaledObjectPlans implements Disposable {
     const target = targetOf(object);
     const replicas = isWorkload(target) ? (workloads.find(target)?.replicas ?? 0) : 1;
     const onAsked = this.#listenerOf(key);
+    const tenant = object.metadata.namespace;
     const collectors = plan.triggers.flatMap(({ metrics, isCached }) => {
       const intervalMs = replicas > 0 && !isCached ? Math.min(pollingMs, HPA_SYNC_MS) : pollingMs;
-      const wish = { intervalMs, validForMs: VALID_INTERVALS * intervalMs, isSteady: true, onAsked };
+      const wish = { intervalMs, validForMs: VALID_INTERVALS * intervalMs, isSteady: true, onAsked, tenant };
       return metrics.map(({ metricName, query }): [string, Collector] => [metricName, { query, ...wish }]);
     });
     collection.replace(key, new Map(collectors));

@@ -24,6 +24,7 @@ export function influxdb3Value({ http, url, database, language, text, column }: 
   return {
     key: JSON.stringify(['influxdb3', endpoint.href, http.credentialName, database, text, column]),
     description: `${shorten(text)} of InfluxDB at ${endpoint.host}`,
+    source: endpoint.host,
     async ask(signal) {
       const headers = { accept: 'application/jsonl', 'content-type': 'application/json' };
       const body = JSON.stringify({ db: database, q: text, format: 'jsonl' });

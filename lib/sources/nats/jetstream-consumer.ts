@@ -59,6 +59,7 @@ export function jetstreamLag(options: JetstreamConsumer): Query {
       digestOf([account, stream, consumer]),
     ]),
     description: `lag of consumer ${shorten(consumer)} of stream ${shorten(stream)} at ${endpoint.host}`,
+    source: endpoint.host,
     async ask(signal) {
       const led = leader && (await ledBy(leader, options, signal).catch(() => undefined));
       signal.throwIfAborted();

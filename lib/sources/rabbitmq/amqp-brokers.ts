@@ -42,6 +42,7 @@ export class AmqpBrokers implements Disposable {
     return {
       key: JSON.stringify(['amqp', key, queue]),
       description: `length of queue ${shorten(queue)} at ${host}:${port}`,
+      source: key, // who shares a connection waits for one another
       ask: async (signal) => {
         try {
           const value = await this.#connections.use(key, {

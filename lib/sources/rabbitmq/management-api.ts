@@ -48,6 +48,7 @@ export function queueFigures(options: ManagementApiOptions, queues: QueuesOption
   return {
     key: JSON.stringify(['rabbitmq', http.credentialName, url.href, queues]),
     description: `queue ${shorten(queues.name)} at ${url.host}`,
+    source: url.host,
     async ask(signal) {
       const { statusCode, body, secrets } = await http.exchange({ url, timeoutMs }, signal);
       if (statusCode !== 200) throw unexpectedStatus(url, statusCode, secrets.tell(body.toString('utf8')));

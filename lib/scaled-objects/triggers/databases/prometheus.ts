@@ -135,6 +135,7 @@ function prometheusQuery({
   return {
     key: JSON.stringify(['prometheus-trigger', ...identity, digestOf(headers)]), // which may say whose numbers these are
     description: `${text.slice(0, SHOWN_LENGTH)} of Prometheus at ${endpoint.host}`,
+    source: endpoint.host,
     async ask(signal) {
       const url = new URL(endpoint);
       url.searchParams.set('time', `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`);

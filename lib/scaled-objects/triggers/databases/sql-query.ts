@@ -1,6 +1,7 @@
 import { decimalNumber } from '#lib/sources/decimal-number.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { AskedDatabase } from '#lib/sources/sql/sql-databases.ts';
+import { MAX_CONNECTIONS } from '#lib/sources/sql/sql-pool.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 
 const SHOWN_LENGTH = 200;
@@ -13,6 +14,8 @@ export function sqlQuery(
   return {
     key: JSON.stringify(['sql-trigger', database.key, text]),
     description: `${text.slice(0, SHOWN_LENGTH)} of a database`,
+    source: `database ${database.key}`,
+    mostAtOnce: MAX_CONNECTIONS,
     async ask(signal) {
       try {
         const { rows } = await database.rows(text, signal);

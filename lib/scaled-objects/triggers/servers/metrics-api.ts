@@ -162,6 +162,7 @@ function locatedValueQuery(options: LocatedValueOptions): Query {
       ...(among ?? []),
     ]),
     description: `${location.slice(0, 200)} at ${shown.host}${shown.pathname}`,
+    source: url.host,
     ...(fleet ? { timeoutMs: FLEET_TIMEOUT_MS } : {}),
     async ask(signal, note = () => {}) {
       if (!fleet) return [{ value: await askOne(url, options, signal), labels: {} }];
