@@ -47,13 +47,17 @@ export function verifyChain(
   if (chain.some(isKeyTooLong)) {
     throw new Error(`certificate has an RSA key of more than ${MAX_RSA_KEY_BITS} bits`);
   }
-  return new PathSearch(intermediates, options).from(leaf);
+  return new PathSearch(intermediates, options).to(leaf);
 }
 
 function isKeyTooLong({ publicKey }: X509Certificate): boolean {
   return (publicKey.asymmetricKeyDetails?.modulusLength ?? 0) > MAX_RSA_KEY_BITS;
 }
 
+/**
+ * Looks from the authorities down, so that a signature is only ever checked by the key of an authority, or of one that an
+ * authority vouches for: a stranger may send certificates with keys of which each takes 20 ms.
+ */
 class PathSearch {
   readonly #intermediates: readonly X509Certificate[];
   readonly #authorities: CaBundle;
@@ -66,47 +70,55 @@ class PathSearch {
     intermediates: readonly X509Certificate[],
     options: { readonly authorities: CaBundle; readonly usage: string; readonly nowMs: number },
   ) {
-    this.#intermediates = intermediates;
+    this.#intermediates = intermediates.filter(({ ca }) => ca);
     this.#authorities = options.authorities;
     this.#usage = options.usage;
     this.#nowMs = options.nowMs;
   }
 
-  from(leaf: X509Certificate): ChainValidity {
-    const validity = this.#extend([leaf]);
-    if (!validity) throw new Error(this.#error ?? 'certificate signed by unknown authority');
-    return validity;
-  }
-
-  /** The validity of the first good chain that begins with a path; `undefined` when there is none. */
-  #extend(path: readonly X509Certificate[]): ChainValidity | undefined {
-    const last = path.at(-1);
-    if (!last || this.#isInvalid(path)) return undefined;
-    const { certificates } = this.#authorities;
-    if (certificates.some(({ raw }) => raw.equals(last.raw))) return validityOf(path);
-    for (const authority of certificates) {
-      if (!this.#issued(authority, last)) continue;
-      const whole = [...path, authority];
-      if (!this.#isInvalid(whole)) return validityOf(whole);
-    }
-    for (const intermediate of this.#intermediates) {
-      if (path.some(({ raw }) => raw.equals(intermediate.raw)) || !this.#issued(intermediate, last)) continue;
-      const validity = this.#extend([...path, intermediate]);
+  to(leaf: X509Certificate): ChainValidity {
+    for (const authority of this.#authorities.certificates) {
+      const isItself = authority.raw.equals(leaf.raw);
+      const validity = isItself ? this.#validityOf([leaf]) : this.#extend([authority], leaf);
       if (validity) return validity;
     }
-    return undefined;
+    throw new Error(this.#error ?? 'certificate signed by unknown authority');
   }
 
-  /** Whether the last certificate of a path may not stand there; the reason is kept for the error. */
-  #isInvalid(path: readonly X509Certificate[]): boolean {
-    const error = errorAtEnd(path, this.#usage, this.#nowMs);
-    this.#error ??= error;
-    return error !== undefined;
+  /**
+   * The validity of the first good chain to a leaf; `undefined` when there is none.
+   *
+   * @param path what has been verified so far, the authority last
+   */
+  #extend(
+    path: readonly [X509Certificate, ...X509Certificate[]],
+    leaf: X509Certificate,
+  ): ChainValidity | undefined {
+    const [issuer] = path;
+    const validity = this.#issued(issuer, leaf) && this.#validityOf([leaf, ...path]);
+    if (validity) return validity;
+    for (const intermediate of this.#intermediates) {
+      if (path.some(({ raw }) => raw.equals(intermediate.raw)) || !this.#issued(issuer, intermediate))
+        continue;
+      const validityBelow = this.#extend([intermediate, ...path], leaf);
+      if (validityBelow) return validityBelow;
+    }
+    return undefined;
   }
 
   #issued(issuer: X509Certificate, subject: X509Certificate): boolean {
     if (!subject.checkIssued(issuer) || this.#checksLeft-- <= 0) return false;
     return subject.verify(issuer.publicKey);
+  }
+
+  /** `undefined` where a certificate may not stand where it does; the reason is kept for the error. */
+  #validityOf(path: readonly X509Certificate[]): ChainValidity | undefined {
+    for (const index of path.keys()) {
+      const error = errorAtEnd(path.slice(0, index + 1), this.#usage, this.#nowMs);
+      this.#error ??= error;
+      if (error !== undefined) return undefined;
+    }
+    return validityOf(path);
   }
 }
 

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { type KeyObject, X509Certificate } from 'node:crypto';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
 import { expect } from 'chai';
 import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
@@ -139,6 +139,23 @@ describe('verifyChain', () => {
       expect(verifyBy(constraining, leaf + between)).not.to.throw();
     });
 
+    it('checks no signature by a key that no authority vouches for, however many certificates fit one another', () => {
+      const [strange, user] = [ecKeys(), ecKeys()];
+      const own = { signingKey: strange.privateKey, publicKey: strange.publicKey };
+      const stranger = () =>
+        odd({ ...own, subject: 'stranger', issuer: 'stranger', basicConstraints: { cA: true } });
+      const strangers = Array.from({ length: 9 }, stranger).join('');
+      const signedByThem = odd({ ...own, subject: 'alice', issuer: 'stranger' });
+      expect(keysAsked(verifyBy(root(), signedByThem + strangers))).to.be.empty;
+
+      const pretended = odd({ ...own, subject: 'stranger', basicConstraints: { cA: true } });
+      expect(keysAsked(verifyBy(root(), signedByThem + pretended))).to.deep.equal([pemOf(rootKeys)]);
+
+      const bob = odd({ subject: 'bob', publicKey: user.publicKey, basicConstraints: { cA: false } });
+      const signedByBob = odd({ subject: 'alice', issuer: 'bob', signingKey: user.privateKey });
+      expect(keysAsked(verifyBy(root(), signedByBob + bob))).to.be.empty;
+    });
+
     it('gives up on a peer after 50 signatures', () => {
       const decoy = () =>
         odd({ subject: 'root', publicKey: ecKeys().publicKey, basicConstraints: { cA: true } });
@@ -201,4 +218,24 @@ function optionsFor(authorities: ReturnType<typeof parseCaBundle>, nowMs = Date.
 
 function floorToSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
+}
+
+/** The keys, as PEM, by which signatures are checked while a chain is refused. */
+function keysAsked(refuse: () => void): readonly string[] {
+  const { verify } = X509Certificate.prototype;
+  const keys: string[] = [];
+  X509Certificate.prototype.verify = function (key) {
+    keys.push(pemOf({ publicKey: key }));
+    return verify.call(this, key);
+  };
+  try {
+    expect(refuse).to.throw('signed by unknown authority');
+  } finally {
+    X509Certificate.prototype.verify = verify;
+  }
+  return keys;
+}
+
+function pemOf({ publicKey }: { readonly publicKey: KeyObject }): string {
+  return publicKey.export({ type: 'spki', format: 'pem' }).toString();
 }
