@@ -14,6 +14,7 @@ import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
 import { clusterReader } from './authentication/cluster-reader.ts';
+import { fetchReference } from './authentication/unread-reference.ts';
 import { limitedByDefault } from './checks/limit-ranges.ts';
 import { rememberedLimits } from './checks/remembered-limits.ts';
 import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
@@ -118,9 +119,9 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     ...{ objects, workloads, types, reader, collection, store, clock, scales: environment.scales },
     others: [targets, ...followed.authenticationsOfObjects],
     async readTarget(target, signal) {
-      const resource = await mapper.find(target, signal);
+      const resource = await fetchReference(() => mapper.find(target, signal), signal);
       if (!resource) throw new Error(`nothing serves ${target.kind} of ${target.apiVersion}`);
-      return await client.getJson(objectPath(resource, target), { signal });
+      return await fetchReference(() => client.getJson(objectPath(resource, target), { signal }), signal);
     },
     authenticationsOf: (object) => followed.authenticationsOf(object),
   });

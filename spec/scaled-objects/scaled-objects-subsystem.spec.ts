@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { delayWatches } from '#lib/simulator/api-server/faults/delay-watches.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 describe('scaledObjectsSubsystem', () => {
@@ -287,6 +288,54 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === '2');
     expect(JSON.stringify([cluster.events, cluster.logger])).to.not.contain('api_key');
     expect((await cluster.status('web')).authenticationsTypes).to.equal('auth');
+  });
+
+  it('takes a Secret that cannot be read just now for no error of its trigger, and for no value', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/open', 4);
+    cluster.source.set('/locked?api_key=a', 9);
+    await cluster.create(PATHS.secrets, {
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { token: 'a' } },
+    });
+    await cluster.create(PATHS.authentications, {
+      ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'TriggerAuthentication', metadata: { name: 'auth' } },
+      spec: { secretTargetRef: [{ parameter: 'apiKey', name: 's', key: 'token' }] },
+    });
+    const locked = cluster.trigger('/locked', {
+      ...{ name: 'locked', authenticationRef: { name: 'auth' } },
+      metadata: { authModes: 'apiKey', method: 'query', valueLocation: 'value' },
+    });
+    const triggers = [cluster.trigger('/open', { name: 'open' }), locked];
+    const advanced = { scalingModifiers: { formula: '(locked ?? 0) + open', target: '5' } };
+    for (const name of ['web', 'sum']) await cluster.deployment(name, 2);
+    await cluster.scaledObject('web', { minReplicaCount: 1, triggers });
+    await cluster.scaledObject('sum', { minReplicaCount: 1, triggers, advanced });
+    const told = () => [
+      cluster.external('s0-metric-api-value', 'web'),
+      cluster.external('s1-metric-api-value', 'web'),
+      cluster.external('composite-metric', 'sum'),
+    ];
+    await cluster.lead();
+    await cluster.holds(() => told().join() === '4,9,13');
+    await cluster.holds(async () => (await cluster.condition('sum', 'Active')).startsWith('True'));
+    await cluster.stop();
+
+    const refuse = refuseRequests({ code: 500, reason: 'InternalError' });
+    cluster.setFaults(concerning({ resource: 'secrets' }, refuse));
+    const before = cluster.events.length;
+    await cluster.lead();
+    await cluster.holds(() => told()[0] === '4');
+    await cluster.elapse(31);
+    expect(told()).to.deep.equal(['4', 'no such metric', 'metric:composite-metric encountered error']);
+    for (const name of ['web', 'sum'])
+      expect(await cluster.condition(name, 'Ready')).to.match(/^True ScaledObjectReady /);
+    expect(cluster.events.slice(before)).to.deep.equal([]);
+    expect(await cluster.series()).to.match(/keda_scaled_object_errors_total\{.*"web"\} 0\n/);
+    expect(JSON.stringify(cluster.logger)).to.contain('Cannot read what a trigger refers to');
+
+    cluster.setFaults();
+    await cluster.elapse(31);
+    await cluster.holds(() => told().join() === '4,9,13');
   });
 
   for (const [what, spec, message] of [

@@ -7,6 +7,7 @@ import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resourc
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
 import type { EnvironmentReader } from './container-environment.ts';
 import type { AuthenticationReader } from './resolve-authentication.ts';
+import { fetchReference } from './unread-reference.ts';
 
 const SECRETS: ApiResource = {
   group: '',
@@ -47,7 +48,8 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
   const { client, clusterNamespace, restrictsSecrets, fileRoot, tokenLifetimeS } = options;
   const dataOf = async (resource: ApiResource, namespace: string, name: string, signal: AbortSignal) => {
     try {
-      const read = await client.getJson(objectPath(resource, { namespace, name }), { signal });
+      const at = objectPath(resource, { namespace, name });
+      const read = await fetchReference(() => client.getJson(at, { signal }), signal);
       return DATA.parse(read).data ?? {};
     } catch (error) {
       if (isNotFound(error)) return undefined;
@@ -73,7 +75,8 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
         spec: { expirationSeconds: tokenLifetimeS },
       };
       const at = objectPath(SERVICE_ACCOUNTS, { namespace, name }, 'token');
-      return TOKEN.parse(await client.requestJson({ method: 'POST', path: at, body }, { signal })).status
+      const request = { method: 'POST', path: at, body } as const;
+      return TOKEN.parse(await fetchReference(() => client.requestJson(request, { signal }), signal)).status
         .token;
     },
     async file(given) {

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Collector } from '#lib/collection/collection.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
+import { UnfetchReference } from '../authentication/unread-reference.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { keepGood } from '../plan/kept-plans.ts';
 import { planTriggers } from '../plan/plan-triggers.ts';
 import type { PushFollowers } from '../plan/push-followers.ts';
 import { tellStarted } from '../plan/tell-started.ts';
-import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
+import { type PlannedObject, planError, plannedMetrics } from '../triggers/planned-object.ts';
 import { JobCheckFailure } from './check-scaled-job.ts';
 import { type JobMemory, noteClocks } from './job-memory.ts';
 import { rollOut } from './roll-out.ts';
@@ -44,8 +45,8 @@ export async function plannedFor(
     ...{ types, reader, environment, signal },
   });
   const triggers = memory.plan && isSame && isCurrent ? keepGood(memory.plan.triggers, planned) : planned;
-  const broken = triggers.find(({ error }) => error)?.error;
-  if (broken) throw unmakeable(broken);
+  const error = planError({ triggers });
+  if (error) throw error instanceof UnfetchReference ? error : unmakeable(error);
   if (!isSame) {
     const createdAtMs = await jobs.create(object, { signal, dryRun: true }).catch((cause: unknown) => {
       signal.throwIfAborted();

@@ -1,6 +1,7 @@
 import { controllerOf } from '#lib/control/metadata/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { UnfetchReference } from '../authentication/unread-reference.ts';
 import { CheckFailure, STEPS } from '../checks/check-failure.ts';
 import { checkWithDefaults } from '../checks/check-with-defaults.ts';
 import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
@@ -27,7 +28,7 @@ type Options = PauseOptions & { readonly key: string };
 /**
  * Checks an object and has its HPA be what it should be.
  *
- * @returns `undefined` while it is not known yet what its triggers ask for
+ * @returns `undefined` while it is not known what its triggers ask for
  * @throws {CheckFailure} where it cannot be used as it is
  */
 export async function prepare(object: ScaledObject, options: Options): Promise<Prepared | undefined> {
@@ -37,6 +38,7 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
   const plan = plans.find(key, object);
   if (!plan) return undefined;
   const error = planError(plan);
+  if (error instanceof UnfetchReference) return undefined; // it says nothing of the object
   if (error) {
     tellFailed(object, error, options);
     throw new CheckFailure(STEPS.hpa, error.message, { cause: error });

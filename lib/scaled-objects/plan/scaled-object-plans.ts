@@ -3,6 +3,7 @@ import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
+import { UnfetchReference } from '../authentication/unread-reference.ts';
 import { evaluate } from '../decision/evaluate.ts';
 import { ReadScales } from '../follow/read-scales.ts';
 import { isWorkload, type Workloads } from '../follow/workloads.ts';
@@ -104,8 +105,10 @@ export class ScaledObjectPlans implements Disposable {
         const plan = await this.#plans.current(key, object, signal);
         this.#collect(key, object, plan);
         this.changed.tell(key);
-        if (planError(plan)) this.#failedCounts.set(key, this.failedCount(key) + 1);
-        if (planError(plan)) return { requeueAfterMs: periodsOf(object).pollingMs };
+        const error = planError(plan);
+        if (error instanceof UnfetchReference) throw error; // told in the log, and tried again
+        if (error) this.#failedCounts.set(key, this.failedCount(key) + 1);
+        if (error) return { requeueAfterMs: periodsOf(object).pollingMs };
         return authenticationsOf(object).length > 0 ? { requeueAfterMs: REREAD_MS } : {};
       },
     };
@@ -161,7 +164,7 @@ export class ScaledObjectPlans implements Disposable {
     const target = { replicas: workload?.replicas, readyPods: workload?.readyReplicas };
     try {
       const { isActive, hasError } = evaluate(object, { plan, observed, target });
-      return isActive && !hasError;
+      return isActive && !hasError && !planError(plan);
     } catch {
       return false; // a formula that cannot be used: told in the condition
     }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import {
   PATHS,
@@ -193,17 +194,23 @@ describe('scaledJobController', () => {
     await cluster.lead();
     await cluster.holds(async () => (await conditionOf(cluster, 'Active')).startsWith('False'));
     const refuse = refuseRequests({ code: 500, reason: 'InternalError' });
-    cluster.setFaults({
-      serve: (request, context) =>
-        request.target.isResource && request.target.resource === 'secrets'
-          ? refuse.serve(request, context)
-          : context.next(),
-    });
+    cluster.setFaults(concerning({ resource: 'secrets' }, refuse));
     await cluster.elapse(310); // credentials are read again after five minutes
     expect(await conditionOf(cluster, 'Ready')).to.match(/^True /);
     cluster.source.set('/queue', 2);
     await cluster.elapse(31);
     await cluster.holds(async () => (await jobsOf(cluster)).length === 2);
+
+    await cluster.stop();
+    cluster.source.set('/queue', 3);
+    const before = cluster.events.length;
+    await cluster.lead();
+    await cluster.elapse(31);
+    expect(await conditionOf(cluster, 'Ready')).to.match(/^True /); // unknown, and no error of the object
+    expect(cluster.events.slice(before)).to.deep.equal([]);
+    cluster.setFaults();
+    await cluster.elapse(31);
+    await cluster.holds(async () => (await jobsOf(cluster)).length === 3);
   });
 
   it('refuses a metricType, and goes when it is deleted', async () => {
