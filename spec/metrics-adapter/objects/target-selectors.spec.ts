@@ -46,6 +46,55 @@ describe('TargetSelectors', () => {
     }
   });
 
+  for (const [group, plural] of [
+    ['apps', 'deployments'],
+    ['apps', 'statefulsets'],
+    ['apps', 'replicasets'],
+    ['argoproj.io', 'rollouts'],
+  ] as const)
+    it(`reads ${plural} of ${group} themselves`, async () => {
+      const { selectors, read, served } = setUp();
+      Object.assign(served, { group, plural });
+      await selectors.selectorOf(target('web'), { signal });
+      expect(read).to.deep.equal([`/apis/${group}/v1/namespaces/default/${plural}/web`]);
+    });
+
+  for (const [group, plural] of [
+    ['apps', 'daemonsets'],
+    ['example.org', 'deployments'],
+  ] as const)
+    it(`asks the scale of ${plural} of ${group} for its selector`, async () => {
+      const { selectors, client, read, served } = setUp();
+      Object.assign(served, { group, plural });
+      client.getJson = async (path) => {
+        read.push(path);
+        return { spec: { selector: 'app=other' }, status: { selector: 'app=web' } };
+      };
+      expect(await selectors.selectorOf(target('web'), { signal })).to.equal('app=web');
+      expect(read).to.deep.equal([`/apis/${group}/v1/namespaces/default/${plural}/web/scale`]);
+      client.getJson = async () => ({ status: { selector: '' } });
+      expect(await errorOf(selectors.selectorOf(target('api'), { signal }))).to.equal(
+        'Cannot tell the pods of Deployment default/api: its scale has no selector',
+      );
+    });
+
+  it('says that the API server does not serve the kind', async () => {
+    const { selectors, served } = setUp();
+    served.group = 'none';
+    expect(await errorOf(selectors.selectorOf(target('web'), { signal }))).to.equal(
+      'Cannot tell the pods of Deployment default/web: the API server serves no Deployment of apps/v1',
+    );
+  });
+
+  it('tells workloads apart by all that names them', async () => {
+    const { selectors, read } = setUp();
+    const web = target('web');
+    for (const other of [{}, { namespace: 'other' }, { apiVersion: 'apps/v2' }, { kind: 'Rollout' }])
+      await selectors.selectorOf({ ...web, ...other }, { signal });
+    await selectors.selectorOf({ ...web, apiVersion: undefined }, { signal }); // apps/v1, where nothing is said
+    expect(read).to.have.lengthOf(4);
+  });
+
   it('keeps nothing of a workload that cannot be read', async () => {
     const { selectors, client } = setUp();
     const served = client.getJson;
@@ -72,13 +121,14 @@ function setUp(random = () => 0) {
       return { spec: { selector: { matchLabels: { app: `${name}-${read.length}` } } } };
     },
   };
-  const resource = {
+  const served = {
     group: 'apps',
     version: 'v1',
     kind: 'Deployment',
     plural: 'deployments',
     namespaced: true,
   };
-  const selectors = new TargetSelectors({ client, clock, random, mapper: { find: async () => resource } });
-  return { selectors, clock, client, read };
+  const mapper = { find: async () => (served.group === 'none' ? undefined : served) };
+  const selectors = new TargetSelectors({ client, clock, random, mapper });
+  return { selectors, clock, client, read, served };
 }
