@@ -280,6 +280,20 @@ describe('planCollectors', () => {
     const metrics = ['a', 'b'].map((query) => externalMetric('m', { type: 'prometheus', query }));
     expect(new Set(plan({ metrics }).planned.map(({ key }) => key)).size).to.equal(2);
   });
+
+  it('takes two for one whose selectors say the same in another order', () => {
+    const labels = [
+      ['type', 'prometheus'],
+      ['query', 'up'],
+      ['zone', 'a'],
+    ] as const;
+    for (const order of [[0, 2, 1] as const, [1, 0, 2] as const, [2, 1, 0] as const]) {
+      const metrics = [labels, order.map((index) => labels[index])].map((entries) =>
+        externalMetric('m', Object.fromEntries(entries)),
+      );
+      expect(plan({ metrics }).planned, order.join()).to.have.lengthOf(1);
+    }
+  });
 });
 
 function plan(input: HpaInput) {
