@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { debugMetrics } from '#lib/metrics-adapter/debug-metrics.ts';
+import { metricsSource, reportOf, type SeenMetrics } from '#spec/support/collected-reports.ts';
+import { servePage } from '#spec/support/served-page.ts';
+
+const WELL = reportOf('default/web', 'a', { value: 5 });
+const FAILING = reportOf('default/api', 'a', { value: 6, error: 'no <route>' });
+const MISSING = reportOf('other/web', 'a', { value: 7, error: 'refused', isValid: false });
+const NEW = reportOf('other/api', 'a', {});
+const REPORTS = [WELL, FAILING, MISSING, NEW];
+
+describe('debugMetrics', () => {
+  it('tells of each metric what its source told, and when it is asked again', async () => {
+    const failing = { ...FAILING, nextInMs: 9_999.6 };
+    const { collected, problems } = await told('', { reports: [failing, NEW], problems: ['wrong'] });
+    expect(collected[0]).to.deep.equal({
+      ...{ hpa: 'default/api', metric: 'External/a', collector: 'counting', query: 'up of a' },
+      ...{ intervalMs: 15_000, value: 6, samples: 1, notes: [], isServed: true, error: 'no <route>' },
+      ...{ receivedAt: '2026-07-15T06:59:00.000Z', ageMs: 60_000, nextInMs: 10_000 },
+      failingSince: '2026-07-15T06:58:00.000Z',
+    });
+    expect(collected[1]).to.not.have.any.keys('value', 'receivedAt', 'ageMs', 'error', 'failingSince');
+    expect(problems).to.deep.equal([{ hpa: 'default/web', metric: 'External/b', error: 'wrong' }]);
+  });
+
+  it('tells of the HPAs that are asked for', async () => {
+    const hpas = async (search: string) => {
+      const { collected, problems } = await told(search, { reports: REPORTS, problems: ['wrong'] });
+      return [collected, problems].map((list) => list.map(({ hpa }) => hpa));
+    };
+    expect(await hpas('?namespace=default')).to.deep.equal([['default/web', 'default/api'], ['default/web']]);
+    expect(await hpas('?name=api')).to.deep.equal([['default/api', 'other/api'], []]);
+    expect(await hpas('?namespace=other&name=web')).to.deep.equal([['other/web'], []]);
+  });
+
+  it('says that a value is not served that would be divided among none', async () => {
+    const known = { perReplica: true };
+    const [none] = (await told('', { reports: [WELL], known: { ...known, currentReplicas: 0 } })).collected;
+    expect(none?.isServed).to.equal(false);
+    expect(none?.notes).to.deep.equal([
+      'It is served divided by the replicas of the target, of which status.currentReplicas of the HPA says that there are none',
+    ]);
+    const [some] = (await told('', { reports: [WELL], known: { ...known, currentReplicas: 1 } })).collected;
+    expect(some).to.deep.include({ isServed: true, notes: [] });
+  });
+
+  it('is read alone', async () => {
+    await using page = await servePage(debugMetrics(metricsSource({})));
+    expect((await page.get('', { method: 'POST' })).status).to.equal(405);
+    expect((await page.get('', { method: 'HEAD' })).status).to.equal(200);
+  });
+});
+
+async function told(search: string, seen: SeenMetrics) {
+  await using page = await servePage(debugMetrics(metricsSource(seen)));
+  const { status, body } = await page.get(search);
+  expect(status).to.equal(200);
+  return JSON.parse(body) as Record<
+    'collected' | 'problems',
+    { hpa: string; isServed: boolean; notes: string[] }[]
+  >;
+}

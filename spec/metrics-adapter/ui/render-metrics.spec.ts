@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { metricsUi } from '#lib/metrics-adapter/ui/metrics-ui.ts';
+import { renderMetrics } from '#lib/metrics-adapter/ui/render-metrics.ts';
+import { readPageQuery } from '#lib/ui/page-query.ts';
+import { metricsSource, reportOf, type SeenMetrics } from '#spec/support/collected-reports.ts';
+
+const WELL = reportOf('default/web', 'a', { value: 5 });
+const FAILING = reportOf('default/api', 'a', { value: 6, error: 'no <route>' });
+const MISSING = reportOf('other/web', 'a', { value: 7, error: 'refused', isValid: false });
+const NEW = reportOf('other/api', 'a', {});
+const REPORTS = [WELL, FAILING, MISSING, NEW];
+
+describe('renderMetrics', () => {
+  it('lists what is in trouble first, and says of each what it told, when, and why it fails', () => {
+    const page = shown('', { reports: REPORTS, problems: ['there is no <source>'] });
+    expect(page).to.match(/^ Metrics of HPAs 5 /);
+    expect(page).to.match(
+      /not collected default\/web External\/b – – – – – – there is no &lt;source&gt; failing default\/api/,
+    );
+    expect(page).to.match(
+      /failing default\/api External\/a counting 6 1m ago 15s in 10s up of a no &lt;route&gt; \( for 2m \)/,
+    );
+    expect(page).to.match(/missing other\/web External\/a counting 7 1m ago .* refused/);
+    expect(page).to.match(/not asked yet other\/api External\/a counting – – 15s in 10s up of a/);
+    expect(page).to.match(/served default\/web External\/a counting 5 1m ago 15s in 10s up of a $/);
+  });
+
+  it('says how many samples there are where several came, and what people should know', () => {
+    const several = reportOf('default/web', 'a', { value: 5, samples: 3, notes: ['several <samples>'] });
+    expect(shown('', { reports: [several] })).to.match(/ 5 of 3 1m ago .* several &lt;samples&gt;/);
+    expect(shown('', { reports: [WELL] })).to.not.match(/of 1/);
+  });
+
+  it('lists those that are asked for, and says where there is none', () => {
+    const names = (search: string) =>
+      shown(search, { reports: REPORTS, problems: ['wrong'] }).match(/(?:default|other)\/(?:web|api)/g);
+    expect(names('&namespace=other')).to.deep.equal(['other/web', 'other/api']);
+    expect(names('&name=api')).to.deep.equal(['default/api', 'other/api']);
+    expect(names('&filter=t/we')).to.deep.equal(['default/web', 'default/web']);
+    expect(shown('', {})).to.include('No HPA asks for a metric that is collected here.');
+  });
+
+  it('links to the HPA, where the page shows HPAs', () => {
+    const query = (views: readonly string[]) => readPageQuery(new URLSearchParams(), views);
+    const source = metricsSource({ reports: [WELL] });
+    expect(renderMetrics(query(['hpas']), source).toString()).to.include(
+      '<a href="?view=hpas&amp;namespace=default&amp;name=web">default/web</a>',
+    );
+    expect(renderMetrics(query([]), source).toString()).to.not.include('<a href="?view=hpas');
+  });
+
+  it('shows a metric of which nothing is known any more by its query', () => {
+    const gone = { ...WELL, owner: 'default/gone' };
+    expect(shown('', { reports: [gone] })).to.match(/served default\/gone – – 5 1m ago/);
+  });
+});
+
+describe('metricsUi', () => {
+  it('counts metrics and problems, and of these what is in trouble', () => {
+    const ui = metricsUi(metricsSource({ reports: REPORTS, problems: ['wrong', 'wrong, too'] }));
+    expect(ui.summary()).to.deep.equal({ count: 6, troubled: 5, trouble: 'failing or not served' });
+    expect(ui).to.include({ view: 'metrics', title: 'Metrics' });
+  });
+});
+
+/** The text of the page, without marks. */
+function shown(search: string, seen: SeenMetrics): string {
+  const query = readPageQuery(new URLSearchParams(`view=metrics${search}`), ['metrics']);
+  const page = renderMetrics(query, metricsSource(seen)).toString();
+  return page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+}

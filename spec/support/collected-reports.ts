@@ -1,0 +1,58 @@
+import type { CollectorReport } from '#lib/collection/collection.ts';
+import type { DebuggedMetrics } from '#lib/metrics-adapter/debug-metrics.ts';
+import { ManualClock } from './manual-clock.ts';
+
+const NOW_MS = Date.UTC(2026, 6, 15, 7);
+
+/** What a source has told. */
+export interface ToldMetric {
+  readonly value?: number;
+  readonly samples?: number;
+  readonly notes?: readonly string[];
+  readonly error?: string;
+  readonly isValid?: boolean;
+}
+
+/** How a collector of one owner fares, a minute after a response and two after the first failure. */
+export function reportOf(
+  owner: string,
+  name: string,
+  { value, samples = 1, notes = [], error, isValid }: ToldMetric,
+): CollectorReport {
+  const all = Array.from({ length: samples }, () => ({ value, labels: {} }));
+  const reading = value === undefined ? undefined : { samples: all, notes, receivedAtMs: NOW_MS - 60_000 };
+  return {
+    ...{ owner, name, reading, isValid: isValid ?? value !== undefined, nextInMs: 10_000 },
+    collector: { query: { description: `up of ${name}` }, intervalMs: 15_000 },
+    failure: error === undefined ? undefined : { error: new Error(error), sinceMs: NOW_MS - 120_000 },
+  } as unknown as CollectorReport;
+}
+
+/** What there is to be seen. */
+export interface SeenMetrics {
+  readonly reports?: readonly CollectorReport[];
+  /** Of default/web. */
+  readonly problems?: readonly string[];
+  readonly known?: { readonly perReplica: boolean; readonly currentReplicas: number };
+}
+
+/** Metrics that HPAs named web and api ask for in two namespaces, as they are shown. */
+export function metricsSource({ reports = [], problems = [], known }: SeenMetrics): DebuggedMetrics {
+  const metric = { type: 'External', name: 'a', matchLabels: {} };
+  const metrics = [{ key: 'a', metric, collector: 'counting', notes: [], perReplica: known?.perReplica }];
+  const hpa = { currentReplicas: known?.currentReplicas };
+  const names = ['default/web', 'default/api', 'other/web', 'other/api'];
+  return {
+    clock: new ManualClock(NOW_MS),
+    collection: { reports: () => reports.values() },
+    collectors: {
+      known: new Map(
+        names.map((name) => {
+          const errors = name === 'default/web' ? problems : [];
+          const list = errors.map((text) => ({ metric: 'External/b', error: new Error(text) }));
+          return [name, { hpa, metrics, problems: list }];
+        }),
+      ),
+    },
+  } as unknown as DebuggedMetrics;
+}
