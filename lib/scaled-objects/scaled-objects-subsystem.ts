@@ -196,7 +196,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         },
         others: [targets, mapKeys(informer, ownersOf)],
         client: scaledObjects,
-        statuses: writtenStatuses(scaledObjects),
+        statuses: writtenStatuses(scaledObjects, objects),
         limitedByDefault: limitedByDefault(client),
       });
       return {
@@ -211,10 +211,11 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         const isNamespaced = index === 0;
         const resource = isNamespaced ? TRIGGER_AUTHENTICATIONS : CLUSTER_TRIGGER_AUTHENTICATIONS;
         const own = new ResourceClient<TriggerAuthentication>({ api: client, resource });
+        const ofKind = isNamespaced ? authentications : clusterAuthentications;
         return triggerAuthenticationController({
           ...environment,
-          ...{ kind, objects, scaledJobs, client: own, statuses: writtenStatuses(own) },
-          authentications: isNamespaced ? authentications : clusterAuthentications,
+          ...{ kind, objects, scaledJobs, client: own, statuses: writtenStatuses(own, ofKind) },
+          authentications: ofKind,
         });
       });
     },
@@ -231,7 +232,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         memories: term.memories,
         others: followed.authenticationsOfJobs,
         objects: scaledJobs,
-        statuses: writtenStatuses(jobs),
+        statuses: writtenStatuses(jobs, scaledJobs),
         jobs: new JobClient({ api: client, version: environment.version }),
         authenticationsOf: (object) => followed.authenticationsOf(object),
       });

@@ -3,6 +3,7 @@ import { plainStatus } from '#lib/control/status/plain-status.ts';
 import { type StatefulObject, StatusWriter } from '#lib/control/status/status-writer.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { type KubernetesObject, keyOf } from '#lib/kubernetes/kubernetes-object.ts';
 import { FIELD_MANAGER } from '../objects/resources.ts';
 import { mergePatch } from './merge-patch.ts';
 
@@ -17,13 +18,21 @@ const INVALID = 422;
 /**
  * Writes statuses by server-side apply, and by merge where that cannot be: Kubernetes 1.20 refuses to apply anything to a
  * custom object in which an empty text stands anywhere, as KEDA leaves them.
+ *
+ * @param objects those that there are, by their keys
  */
 export function writtenStatuses<Status extends object, T extends StatefulObject<Status>>(
   client: ResourceClient<T>,
+  objects: { find(key: string): KubernetesObject | undefined },
 ): WrittenStatuses<Status, T> {
   const writer = new StatusWriter<Status, T>({ client, fieldManager: FIELD_MANAGER });
-  /** Objects that could not be applied to, by their UIDs. */
-  const merged = new Set<string>();
+  /** UIDs of objects that could not be applied to, by their keys. */
+  const merged = new Map<string, string | undefined>();
+
+  function remember({ metadata }: T): void {
+    for (const [key, uid] of merged) if (objects.find(key)?.metadata.uid !== uid) merged.delete(key);
+    merged.set(keyOf(metadata), metadata.uid);
+  }
 
   async function merge(object: T, status: Status, signal: AbortSignal): Promise<T> {
     const { uid, name, namespace } = object.metadata;
@@ -41,14 +50,15 @@ export function writtenStatuses<Status extends object, T extends StatefulObject<
 
   return {
     async write(object, status, signal) {
-      const { uid = '' } = object.metadata;
-      if (merged.has(uid)) return await merge(object, status, signal);
+      const { uid } = object.metadata;
+      if (uid !== undefined && merged.get(keyOf(object.metadata)) === uid)
+        return await merge(object, status, signal);
       try {
         return await writer.write(object, status, signal);
       } catch (error) {
         if (!(error instanceof ApiError) || error.statusCode !== INVALID) throw error;
         const written = await merge(object, status, signal);
-        merged.add(uid);
+        remember(object);
         return written;
       }
     },

@@ -15,7 +15,7 @@ describe('writtenStatuses', () => {
   it('merges what cannot be applied, and does not try that again', async () => {
     const calls: unknown[] = [];
     const client = refusingClient(422, calls);
-    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(client);
+    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(client, { find: () => thing });
     await statuses.write(thing, { kept: 2, empty: '' }, signal);
     await statuses.write({ ...thing, status: { kept: 2 } }, { kept: 3 }, signal);
     await statuses.write({ ...thing, status: { kept: 3 } }, { kept: 3 }, signal);
@@ -26,9 +26,31 @@ describe('writtenStatuses', () => {
     ]);
   });
 
+  it('remembers of those that cannot be applied only what is there', async () => {
+    const calls: unknown[] = [];
+    const names = ['a', 'b', 'c'];
+    const [a, b, c] = names.map((name): Thing => ({ metadata: { name, namespace: 'n', uid: name } }));
+    const there = new Map([a, b].map((one) => [`n/${one?.metadata.name}`, one]));
+    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(refusingClient(422, calls), {
+      find: (key) => there.get(key),
+    });
+    const write = async (one: Thing | undefined) => {
+      calls.length = 0;
+      if (one) await statuses.write(one, { kept: 2 }, signal);
+      return calls.filter((call) => call === 'apply').length;
+    };
+    expect([await write(a), await write(b), await write(a), await write(b)]).to.deep.equal([1, 1, 0, 0]);
+    there.delete('n/a');
+    expect([await write(c), await write(b), await write(a)]).to.deep.equal([1, 0, 1]);
+    const again = { metadata: { name: 'b', namespace: 'n', uid: 'another' } };
+    expect([await write(again), await write(again)]).to.deep.equal([1, 0]);
+  });
+
   it('passes on any other refusal', async () => {
     const calls: unknown[] = [];
-    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(refusingClient(403, calls));
+    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(refusingClient(403, calls), {
+      find: () => thing,
+    });
     const refusal = await statuses.write(thing, { kept: 2 }, signal).catch((error: unknown) => error);
     expect(refusal).to.be.instanceOf(ApiError);
     expect(calls).to.deep.equal(['apply']);
