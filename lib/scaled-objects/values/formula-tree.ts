@@ -2,6 +2,11 @@ import jsep from 'jsep';
 
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
+/** How tightly jsep has `**` bind. */
+const POWER = 11;
+/** How tightly it has others bind that mean something else to formulas. */
+const OWN_XOR = 4;
+const OWN_COALESCE = 1;
 
 /**
  * Reads an expression of the language of formulas: that of jsep, with words for operators, `nil`, and predicates in
@@ -24,6 +29,9 @@ function speakFormulas(): Disposable {
   jsep.addBinaryOp('in', 7);
   jsep.addUnaryOp('not');
   jsep.addLiteral('nil', null);
+  // As in expr, the language of KEDA's formulas: a power whatever its sign, and what replaces nil before anything else.
+  jsep.addBinaryOp('^', POWER, true);
+  jsep.addBinaryOp('??', POWER + 1);
   hooks['gobble-token'] = [...before, gobblePredicate];
   return {
     [Symbol.dispose]() {
@@ -31,6 +39,8 @@ function speakFormulas(): Disposable {
       for (const operator of ['and', 'or', 'in']) jsep.removeBinaryOp(operator);
       jsep.removeUnaryOp('not');
       jsep.removeLiteral('nil');
+      jsep.addBinaryOp('^', OWN_XOR);
+      jsep.addBinaryOp('??', OWN_COALESCE);
       hooks['gobble-token'] = before;
     },
   };

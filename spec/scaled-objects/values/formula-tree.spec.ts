@@ -13,9 +13,10 @@ describe('formulaTree', () => {
 
   for (const text of ['a and b', '(a + '])
     it(`leaves the parser to others as it was, after ${text}`, () => {
-      const before = ['not', '#', 'a and b', 'nil', '{a}'].map(outcome);
+      const others = ['not', '#', 'a and b', 'nil', '{a}', 'a + b ^ c ^ d', 'a ?? b + c'];
+      const before = others.map((one) => outcome(one));
       outcome(text, formulaTree);
-      expect(['not', '#', 'a and b', 'nil', '{a}'].map(outcome)).to.deep.equal(before);
+      expect(others.map((one) => outcome(one))).to.deep.equal(before);
       expect(outcome('nil')).to.equal('{"type":"Identifier","name":"nil"}');
       expect(outcome('#')).to.match(/Unexpected/);
     });
