@@ -28,6 +28,25 @@ describe('nextStep', () => {
     [{ replicas: 4, isScaleInPaused: true }, 'scale to 0 once that is no longer paused'],
     [{ isActive: true, isScaleOutPaused: true }, 'scale out once that is no longer paused'],
     [{ replicas: 2, minReplicas: 2 }, 'leave the replicas to the HPA'],
+    [{ replicas: 1, minReplicas: 3, idleReplicas: 1 }, 'scale to 3 once a trigger is active'],
+    [
+      { replicas: 4, minReplicas: 2, idleReplicas: 1, isScaleInPaused: true },
+      'scale to 1 once that is no longer paused',
+    ],
+    [{ replicas: 2, minReplicas: 2, isScaleInPaused: true }, 'leave the replicas to the HPA'],
+    [
+      { replicas: 4, minReplicas: 2, idleReplicas: 1, isActive: true, isScaleOutPaused: true },
+      'leave the replicas to the HPA for as long as a trigger is active',
+    ],
+    [
+      { replicas: 1, minReplicas: 2, idleReplicas: 1, isActive: true, isScaleOutPaused: true },
+      'scale out once that is no longer paused',
+    ],
+    [
+      { replicas: 4, isForced: true, isScaleOutPaused: true },
+      'leave the replicas to the HPA for as long as a trigger is active',
+    ],
+    [{ replicas: 0, hasError: true }, 'do nothing until a trigger responds'],
   ] as const)
     it(`is to ${what}, of ${JSON.stringify(more)}`, () => {
       const input = { ...RESTING, ...more };
