@@ -88,9 +88,8 @@ export class Poll {
     return this.#results;
   }
 
-  /** In how long the next request begins, in milliseconds; 0 while one is under way. */
+  /** In how long the next request begins, in milliseconds; 0 while one is under way, which was due before. */
   get nextInMs(): number {
-    if (this.#isAsking) return 0;
     return Math.max(0, this.#nextAtMonotonicMs - this.#environment.clock.monotonicMs());
   }
 
