@@ -25,7 +25,6 @@ describe('Collection', () => {
     collection.replace('a', collectors({ rate: source.collector('rate', 10_000) }));
     await clock.advance(7000);
     collection.askSoon('a', 'rate');
-    collection.askSoon('a', 'absent');
     await clock.advance(13_000);
     expect(source.requestedAtMs('rate')).to.deep.equal([0, 5000, 7000, 17_000]);
   });
@@ -47,17 +46,9 @@ describe('Collection', () => {
     const rate = source.collector('rate', 10_000);
     collection.replace('a', collectors({ rate }));
     expect(collection.query('a', 'rate')).to.equal(rate.query);
-    expect([collection.query('a', 'absent'), collection.query('b', 'rate')]).to.deep.equal([
-      undefined,
-      undefined,
-    ]);
     expect(collection.record('a', 'rate')).to.equal(undefined);
     expect(collection.nextInMs('a', 'rate')).to.equal(0);
-    expect([collection.askedCount('a', 'rate'), collection.askedCount('a', 'absent')]).to.deep.equal([0, 0]);
-    expect([collection.nextInMs('a', 'absent'), collection.nextInMs('b', 'rate')]).to.deep.equal([
-      undefined,
-      undefined,
-    ]);
+    expect(collection.askedCount('a', 'rate')).to.equal(0);
     await clock.advance(0);
     source.takeMs('rate', 250);
     await clock.advance(6000);
@@ -66,6 +57,23 @@ describe('Collection', () => {
     source.fail('rate', 'connection refused');
     await clock.advance(20_000);
     expect(collection.record('a', 'rate')).to.deep.equal({ ...record, durationMs: 0, failedCount: 2 });
+  });
+
+  it('knows nothing of an owner or a collector that there is not', () => {
+    const { collection, source } = setUp();
+    collection.replace('a', collectors({ rate: source.collector('rate', 10_000) }));
+    for (const [owner, name] of [
+      ['b', 'rate'],
+      ['a', 'absent'],
+    ] as const) {
+      collection.askSoon(owner, name);
+      expect(collection.reading(owner, name)).to.equal(undefined);
+      expect(collection.failure(owner, name)).to.equal(undefined);
+      expect(collection.record(owner, name)).to.equal(undefined);
+      expect(collection.query(owner, name)).to.equal(undefined);
+      expect(collection.nextInMs(owner, name)).to.equal(undefined);
+      expect(collection.askedCount(owner, name)).to.equal(0);
+    }
   });
 
   it('counts responses without a value, be that an error or not', async () => {
@@ -116,19 +124,91 @@ describe('Collection', () => {
     expect(begun()).to.be.above(30);
   });
 
-  it('asks a query that two namespaces want as one of neither', async () => {
-    const { clock, collection, source } = setUp();
-    const want = (tenant: string, key: string) => {
+  describe('of a source that takes two requests at once', () => {
+    const want = (source: ScriptedSource, tenant: string | undefined, key: string, timeoutMs?: number) => {
       const { query, intervalMs } = source.collector(key, 60_000);
-      return collectors({ [key]: { query: { ...query, source: 's', mostAtOnce: 2 }, intervalMs, tenant } });
+      const bounded = { ...query, source: 's', mostAtOnce: 2, ...(timeoutMs && { timeoutMs }) };
+      return collectors({ [key]: { query: bounded, intervalMs, ...(tenant && { tenant }) } });
     };
-    source.takeMs('slow', 10_000);
-    collection.replace('a/web', want('a', 'slow'));
+
+    it('asks a query that two namespaces want as one of neither', async () => {
+      for (const tenant of ['a', 'b', 'ab']) {
+        const { clock, collection, source } = setUp();
+        source.takeMs('slow', 10_000);
+        collection.replace('slow', want(source, tenant, 'slow'));
+        await clock.advance(0);
+        collection.replace('a/both', want(source, 'a', 'both'));
+        collection.replace('b/both', want(source, 'b', 'both'));
+        await clock.advance(0);
+        expect(collection.reading('b/both', 'both'), tenant).not.to.equal(undefined);
+      }
+    });
+
+    it('has all that the same two namespaces want share it as one, whichever wanted it first', async () => {
+      const { clock, collection, source } = setUp();
+      source.takeMs('slow', 4000);
+      collection.replace('a/slow', want(source, 'a', 'slow'));
+      collection.replace('b/slow', want(source, 'b', 'slow'));
+      await clock.advance(0);
+      collection.replace('b/other', want(source, 'b', 'other'));
+      collection.replace('a/other', want(source, 'a', 'other'));
+      await clock.advance(3999);
+      expect(source.requestedAtMs('other')).to.deep.equal([]);
+      await clock.advance(1);
+      expect(source.requestedAtMs('other')).to.deep.equal([4000]);
+    });
+
+    it('never asks for more than a namespace may have at once, though one of its requests has just ended', async () => {
+      const { clock, collection, source } = setUp();
+      for (const [key, durationMs] of Object.entries({ one: 1000, two: 3000, three: 1000 })) {
+        source.takeMs(key, durationMs);
+        collection.replace(key, want(source, 'a', key));
+      }
+      await clock.advance(1500); // one has ended, two has begun
+      collection.replace('late', want(source, 'a', 'late'));
+      await clock.advance(4000);
+      const begunAtMs = ['one', 'two', 'three', 'late'].map((key) => source.requestedAtMs(key)[0]);
+      expect(begunAtMs).to.deep.equal([0, 1000, 4000, 5000]);
+    });
+
+    it('does not ask for whose time is over while it waits, and tells for how long others were asked', async () => {
+      const told = async (heldMs: number) => {
+        const clock = new ManualClock();
+        await clock.advance(100_000);
+        const { collection, source } = setUp({ clock });
+        source.takeMs('long', heldMs);
+        source.hang('next');
+        collection.replace('long', want(source, 'a', 'long', 60_000));
+        await clock.advance(0);
+        collection.replace('next', want(source, 'a', 'next'));
+        await clock.advance(5000);
+        return [collection.failure('next', 'next')?.error.message, source.requestedAtMs('next').length];
+      };
+      const [late, busy] = [
+        'what next is: no response within 5s',
+        'others of its namespace kept the source busy',
+      ];
+      expect(await told(999)).to.deep.equal([late, 1]);
+      expect(await told(1000)).to.deep.equal([`${late}, for 1s of which ${busy}`, 1]);
+      expect(await told(30_000)).to.deep.equal([`${late}, for 5s of which ${busy}`, 0]);
+    });
+  });
+
+  it('asks at once what names no source, and what belongs to no namespace', async () => {
+    const { clock, collection, source } = setUp();
+    const all: string[] = [];
+    for (const extra of [{ tenant: 'a' }, { source: 'prometheus:9090' }, {}]) {
+      for (let index = 0; index < 40; index++) {
+        const key = `${JSON.stringify(extra)} ${index}`;
+        source.hang(key);
+        const { query, intervalMs } = source.collector(key, 60_000);
+        const collector = { query: { ...query, ...extra }, intervalMs, ...extra };
+        collection.replace(key, collectors({ [key]: collector }));
+        all.push(key);
+      }
+    }
     await clock.advance(0);
-    collection.replace('a/both', want('a', 'both'));
-    collection.replace('b/both', want('b', 'both'));
-    await clock.advance(0);
-    expect(collection.reading('b/both', 'both')).not.to.equal(undefined);
+    expect(all.filter((key) => source.requestedAtMs(key).length === 0)).to.deep.equal([]);
   });
 
   it('keeps ten notes of a source, of 500 characters each', async () => {
@@ -249,6 +329,19 @@ describe('Collection', () => {
       expect(collection.queryCount).to.equal(2);
     });
 
+    it('has a value count for as long as the collector says now', async () => {
+      const { clock, collection, source } = setUp();
+      const rate = source.collector('rate', 60_000);
+      collection.replace('a', collectors({ rate: { ...rate, validForMs: 5000 } }));
+      await clock.advance(10_000);
+      const isValid = () => [...collection.reports()].map((report) => report.isValid);
+      expect([collection.reading('a', 'rate'), isValid()]).to.deep.equal([undefined, [false]]);
+      collection.replace('a', collectors({ rate: { ...rate, validForMs: 15_000 } }));
+      expect(collection.reading('a', 'rate')?.samples).to.deep.equal([{ value: 1, labels: {} }]);
+      expect(isValid()).to.deep.equal([true]);
+      expect(source.requestedAtMs('rate')).to.deep.equal([0]);
+    });
+
     it('has another listener hear of requests, and nobody who has left', async () => {
       const { clock, collection, source } = setUp();
       const heard: string[] = [];
@@ -322,6 +415,16 @@ describe('Collection', () => {
       collection.replace('a', collectors({ rate: { ...collector, isSteady: true } }));
       await clock.advance(31_000);
       expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([10_000, 20_000, 10_000, 10_000, 10_000]);
+    });
+
+    it('asks it at its interval where one of several counts its failures', async () => {
+      const { clock, collection, source } = setUp();
+      source.fail('rate', 'connection refused');
+      const collector = source.collector('rate', 10_000);
+      collection.replace('a', collectors({ rate: collector }));
+      collection.replace('b', collectors({ rate: { ...collector, isSteady: true } }));
+      await clock.advance(40_000);
+      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([10_000, 10_000, 10_000, 10_000]);
     });
 
     it('draws out each wait by up to a fifth, so that not all come back at once', async () => {
@@ -408,6 +511,22 @@ describe('Collection', () => {
       expect(told().slice(4)).to.deep.include.members([[recovered, 17]]);
     });
 
+    it('logs each change of what belongs to no namespace, and of all where nothing bounds the log', async () => {
+      const clock = new ManualClock();
+      const bounded = setUp({ clock, linesAnHour: 3 });
+      const { logger, collection: unbounded } = setUp({ clock, linesAnHour: undefined });
+      const { source } = bounded;
+      bounded.collection.replace('a', collectors({ rate: source.collector('rate', 60_000) }));
+      unbounded.replace('a', collectors({ rate: { ...source.collector('rate', 60_000), tenant: 'a' } }));
+      for (let turn = 0; turn < 5; turn++) {
+        source.fail('rate', 'connection refused');
+        await clock.advance(60_000);
+        source.succeed('rate', 1);
+        await clock.advance(120_000);
+      }
+      expect([bounded.logger.lines.length, logger.lines.length]).to.deep.equal([10, 10]);
+    });
+
     it('ends what takes too long, whether it listens to that or not, and holds up nobody else', async () => {
       const { clock, collection, source } = setUp();
       source.hang('deaf', { isDeaf: true });
@@ -449,7 +568,9 @@ describe('Collection', () => {
   });
 
   it('is warm when each query was asked once, or after 30 s', async () => {
-    const { clock, collection, source } = setUp();
+    const clock = new ManualClock();
+    await clock.advance(100_000);
+    const { collection, source } = setUp({ clock });
     expect(collection.isWarm).to.equal(true);
     source.fail('failing', 'no');
     source.hang('hanging', { isDeaf: true });
@@ -523,13 +644,16 @@ describe('Collection', () => {
   });
 });
 
-function setUp({ random = () => 0, linesAnHour = 1_000 }: Partial<SetUp> = {}) {
-  const clock = new ManualClock();
+function setUp(options: Partial<SetUp> = {}) {
+  const { clock = new ManualClock(), random = () => 0 } = options;
   const logger = new RecordingLogger();
   const asked: string[] = [];
   const onAsked = ({ key }: Query, durationMs: number) => void asked.push(`${key}: ${durationMs}`);
-  const linesOfTenants = new LineBudgets(clock, linesAnHour);
-  const collection = new Collection({ clock, logger, random, timeoutMs: 5000, onAsked, linesOfTenants });
+  const linesAnHour = 'linesAnHour' in options ? options.linesAnHour : 1_000;
+  const collection = new Collection({
+    ...{ clock, logger, random, timeoutMs: 5000, onAsked },
+    ...(linesAnHour !== undefined && { linesOfTenants: new LineBudgets(clock, linesAnHour) }),
+  });
   return { clock, logger, asked, collection, source: new ScriptedSource(clock) };
 }
 
@@ -542,8 +666,10 @@ function intervals(timesMs: readonly number[]): number[] {
 }
 
 interface SetUp {
+  readonly clock: ManualClock;
   readonly random: () => number;
-  readonly linesAnHour: number;
+  /** Of each namespace; no bound where it is `undefined`. */
+  readonly linesAnHour: number | undefined;
 }
 
 type Behaviour = (signal: AbortSignal) => Promise<readonly Sample[]>;

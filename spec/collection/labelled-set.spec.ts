@@ -48,8 +48,11 @@ describe('LabelledSet', () => {
     const set = new LabelledSet<{ readonly labels: Labels }>();
     for (let index = 0; index < 1000; index++)
       set.add({ labels: { type: 'prometheus', queue: `q${index}` } });
-    const candidates = [...set.candidates(parseLabelSelector('type=prometheus,queue=q7'))];
-    expect(candidates.map((one) => one.labels)).to.deep.equal([{ type: 'prometheus', queue: 'q7' }]);
+    for (const member of [...set].slice(500)) set.delete(member);
+    for (const wanted of ['queue=q7', 'queue==q7', 'queue in (q7)']) {
+      const candidates = [...set.candidates(parseLabelSelector(`type=prometheus,${wanted}`))];
+      expect(candidates.map((one) => one.labels)).to.deep.equal([{ type: 'prometheus', queue: 'q7' }]);
+    }
   });
 
   it('offers no more of those that are left, however many have come and gone', () => {

@@ -27,20 +27,51 @@ describe('MetricStore', () => {
     expect(store.values('one', { metric: 's0-queue', selector })).to.deep.equal([]);
   });
 
-  it('reads no other value than those that a selector may match', () => {
+  it('reads no other value than those that a selector may match, and those that get the label from their source', () => {
     const store = new MetricStore();
     const read: string[] = [];
-    for (const label of ['one', 'two']) {
+    const put = (name: string, labels: Readonly<Record<string, string>>) => {
       const values = () => {
-        read.push(label);
-        return [{ value: '1', takenAtMs: 0 }];
+        read.push(name);
+        return ['two', 'three'].map((of) => ({ value: of, takenAtMs: 0, sourceLabels: { of } }));
       };
-      store.put(label, { external: [{ ...external({ identity: label }), labels: { of: label }, values }] });
-    }
-    expect(
-      store.values('one', { metric: 's0-queue', selector: parseLabelSelector('of=two') }),
-    ).to.have.lengthOf(1);
-    expect(read).to.deep.equal(['two']);
+      store.put(name, { external: [{ ...external({ identity: name }), labels, values }] });
+    };
+    const found = (selector: string) => {
+      read.length = 0;
+      const values = store.values('one', { metric: 's0-queue', selector: parseLabelSelector(selector) });
+      return [read, values?.map(({ value, labels }) => `${value} of ${labels?.of}`)];
+    };
+    put('one', { of: 'one' });
+    put('two', { of: 'two' });
+    const ofTwo = ['two of two', 'three of two'];
+    expect(found('of=two')).to.deep.equal([['two'], ofTwo]);
+    put('any', {});
+    expect(found('of=two')).to.deep.equal([
+      ['two', 'any'],
+      [...ofTwo, 'two of two'],
+    ]);
+    expect(found('of notin (one,three)')).to.deep.equal([
+      ['two', 'any'],
+      [...ofTwo, 'two of two'],
+    ]);
+    expect(found('!of')).to.deep.equal([['any'], []]);
+  });
+
+  it('serves what one owner has of both kinds, and tells of what comes later', () => {
+    const store = new MetricStore();
+    expect([store.metrics(), store.objects.metrics()]).to.deep.equal([[], []]);
+    const rate = {
+      ...{ resource: 'pods', name: 'rate', namespace: 'one', isNamespaced: true, labels: {} },
+      values: () => [],
+    };
+    store.put('a', { external: [external({ name: 'b' })], objects: [rate] });
+    expect(store.metrics()).to.deep.equal(['b']);
+    expect(store.objects.metrics().map(({ metric }) => metric)).to.deep.equal(['rate']);
+    store.put('c', { external: [external({ name: 'c' }), external({ name: 'a' })] });
+    expect(store.metrics()).to.deep.equal(['a', 'b', 'c']);
+    store.remove('a');
+    expect([store.metrics(), store.objects.metrics()]).to.deep.equal([['a', 'c'], []]);
   });
 
   it('forgets what an owner does not have served any more', () => {
@@ -83,7 +114,7 @@ describe('MetricStore', () => {
       ...{ resource, name, isNamespaced, namespace: isNamespaced ? 'one' : '', labels: {} },
       values: () => [],
     });
-    store.put('a', { objects: [of('pods', 'rate'), of('nodes', 'load', false)] });
+    store.put('a', { objects: [of('nodes', 'load', false), of('pods', 'rate')] });
     store.put('b', { objects: [of('pods', 'rate'), of('deployments.apps', 'rate')] });
     const found = store.objects.metrics();
     expect(found).to.deep.equal([
