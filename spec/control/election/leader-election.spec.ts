@@ -222,6 +222,8 @@ describe('LeaderElection', () => {
     expect(acting()).to.deep.equal(['a']);
     expect(first.terms).to.equal(2);
     expect(first.reasons).to.deep.equal(['the lease is lost']);
+    const told = first.logger.lines.map(({ message }) => message);
+    expect(told.slice(0, 2)).to.deep.equal(['Elected leader', 'Not the leader any more']);
     expect(stored?.spec.leaseTransitions).to.equal(2);
     expect(second.reasons).to.deep.equal(['the program ends']);
   });

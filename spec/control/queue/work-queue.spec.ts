@@ -116,6 +116,7 @@ describe('WorkQueue', () => {
     const drained = queue.shutDown().then(() => {
       isDrained = true;
     });
+    expect(clock.sleeperCount).to.equal(0);
     expect(await queue.take()).to.equal(undefined);
     queue.add('d');
     queue.addRateLimited('d');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { appliedStatus } from '#lib/control/status/applied-fields.ts';
+import { appliedFields, appliedStatus } from '#lib/control/status/applied-fields.ts';
 
 describe('appliedStatus', () => {
   const status = {
@@ -41,6 +41,17 @@ describe('appliedStatus', () => {
     ).to.deep.equal({ conditions: [{ type: 'Ready', status: 'True' }], names: ['y'], places: ['first'] });
   });
 
+  it('takes an item of a list that has several keys by all of them', () => {
+    const ports = [
+      { port: 53, protocol: 'TCP' },
+      { port: 53, protocol: 'UDP' },
+    ];
+    const fields = { 'f:ports': { 'k:{"port":53,"protocol":"UDP"}': {} } };
+    const managedFields = [{ manager: 'us', operation: 'Apply', fieldsV1: { 'f:status': fields } }];
+    const found = appliedStatus({ metadata: { name: 'a', managedFields }, status: { ports } } as never, 'us');
+    expect(found).to.deep.equal({ ports: [{ port: 53, protocol: 'UDP' }] });
+  });
+
   it('finds nothing that is ours where another manager, an update, or another subresource has it', () => {
     const fields = { 'f:size': {} };
     for (const entry of [{ manager: 'them' }, { operation: 'Update' }, { subresource: 'scale' }]) {
@@ -61,5 +72,32 @@ describe('appliedStatus', () => {
 
   it('does not know where the object does not tell whose its fields are', () => {
     expect(appliedStatus({ metadata: { name: 'a' } }, 'us')).to.equal(undefined);
+  });
+});
+
+describe('appliedFields', () => {
+  const object = { metadata: { name: 'a', labels: { ours: '1', theirs: '2' } }, spec: { size: 3, other: 4 } };
+  const of = (...managedFields: readonly object[]) =>
+    appliedFields({ ...object, metadata: { ...object.metadata, managedFields } } as never, 'us');
+  const ours = {
+    ...{ manager: 'us', operation: 'Apply' },
+    fieldsV1: { 'f:metadata': { 'f:labels': { 'f:ours': {} } }, 'f:spec': { 'f:size': {} } },
+  };
+
+  it('takes what is ours of an object, and nothing that is ours in its status', () => {
+    const status = { ...ours, subresource: 'status', fieldsV1: { 'f:spec': { 'f:other': {} } } };
+    expect(of(status, ours)).to.deep.equal({ metadata: { labels: { ours: '1' } }, spec: { size: 3 } });
+  });
+
+  it('finds nothing that is ours where we have applied nothing', () => {
+    expect([of(), of({ ...ours, manager: 'them' }), of({ ...ours, operation: 'Update' })]).to.deep.equal([
+      {},
+      {},
+      {},
+    ]);
+  });
+
+  it('does not know where the object does not tell whose its fields are', () => {
+    expect(appliedFields(object as never, 'us')).to.equal(undefined);
   });
 });

@@ -134,20 +134,27 @@ describe('StatusWriter', () => {
 
     it('gives up after six attempts where somebody changes the object before each', async () => {
       let attempts = 0;
+      const signals = new Set<AbortSignal | undefined>();
       const conflicting = {
-        apply: () => {
+        apply: (_: Widget, options: { readonly signal?: AbortSignal }) => {
+          signals.add(options.signal);
           const statusCode = ++attempts < 100 ? 409 : 500; // or one that never gave up would never fail
           const facts = { statusCode, reason: undefined, retryAfterMs: undefined };
           return Promise.reject(new ApiError('changed', facts));
         },
-        find: () => Promise.resolve(widget),
+        find: (_: object, options: { readonly signal?: AbortSignal }) => {
+          signals.add(options.signal);
+          return Promise.resolve(widget);
+        },
       };
       const unlucky = new StatusWriter<object, Widget>({
         client: conflicting as never,
         fieldManager: 'spec',
       });
-      const failure = await unlucky.writeOver(widget, { size: 3 }).catch((error: unknown) => error);
+      const { signal } = new AbortController();
+      const failure = await unlucky.writeOver(widget, { size: 3 }, signal).catch((error: unknown) => error);
       expect(failure).to.be.instanceOf(ApiError).with.property('statusCode', 409);
+      expect([...signals]).to.deep.equal([signal]);
       expect(attempts).to.equal(6);
     });
 
