@@ -1,3 +1,4 @@
+import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
 import { MAX_HEADERS, MAX_PATH_BYTES, MAX_URL_BYTES } from '#lib/apiserver/http/request-bounds.ts';
@@ -20,14 +21,30 @@ const PARSED_HEADERS = [
   'User-Agent',
 ];
 
-/** Responds with 431 and 414 to requests with more to read than any client has need of, before anything of it is read. */
+/**
+ * Responds with 431 and 414 to requests with more to read than any client has need of, before anything of it is read; and
+ * with 400 to those without a path.
+ */
 export function limitHeaders(telemetry: ServingTelemetry): Middleware {
   return (context, next) => {
+    if (!hasPath(context)) {
+      telemetry.recordRefusal('malformed');
+      throw badRequest('the URL of the request has no path');
+    }
     const failure = failureOf(context);
     if (!failure) return next();
     telemetry.recordRefusal('headers_too_large');
     throw failure;
   };
+}
+
+/** HTTP/1.1 lets clients send whole URLs, and HTTP/2 any text where the scheme is not that of HTTP. */
+function hasPath(context: ApiContext): boolean {
+  try {
+    return Boolean(context.path);
+  } catch {
+    return false; // no URL
+  }
 }
 
 function failureOf(context: ApiContext): StatusError | undefined {

@@ -7,6 +7,7 @@ import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
 import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 import { type ApiRequest, jsonOf, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 const KIB = 1024;
@@ -16,12 +17,14 @@ const GENEROUS = { rejectUnauthorized: false, maxSendHeaderBlockLength: 1024 * K
 
 describe('limitHeaders', () => {
   const registry = new Registry();
+  const logger = new RecordingLogger();
   let server: ApiServer;
   let user: User = ANONYMOUS;
   let authentications = 0;
   before(async () => {
     server = await startTestApiServer({
       registry,
+      logger,
       authenticator: async ({ rawHeaders }) => {
         authentications++;
         const headers = new RequestHeaders(rawHeaders);
@@ -87,6 +90,33 @@ describe('limitHeaders', () => {
       expect(other.headers['audit-id']).to.match(/^[\da-f-]{36}$/);
     });
   }
+
+  for (const [url, scheme] of [
+    ['foo://host', undefined],
+    ['http://[::1/version', 'foo'],
+    ['http://[::1/version', undefined],
+    ['?watch=1', 'foo'],
+    ['#', 'foo'],
+  ] as const) {
+    const what = scheme ? `${url} over HTTP/2` : url;
+    it(`tells a client that there is no path in ${what}, and logs no error`, async () => {
+      const { port } = server.address;
+      const refused = scheme
+        ? await requestHttp2({ port, path: url, headers: { ':scheme': scheme } })
+        : await requestHttp1({ port, path: url });
+      expect(refused.status).to.equal(400);
+      expect(jsonOf(refused)).to.deep.include({
+        reason: 'BadRequest',
+        message: 'the URL of the request has no path',
+      });
+      expect(logger.lines).to.be.empty;
+    });
+  }
+
+  it('finds the path in a whole URL', async () => {
+    const { port } = server.address;
+    expect((await requestHttp1({ port, path: 'http://host/version' })).status).to.equal(200);
+  });
 
   it('refuses a path beyond 8 KiB before it asks who that is', async () => {
     authentications = 0;
