@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { dial } from '#lib/sources/http/dial.ts';
 import { errorOf } from '#spec/support/error-of.ts';
+import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 
 describe('dial', () => {
@@ -16,4 +20,51 @@ describe('dial', () => {
     }
     expect(await server.connectionCount()).to.equal(0);
   });
+
+  for (const [host, name] of [
+    ['localhost', 'localhost'],
+    ['127.0.0.1', false], // an address is no name of a server
+  ] as const)
+    it(`asks the server at ${host} for the certificate of ${name || 'nobody in particular'}`, async () => {
+      await using server = await tlsServer();
+      const options = { ...server.options, host, tls: { ca: server.ca, isUnverified: name === false } };
+      const accepted = once(server.listening, 'secureConnection');
+      const { destroy } = await dial(options, new AbortController().signal);
+      const [socket] = (await accepted) as [TLSSocket];
+      expect(socket.servername).to.equal(name);
+      destroy();
+    });
+
+  it('takes no certificate of a stranger, nor of another server, unless it is told to take any', async () => {
+    await using server = await tlsServer();
+    const { signal } = new AbortController();
+    const at = (host: string, tls: { readonly ca?: string; readonly isUnverified: boolean }) =>
+      dial({ ...server.options, host, tls }, signal);
+    expect(await errorOf(at('localhost', { isUnverified: false }))).to.match(/certificate/);
+    expect(await errorOf(at('127.0.0.1', { ca: server.ca, isUnverified: false }))).to.match(
+      /IP: 127\.0\.0\.1/,
+    );
+    for (const host of ['localhost', '127.0.0.1']) (await at(host, { isUnverified: true })).destroy();
+  });
 });
+
+/** Has a certificate of localhost. */
+async function tlsServer() {
+  const authority = new TestAuthority('authority');
+  const { cert, key } = authority.leaf({ names: ['localhost'], usages: ['serverAuth'] });
+  const listening = createServer({ cert, key }, (socket) => socket.on('error', () => {}));
+  listening.on('tlsClientError', () => {}); // who does not trust it, leaves
+  await once(listening.listen(0, '127.0.0.1'), 'listening');
+  const { port } = listening.address() as AddressInfo;
+  const lookup = ((_: string, __: object, done: (error: null, found: object[]) => void) =>
+    done(null, [{ address: '127.0.0.1', family: 4 }])) as never;
+  const allowedHosts = new AllowedHosts(['127.0.0.1', 'localhost']);
+  return {
+    ...{ listening, ca: authority.pem, options: { port, allowedHosts, lookup } },
+    async [Symbol.asyncDispose](): Promise<void> {
+      const closed = once(listening, 'close');
+      listening.close();
+      await closed;
+    },
+  };
+}

@@ -23,6 +23,12 @@ describe('HttpClient', () => {
     expect(server.requests[0]?.headers['user-agent']).to.equal('spec');
   });
 
+  it('goes by the name of its credentials, and by none without', async () => {
+    await using without = clientOf();
+    await using client = clientOf({ credentials: { name: 'a', current: {} } });
+    expect([without.credentialName, client.credentialName]).to.deep.equal(['', 'a']);
+  });
+
   it('refuses every other status, and follows no redirect', async () => {
     await using server = await LoopbackServer.start(({ url }, response) => {
       response.writeHead(url.pathname === '/moved' ? 302 : 204, { location: '/' }).end();

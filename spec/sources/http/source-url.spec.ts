@@ -11,6 +11,24 @@ describe('parseSourceUrl', () => {
     expect(read.credentials?.name).to.match(/^sha256:[0-9a-f]{16}$/);
   });
 
+  it('takes a user without a password, and a password without a user', () => {
+    for (const [url, login] of [
+      ['http://ann@a.example', 'ann:'],
+      ['http://:secret@a.example', ':secret'],
+    ] as const) {
+      const read = parseSourceUrl(url);
+      if (typeof read === 'string') throw new Error(read);
+      expect(read.url.href).to.equal('http://a.example/');
+      const expected = `Basic ${Buffer.from(login).toString('base64')}`;
+      expect(read.credentials?.current).to.deep.equal({ authorization: expected });
+    }
+  });
+
+  it('takes one of 2048 characters', () => {
+    expect(parseSourceUrl(`http://a/${'b'.repeat(2039)}`)).to.have.property('credentials', undefined);
+    expect(parseSourceUrl(`http://a/${'b'.repeat(2040)}`)).to.match(/no longer than 2048/);
+  });
+
   it('has no credentials where the URL has none', () => {
     expect(parseSourceUrl('https://a.example')).to.deep.equal({
       url: new URL('https://a.example/'),
