@@ -1,6 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AmqpDecoder, type AmqpMethod, encodeMethod } from '#lib/sources/rabbitmq/amqp-frames.ts';
+import {
+  AmqpDecoder,
+  type AmqpMethod,
+  encodeMethod,
+  longText,
+  messageCountIn,
+  reasonIn,
+  shortText,
+  table,
+} from '#lib/sources/rabbitmq/amqp-frames.ts';
 
 describe('AmqpDecoder', () => {
   it('reads the same however the bytes are cut', () => {
@@ -43,5 +52,62 @@ describe('AmqpDecoder', () => {
       'none of AMQP',
     );
     expect(() => new AmqpDecoder().decode(Buffer.from([2, 0, 1, 0, 0, 0, 0, 0xce]))).to.throw('none of AMQP');
+    const notEnded = Buffer.from([1, 0, 1, 0, 0, 0, 4, 0, 10, 0, 10, 0]);
+    expect(() => new AmqpDecoder().decode(notEnded)).to.throw('none of AMQP');
+  });
+
+  it('tells of a broker that speaks another version', () => {
+    const version = Buffer.from([...Buffer.from('AMQP'), 3, 1, 0, 0]);
+    expect(() => new AmqpDecoder().decode(version)).to.throw('the broker does not speak AMQP 0-9-1');
+  });
+});
+
+describe('encodeMethod', () => {
+  it('writes the type, the channel, the length, the method and the end of a frame', () => {
+    const bytes = encodeMethod(258, '50.10', Buffer.from([7]));
+    expect([...bytes]).to.deep.equal([1, 1, 2, 0, 0, 0, 5, 0, 50, 0, 10, 7, 0xce]);
+  });
+
+  it('writes texts with their lengths in bytes', () => {
+    expect([...shortText('é')]).to.deep.equal([2, 0xc3, 0xa9]);
+    expect([...longText('é')]).to.deep.equal([0, 0, 0, 2, 0xc3, 0xa9]);
+    expect(shortText('a'.repeat(255))).to.have.lengthOf(256);
+    expect(() => shortText('é'.repeat(128))).to.throw(/ is longer than 255 bytes$/);
+  });
+
+  it('writes tables of texts, booleans and tables', () => {
+    const bytes = table({ a: 'x', b: true, c: { d: true } });
+    const fields = ['\x01aS\0\0\0\x01x', '\x01bt\x01', '\x01cF\0\0\0\x04\x01dt\x01'].join('');
+    expect(bytes.toString('latin1')).to.equal(`\0\0\0${String.fromCharCode(fields.length)}${fields}`);
+  });
+});
+
+describe('messageCountIn', () => {
+  const count = (...content: readonly number[]) =>
+    messageCountIn({ channel: 1, id: '50.11', content: Buffer.from(content) });
+
+  it('reads the count behind the name of the queue', () => {
+    expect(count(2, 97, 98, 0, 0, 1, 2, 0, 0, 0, 9)).to.equal(258);
+    expect(count(0, 0, 0, 0, 5)).to.equal(5);
+  });
+
+  it('says where there is none', () => {
+    for (const content of [[], [2, 97, 98, 0, 0, 1]])
+      expect(() => count(...content)).to.throw('the broker responds with no count');
+  });
+});
+
+describe('reasonIn', () => {
+  const reason = (content: string) =>
+    reasonIn({ channel: 1, id: '20.40', content: Buffer.from(content, 'latin1') });
+
+  it('reads the code, and the text as far as it goes', () => {
+    expect(reason('\x01\x94\x02no more')).to.equal('404 no');
+    expect(reason('\x01\x94\0')).to.equal('404 ');
+  });
+
+  it('says where there is none', () => {
+    for (const content of ['', '\x01\x94'])
+      expect(reason(content)).to.equal('the broker closes without a reason');
   });
 });

@@ -57,6 +57,63 @@ describe('SqlPool', () => {
     pool[Symbol.dispose]();
   });
 
+  it('has those who wait go on in their order, though one between them has left', async () => {
+    const { pool } = setUp();
+    const hanging = Array.from({ length: 4 }, () => new AbortController());
+    const four = hanging.map((one) => failureOf(pool.read('hang', one.signal)));
+    const order: string[] = [];
+    const leaving = new AbortController();
+    const waiting = ['fifth', 'sixth', 'seventh'].map(async (name) => {
+      const abort = name === 'sixth' ? leaving.signal : signal;
+      await pool.read('1', abort).then(
+        () => order.push(name),
+        () => order.push(`${name} left`),
+      );
+    });
+    await new Promise(setImmediate);
+    leaving.abort(new Error('enough'));
+    await new Promise(setImmediate);
+    expect(order).to.deep.equal(['sixth left']);
+    hanging[0]?.abort(new Error('too late'));
+    await Promise.all(waiting);
+    expect(order).to.deep.equal(['sixth left', 'fifth', 'seventh']);
+    for (const one of hanging) one.abort(new Error('too late'));
+    await Promise.all(four);
+    pool[Symbol.dispose]();
+  });
+
+  it('breaks off a connection that is there only when nobody waits for it any more', async () => {
+    const { pool, made, gate } = setUp();
+    const opened = Promise.withResolvers<void>();
+    gate.opened = opened.promise;
+    const leaving = new AbortController();
+    const left = failureOf(pool.read('1', leaving.signal));
+    await new Promise(setImmediate);
+    leaving.abort(new Error('enough'));
+    expect(await left).to.equal('enough');
+    const closed = failureOf(pool.read('1', signal));
+    await new Promise(setImmediate);
+    pool[Symbol.dispose]();
+    opened.resolve();
+    expect(await closed).to.equal('the connections are closed');
+    expect(made.map(({ isDestroyed }) => isDestroyed)).to.deep.equal([true, true]);
+  });
+
+  it('takes nothing back that ends after it was closed', async () => {
+    const { pool, made, gate, clock } = setUp();
+    const responded = Promise.withResolvers<void>();
+    gate.responded = responded.promise;
+    const reading = pool.read('1', signal);
+    await new Promise(setImmediate);
+    pool[Symbol.dispose]();
+    made.length = 0;
+    responded.resolve();
+    expect(await reading).to.equal(ROWS);
+    expect(clock.sleeperCount).to.equal(0); // nothing waits for a minute to pass
+    expect(await failureOf(pool.read('1', signal))).to.equal('the connections are closed');
+    expect(made).to.deep.equal([]);
+  });
+
   it('breaks off what is under way when it is closed, and takes nothing any more', async () => {
     const { pool, made } = setUp();
     const reading = failureOf(pool.read('hang until destroyed', signal));
@@ -76,7 +133,9 @@ interface Made {
 function setUp() {
   const clock = new ManualClock();
   const made: Made[] = [];
+  const gate: { opened?: Promise<void>; responded?: Promise<void> } = {};
   const connect = async (): Promise<SqlConnection> => {
+    await gate.opened;
     const socket = new GuardedSocket({ allowedHosts: new AllowedHosts([]) });
     const one: Made = { socket, isDestroyed: false };
     made.push(one);
@@ -87,6 +146,7 @@ function setUp() {
       async read(text) {
         if (text === 'fail') throw new Error('it fails');
         if (text.startsWith('hang')) return await destroyed.promise;
+        await gate.responded;
         return ROWS;
       },
       destroy() {
@@ -96,7 +156,7 @@ function setUp() {
       },
     };
   };
-  return { pool: new SqlPool({ clock, connect }), made, clock };
+  return { pool: new SqlPool({ clock, connect }), made, clock, gate };
 }
 
 async function failureOf(reading: Promise<unknown>): Promise<string> {

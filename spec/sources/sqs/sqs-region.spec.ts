@@ -56,7 +56,8 @@ describe('SqsRegion, with an emulator of SQS', () => {
   });
 
   it('has the same key for equal queries alone, without secrets', () => {
-    const { key } = region.queueLength({ name: 'a' });
+    const { key, source } = region.queueLength({ name: 'a' });
+    expect(source).to.equal('sqs.eu-central-1');
     expect(key).to.equal(region.queueLength({ name: 'a' }, ['waiting']).key);
     expect(key).not.to.equal(region.queueLength({ name: 'b' }).key);
     expect(key).not.to.equal(region.queueLength({ name: 'a' }, ['delayed']).key);

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { type JetstreamConsumer, jetstreamLag, readJetstream } from '#lib/sources/nats/jetstream-consumer.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+
+const { signal } = new AbortController();
+const WANTED = { account: 'A', stream: 's', consumer: 'c' };
+
+describe('readJetstream', () => {
+  const read = (body: object) => readJetstream(Buffer.from(JSON.stringify(body)), WANTED);
+
+  it('finds the consumer of the stream of the account, which goes by its name or its id', () => {
+    const others = [account({ name: 'B' }, [['s', 'c', 1]])];
+    const streams = [
+      ['r', 'c', 2],
+      ['s', 'b', 3],
+    ] as const;
+    for (const named of [{ name: 'A' }, { id: 'A', name: 'other' }]) {
+      const mine = account(named, [...streams, ['s', 'c', 4]]);
+      expect(read({ account_details: [...others, mine] }).consumer().num_pending).to.equal(4);
+    }
+  });
+
+  it('says what there is not', () => {
+    for (const body of [{}, { account_details: [account({ name: 'B' }, [['s', 'c', 1]])] }])
+      expect(read(body).consumer).to.throw('stream not found');
+    expect(read({ account_details: [account({ name: 'A' }, [['r', 'c', 1]])] }).consumer).to.throw(
+      'stream not found',
+    );
+    const withoutConsumers = { name: 'A', stream_detail: [{ name: 's' }] };
+    for (const mine of [withoutConsumers, account({ name: 'A' }, [['s', 'b', 1]])])
+      expect(read({ account_details: [mine] }).consumer).to.throw('consumer "c" not found in stream "s"');
+  });
+
+  it('takes two servers for a cluster, and one for none', () => {
+    const isClustered = (meta_cluster?: object) =>
+      read({ ...(meta_cluster && { meta_cluster }) }).isClustered;
+    expect([isClustered(), isClustered({}), isClustered({ cluster_size: 1 })]).to.deep.equal([
+      ...[false, false, false],
+    ]);
+    expect(isClustered({ cluster_size: 2 })).to.equal(true);
+  });
+});
+
+describe('jetstreamLag', () => {
+  const single = { account_details: [account({ name: 'A' }, [['s', 'c', 4, 2]])] };
+  const clustered = (leader: string, pending: number) => ({
+    meta_cluster: { cluster_size: 3 },
+    account_details: [account({ name: 'A' }, [['s', 'c', pending, 0]], leader)],
+  });
+
+  it('adds what was not sent yet and what was not acknowledged', async () => {
+    const { query, asked } = system({ 'nats.example:8222': { jsz: single } });
+    expect(await query.ask(signal)).to.deep.equal([{ value: 6, labels: {} }]);
+    expect(asked).to.deep.equal(['nats.example:8222/jsz?acc=A&config=true&consumers=true']);
+    expect(query).to.include({
+      ...{ source: 'nats.example:8222', description: 'lag of consumer c of stream s at nats.example:8222' },
+    });
+  });
+
+  it('asks the server of a cluster that leads the consumer, and that one first from then on', async () => {
+    const servers: Record<string, { jsz?: object; varz?: object }> = {
+      'nats.example:8222': {
+        jsz: clustered('n2', 1),
+        varz: { server_name: 'n0', connect_urls: ['10.0.0.1:4222', 'nats://[fd00::2]:4222', 'u@x:1', '::'] },
+      },
+      '10.0.0.1:8222': { jsz: clustered('n2', 2), varz: { server_name: 'n1' } },
+      '[fd00::2]:8222': { jsz: clustered('n2', 3), varz: { server_name: 'n2' } },
+    };
+    const { query, asked } = system(servers);
+    expect(await query.ask(signal)).to.deep.equal([{ value: 3, labels: {} }]);
+    asked.length = 0;
+    expect(await query.ask(signal)).to.deep.equal([{ value: 3, labels: {} }]);
+    expect(new Set(asked.map((url) => url.split('/')[0]))).to.deep.equal(new Set(['[fd00::2]:8222']));
+    servers['[fd00::2]:8222'] = {};
+    servers['10.0.0.1:8222'] = { jsz: clustered('n1', 5), varz: { server_name: 'n1' } };
+    expect(await query.ask(signal)).to.deep.equal([{ value: 5, labels: {} }]);
+  });
+
+  it('finds the servers of a cluster by their routes, where none tells clients of others', async () => {
+    const { query } = system({
+      'nats.example:8222': {
+        jsz: clustered('n1', 1),
+        varz: { server_name: 'n0', cluster: { urls: ['nats-1:6222', '10.0.0.9:6222'] } },
+      },
+      'nats-1.nats.example:8222': { jsz: clustered('n1', 8), varz: { server_name: 'n1' } },
+    });
+    expect(await query.ask(signal)).to.deep.equal([{ value: 8, labels: {} }]);
+  });
+
+  it('says that nobody leads the consumer, or that there is none', async () => {
+    const lost = system({
+      'nats.example:8222': { jsz: clustered('n9', 1), varz: { server_name: 'n0' } },
+    });
+    expect(await errorOf(lost.query.ask(signal))).to.equal('leader node not found for consumer c');
+    const none = system({
+      'nats.example:8222': { jsz: { meta_cluster: { cluster_size: 3 } }, varz: { server_name: 'n0' } },
+    });
+    expect(await errorOf(none.query.ask(signal))).to.equal('stream not found');
+    const nameless = { meta_cluster: { cluster_size: 3 }, account_details: single.account_details };
+    const unnamed = system({ 'nats.example:8222': { jsz: nameless, varz: {} } });
+    expect(await errorOf(unnamed.query.ask(signal))).to.equal('leader node not found for consumer c');
+  });
+
+  it('has a key that tells accounts, streams and consumers apart, and holds none of them', () => {
+    const keys = [{}, { account: 'B' }, { stream: 'B' }, { consumer: 'B' }].map(
+      (given) => system({}, given).query.key,
+    );
+    expect(new Set(keys).size).to.equal(4);
+  });
+});
+
+type Detail = readonly [stream: string, consumer: string, pending: number, unacknowledged?: number];
+
+function account(named: object, details: readonly Detail[], leader?: string) {
+  const streams = [...Map.groupBy(details, ([stream]) => stream)].map(([name, its]) => ({
+    name,
+    consumer_detail: its.map(([, consumer, num_pending, num_ack_pending = 0]) => ({
+      ...{ name: consumer, num_pending, num_ack_pending },
+      ...(leader !== undefined && { cluster: { leader } }),
+    })),
+  }));
+  return { ...named, stream_detail: streams };
+}
+
+/** Servers by their hosts; one that is not there, and what one does not tell, fails. */
+function system(
+  servers: Readonly<Record<string, { readonly jsz?: object; readonly varz?: object }>>,
+  given: Partial<typeof WANTED> = {},
+) {
+  const asked: string[] = [];
+  const http = {
+    credentialName: '',
+    async read({ url }: { readonly url: URL }): Promise<Buffer> {
+      asked.push(`${url.host}${url.pathname}${url.search}`);
+      const told = servers[url.host]?.[url.pathname.slice(1) as 'jsz' | 'varz'];
+      if (told === undefined) throw new Error(`nobody responds at ${url.host}`);
+      return Buffer.from(JSON.stringify(told));
+    },
+  } as unknown as JetstreamConsumer['http'];
+  const endpoint = new URL('http://nats.example:8222');
+  return { query: jetstreamLag({ http, endpoint, timeoutMs: 1000, ...WANTED, ...given }), asked };
+}
