@@ -40,7 +40,8 @@ export function parsePostgresConnection(text: string): ConnectionText {
   };
 }
 
-const MYSQL = /^(?:([^:@/]*)(?::([^@]*))?@)?(?:tcp\(([^()]+)\))?\/([^?]*)(?:\?.*)?$/s;
+/** The user ends at the first colon, and the password at the last @ before the address. */
+const MYSQL = /^(?:([^:]*?)(?::(.*))?@)?(?:tcp\(([^()]+)\))?\/([^/?]*)(?:\?.*)?$/s;
 
 /**
  * Reads a connection of MySQL as Go's driver writes it: `user:password@tcp(host:3306)/database`.
