@@ -35,22 +35,66 @@ describe('evaluate', () => {
     expect(found.triggersActivity).to.deep.equal({ s0: { isActive: true }, s1: { isActive: false } });
   });
 
+  it('goes by the formula alone, where there is one, and by what is pushed', () => {
+    const formula = (text: string, states: readonly MetricState[], more: object = {}) =>
+      evaluated(states, { formula: text, ...more });
+    expect(formula('s0 + s1', [ACTIVE, IDLE])).to.deep.include({
+      ...{ isActive: true, hasError: false, isPending: false, activeMetrics: ['s0'] },
+    });
+    expect(formula('s0 - 9', [ACTIVE])).to.include({ isActive: false }); // 0, not above the activation target
+    expect(formula('s0 - 9', [ACTIVE], { pushed: [0] })).to.include({ isActive: true });
+    expect(formula('s0', [PENDING])).to.include({ isActive: false, hasError: false, isPending: true });
+    expect(formula('s0', [FAILING])).to.include({ isActive: false, hasError: true, isPending: false });
+    const fallback = { failureThreshold: 3, replicas: 2 };
+    expect(formula('s0', [LOST], { fallback })).to.include({
+      isActive: true,
+      hasError: false,
+      isFallingBack: true,
+    });
+    expect(
+      formula('s0 ?? 0', [LOST], { fallback: { ...fallback, behavior: 'scalingModifiers' } }),
+    ).to.include({
+      ...{ isActive: false, hasError: false, isFallingBack: true },
+    });
+  });
+
+  it('asks for as many replicas as there are, where the fallback says so', () => {
+    const fallback = { failureThreshold: 3, replicas: 0, behavior: 'currentReplicas' };
+    expect(evaluated([LOST], { fallback })).to.include({ isActive: true });
+    expect(evaluated([LOST], { fallback, replicas: undefined })).to.include({ isActive: false });
+  });
+
+  it('is not active beside CPU alone, where another trigger tells of nothing', () => {
+    expect(evaluated([IDLE], { resources: ['cpu'] })).to.include({ isActive: false });
+    expect(evaluated([], { resources: ['cpu'] })).to.include({ isActive: true });
+  });
+
   it('is active where nothing but CPU and memory is asked for, which tell nothing of zero', () => {
     expect(evaluated([]).isActive).to.equal(true);
   });
 });
 
+interface Given {
+  readonly fallback?: Fallback;
+  readonly pushed?: readonly number[];
+  readonly formula?: string;
+  readonly replicas?: number | undefined;
+  /** Of triggers that the HPA controller reads itself. */
+  readonly resources?: readonly string[];
+}
+
 /** Of triggers with a metric each, `s0` and on, of a target with two replicas. */
-function evaluated(
-  states: readonly MetricState[],
-  { fallback, pushed = [] }: { readonly fallback?: Fallback; readonly pushed?: readonly number[] } = {},
-) {
-  const triggers = states.map(() => ({ resource: undefined }));
+function evaluated(states: readonly MetricState[], given: Given = {}) {
+  const { fallback, pushed = [], formula, resources = [] } = given;
+  const triggers = states.map((_, index) => ({ name: `s${index}`, type: 'cron', resource: undefined }));
   const observed = states.map((state, index) => ({
-    ...{ trigger: triggers[index], metric: { metricName: `s${index}` }, state },
+    ...{ trigger: triggers[index], metric: { metricName: `s${index}`, target: 5 }, state },
     isPushed: pushed.includes(index),
   }));
-  const object = { metadata: { name: 'web' }, spec: { triggers: [], ...(fallback && { fallback }) } };
-  const target = { replicas: 2, readyPods: 2 };
-  return evaluate(object as never, { plan: { triggers } as never, observed: observed as never, target });
+  const advanced = formula === undefined ? undefined : { scalingModifiers: { formula, target: '10' } };
+  const spec = { triggers, ...(fallback && { fallback }), ...(advanced && { advanced }) };
+  const object = { metadata: { name: 'web' }, spec };
+  const plan = { triggers: [...triggers, ...resources.map((resource) => ({ resource }))] };
+  const target = { replicas: 'replicas' in given ? given.replicas : 2, readyPods: 2 };
+  return evaluate(object as never, { plan: plan as never, observed: observed as never, target });
 }

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { pausedStatus, statusOf, tellChanges, tellPaused } from '#lib/scaled-objects/jobs/job-status.ts';
+import type { ObjectCondition } from '#lib/scaled-objects/objects/scaled-object.ts';
+
+const NOW_MS = Date.UTC(2026, 0, 1, 12);
+const NOW = '2026-01-01T12:00:00Z';
+const MADE = { isActive: true, ready: 'ready', triggersActivity: {}, nowMs: NOW_MS } as const;
+
+describe('statusOf', () => {
+  it('tells of the triggers, and of what else it is made', () => {
+    const triggers = [
+      { type: 'cron', metadata: {}, authenticationRef: { name: 'key' } },
+      { type: 'redis', metadata: {}, authenticationRef: { name: 'key' } },
+      { type: 'cron', metadata: {} },
+    ];
+    const status = statusOf(job({ kept: 1 }, triggers), plan('s0-a', 's1-b'), MADE as never);
+    expect(status).to.deep.include({
+      ...{ kept: 1, lastActiveTime: NOW, Paused: 'false', triggersTypes: 'cron,redis' },
+      ...{ authenticationsTypes: 'key', externalMetricNames: ['s0-a', 's1-b'], triggersActivity: {} },
+    });
+    expect(told(status.conditions)).to.deep.equal([
+      ...['Ready True ScaledJobReady', 'Active True ScalerActive', 'Paused False '],
+    ]);
+  });
+
+  for (const [what, isActive, written, lastActiveTime] of [
+    ['the first time', true, undefined, NOW],
+    ['a minute after it was written', true, '2026-01-01T11:59:00Z', NOW],
+    ['not before', true, '2026-01-01T11:59:01Z', '2026-01-01T11:59:01Z'],
+    ['not while nothing is active', false, '2026-01-01T10:00:00Z', '2026-01-01T10:00:00Z'],
+    ['not while nobody knows', undefined, '2026-01-01T10:00:00Z', '2026-01-01T10:00:00Z'],
+    ['never, where nothing was', false, undefined, undefined],
+  ] as const)
+    it(`writes when it was active last ${what}`, () => {
+      const before = written === undefined ? {} : { lastActiveTime: written };
+      const status = statusOf(job(before), plan(), { ...MADE, isActive } as never);
+      expect(status.lastActiveTime).to.equal(lastActiveTime);
+    });
+
+  it('tells whether it is active, and leaves that as it was while nobody knows', () => {
+    const before = { conditions: [condition('Active', 'True', 'ScalerActive')] };
+    const active = (isActive: boolean | undefined) =>
+      told(statusOf(job(before), plan(), { ...MADE, isActive } as never).conditions)[1];
+    expect([active(true), active(false), active(undefined)]).to.deep.equal([
+      ...['Active True ScalerActive', 'Active False ScalerNotActive', 'Active True ScalerActive'],
+    ]);
+  });
+
+  it('tells that a pause has ended, of one that there was', () => {
+    const last = (...conditions: readonly ObjectCondition[]) =>
+      told(statusOf(job({ conditions }), plan(), MADE as never).conditions).at(-1);
+    expect(last(condition('Paused', 'True', 'ScaledJobPaused'))).to.equal('Paused False ScaledJobUnpaused');
+    expect(last({ type: 'Paused', status: 'False' }, condition('Ready', 'True', 'x'))).to.equal(
+      'Paused False ',
+    );
+  });
+});
+
+describe('pausedStatus', () => {
+  it('tells of the pause, of no activity, and keeps the rest', () => {
+    const { conditions, ...rest } = pausedStatus(job({ kept: 1, triggersActivity: { a: {} } }));
+    expect(rest).to.deep.equal({ kept: 1, Paused: 'true' });
+    expect(told(conditions)).to.deep.equal([
+      'Ready True ScaledJobReady',
+      'Active Unknown ScaledJobPaused',
+      'Paused True ScaledJobPaused',
+    ]);
+    expect(pausedStatus(job(undefined))).to.include({ Paused: 'true' });
+  });
+});
+
+describe('tellPaused', () => {
+  const paused = job({ conditions: [condition('Paused', 'True', 'ScaledJobPaused')] });
+  const unpaused = job({ conditions: [condition('Paused', 'False', 'x'), condition('Ready', 'True', 'y')] });
+  for (const [what, object, isPaused, events] of [
+    ['that a pause begins', unpaused, true, ['ScaledJobPaused']],
+    ['that the first begins', job({}), true, ['ScaledJobPaused']],
+    ['that one ends', paused, false, ['ScaledJobUnpaused']],
+    ['nothing while it goes on', paused, true, []],
+    ['nothing while there is none', unpaused, false, []],
+  ] as const)
+    it(`tells ${what}`, () => {
+      expect(eventsOf((own) => tellPaused(object, isPaused, own))).to.deep.equal(events);
+    });
+});
+
+describe('tellChanges', () => {
+  const at = (ready: 'True' | 'False', active: 'True' | 'False') => ({
+    conditions: [condition('Ready', ready, 'r'), condition('Active', active, 'a')],
+  });
+  for (const [what, before, after, events] of [
+    ['that it is ready', {}, at('True', 'False'), ['ScaledJobReady']],
+    ['that it becomes active', at('True', 'False'), at('True', 'True'), ['ScaledJobActive']],
+    ['that it ceases to be', at('True', 'True'), at('True', 'False'), ['ScaledJobInactive']],
+    ['both', at('False', 'False'), at('True', 'True'), ['ScaledJobReady', 'ScaledJobActive']],
+    ['nothing of what stays', at('True', 'True'), at('True', 'True'), []],
+    ['nothing of what was not', {}, at('False', 'False'), []],
+  ] as const)
+    it(`tells ${what}`, () => {
+      expect(eventsOf((own) => tellChanges(job(before), after as never, own))).to.deep.equal(events);
+    });
+});
+
+function job(status: object | undefined, triggers: readonly object[] = []) {
+  return { metadata: { name: 'work' }, spec: { triggers }, status } as never;
+}
+
+function plan(...names: readonly string[]) {
+  return { triggers: [{ metrics: names.map((metricName) => ({ metricName })) }] } as never;
+}
+
+function condition(type: string, status: ObjectCondition['status'], reason: string): ObjectCondition {
+  return { type, status, reason };
+}
+
+function told(conditions: readonly ObjectCondition[] = []): readonly string[] {
+  return conditions.map(({ type, status, reason = '' }) => `${type} ${status} ${reason}`);
+}
+
+function eventsOf(tell: (own: never) => void): readonly string[] {
+  const events: string[] = [];
+  tell({ normal: (reason: string) => events.push(reason) } as never);
+  return events;
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { observeMetrics } from '#lib/scaled-objects/values/metric-state.ts';
+import type { Sample } from '#lib/sources/query.ts';
+
+const error = new Error('connection refused');
+const FALLBACK = { failureThreshold: 3, replicas: 2 };
+
+describe('observeMetrics', () => {
+  it('has the values of what a source told, with the time that it told or that of the response', () => {
+    const value = { kind: 'value', values: [7], isActive: true };
+    expect(state({ samples: [sample(7)] })).to.deep.equal({ ...value, atMs: 9_000 });
+    const timed = [{ ...sample(7), takenAtMs: 8_000 }];
+    expect(state({ samples: timed })).to.deep.equal({ ...value, atMs: 8_000 });
+  });
+
+  it('waits for what was not told yet', () => {
+    expect(state({})).to.deep.equal({ kind: 'pending' });
+  });
+
+  it('fails with its source, though that has told something before', () => {
+    expect(state({ samples: [sample(7)], failure: error })).to.deep.equal({ kind: 'failing', error });
+  });
+
+  it('fails where what was told cannot be judged', () => {
+    expect(state({ samples: [] })).to.deep.equal({ kind: 'failing', error: new Error('no value') });
+  });
+
+  for (const [failures, kind] of [
+    [undefined, 'failing'],
+    [3, 'failing'],
+    [4, 'fallback'],
+  ] as const)
+    it(`is ${kind} after ${failures ?? 'no'} failures of 3 that are borne`, () => {
+      const health =
+        failures === undefined ? {} : { 's0-a': { numberOfFailures: failures, status: 'Failing' } };
+      for (const told of [{ failure: error }, { samples: [] }])
+        expect(state({ ...told, health, fallback: FALLBACK }).kind).to.equal(kind);
+      expect(state({ failure: error, health }).kind).to.equal('failing');
+    });
+
+  it('tells which triggers are pushed, which by default is none', () => {
+    const isPushed = ({ index }: { readonly index: number }) => index === 1;
+    const pushed = (more: object) => observed(more).map((one) => one.isPushed);
+    expect(pushed({ isPushed })).to.deep.equal([false, true]);
+    expect(pushed({})).to.deep.equal([false, false]);
+  });
+});
+
+interface Told {
+  readonly samples?: readonly Sample[];
+  readonly failure?: Error;
+  readonly health?: object;
+  readonly fallback?: typeof FALLBACK;
+}
+
+function sample(value: number): Sample {
+  return { value, labels: {} };
+}
+
+/** Of two triggers with a metric each, of which one is looked at. */
+function state(told: Told) {
+  const [first] = observed(told);
+  if (!first) throw new Error('there are two');
+  return first.state;
+}
+
+function observed({ samples, failure, health, fallback, ...more }: Told) {
+  const judge = (found: readonly Sample[]) => {
+    if (found.length === 0) throw new Error('no value');
+    return { values: found.map(({ value }) => value), isActive: true };
+  };
+  const triggers = ['s0-a', 's1-b'].map((metricName, index) => ({ index, metrics: [{ metricName, judge }] }));
+  return observeMetrics({ triggers } as never, {
+    owner: 'default/web',
+    collection: {
+      failure: (owner, name) =>
+        failure && owner === 'default/web' && name === 's0-a' ? { error: failure, sinceMs: 0 } : undefined,
+      reading: (owner, name) =>
+        samples && owner === 'default/web' && name === 's0-a'
+          ? { samples, receivedAtMs: 9_000, notes: [] }
+          : undefined,
+    } as Parameters<typeof observeMetrics>[1]['collection'],
+    ...{ fallback, health: health as never, ...more },
+  });
+}
