@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
 import { Agent, request as requestHttps } from 'node:https';
 import type { Readable } from 'node:stream';
@@ -35,6 +36,7 @@ export type BackendTls = Pick<
 export class BackendConnection {
   readonly #tls: BackendTls;
   readonly #agent: Agent;
+  readonly #closed = new AbortController();
   #session: ClientHttp2Session | undefined;
   #connecting: Promise<ClientHttp2Session | undefined> | undefined;
   #speaksHttp2: boolean | undefined;
@@ -51,7 +53,9 @@ export class BackendConnection {
     return session ? requestOverHttp2(session, request, this.#tls) : this.#requestOverHttp1(request);
   }
 
+  /** Breaks all connections, those under way too. */
   close(): void {
+    this.#closed.abort();
     this.#session?.destroy();
     this.#agent.destroy();
   }
@@ -67,7 +71,7 @@ export class BackendConnection {
   }
 
   async #connect(): Promise<ClientHttp2Session | undefined> {
-    const socket = await dial(this.#tls);
+    const socket = await dial(this.#tls, this.#closed.signal);
     this.#speaksHttp2 = socket.alpnProtocol === 'h2';
     if (!this.#speaksHttp2) {
       socket.destroy();
@@ -110,14 +114,15 @@ export class BackendConnection {
   }
 }
 
-function dial(tls: BackendTls): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    const socket = connectTls({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, () => {
-      socket.off('error', reject);
-      resolve(socket);
-    });
-    socket.once('error', reject);
-  });
+async function dial(tls: BackendTls, signal: AbortSignal): Promise<TLSSocket> {
+  const socket = connectTls({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] });
+  try {
+    await once(socket, 'secureConnect', { signal });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
 }
 
 function requestOverHttp2(
