@@ -97,6 +97,30 @@ describe('readSettings, of every collector of External metrics', () => {
     ]);
   });
 
+  for (const [missing, settings] of [
+    ['all', {}],
+    ['its application', { 'event-types': 'a', 'consumer-group': 'g' }],
+    ['its events', { 'owning-application': 'o', 'consumer-group': 'g' }],
+    ['its group', { 'owning-application': 'o', 'event-types': 'a' }],
+  ] as const)
+    it(`says which settings there must be of subscriptions of Nakadi, where ${missing} is missing`, () => {
+      const { problems } = plan('nakadi', { 'metric-type': 'unconsumed-events', ...settings });
+      expect(problems.map(({ error }) => error.message)).to.deep.equal([
+        'Setting subscription-id, or all of owning-application, event-types and consumer-group, is missing of metric External/m',
+      ]);
+    });
+
+  it('has an equal query of ZMON for tags in any order, and others for others', () => {
+    const keyOf = (settings: Settings) =>
+      plan('zmon', { 'check-id': '1', ...settings }).planned[0]?.query.key;
+    const tagged = keyOf({ 'tag-a': '1', 'tag-b': '2' });
+    expect(keyOf({ 'tag-b': '2', 'tag-a': '1' })).to.equal(tagged);
+    for (const other of [{}, { 'tag-a': '2', 'tag-b': '1' }, { 'tag-a': '1', 'tag-b': '2', key: 'k' }])
+      expect(keyOf(other)).to.not.equal(tagged);
+    expect(keyOf({ aggregators: 'last', duration: '10m' })).to.equal(keyOf({}));
+    expect(keyOf({ aggregators: 'max,avg' })).to.equal(keyOf({ aggregators: 'avg, max' }));
+  });
+
   it('takes no key for what every object has', () => {
     const annotations = {
       'metric-config.external.m.influxdb/query-name': '__proto__',

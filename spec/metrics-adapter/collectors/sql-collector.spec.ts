@@ -11,8 +11,8 @@ const source = (name: string, namespaces = ['default']) => ({
 });
 const COLLECTOR = sqlCollector({
   sources: new Map([
-    ['jobs', source('jobs')],
-    ['billing', source('billing', ['finance'])],
+    ['jobs', source('jobs', ['default', 'both'])],
+    ['billing', source('billing', ['finance', 'both'])],
   ]),
 });
 
@@ -31,6 +31,9 @@ describe('sqlCollector', () => {
       ]);
     expect(plan({ source: 'billing', query: 'SELECT 1' }, undefined, 'finance')).to.deep.equal([
       'billing: SELECT 1',
+    ]);
+    expect(plan({ source: 'lost', query: 'SELECT 1' }, undefined, 'both')).to.deep.equal([
+      'Annotation metric-config.external.depth.sql/source must be one of --sql-source (jobs, billing), not "lost"',
     ]);
     expect(plan({ source: 'jobs', query: 'SELECT 1' }, undefined, 'other')).to.deep.equal([
       'Annotation metric-config.external.depth.sql/source must be one of --sql-source (none), not "jobs"',
