@@ -36,7 +36,8 @@ describe('decimalNumber', () => {
       '1e',
       '1e999',
     ];
-    for (const text of [...others, '1'.repeat(401), `${'9'.repeat(400)}`])
+    expect(decimalNumber(`0.${'1'.repeat(398)}`)).to.equal(0.1111111111111111);
+    for (const text of [...others, `0.${'1'.repeat(399)}`, '1'.repeat(401), `${'9'.repeat(400)}`])
       expect(decimalNumber(text), text).to.equal(undefined);
   });
 });

@@ -18,13 +18,16 @@ describe('readBoundedJson', () => {
 
   it('reads up to its bounds', () => {
     readBoundedJson(Buffer.from(`${'['.repeat(128)}${']'.repeat(128)}`));
-    readBoundedJson(Buffer.from(`[${'1,'.repeat(99_998)}1]`));
+    readBoundedJson(Buffer.from(`[${'1,'.repeat(99_999)}1]`));
+    readBoundedJson(Buffer.from(`[${'[],'.repeat(300)}{}]`));
+    expect(readBoundedJson(Buffer.from('[1,2]'), 2)).to.deep.equal([1, 2]);
   });
 
   const refused: readonly (readonly [string, string | Buffer, string])[] = [
     ['deep nesting', '['.repeat(1_000_000), 'the response is nested deeper than 128 levels'],
     ['objects within objects', '{"a":'.repeat(200), 'the response is nested deeper than 128 levels'],
     ['many values', `[${'{},'.repeat(80_000)}{}]`, 'the response has more than 100000 values'],
+    ['many numbers', `[${'1,'.repeat(100_000)}1]`, 'the response has more than 100000 values'],
     ['no JSON', '<html>', 'the response is no JSON'],
     ['nothing', '', 'the response is no JSON'],
     ['half of it', '{"a":', 'the response is no JSON'],
