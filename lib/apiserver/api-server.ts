@@ -139,11 +139,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const slices = new TimeSlices();
   const app = new Koa<RequestState>();
+  app.use(limitDelivery({ clock, telemetry }, requestTimeoutMs));
   app.use(respond(logger));
   app.use(finishBody);
   app.use(limitHeaders(telemetry));
   app.use(readRequest);
-  app.use(limitDelivery({ clock, telemetry }, requestTimeoutMs));
   app.use(limitDuration(clock, requestTimeoutMs));
   app.use(({ state }, next) => {
     state.slices = slices;

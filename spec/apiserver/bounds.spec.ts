@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect as connectHttp2 } from 'node:http2';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from 'node:http2';
 import { Agent, request } from 'node:https';
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -247,7 +247,58 @@ describe('A client that goes past a bound', () => {
       await eventually(() => clock.sleeperCount === 0);
     });
   }
+
+  for (const [what, path, status] of [
+    ['that it may not watch', '/apis/metrics.k8s.io/v1beta1/pods?watch=true', 403],
+    ['that its path is too long', `/${'a'.repeat(9_000)}`, 414],
+    ['that its path makes no sense', '/%', 400],
+  ] as const) {
+    it(`is cut off when it does not take word ${what}`, async () => {
+      const clock = new ManualClock();
+      await using server = await setUp({ clock, authorizer: async () => ({ isAllowed: false }) });
+      using session = connectWithoutWindow(server.port);
+      const stream = session.request({ ':path': path });
+      stream.on('error', () => {}); // it is cut off
+      const [headers] = await once(stream, 'response');
+      expect(headers[':status']).to.equal(status);
+      await eventually(() => clock.sleeperCount > 0);
+      await clock.advance(60_000);
+      await eventually(() => stream.closed);
+      expect(await server.metric('apiserver_refused_requests_total{reason="not_read"}')).to.equal(1);
+    });
+  }
+
+  it('is cut off in the oldest of its requests when it leaves more than 2,000 short responses untaken', async () => {
+    const clock = new ManualClock(); // stands still
+    await using server = await setUp({ clock });
+    using sessions = new DisposableStack();
+    const streams: ClientHttp2Stream[] = [];
+    for (let connection = 0; connection < 21; connection++) {
+      const session = sessions.use(connectWithoutWindow(server.port));
+      const asked = Array.from({ length: 100 }, () => session.request({ ':path': '/livez' }));
+      for (const stream of asked) stream.on('error', () => {}); // some are cut off
+      await Promise.all(asked.map((stream) => once(stream, 'response')));
+      streams.push(...asked);
+    }
+    const areClosed = (from: number, to: number) => streams.slice(from, to).map(({ closed }) => closed);
+    await eventually(() => areClosed(0, 100).every(Boolean));
+    expect(areClosed(100, 2_100)).not.to.include(true);
+    expect(await server.metric('apiserver_refused_requests_total{reason="not_read"}')).to.equal(100);
+    expect((await requestHttp2({ port: server.port, path: '/livez' })).body.toString()).to.equal('ok');
+    sessions.dispose();
+    await eventually(() => clock.sleeperCount === 0);
+  });
 });
+
+/** A connection over HTTP/2 on which nothing but heads of responses may be sent. */
+function connectWithoutWindow(port: number): ClientHttp2Session & Disposable {
+  const session = connectHttp2(`https://127.0.0.1:${port}`, {
+    rejectUnauthorized: false,
+    settings: { initialWindowSize: 0 },
+  });
+  session.on('error', () => {}); // it may be ended with requests under way
+  return Object.assign(session, { [Symbol.dispose]: () => session.destroy() });
+}
 
 /** Asks and reads nothing of the response but its head. @returns what reads the rest, and tells how many bytes there were */
 async function unreadHttp1(port: number, path: string): Promise<() => Promise<number>> {

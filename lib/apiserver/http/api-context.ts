@@ -20,6 +20,8 @@ export interface RequestState {
   held?: HeldResponse;
   /** How long a response must be to be compressed; none is where this is not set. */
   gzipFromBytes?: number;
+  /** Whether the response is a stream of events, which ends when its watch does. */
+  isEventStream?: boolean;
   /** What the body is to be made of. */
   body?: ResponseBody;
 }

@@ -7,7 +7,7 @@ import { writeStatus } from '#lib/apiserver/http/write-response.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 
 /**
- * The outermost middleware: gives every response the headers that all have, and turns whatever the others throw into a
+ * Gives every response the headers that all have, and turns whatever the middleware behind it throws into a
  * Status. What is no StatusError is an error of ours: it is logged, and its client is told no more than that.
  */
 export function respond(logger: Logger): Middleware {

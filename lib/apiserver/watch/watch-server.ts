@@ -73,6 +73,7 @@ export class WatchServer {
       watch.timeoutSeconds > 0 ? watch.timeoutSeconds * 1000 : DEFAULT_DURATION_MS * (1 + random());
     clock.sleep(durationMs, { signal: ending.signal }).then(end, () => {}); // it ended otherwise
 
+    context.state.isEventStream = true;
     context.status = 200;
     context.set('Content-Type', watch.mediaType);
     context.flushHeaders(); // the client knows that it watches, though nothing may happen for long
