@@ -129,9 +129,11 @@ describe('formatStatus', () => {
 
   it('is read as it was written', () => {
     const written = {
-      conditions: [{ ...CONDITION, message: 'm' }, READY],
+      conditions: [{ ...CONDITION, message: 'm', lastActivationTime: '2026-01-01T00:00:00Z' }, READY],
       scaleUpKeepWindow: true,
       nextScheduleTime: '2026-01-02T00:00:00Z',
+      lastScheduleTime: '2026-01-01T00:00:00Z',
+      lastResult: 'Succeed night',
       observedGeneration: 3,
     };
     const status = readCronHpa(object({}, written))?.status;

@@ -70,6 +70,9 @@ describe('setSize', () => {
     const known = await createHpa(1, 5);
     expect(await set(4, known)).to.deep.equal({ adjustType: 'hpa min replicas', current: 1, desired: 4 });
     expect([await minReplicas(), await replicas()]).to.deep.equal([4, 2]);
+    const { managedFields } = (await server.client.get(WEB)).body.metadata;
+    const managers = managedFields.map(({ manager }: { readonly manager: string }) => manager);
+    expect(managers).to.include('autoscaler-cronhpa');
   });
 
   it('wakes a target that has no replicas, which an HPA leaves alone', async () => {
@@ -111,17 +114,30 @@ describe('setSize', () => {
   it('changes an HPA again that somebody has changed while it was being changed', async () => {
     const known = await createHpa(1, 5);
     const real = hpaClient;
+    const signals: AbortSignal[] = [];
     let isFirst = true;
     hpaClient = {
-      get: (...call) => real.get(...call),
+      get: (name, options) => {
+        signals.push(options.signal);
+        return real.get(name, options);
+      },
       patch: async (...call) => {
         if (isFirst) await patch({ spec: { maxReplicas: 6 } });
         isFirst = false;
+        signals.push(call[2].signal);
         return await real.patch(...call);
       },
     };
     await set(3, known);
+    expect(signals, 'what ends each request with its look').to.deep.equal(Array(4).fill(signal));
     expect((await server.client.get(WEB)).body.spec).to.deep.include({ minReplicas: 3, maxReplicas: 6 });
+  });
+
+  it('changes nothing where the HPA, which the informer shows as it was, cannot be read', async () => {
+    const known = await createHpa(1, 5);
+    hpaClient = { get: async () => ({ metadata: { name: 'web' } }), patch: hpaClient.patch };
+    expect(await errorOf(set(3, known))).to.equal('HorizontalPodAutoscaler "web" cannot be read');
+    expect([await minReplicas(), await replicas()]).to.deep.equal([1, 2]);
   });
 
   it('gives up where an HPA is changed again and again', async () => {

@@ -50,6 +50,25 @@ describe('renderCronHpas', () => {
     expect(page).to.match(/text at dawn UTC 3 – – never due: Cannot read schedule/);
   });
 
+  it('marks the row of a job that has failed, and none that is not due yet', () => {
+    const [planned] = planAt(cronHpa(), NOW);
+    const rowClasses = (state: string) => {
+      const condition = {
+        ...{ jobId: '1', name: 'morning', schedule: '0 0 8 * * *', state, message: '' },
+        ...{ lastProbeTime: '2026-07-14T08:00:00Z', submittedTime: '2026-07-10T08:00:00Z' },
+        ...{ lastActivationTime: '2026-07-14T08:00:00Z', specHash: planned?.specHash },
+      };
+      const object = cronHpa({ status: { jobs: [condition], ready: READY } } as never);
+      const query = readPageQuery(new URLSearchParams('view=cronhpas&namespace=default&name=web'), [
+        'cronhpas',
+      ]);
+      const page = renderCronHpas(query, sourceOf([object])).toString();
+      return [...page.matchAll(/<tr class="([^"]*)"/g)].map(([, names]) => names);
+    };
+    expect(rowClasses('Failed')).to.deep.equal(['failing']);
+    expect([...rowClasses('Succeed'), ...rowClasses('Submitted')]).to.deep.equal([]);
+  });
+
   it('shows of one that nobody has looked at yet that it moves the replicas', () => {
     const page = shown('&namespace=default&name=web', [cronHpa()]);
     expect(page).to.match(/Moves replicas of web: nothing else scales Deployment &quot;web&quot;/);
