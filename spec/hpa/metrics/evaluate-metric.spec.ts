@@ -5,9 +5,9 @@ import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
 import type { MetricReading } from '#lib/hpa/objects/metric-reading.ts';
 import { builtPod, NOW_MS } from '../built-world.ts';
 
-function evaluate(spec: MetricSpec, reading: MetricReading) {
+function evaluate(spec: MetricSpec, reading: MetricReading, statusReplicas = 2) {
   return evaluateMetric(spec, {
-    ...{ reading, namespace: 'default', specReplicas: 2, statusReplicas: 2, nowMs: NOW_MS },
+    ...{ reading, namespace: 'default', specReplicas: 2, statusReplicas, nowMs: NOW_MS },
     pods: [builtPod('a'), builtPod('b')],
     tolerances: { scaleDown: 0.1, scaleUp: 0.1 },
     config: DEFAULT_HPA_CONFIG,
@@ -75,6 +75,7 @@ describe('evaluateMetric', () => {
       usage('100m', '50m'),
     );
     expect(name).to.equal('cpu container resource utilization (percentage of request)');
+    expect(status).to.have.property('type', 'ContainerResource');
     expect(status.containerResource).to.deep.include({ container: 'app', name: 'cpu' });
     const { failure } = evaluate(
       { type: 'ContainerResource', containerResource: { ...spec, container: 'x' } },
@@ -122,6 +123,14 @@ describe('evaluateMetric', () => {
     );
   });
 
+  it('shows no average over replicas that are not there yet', () => {
+    const target = { averageValue: '10' };
+    const { status: ofObject } = evaluate(object('AverageValue', target), { value: '50' }, 0);
+    expect(ofObject.object).to.deep.include({ current: {}, metric: { name: 'hits' } });
+    const { status: ofQueue } = evaluate(external(target), { values: ['50'] }, 0);
+    expect(ofQueue.external).to.deep.equal({ current: {}, metric: { name: 'queue' } });
+  });
+
   const FAILURES: readonly [string, MetricSpec, MetricReading, string][] = [
     [
       'a response that did not come',
@@ -164,6 +173,12 @@ describe('evaluateMetric', () => {
       external({ value: '1' }),
       { values: [] },
       'failed to get queue external metric value: failed to get external metric queue: unable to get external metric default/queue/nil: no metrics returned from external metrics API',
+    ],
+    [
+      'an external metric without a target',
+      external({}),
+      { values: ['1'] },
+      'failed to get queue external metric value: invalid external metric source: neither a value target nor an average value target was set',
     ],
     [
       'a type that it does not know',
