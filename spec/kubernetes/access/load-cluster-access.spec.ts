@@ -301,6 +301,17 @@ describe('loadClusterAccess', () => {
         configOf({}, { 'client-certificate-data': base64('nonsense') }),
         /: the authorities or the client certificate and key of user "u" are no valid PEM: .+/,
       ],
+      [
+        'has a cluster without a server',
+        {
+          ...configOf({}, {}),
+          clusters: [
+            { name: 'other', cluster: { server: 'x' } },
+            { name: 'c', cluster: {} },
+          ],
+        },
+        /: its clusters\[1\]\.cluster\.server is missing or of another type than it must be$/,
+      ],
       ['names a file that is not there', configOf({ 'certificate-authority': 'gone' }, {}), /: ENOENT.*gone/],
     ];
     for (const [how, config, message] of broken) {

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { ApiError, apiErrorOf, isExpired } from '#lib/kubernetes/client/api-error.ts';
+import {
+  ApiError,
+  apiErrorOf,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isNotFound,
+} from '#lib/kubernetes/client/api-error.ts';
 
 describe('apiErrorOf', () => {
   const status = (facts: object) => JSON.stringify({ kind: 'Status', ...facts });
@@ -63,5 +70,25 @@ describe('isExpired', () => {
     expect(isExpired(new ApiError('', { ...facts, statusCode: 500, reason: 'Expired' }))).to.equal(true);
     expect(isExpired(new ApiError('', { ...facts, statusCode: 404 }))).to.equal(false);
     expect(isExpired(new Error('410'))).to.equal(false);
+  });
+});
+
+describe('isConflict, isAlreadyExists and isNotFound', () => {
+  it('tell an object that has changed from one that is there, and from none', () => {
+    const judge = (statusCode: number, reason?: string) => {
+      const error = new ApiError('', { statusCode, reason, retryAfterMs: undefined });
+      return [isConflict(error), isAlreadyExists(error), isNotFound(error)];
+    };
+    expect(judge(409, 'Conflict')).to.deep.equal([true, false, false]);
+    expect(judge(409)).to.deep.equal([true, false, false]);
+    expect(judge(409, 'AlreadyExists')).to.deep.equal([false, true, false]);
+    expect(judge(404, 'NotFound')).to.deep.equal([false, false, true]);
+    expect(judge(422, 'AlreadyExists')).to.deep.equal([false, false, false]);
+    const other = Object.assign(new Error('409'), { statusCode: 409, reason: 'AlreadyExists' });
+    expect([isConflict(other), isAlreadyExists(other), isNotFound(other)]).to.deep.equal([
+      false,
+      false,
+      false,
+    ]);
   });
 });
