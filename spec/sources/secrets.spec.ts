@@ -82,28 +82,28 @@ describe('Secrets', () => {
     });
 
   it('knows a secret as each of those writes it who escape some of its characters', () => {
-    const forms = secretForms(`a<b>c&d"e'f/g h!é`);
+    const forms = secretForms(`a<b>c&d"e'f/g h!é~`);
     for (const form of [
-      `a<b>c&d\\"e'f/g h!é`, // JSON
-      `a<b>c&d\\"e'f\\/g h!é`, // of PHP
-      `a\\u003cb\\u003ec\\u0026d\\"e'f/g h!é`, // of Go
-      `a\\u003cb\\u003ec\\u0026d\\"e'f/g h!\\u00e9`, // in ASCII
-      `a&lt;b&gt;c&amp;d&quot;e&#39;f/g h!é`,
-      `a&lt;b&gt;c&amp;d&quot;e&#x27;f/g h!é`,
-      `a<b>c&d"e''f/g h!é`, // SQL
-      `a<b>c&d"e\\'f/g h!é`,
-      "a%3Cb%3Ec%26d%22e'f%2Fg%20h!%C3%A9",
-      "a%3cb%3ec%26d%22e'f%2fg%20h!%c3%a9",
-      "a%3Cb%3Ec%26d%22e'f%2Fg+h!%C3%A9",
-      'a%3Cb%3Ec%26d%22e%27f%2Fg%20h%21%C3%A9',
-      'a%3Cb%3Ec%26d%22e%27f%2Fg+h%21%C3%A9', // a form
-      "a%3Cb%3Ec&d%22e'f/g%20h!%C3%A9", // a whole URL
+      `a<b>c&d\\"e'f/g h!é~`, // JSON
+      `a<b>c&d\\"e'f\\/g h!é~`, // of PHP
+      `a\\u003cb\\u003ec\\u0026d\\"e'f/g h!é~`, // of Go
+      `a\\u003cb\\u003ec\\u0026d\\"e'f/g h!\\u00e9~`, // in ASCII
+      `a&lt;b&gt;c&amp;d&quot;e&#39;f/g h!é~`,
+      `a&lt;b&gt;c&amp;d&quot;e&#x27;f/g h!é~`,
+      `a<b>c&d"e''f/g h!é~`, // SQL
+      `a<b>c&d"e\\'f/g h!é~`,
+      "a%3Cb%3Ec%26d%22e'f%2Fg%20h!%C3%A9~",
+      "a%3cb%3ec%26d%22e'f%2fg%20h!%c3%a9~",
+      "a%3Cb%3Ec%26d%22e'f%2Fg+h!%C3%A9~",
+      'a%3Cb%3Ec%26d%22e%27f%2Fg%20h%21%C3%A9~',
+      'a%3Cb%3Ec%26d%22e%27f%2Fg+h%21%C3%A9%7E', // a form
+      "a%3Cb%3Ec&d%22e'f/g%20h!%C3%A9~", // a whole URL
     ])
       expect(forms).to.include(form);
-    const units = [...'a<b>c&d"e\'f/g h!é'].map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+    const units = [...'a<b>c&d"e\'f/g h!é~'].map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
     expect(forms).to.include(units.map((unit) => `\\u${unit}`).join(''));
     expect(forms).to.include(units.map((unit) => `\\u${unit.toUpperCase()}`).join(''));
-    const bytes = Buffer.from(`a<b>c&d"e'f/g h!é`).toString('hex');
+    const bytes = Buffer.from(`a<b>c&d"e'f/g h!é~`).toString('hex');
     expect(forms).to.include(bytes).and.to.include(bytes.toUpperCase());
   });
 

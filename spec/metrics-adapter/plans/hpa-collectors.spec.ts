@@ -51,6 +51,14 @@ describe('HpaCollectors', () => {
     expect(system.problems).to.deep.equal(['External/bad: no query', 'External/bad: no query']);
   });
 
+  it('tells of a further problem beside one that goes on', async () => {
+    const system = setUp();
+    const metrics = ['bad', 'worse'].map((name) => externalMetric(name, { type: 'counting' }));
+    await system.apply({ metrics: metrics.slice(0, 1) });
+    await system.apply({ metrics });
+    expect(system.problems).to.deep.equal(['External/bad: no query', 'External/worse: no query']);
+  });
+
   it('keeps to itself what is wrong with annotations that no metric needs', async () => {
     const system = setUp();
     const annotations = { 'metric-config.external.gooood.counting/query': 'good' };

@@ -49,6 +49,18 @@ describe('askPlace', () => {
     expect([asked(), lying.asked()]).to.deep.equal([1, 6]);
   });
 
+  it('follows to any port that there is', async () => {
+    for (const [port, told] of [
+      [0, /^MOVED 1 /],
+      [1, /^connection to redis failed: 127\.0\.0\.1:1: /],
+      [65_536, /^MOVED 1 /],
+      ['none', /^MOVED 1 /],
+    ] as const) {
+      const { ask, cluster } = await play(() => `-MOVED 1 :${port}\r\n`);
+      expect(await errorOf(ask(cluster)), `${port}`).to.match(told);
+    }
+  });
+
   it('asks as it is told to where a key is on its way', async () => {
     const target = await play((text) =>
       text.includes('ASKING') && text.includes('LLEN') ? '+OK\r\n:7\r\n' : '',

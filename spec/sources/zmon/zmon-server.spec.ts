@@ -44,6 +44,23 @@ describe('ZmonServer', () => {
     });
   });
 
+  it('asks for all values of a check without a key, by its tags alone', async () => {
+    await using system = await setUp(response([1767225600000, 2.5]));
+    const check = { ...CHECK, key: undefined, aggregators: ['max', 'avg'] as const };
+    await system.server.query(check).ask(signal);
+    const [metric] = JSON.parse(system.loopback.requests[0]?.body ?? '').metrics;
+    expect(metric).to.deep.include({ tags: { application: ['shop'] }, group_by: [] });
+    expect(metric.aggregators.map(({ name }: { readonly name: string }) => name)).to.deep.equal([
+      'max',
+      'avg',
+    ]);
+  });
+
+  it('takes a point without a time for one of now', async () => {
+    await using system = await setUp(response([0, 7]));
+    expect(await system.server.query(CHECK).ask(signal)).to.deep.equal([{ value: 7, labels: {} }]);
+  });
+
   it('gives nothing where there is no data', async () => {
     for (const body of [response(), { queries: [{ results: [] }] }, { queries: [] }]) {
       await using system = await setUp(body);
@@ -64,6 +81,8 @@ describe('ZmonServer', () => {
     await using system = await setUp({});
     const { key } = system.server.query(CHECK);
     expect(system.server.query({ ...CHECK }).key).to.equal(key);
+    const tags = (of: Readonly<Record<string, string>>) => system.server.query({ ...CHECK, tags: of }).key;
+    expect(tags({ b: '2', a: '1', c: '3' })).to.equal(tags({ a: '1', c: '3', b: '2' }));
     for (const other of [{ checkId: 1 }, { key: undefined }, { tags: {} }, { durationMs: 1 }])
       expect(system.server.query({ ...CHECK, ...other }).key).not.to.equal(key);
   });
