@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import type { ExternalMetricsProvider } from '#lib/collection/metrics-provider.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { externalMetricsGroup } from '#lib/metrics-adapter/api/external-metrics-group.ts';
+
+describe('externalMetricsGroup', () => {
+  for (const path of ['namespaces/shop/rate', 'namespaces//rate'])
+    it(`leads ${path} to the metric`, () => {
+      expect(setUp().route(path)).to.not.equal(undefined);
+    });
+
+  for (const path of [
+    ...['', 'namespaces', 'namespaces/shop', 'namespaces/shop/', 'namespaces/shop/rate/more'],
+    ...['pods/shop/rate', 'nodes//rate'],
+  ])
+    it(`leads ${JSON.stringify(path)} nowhere`, () => {
+      expect(setUp().route(path)).to.equal(undefined);
+    });
+
+  it('asks for the metric in the namespace, by its selector', () => {
+    const { route, asked } = setUp();
+    const labelSelector = parseLabelSelector('type=x');
+    route('namespaces/shop/rate')?.read({ labelSelector, isWatch: false } as never);
+    expect(asked).to.deep.equal([['shop', { metric: 'rate', selector: labelSelector }]]);
+  });
+
+  it('says that there is no such metric, and that none is watched', () => {
+    const { route } = setUp();
+    const read = (path: string, isWatch = false) => route(path)?.read({ isWatch } as never);
+    expect(() => read('namespaces/shop/none')).to.throw(
+      'the server could not find the metric none for namespaces',
+    );
+    expect(() => read('namespaces/shop/rate', true))
+      .to.throw()
+      .with.property('code', 405);
+  });
+
+  it('tells the names of metrics, and makes them once for as long as they are the same', () => {
+    const { version, known } = setUp();
+    const [first] = version.resources();
+    expect(first).to.deep.equal({
+      ...{ type: 'document', name: 'rate', singularName: '', kind: 'ExternalMetricValueList' },
+      isNamespaced: true,
+    });
+    expect(version.resources()).to.equal(version.resources());
+    known.metrics = ['rate', 'depth'];
+    expect(version.resources().map(({ name }) => name)).to.deep.equal(['rate', 'depth']);
+  });
+});
+
+/** A group that knows the metric `rate`. */
+function setUp() {
+  const asked: unknown[] = [];
+  const known = { metrics: ['rate'] };
+  const provider: ExternalMetricsProvider = {
+    metrics: () => known.metrics,
+    values: (...query) => {
+      asked.push(query);
+      return query[1].metric === 'rate' ? [] : undefined;
+    },
+  };
+  const [version] = externalMetricsGroup(provider).versions;
+  if (!version) throw new Error('there is one');
+  return { version, known, asked, route: (path: string) => version.route?.(path.split('/')) };
+}
