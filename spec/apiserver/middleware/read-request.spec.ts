@@ -3,6 +3,17 @@ import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { readRequest } from '#lib/apiserver/middleware/read-request.ts';
 
 describe('readRequest', () => {
+  const readQuery = (querystring: string) => {
+    const path = '/apis/metrics.k8s.io/v1beta1/pods';
+    const context = { method: 'GET', path, querystring, state: { query: undefined } };
+    readRequest(context as unknown as ApiContext, async () => {});
+    return context.state.query;
+  };
+  const isKept = (querystring: string) => {
+    const first = readQuery(querystring);
+    return readQuery(querystring) === first;
+  };
+
   it('reads each of the 4,000 URLs once that 2,000 autoscalers ask for in every cycle', () => {
     const read = (index: number) => {
       const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/team-${index % 50}/s${index % 2}-queue`;
@@ -16,5 +27,23 @@ describe('readRequest', () => {
       expect(state).to.have.property('query', (first[index] as { query: unknown }).query);
       expect(state).to.have.property('info', (first[index] as { info: unknown }).info);
     }
+  });
+
+  it('keeps URLs in memory of which the query and each selector have ten parts at most', () => {
+    const parts = 'abcdefghij'.split('');
+    for (const [what, queryOf] of [
+      ['requirements', (all: readonly string[]) => `labelSelector=${all.join(',')}`],
+      ['values', (all: readonly string[]) => `labelSelector=a+in+(${all.join('%2C')})`],
+      ['fields', (all: readonly string[]) => `fieldSelector=${all.map((x) => `metadata.name!=${x}`).join()}`],
+      ['parameters', (all: readonly string[]) => all.join('&')],
+    ] as const) {
+      expect(isKept(queryOf(parts)), what).to.equal(true);
+      expect(isKept(queryOf([...parts, 'k'])), what).to.equal(false);
+    }
+  });
+
+  it('keeps no URL in memory of which a selector makes no sense', () => {
+    expect(isKept('labelSelector=%3D')).to.equal(false);
+    expect(isKept('fieldSelector=spec.nodeName%3Da')).to.equal(false);
   });
 });
