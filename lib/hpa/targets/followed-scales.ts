@@ -47,6 +47,11 @@ export class FollowedScales implements AsyncDisposable {
     this.#options = options;
   }
 
+  /** Of how many targets it knows a newer version than the one that was followed up to now. */
+  get aheadCount(): number {
+    return this.#newer.size;
+  }
+
   /** Begins to follow the kind of a target. */
   async notice(target: Pick<ScaleTarget, 'apiVersion' | 'kind'>): Promise<void> {
     if (!FOLLOWED_KINDS.has(target.kind)) return;
@@ -88,16 +93,25 @@ export class FollowedScales implements AsyncDisposable {
     const found = followed.informer.find(`${target.namespace}/${target.name}`);
     if (!found) return undefined; // it may just have been made
     const key = keyOf(target, resource);
+    this.#caughtUp(key, found);
+    return this.#newer.has(key) ? undefined : { ...found, target, resource };
+  }
+
+  /** Forgets the version that was ahead of what is followed now, or of a target that is gone. */
+  #caughtUp(key: string, found: FollowedTarget | undefined): void {
     const newer = this.#newer.get(key);
-    if (newer !== undefined && Number(found.resourceVersion) < Number(newer)) return undefined;
-    this.#newer.delete(key);
-    return { ...found, target, resource };
+    if (newer !== undefined && Number(found?.resourceVersion ?? newer) >= Number(newer))
+      this.#newer.delete(key);
   }
 
   #note(scale: Scale): void {
     const { target, resource, resourceVersion } = scale;
-    if (this.#followed.has(collectionPath(resource)))
-      this.#newer.set(keyOf(target, resource), resourceVersion);
+    const followed = this.#followed.get(collectionPath(resource));
+    if (!followed) return;
+    const key = keyOf(target, resource);
+    this.#newer.set(key, resourceVersion);
+    const found = followed.informer.find(`${target.namespace}/${target.name}`);
+    if (found) this.#caughtUp(key, found); // its watch may have been quicker
   }
 
   #follow(resource: ApiResource): Followed | undefined {
@@ -108,6 +122,7 @@ export class FollowedScales implements AsyncDisposable {
       const informer = new Informer({ ...this.#options, collection: { path }, transform: followedTarget });
       followed = { informer, startedAtMs: this.#options.clock.monotonicMs() };
       this.#followed.set(path, followed);
+      informer.onChange(({ key, current }) => this.#caughtUp(`${path} ${key}`, current));
       informer.start();
     }
     return followed;

@@ -72,6 +72,22 @@ describe('FollowedScales', () => {
     });
   });
 
+  it('keeps nothing of what it has written once that is followed', async () => {
+    await scales.set((await scales.get(WEB, { signal })).scale, 5, signal);
+    await eventually(() => scales.aheadCount === 0);
+  });
+
+  it('keeps nothing of what it has read of one that is gone', async () => {
+    withFaults(concerning({ verb: 'watch', resource: 'deployments' }, muteWatches));
+    await scales.get(WEB, { signal });
+    await setReplicas(6);
+    await scales.get(WEB, { signal, isFresh: true });
+    expect(scales.aheadCount).to.equal(1);
+    withFaults();
+    await server.client.delete('/apis/apps/v1/namespaces/default/deployments/web');
+    await elapseUntil(server.clock, 10_000, () => scales.aheadCount === 0);
+  });
+
   it('does not write on the word of an informer that lags behind, and asks until it has caught up', async () => {
     withFaults(concerning({ verb: 'watch', resource: 'deployments' }, muteWatches));
     const { scale } = await scales.get(WEB, { signal });
