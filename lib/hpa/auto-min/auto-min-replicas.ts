@@ -60,7 +60,8 @@ export class AutoMinReplicas {
     if (settings.mode === 'never') return log.forget(key);
     if (isHeldUp(hpa)) return log.tell(key, 'left alone while a Cron-HPA holds up the target');
     const today = dayOf(nowMs);
-    const known = await this.#weeks.of(hpa, { nowMs, signal });
+    const known = await this.#weeks.of(hpa, { nowMs, signal }).catch(() => signal.throwIfAborted());
+    if (!known) return log.tell(key, 'left alone while it cannot be read what is known of the week');
     known.week = measured(known.week, hpa, { explanation, today });
     const isDue =
       !isJudged(known.week, today) &&

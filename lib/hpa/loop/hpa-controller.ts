@@ -29,8 +29,9 @@ export function hpaController(dependencies: HpaDependencies): Controller {
         readWorld.forget(key);
         series.forget(namespace, name);
         if (!hpa) others.observe(key, undefined, undefined); // a status may have been sent since it went
-        if (!options.isDryRun) await memories.forget(namespace, name);
+        await memories.forget(namespace, name, { isKept: options.isDryRun });
         await autoMin.forget(namespace, name);
+        if (!due.isFollowing(namespace)) memories.letGo(namespace);
         return DONE;
       }
       const schedule = syncSchedule(hpa, options.syncPeriodMs);

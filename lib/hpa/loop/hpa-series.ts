@@ -63,7 +63,7 @@ export class HpaSeries {
     });
     this.#memoryFailures = new Counter({
       name: 'autoscaler_hpa_memory_failures_total',
-      help: 'How often what is remembered of an HPA could not be kept for a restart',
+      help: 'How often what is remembered of an HPA could not be kept for a restart, or not be read after one in a namespace',
       registers,
     });
     this.#lag = new Histogram({
@@ -133,6 +133,10 @@ export class HpaSeries {
 
   memoryKept(namespace: string, name: string): void {
     this.#unkept.kept(namespace, name);
+  }
+
+  memoryUnread(): void {
+    this.#memoryFailures.inc();
   }
 
   /** @returns whether that is to be told */

@@ -63,7 +63,7 @@ export interface HpaSubsystem extends AsyncDisposable, HasUi<HpaUiPart> {
 
 /** Puts the HPA controller together: HPAs, pods, metrics → decision → memory, scale, status, events. */
 export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
-  const { client, clock, registry } = environment;
+  const { client, clock, registry, logger } = environment;
   const pods = new Informer({
     ...environment,
     collection: { path: '/api/v1/pods' },
@@ -117,7 +117,17 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
         ...{ hpas, pods, others, decisions, series, scales },
         readWorld: new ReadWorld({ ...environment, pods, reader, scales }),
         statuses: new StatusClient({ hpas: hpaClient, version, others }),
-        memories: new HpaMemories(store, clock),
+        memories: new HpaMemories({
+          ...{ store, clock },
+          onUnread(namespace, error) {
+            series.memoryUnread();
+            logger.error(
+              'Cannot read what is remembered of HPAs; they are decided without it, and scaled down no earlier than after their windows',
+              error,
+              { namespace },
+            );
+          },
+        }),
         autoMin: new AutoMinReplicas({
           ...{ ...environment, store, isHeldUp, hpas: hpaClient, log: autoMinLog },
           ...{ options: options.autoMin, isDryRun: options.isDryRun },

@@ -86,6 +86,11 @@ export class DueHpas {
     this.#leave(key);
   }
 
+  /** Whether a namespace has an HPA that was met. */
+  isFollowing(namespace: string): boolean {
+    return this.#periods.has(namespace);
+  }
+
   /** Of all HPAs of a namespace. */
   shortestPeriodMs(namespace: string): number {
     return Math.min(...(this.#periods.get(namespace)?.keys() ?? []));

@@ -10,6 +10,8 @@ import {
 } from './memory-record.ts';
 import type { MemoryStore } from './memory-store.ts';
 
+/** How long an HPA waits for what was kept of it to be readable. */
+const READ_WITHIN_MS = 30_000;
 /** No informer is further behind than this. */
 const LATELY_MS = 300_000;
 
@@ -20,6 +22,14 @@ export interface Rememberer {
   readonly uid: string;
 }
 
+/** What memories are kept with. */
+export interface HpaMemoriesOptions {
+  readonly store: Pick<MemoryStore, 'get' | 'put' | 'letGo'>;
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
+  /** Told once, while it lasts, that what was kept in a namespace cannot be read: its HPAs are decided without it. */
+  readonly onUnread: (namespace: string, error: unknown) => void;
+}
+
 /** Clocks that are slewed differ by less between two decisions. */
 const SMALLEST_STEP_MS = 1000;
 
@@ -27,19 +37,21 @@ interface Remembered {
   readonly uid: string;
   memory: HpaMemory;
   record?: MemoryRecord;
+  /** Something may be kept of it that nobody has read: it is to be written over. */
+  isUnread?: boolean;
   /** How far the wall clock was ahead of the monotonic one when its times were told. */
   aheadMs: number;
 }
 
 /** What is remembered of HPAs during one term, and kept for the next. */
 export class HpaMemories {
-  readonly #store: Pick<MemoryStore, 'get' | 'put'>;
-  readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
+  readonly #options: HpaMemoriesOptions;
   readonly #memories = new Map<string, Remembered>();
+  /** Since when what was kept in a namespace cannot be read, and whether that was told. */
+  readonly #unread = new Map<string, { readonly sinceMs: number; isTold: boolean }>();
 
-  constructor(store: Pick<MemoryStore, 'get' | 'put'>, clock: Pick<Clock, 'nowMs' | 'monotonicMs'>) {
-    this.#store = store;
-    this.#clock = clock;
+  constructor(options: HpaMemoriesOptions) {
+    this.#options = options;
   }
 
   /**
@@ -48,7 +60,7 @@ export class HpaMemories {
    */
   async dependsOnScale(hpa: Rememberer, nowMs: number): Promise<boolean> {
     if (this.#memories.get(`${hpa.namespace}/${hpa.name}`)?.uid === hpa.uid) return false;
-    const text = await this.#store.get(hpa.namespace, hpa.name);
+    const { text } = await this.#read(hpa);
     const intent = text === undefined ? undefined : parseRecord(text)?.intent;
     return intent !== undefined && nowMs - intent.atMs < LATELY_MS;
   }
@@ -73,11 +85,12 @@ export class HpaMemories {
   ): Promise<HpaMemory> {
     const key = `${hpa.namespace}/${hpa.name}`;
     const known = this.#memories.get(key);
-    if (known?.uid === hpa.uid) return this.#ofNow(known);
-    const text = await this.#store.get(hpa.namespace, hpa.name);
+    if (known?.uid === hpa.uid)
+      return endedIn(this.#ofNow(known), { currentReplicas, decidedAtMs, otherDecidedAtMs });
+    const { text, isUnread } = await this.#read(hpa);
     const record = text === undefined ? undefined : parseRecord(text);
     if (!record || record.uid !== hpa.uid) {
-      this.#memories.set(key, { uid: hpa.uid, memory: NO_MEMORY, aheadMs: this.#aheadMs });
+      this.#memories.set(key, { uid: hpa.uid, memory: NO_MEMORY, isUnread, aheadMs: this.#aheadMs });
       return NO_MEMORY;
     }
     const wasScaled = record.intent !== undefined && currentReplicas !== record.intent.from;
@@ -88,7 +101,7 @@ export class HpaMemories {
       isEnded ? endedBy(ours, { currentReplicas, decidedAtMs }) : ours,
       decidedAtMs,
     );
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#options.clock.nowMs();
     // The clock of who wrote it may have been ahead.
     const memory = withTimes(restored, (atMs) => Math.min(atMs, nowMs));
     this.#memories.set(key, { uid: hpa.uid, memory, record, aheadMs: this.#aheadMs });
@@ -118,11 +131,11 @@ export class HpaMemories {
   ): Promise<void> {
     const known = this.#memories.get(`${hpa.namespace}/${hpa.name}`);
     const kept = keptMemory(memory, windows, nowMs);
-    if (!known?.record && !intent && saysNothingBut(kept, currentReplicas)) return;
+    if (!known?.record && !known?.isUnread && !intent && saysNothingBut(kept, currentReplicas)) return;
     if (known?.record && !isOutdated(withIntent(known.record), kept, windows, nowMs)) return;
     const record = { ...withoutIntent(kept, intent), uid: hpa.uid, intent };
-    await this.#store.put(hpa.namespace, hpa.name, formatRecord(record));
-    if (known) known.record = record;
+    await this.#options.store.put(hpa.namespace, hpa.name, formatRecord(record));
+    if (known) Object.assign(known, { record, isUnread: false });
   }
 
   /** What is remembered from now on. */
@@ -134,9 +147,35 @@ export class HpaMemories {
     else this.#memories.set(key, { uid, memory, aheadMs });
   }
 
+  /** Lets go of a namespace that has no HPA any more. */
+  letGo(namespace: string): void {
+    this.#unread.delete(namespace);
+    this.#options.store.letGo(namespace);
+  }
+
+  /** What was kept of an HPA; nothing where it could not be read for long: as after a first start, replicas hold for a window then. */
+  async #read({
+    namespace,
+    name,
+  }: Rememberer): Promise<{ readonly text: string | undefined; readonly isUnread: boolean }> {
+    const { store, clock, onUnread } = this.#options;
+    try {
+      const text = await store.get(namespace, name);
+      this.#unread.delete(namespace);
+      return { text, isUnread: false };
+    } catch (error) {
+      const unread = this.#unread.get(namespace) ?? { sinceMs: clock.monotonicMs(), isTold: false };
+      this.#unread.set(namespace, unread);
+      if (clock.monotonicMs() - unread.sinceMs < READ_WITHIN_MS) throw error;
+      if (!unread.isTold) onUnread(namespace, error);
+      unread.isTold = true;
+      return { text: undefined, isUnread: true };
+    }
+  }
+
   /** How far the wall clock is ahead of the monotonic one. */
   get #aheadMs(): number {
-    return this.#clock.nowMs() - this.#clock.monotonicMs();
+    return this.#options.clock.nowMs() - this.#options.clock.monotonicMs();
   }
 
   /** A step of the wall clock makes nothing older or younger. */
@@ -148,10 +187,14 @@ export class HpaMemories {
     return known.memory;
   }
 
-  /** Forgets an HPA that is no more. */
-  async forget(namespace: string, name: string): Promise<void> {
+  /**
+   * Forgets an HPA that is no more.
+   *
+   * @param isKept whether what was kept of it stays: in a dry run it is another controller's
+   */
+  async forget(namespace: string, name: string, { isKept }: { readonly isKept: boolean }): Promise<void> {
     this.#memories.delete(`${namespace}/${name}`);
-    await this.#store.put(namespace, name, undefined);
+    if (!isKept) await this.#options.store.put(namespace, name, undefined);
   }
 }
 
@@ -162,6 +205,30 @@ function withTimes(memory: HpaMemory, timeOf: (atMs: number) => number): HpaMemo
     recommendations: moved(memory.recommendations),
     scaleUpEvents: moved(memory.scaleUpEvents),
     scaleDownEvents: moved(memory.scaleDownEvents),
+  };
+}
+
+/** The same of what is remembered in this term: what was wanted before another controller acted may be older than any window. */
+function endedIn(
+  memory: HpaMemory,
+  {
+    currentReplicas,
+    decidedAtMs,
+    otherDecidedAtMs,
+  }: {
+    readonly currentReplicas: number | undefined;
+    readonly decidedAtMs: number;
+    readonly otherDecidedAtMs: number;
+  },
+): HpaMemory {
+  const { recommendations } = memory;
+  const latestMs = recommendations.reduce((latest, { atMs }) => Math.max(latest, atMs), 0);
+  // Where nothing was recommended yet, what there is counts anyway.
+  if (recommendations.length === 0 || otherDecidedAtMs <= latestMs || currentReplicas === undefined)
+    return memory;
+  return {
+    ...memory,
+    recommendations: [...recommendations, { replicas: currentReplicas, atMs: decidedAtMs }],
   };
 }
 

@@ -67,6 +67,11 @@ export class MemoryStore {
     if (refused.includes(name)) throw new Error(fullMessage(namespace, name));
   }
 
+  /** Lets go of a namespace: it is read again should it be asked for. */
+  letGo(namespace: string): void {
+    this.#namespaces.delete(namespace);
+  }
+
   #state(namespace: string): Promise<NamespaceState> {
     let state = this.#namespaces.get(namespace);
     if (!state) {

@@ -9,7 +9,7 @@ const never = new AbortController().signal;
 describe('hpaController, of an HPA that is no longer its own', () => {
   it('forgets everything of one that is gone, or has lost the labels that it is selected by', async () => {
     const everything = ['decisions shop/web', 'world shop/web', 'series shop/web'];
-    const kept = ['memory shop/web', 'week shop/web'];
+    const kept = ['memory shop/web', 'week shop/web', 'memory of all in shop'];
     const gone = await forgotten(undefined, { isDryRun: false });
     expect(gone).to.deep.equal([...everything, 'sent statuses shop/web', ...kept]);
     const relabelled = await forgotten(followedWeb({ minReplicas: 1 }), { isDryRun: false });
@@ -18,7 +18,7 @@ describe('hpaController, of an HPA that is no longer its own', () => {
 
   it('takes nothing away in a dry run that another controller remembers', async () => {
     const found = await forgotten(undefined, { isDryRun: true });
-    expect(found).to.include('series shop/web').and.not.include('memory shop/web');
+    expect(found).to.include('memory shop/web, but not what is kept').and.not.include('memory shop/web');
   });
 });
 
@@ -37,7 +37,13 @@ async function forgotten(
     statuses: { latest: (_: string, found: unknown) => found },
     others: { observe: (key: string) => void told.push(`sent statuses ${key}`) },
     ...{ decisions: byKey('decisions'), readWorld: byKey('world') },
-    ...{ series: byName('series'), memories: byName('memory'), autoMin: byName('week') },
+    ...{ series: byName('series'), autoMin: byName('week') },
+    memories: {
+      async forget(namespace: string, name: string, { isKept }: { readonly isKept: boolean }) {
+        told.push(`memory ${namespace}/${name}${isKept ? ', but not what is kept' : ''}`);
+      },
+      letGo: (namespace: string) => void told.push(`memory of all in ${namespace}`),
+    },
     clock: new ManualClock(),
     options: { selector: parseLabelSelector('app=other'), concurrentSyncs: 1, isDryRun },
   } as never);

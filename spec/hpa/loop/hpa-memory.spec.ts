@@ -61,6 +61,26 @@ describe('the memory of the HPA controller', () => {
     expect(await cluster.replicas('web')).to.equal(2); // what the other wanted holds for as long as if it were ours
   });
 
+  it('holds what another controller wanted, too, where it has stepped aside longer than its window', async () => {
+    await using cluster = await startHpaCluster();
+    await setUp(cluster);
+    for (let minute = 0; minute < 12; minute++) {
+      const { status, ...hpa } = await cluster.get('web');
+      const written = { ...hpa, status: { ...status, desiredReplicas: 8 + (minute % 2) } };
+      const manager = 'kube-controller-manager';
+      await cluster.api.put(`${PATHS.hpas}/web/status?fieldManager=${manager}`, written);
+      await cluster.elapse(30);
+    }
+    await cluster.api.patch(`${PATHS.deployments}/web`, 'merge', { spec: { replicas: 8 } });
+    await cluster.elapse(60);
+    const types = (await cluster.get('web')).status.conditions.map(({ type }: { type: string }) => type);
+    expect(types).to.include('ScalingLimited').and.not.include('ControlledElsewhere'); // it decides again
+    await cluster.elapse(180);
+    expect(await cluster.replicas('web')).to.equal(8);
+    await cluster.elapse(120);
+    expect(await cluster.replicas('web')).to.equal(2);
+  });
+
   for (const [what, stepMs] of [
     ['back', -86_400_000],
     ['forward', 86_400_000],
@@ -100,6 +120,61 @@ describe('the memory of the HPA controller', () => {
     expect(written).to.be.greaterThan(Number(metadata.resourceVersion));
     await cluster.api.delete(`${PATHS.hpas}/web`);
     await cluster.passes(async () => (await cluster.api.get(PATHS.memory)).status === 404);
+  });
+
+  it('has scaling go on where it cannot be read, by what there is for a window, and says so once', async () => {
+    await using cluster = await startHpaCluster();
+    await setUp(cluster);
+    cluster.queue('web', '160');
+    await cluster.elapse(40);
+    const memory = async () => (await cluster.api.get(PATHS.memory)).body.data?.web ?? '';
+    expect(await memory()).to.contain('"latest":[16,');
+    await cluster.stop();
+    await cluster.clock.advance(3_600_000);
+    await cluster.api.patch(`${PATHS.deployments}/web`, 'merge', { spec: { replicas: 4 } });
+    const refuse = refuseRequests({ code: 403, reason: 'Forbidden' });
+    cluster.setFaults(concerning({ resource: 'configmaps' }, refuse));
+    cluster.queue('web', '20');
+    await cluster.deployment('far', 1);
+    await cluster.hpa('far');
+    cluster.queue('far', '30');
+    await cluster.lead();
+    await cluster.elapse(75); // it is waited for, first
+    expect([await cluster.replicas('web'), await cluster.replicas('far')]).to.deep.equal([4, 3]);
+    const told = cluster.logger.lines.filter(({ message }) => message.startsWith('Cannot read what is'));
+    expect(told).to.have.lengthOf(1);
+    await cluster.elapse(180);
+    expect(await cluster.replicas('web')).to.equal(4);
+    await cluster.elapse(120);
+    expect(await cluster.replicas('web')).to.equal(2);
+    cluster.setFaults();
+    await cluster.elapse(30);
+    expect(await memory()).to.contain('"latest":[2,'); // the next leader must not go by what was kept before
+  });
+
+  it('is read again where a namespace was without HPAs', async () => {
+    await using cluster = await startHpaCluster();
+    await setUp(cluster);
+    cluster.queue('web', '60');
+    await cluster.elapse(35);
+    await cluster.api.delete(`${PATHS.hpas}/web`);
+    await cluster.passes(async () => (await cluster.api.get(PATHS.memory)).status === 404);
+    await cluster.elapse(1);
+    let reads = 0;
+    cluster.setFaults(
+      concerning(
+        { verb: 'get', resource: 'configmaps' },
+        {
+          serve: (_, context) => {
+            reads++;
+            return context.next();
+          },
+        },
+      ),
+    );
+    await cluster.hpa('web');
+    await cluster.elapse(20);
+    expect(reads).to.equal(2);
   });
 
   it('has scaling go on where it cannot be written, says so once, and counts it', async () => {
