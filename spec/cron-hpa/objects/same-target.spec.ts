@@ -14,6 +14,12 @@ describe('rivalOf', () => {
     expect(rivalOf(rival, [object, rival])?.name).to.equal('a');
   });
 
+  it('names the first of several, in whatever order they come', () => {
+    const others = ['c', 'b', 'd'].map((name) => cronHpa({ name }));
+    expect(rivalOf(object, others)?.name).to.equal('b');
+    expect(rivalOf(object, others.toReversed())?.name).to.equal('b');
+  });
+
   it('takes nobody of another namespace, of another target, or who is going', () => {
     const others = [
       cronHpa({ name: 'b', namespace: 'other' }),

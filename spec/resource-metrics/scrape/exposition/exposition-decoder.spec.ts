@@ -167,6 +167,9 @@ describe('decodeExposition', () => {
 
   it('fails when there are no metrics in the response, and tells what there is', () => {
     expect(() => decodeText('')).to.throw('the response has no metrics');
+    expect(() => decodeText('scrape_error 0\nnode_cpu_usage_seconds_total 7 1000\n')).to.throw(
+      /^the response has no metrics$/,
+    );
     expect(() => decodeText('<html>')).to.throw(
       'the response has no metrics, but a line that is no sample: "<html>"',
     );

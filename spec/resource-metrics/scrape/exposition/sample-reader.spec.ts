@@ -78,6 +78,7 @@ describe('SampleReader', () => {
     'a 0x10',
     'a 1 2 3',
     'a 1 2.5',
+    'a 1-2',
     '1a 1',
     '{} 1',
     '<html>',
