@@ -26,6 +26,7 @@ function shares(): string[][] {
 
 async function statusOf(files: readonly string[]): Promise<number> {
   const mocha = startMocha([...process.argv.slice(2), ...files], 'inherit');
-  const [status] = await once(mocha, 'exit');
-  return status ?? 1; // ended by a signal
+  const [status, signal] = await once(mocha, 'exit');
+  if (status !== 0) console.log(`A process of mocha ended by ${signal ?? `status ${status}`}`);
+  return status ?? 1;
 }
