@@ -1,3 +1,4 @@
+import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { placesByLabel } from './label-index.ts';
 import type { ObjectBlock, ServedObject } from './served-object.ts';
@@ -17,21 +18,64 @@ export interface SelectedBlock<Object extends ServedObject = ServedObject> {
 /** What is selected of all blocks, in their order. */
 export type Selection = readonly SelectedBlock[];
 
-/**
- * Selects everything, or the objects that are wanted.
- *
- * @param options.labelSelector what every wanted object is known to match, so that not all have to be asked about
- */
+/** What is known of the objects that are wanted. */
+export interface SelectOptions {
+  /** What every wanted object is known to match, so that not all have to be asked about. */
+  readonly labelSelector?: LabelSelector;
+}
+
+/** Selects everything, or the objects that are wanted. */
 export function select(
   blocks: readonly ObjectBlock[],
   isWanted?: (object: ServedObject) => boolean,
-  options: { readonly labelSelector?: LabelSelector } = {},
+  options: SelectOptions = {},
 ): Selection {
-  const { labelSelector } = options;
+  const steps = selectionSteps(blocks, isWanted, options);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+/**
+ * The same, except that others go on meanwhile: selectors of 500 requirements take seconds over tens of thousands of objects.
+ *
+ * @param options.requirements how many there are of both selectors
+ * @throws the signal's reason when it aborts meanwhile
+ */
+export async function selectInSlices(
+  blocks: readonly ObjectBlock[],
+  isWanted: ((object: ServedObject) => boolean) | undefined,
+  options: SelectOptions & {
+    readonly requirements: number;
+    readonly slices: TimeSlices;
+    readonly signal: () => AbortSignal;
+  },
+): Promise<Selection> {
+  const { requirements, slices, signal } = options;
+  const weight = requirements / REQUIREMENTS_AN_OBJECT;
+  const steps = selectionSteps(blocks, isWanted, options);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    if (slices.sliceIsSpent(step.value * weight)) await slices.yieldToEventLoop(signal());
+  }
+}
+
+/** To try so many takes as long as to make or encode an object. */
+const REQUIREMENTS_AN_OBJECT = 50;
+
+/** To count each would take as long as to try a requirement. */
+const OBJECTS_A_STEP = 32;
+
+/** Tells, step by step, how many objects it has tried since the step before. */
+function* selectionSteps(
+  blocks: readonly ObjectBlock[],
+  isWanted: ((object: ServedObject) => boolean) | undefined,
+  { labelSelector }: SelectOptions,
+): Generator<number, Selection, void> {
   const selection: SelectedBlock[] = [];
   for (const block of blocks) {
     const places = labelSelector && placesByLabel(block, labelSelector);
-    const ranges = isWanted ? wantedRanges(block, { isWanted, places }) : [{ start: 0, end: block.length }];
+    const ranges = isWanted
+      ? yield* wantedRanges(block, { isWanted, places })
+      : [{ start: 0, end: block.length }];
     if (block.length > 0 && ranges.length > 0) selection.push({ block, ranges });
   }
   return selection;
@@ -75,7 +119,7 @@ export function takeSelected(selection: Selection, limit: number): Selection {
 }
 
 /** @param wanted.places where all the wanted ones are; everywhere by default */
-function wantedRanges(
+function* wantedRanges(
   block: ObjectBlock,
   {
     isWanted,
@@ -84,10 +128,14 @@ function wantedRanges(
     readonly isWanted: (object: ServedObject) => boolean;
     readonly places?: Iterable<number> | undefined;
   },
-): readonly IndexRange[] {
+): Generator<number, readonly IndexRange[], void> {
   const ranges: IndexRange[] = [];
-  let [start, end] = [0, 0];
+  let [start, end, tried] = [0, 0, 0];
   for (const place of places) {
+    if (++tried === OBJECTS_A_STEP) {
+      yield tried;
+      tried = 0;
+    }
     if (!isWanted(block[place] as ServedObject)) continue;
     if (place !== end) {
       if (start < end) ranges.push({ start, end });
@@ -96,5 +144,6 @@ function wantedRanges(
     end = place + 1;
   }
   if (start < end) ranges.push({ start, end });
+  yield tried;
   return ranges;
 }

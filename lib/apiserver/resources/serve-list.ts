@@ -3,7 +3,7 @@ import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.t
 import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
 import { COUNTED_FROM_BYTES } from '#lib/apiserver/http/response-body.ts';
 import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response.ts';
-import { countSelected, type Selection, select } from '#lib/apiserver/objects/selection.ts';
+import { countSelected, type Selection, selectInSlices } from '#lib/apiserver/objects/selection.ts';
 import { OBJECT_RESTRICTIONS, type ResourceIdentity } from '#lib/apiserver/representation/conversion.ts';
 import { blockFormatOf, encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import { type ListOptions, parseListOptions, validateListOptions } from './list-options.ts';
@@ -46,15 +46,16 @@ export async function serveList(
 
   const resourceVersion = resource.watch?.version();
   const blocks = await deadline.wait(resource.list(namespace, slices));
-  const selected = select(blocks, wantedBy(options), { labelSelector });
-  const hasSelectors = labelSelector.requirements.length + fieldSelector.requirements.length > 0;
-  const page = cutPage(selected, { limit, tellsRemaining: !hasSelectors });
+  const requirements = labelSelector.requirements.length + fieldSelector.requirements.length;
+  const signal = () => deadline.signal;
+  const selecting = { labelSelector, requirements, slices, signal };
+  const selected = await selectInSlices(blocks, wantedBy(options), selecting);
+  const page = cutPage(selected, { limit, tellsRemaining: requirements === 0 });
   resource.onServed?.(page.selection);
   const format = blockFormatOf(representation);
   if (!format) await holdEncoded(context, page.selection);
 
   const list = { ...target, ...page, metadata: { resourceVersion, ...page.metadata } };
-  const signal = () => deadline.signal;
   const body = await encodeList(list, representation, { query, signal, slices });
   // Who takes pages, be it one of a single object, would have all objects encoded ahead with every snapshot.
   const isPage = page.metadata.continue !== undefined || options.continue !== '';

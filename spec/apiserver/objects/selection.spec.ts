@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { countSelected, select, selectedObjects, takeSelected } from '#lib/apiserver/objects/selection.ts';
+import {
+  countSelected,
+  select,
+  selectedObjects,
+  selectInSlices,
+  takeSelected,
+} from '#lib/apiserver/objects/selection.ts';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { errorOf } from '#spec/support/error-of.ts';
 import { Thing } from '#spec/support/served-things.ts';
 
 const batchLists = fc
@@ -31,6 +39,36 @@ describe('select', () => {
         ],
       },
     ]);
+  });
+});
+
+describe('selectInSlices', () => {
+  const pace = () => ({
+    requirements: 500,
+    slices: new TimeSlices(),
+    signal: () => new AbortController().signal,
+  });
+
+  it('selects the same as select', async () => {
+    const blocks = Array.from({ length: 20 }, (_, block) =>
+      Array.from({ length: 7 * block }, (_each, index) => new Thing(`a-${index}`, { size: (index * 7) % 5 })),
+    );
+    for (const wanted of [isWanted, undefined])
+      expect(await selectInSlices(blocks, wanted, pace())).to.deep.equal(select(blocks, wanted));
+  });
+
+  it('ends when nobody waits for what is selected any more', async () => {
+    const gone = new AbortController();
+    let count = 0;
+    const leaveAtOnce = () => {
+      count++;
+      gone.abort(new Error('gone'));
+      return false;
+    };
+    const block = Array.from({ length: 1_000 }, () => new Thing('a'));
+    const selecting = selectInSlices([block], leaveAtOnce, { ...pace(), signal: () => gone.signal });
+    expect(await errorOf(selecting)).to.equal('gone');
+    expect(count).to.be.below(100);
   });
 });
 

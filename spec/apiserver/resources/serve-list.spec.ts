@@ -38,6 +38,45 @@ describe('serveList', () => {
     expect((await ask('labelSelector=a%3D%ff')).status).to.equal(400);
   });
 
+  for (const [kind, selector, namespaces] of [
+    ['label', `labelSelector=${numbered('app!=v')},zone`, 1],
+    ['field', `fieldSelector=${numbered('metadata.name!=v')},metadata.namespace=none`, 500],
+  ] as const) {
+    const what = `${namespaces} namespaces are tried by a ${kind} selector of 500 requirements`;
+    it(`lets others go on while 5,000 objects of ${what}`, async () => {
+      let [sinceTurn, mostInTurn, isOver] = [0, 0, false];
+      const count = <T>(value: T) => {
+        mostInTurn = Math.max(mostInTurn, ++sinceTurn);
+        return value;
+      };
+      const things = Array.from({ length: 5_000 }, (_, index) => {
+        const { name, labels } = new Thing(`thing-${index}`, { labels: { app: `web-${index}` } });
+        return Object.defineProperties(new Thing(name), {
+          name: { get: () => (kind === 'field' ? count(name) : name) },
+          labels: { get: () => (kind === 'label' ? count(labels) : labels) },
+        });
+      });
+      const each = 5_000 / namespaces;
+      const blocks = Array.from({ length: namespaces }, (_, index) =>
+        things.slice(each * index, each * (index + 1)),
+      );
+      const resources = [thingsResource(() => blocks)];
+      await using full = await startTestApiServer({
+        groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
+      });
+      const turn = () => {
+        sinceTurn = 0;
+        if (!isOver) setImmediate(turn);
+      };
+      turn();
+      const path = `/apis/lab.example/v1/things?${selector}`;
+      const response = await requestHttp1({ port: full.address.port, path });
+      isOver = true;
+      expect(jsonOf(response)).to.deep.include({ items: [] });
+      expect(mostInTurn).to.be.within(1, 100);
+    });
+  }
+
   it('tells how many objects are behind a page, unless some were selected away', async () => {
     const things = Array.from(
       { length: 5 },
@@ -90,3 +129,8 @@ describe('serveList', () => {
     return requestHttp1({ port: server.address.port, path: `/apis/lab.example/v1/things?${query}`, headers });
   }
 });
+
+/** 499 requirements that nothing fails. */
+function numbered(requirement: string): string {
+  return Array.from({ length: 499 }, (_, index) => `${requirement}${index}`).join(',');
+}
