@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
+import { readServingCertificate } from './baseline/read-serving-certificate.ts';
 import { type Baseline, startBaseline } from './baseline/start-baseline.ts';
 import type { ServerBeside } from './beside/spawn-beside.ts';
 import { readAdminAccess } from './credentials.ts';
@@ -78,13 +78,11 @@ function* requestForms({ kinds, formats }: BenchmarkOptions): Generator<RequestF
 
 async function startBaselineOf(system: SimulatedSystem, requests: readonly LoadRequest[]): Promise<Baseline> {
   const { tls } = await readAdminAccess(system);
-  const read = (name: string) => readFile(join(system.folder, 'serving', name), 'utf8');
-  const certificate = { cert: await read('apiserver.crt'), key: await read('apiserver.key') };
   return await startBaseline({
     origin: system.serverOrigin,
     tls,
     requests: [PROBE, ...requests],
-    certificate,
+    certificate: await readServingCertificate(join(system.folder, 'serving')),
   });
 }
 

@@ -72,6 +72,17 @@ describe('generateLoad', () => {
     ).not.to.have.property('serverCpuMs');
   });
 
+  it('asks as often as it is told to, however late a response comes', async () => {
+    let asked = 0;
+    const result = await load({ durationMs: 50, everyMs: 10, clients: 1 }, (request, response) => {
+      const respond = () => response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      if (request.url === '/a' && asked++ === 0) setTimeout(respond, 60);
+      else respond();
+    });
+    expect(result.requests).to.equal(5);
+    expect(asked).to.equal(5);
+  });
+
   it('speaks the protocol that it is told to', async () => {
     await using stack = new AsyncDisposableStack();
     const versions = new Set<string>();

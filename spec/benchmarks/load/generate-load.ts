@@ -20,7 +20,7 @@ export interface LoadJob {
   readonly protocol: Protocol;
   /** Each keeps one connection and asks again as soon as it has its response. */
   readonly clients: number;
-  /** Or so long after it asked before, where it has its response by then. */
+  /** Or at times of its own, so far apart; those that pass while it waits for a response it makes up for without a pause. */
   readonly everyMs?: number;
   /** For how long it is asked without a pause and without measuring first, so that neither side runs code for the first time. */
   readonly warmUpMs?: number;
@@ -73,13 +73,15 @@ async function measure(clients: readonly Client[], job: LoadJob): Promise<LoadRe
   let asked = 0;
   const startMs = performance.now();
   const askOn = async (client: Client, index: number): Promise<void> => {
-    for (let dueMs = startMs + (index * everyMs) / clients.length; dueMs - startMs < job.durationMs; ) {
+    // To go on from when it was late would leave all clients that waited together asking together from then on.
+    const nextMs = (dueMs: number) => (everyMs > 0 ? dueMs + everyMs : performance.now());
+    const firstMs = startMs + (index * everyMs) / clients.length;
+    for (let dueMs = firstMs; dueMs - startMs < job.durationMs; dueMs = nextMs(dueMs)) {
       if (dueMs > performance.now()) await sleep(dueMs - performance.now());
       const path = paths[asked++ % paths.length] ?? job.path;
       const sentMs = performance.now();
       bodyBytes = await ask(client, { ...job, path });
       latenciesMs.push(performance.now() - sentMs);
-      dueMs = Math.max(dueMs + everyMs, performance.now());
     }
   };
   await Promise.all(clients.map(askOn));

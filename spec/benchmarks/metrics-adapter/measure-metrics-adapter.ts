@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,11 +5,11 @@ import { Client } from 'undici';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
-import { type AutoscalerSystem, startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
+import { startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
 import { freePort } from '#spec/support/free-port.ts';
 import { imageEnvironment } from '#spec/support/image-environment.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
-import type { ServingCertificate } from '../baseline/baseline-server.ts';
+import { readServingCertificate } from '../baseline/read-serving-certificate.ts';
 import { type Baseline, startBaseline } from '../baseline/start-baseline.ts';
 import { type ClientCertificate, readAdminAccess } from '../credentials.ts';
 import { PROBE } from '../load/ask.ts';
@@ -141,7 +140,7 @@ export async function measureMetricsAdapter(
   const everyMs = CLIENTS * ((scenario.intervalSeconds * 1000) / (2 * scenario.hpas));
   const recorded = external.slice(0, MOST_RECORDED);
   await using koa = await startBaseline({
-    ...{ origin, tls, certificate: await servingCertificate(system) },
+    ...{ origin, tls, certificate: await readServingCertificate(join(system.folder, 'serving')) },
     requests: [PROBE, ...recorded.map((path) => ({ ...JOB, path }))],
   });
   await measure('External, as often as HPAs are judged', external, { everyMs });
@@ -163,12 +162,6 @@ const JOB = {
   protocol: 'HTTP/1.1',
   clients: CLIENTS,
 } as const;
-
-/** The baseline is to have the same handshakes. */
-async function servingCertificate({ folder }: AutoscalerSystem): Promise<ServingCertificate> {
-  const read = (name: string) => readFile(join(folder, 'serving', name), 'utf8');
-  return { cert: await read('apiserver.crt'), key: await read('apiserver.key') };
-}
 
 /** Waits until each metric of each HPA has a value. */
 async function allServed(

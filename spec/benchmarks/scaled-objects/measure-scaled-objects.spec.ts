@@ -9,7 +9,7 @@ describe('measureScaledObjects', function () {
     const result = await measureScaledObjects(
       {
         ...{ objects: 40, namespaces: 2, pollingMs: 1000, busyPercent: 20, pushed: 2 },
-        ...{ settleMs: 2000, pollMs: 3000, requestMs: 500, hangMs: 1500, filled: 3 },
+        ...{ settleMs: 2000, pollMs: 3000, warmUpMs: 50, requestMs: 500, hangMs: 1500, filled: 3 },
       },
       { program: [process.execPath, 'lib/main.ts'], onProgress: () => {} },
     );
@@ -19,6 +19,7 @@ describe('measureScaledObjects', function () {
     expect(result.polls.deviationsMs).not.to.be.empty;
     expect(result.hanging.requests).to.be.greaterThan(0);
     expect(result.external.requests).to.be.greaterThan(0);
+    expect(result.bare.requests).to.be.greaterThan(0);
     expect(result.reactionsMs).to.have.lengthOf(3);
     expect(result.pushReactionsMs).to.have.lengthOf(2);
     expect(result.residentBytes).to.be.greaterThan(2 ** 20);

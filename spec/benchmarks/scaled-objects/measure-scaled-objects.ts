@@ -4,8 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { imageEnvironment } from '#spec/support/image-environment.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { readServingCertificate } from '../baseline/read-serving-certificate.ts';
+import { startBaseline } from '../baseline/start-baseline.ts';
 import { type ClientCertificate, readAdminAccess } from '../credentials.ts';
-import type { LoadResult } from '../load/generate-load.ts';
+import { PROBE } from '../load/ask.ts';
+import type { LoadJob, LoadResult } from '../load/generate-load.ts';
 import { spawnLoad } from '../load/spawn-load.ts';
 import { readProcessUsage } from '../process-usage.ts';
 import type { QueueRequests } from './filled-queues.ts';
@@ -19,6 +22,8 @@ export interface ScaledObjectsScenario extends QueueClusterOptions {
   readonly settleMs: number;
   readonly pollMs: number;
   readonly requestMs: number;
+  /** For how long requests are made before they are measured. */
+  readonly warmUpMs: number;
   readonly hangMs: number;
   /** How many empty queues get their first messages, one after another, over one polling interval. */
   readonly filled: number;
@@ -38,6 +43,8 @@ export interface ScaledObjectsResult {
   readonly counts: QueueClusterCounts;
   readonly external: LoadResult;
   readonly externalMillicores: number;
+  /** The same requests of a server that does nothing else, while the autoscaler polls. */
+  readonly bare: LoadResult;
   /** While one of the brokers hangs, of those that it does not concern. */
   readonly hanging: QueueRequests;
   /** From the first message in an empty queue until the target has replicas, in ascending order; with the broker still hanging. */
@@ -56,13 +63,16 @@ export interface ScaledObjectsBenchmarkOptions {
 /** What `make bench ARGS=scaled-objects` runs. */
 export const SCALED_OBJECTS_SCENARIO: ScaledObjectsScenario = {
   ...{ objects: 2000, namespaces: 50, pollingMs: 30_000, busyPercent: 20, pushed: 50 },
-  ...{ settleMs: 32_000, pollMs: 45_000, requestMs: 8_000, hangMs: 31_000, filled: 100 },
+  // Two intervals: the first two waits of a poll are drawn at random, and would be told as being off its time.
+  ...{ settleMs: 62_000, pollMs: 45_000, warmUpMs: 2_000, requestMs: 30_000, hangMs: 31_000, filled: 100 },
 };
 
 const CLIENTS = 4;
 const READY_WITHIN_MS = 120_000;
 /** As often as an HPA controller asks for each metric. */
 const HPA_SYNC_MS = 15_000;
+/** The baseline is told what to record on its command line. */
+const MOST_RECORDED = 200;
 
 /** Has an autoscaler in a process of its own poll the queues of ScaledObjects of a simulated cluster, in another. */
 export async function measureScaledObjects(
@@ -97,14 +107,18 @@ export async function measureScaledObjects(
   });
   const counts = difference(before, await cluster.counts());
   const { residentBytes } = readProcessUsage(pid);
-  await expectValues(`https://127.0.0.1:${port}`, tls);
+  const origin = `https://127.0.0.1:${port}`;
+  await expectValues(origin, tls);
   onProgress('external metric requests');
   const paths = await cluster.paths();
-  let external: LoadResult | undefined;
-  const externalMillicores = await millicoresWhile(pid, async () => {
-    external = await spawnLoad({ ...job(port, tls, paths), durationMs: scenario.requestMs });
-  });
-  if (!external) throw new Error('Cannot measure ScaledObjects: nothing was asked');
+  const { requestMs: durationMs, warmUpMs } = scenario;
+  const job = { ...JOB, tls, everyMs: CLIENTS * (HPA_SYNC_MS / paths.length), durationMs, warmUpMs };
+  const external = await spawnLoad({ ...job, origin, paths, serverPid: pid });
+  onProgress('the same of bare koa');
+  const bare = await measureBare(
+    { ...job, origin, paths: paths.slice(0, MOST_RECORDED) },
+    certDirOf(kubeconfig),
+  );
   onProgress('a broker hangs');
   await cluster.hang();
   const hanging = await cluster.requestsWhile(() => sleep(scenario.hangMs, undefined, { signal }));
@@ -118,8 +132,9 @@ export async function measureScaledObjects(
     ),
   ]);
   return {
-    ...{ scenario, startToReadyMs, millicores, residentBytes, polls, counts, external, externalMillicores },
+    ...{ scenario, startToReadyMs, millicores, residentBytes, polls, counts, external, bare },
     ...{ hanging, reactionsMs, pushReactionsMs },
+    externalMillicores: (external.serverCpuMs ?? 0) / (external.requests / external.requestsPerSecond),
     clusterMillicores: (counts.cpuMs / scenario.pollMs) * 1000,
     peakResidentBytes: readProcessUsage(pid).peakResidentBytes,
   };
@@ -132,7 +147,7 @@ function startAutoscaler(
   const [command, ...beginning] = program;
   const joined = [`--kubeconfig=${kubeconfig}`, '--bind-address=127.0.0.1', '--secure-port=0'];
   const own = [
-    `--cert-dir=${join(dirname(kubeconfig), 'autoscaler')}`,
+    `--cert-dir=${certDirOf(kubeconfig)}`,
     '--controllers=scaledobjects',
     '--allowed-hosts=127.0.0.0/8',
     ...['--kube-api-qps=2000', '--kube-api-burst=2000'],
@@ -140,6 +155,19 @@ function startAutoscaler(
   const env = { ...process.env, ...imageEnvironment() };
   const name = 'the autoscaler';
   return new SpawnedProgram(command, [...beginning, 'autoscaler', ...joined, ...own], { name, env });
+}
+
+function certDirOf(kubeconfig: string): string {
+  return join(dirname(kubeconfig), 'autoscaler');
+}
+
+/** Has bare koa asked for what the autoscaler has responded, while that goes on polling. */
+async function measureBare(job: LoadJob, certDir: string): Promise<LoadResult> {
+  const { origin, tls, paths = [] } = job;
+  const requests = [PROBE, ...paths.map((path) => ({ ...JOB, path }))];
+  const certificate = await readServingCertificate(certDir);
+  await using koa = await startBaseline({ origin, tls, certificate, requests });
+  return await spawnLoad({ ...job, origin: koa.origin });
 }
 
 interface DebugScaledObjects {
@@ -174,14 +202,11 @@ async function expectValues(origin: string, tls: ClientCertificate): Promise<voi
     );
 }
 
-function job(port: string, tls: ClientCertificate, paths: readonly string[]) {
-  return {
-    ...{ path: '/livez', mediaType: 'application/json', gzip: true },
-    protocol: 'HTTP/1.1',
-    ...{ paths, tls, origin: `https://127.0.0.1:${port}`, clients: CLIENTS },
-    everyMs: CLIENTS * (HPA_SYNC_MS / paths.length),
-  } as const;
-}
+const JOB = {
+  ...{ path: '/livez', mediaType: 'application/json', gzip: true },
+  protocol: 'HTTP/1.1',
+  clients: CLIENTS,
+} as const;
 
 /** Objects whose queues are empty, and have nothing to do with the broker that hangs, from one end to the other. */
 function idle(scenario: ScaledObjectsScenario): readonly number[] {
