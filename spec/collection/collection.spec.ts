@@ -42,7 +42,7 @@ describe('Collection', () => {
   });
 
   it('tells of each collector what it asks, and how its requests have gone', async () => {
-    const { clock, collection, source } = setUp();
+    const { clock, asked, collection, source } = setUp();
     const rate = source.collector('rate', 10_000);
     collection.replace('a', collectors({ rate }));
     expect(collection.query('a', 'rate')).to.equal(rate.query);
@@ -57,6 +57,7 @@ describe('Collection', () => {
     source.fail('rate', 'connection refused');
     await clock.advance(20_000);
     expect(collection.record('a', 'rate')).to.deep.equal({ ...record, durationMs: 0, failedCount: 2 });
+    expect(asked.slice(0, 3)).to.deep.equal(['rate: 0', 'rate: 250', 'rate: 0, connection refused']);
   });
 
   it('knows nothing of an owner or a collector that there is not', () => {
@@ -648,7 +649,8 @@ function setUp(options: Partial<SetUp> = {}) {
   const { clock = new ManualClock(), random = () => 0 } = options;
   const logger = new RecordingLogger();
   const asked: string[] = [];
-  const onAsked = ({ key }: Query, durationMs: number) => void asked.push(`${key}: ${durationMs}`);
+  const onAsked = ({ key }: Query, durationMs: number, error?: Error) =>
+    void asked.push(`${key}: ${durationMs}${error ? `, ${error.message}` : ''}`);
   const linesAnHour = 'linesAnHour' in options ? options.linesAnHour : 1_000;
   const collection = new Collection({
     ...{ clock, logger, random, timeoutMs: 5000, onAsked },

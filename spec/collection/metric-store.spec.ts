@@ -106,6 +106,8 @@ describe('MetricStore', () => {
     expect(found({ name: 'web-4' })).to.equal(undefined);
     expect(found({ namespace: 'two' })).to.deep.equal([]);
     expect(found({ metric: 'other' })).to.equal(undefined);
+    store.put('c', { objects: [objects({}, 'web-4')] } as never);
+    expect(found({ metricSelector: parseLabelSelector('of=b') })).to.deep.equal(['web-1 b', 'web-3 b']);
   });
 
   it('tells which metrics of objects there are, each once, sorted, and the same ones until that changes', () => {

@@ -175,6 +175,12 @@ describe('evaluateMetric', () => {
       'failed to get queue external metric value: failed to get external metric queue: unable to get external metric default/queue/nil: no metrics returned from external metrics API',
     ],
     [
+      'a metric of pods whose target has the other value',
+      { type: 'Pods', pods: { metric: { name: 'qps' }, target: { type: 'Value', value: '1' } } },
+      { podValues: [{ pod: 'a', value: '1' }] },
+      'failed to get pods metric value: invalid pods metric source: neither a value target nor an average value target was set',
+    ],
+    [
       'an external metric without a target',
       external({}),
       { values: ['1'] },
