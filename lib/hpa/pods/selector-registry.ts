@@ -1,5 +1,5 @@
 import type { ScaledPod } from '../objects/scaled-pod.ts';
-import { rivalsOf, type SelectingHpa } from '../rivals.ts';
+import { LabelValues, rivalsOf, type SelectingHpa } from '../rivals.ts';
 import { equalityOf } from './equality.ts';
 
 interface Registered extends SelectingHpa {
@@ -38,8 +38,8 @@ export class SelectorRegistry {
   /** The other HPAs that select one of these pods, as `namespace/name`. */
   rivalsOf(key: string, namespace: string, pods: readonly ScaledPod[]): readonly string[] {
     const words = new Set([wordOf(namespace, ANY)]);
-    for (const { labels } of pods)
-      for (const name in labels) words.add(wordOf(namespace, `${name}=${labels[name]}`));
+    const values = new LabelValues(pods);
+    for (const [label, value] of values.entries()) words.add(wordOf(namespace, `${label}=${value}`));
     const others: SelectingHpa[] = [];
     for (const word of words) {
       for (const other of this.#byWord.get(word) ?? []) {
@@ -47,7 +47,7 @@ export class SelectorRegistry {
         if (hpa) others.push(hpa);
       }
     }
-    return rivalsOf(pods, others);
+    return rivalsOf(pods, others, values);
   }
 }
 

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SelectorRegistry } from '#lib/hpa/pods/selector-registry.ts';
-import { rivalsOf } from '#lib/hpa/rivals.ts';
-import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { builtPod } from '../built-world.ts';
 
 describe('SelectorRegistry', () => {
@@ -28,8 +27,21 @@ describe('SelectorRegistry', () => {
 
   it('finds what comparing with every HPA finds', () => {
     const label = fc.constantFrom('a', 'b', 'c');
-    const selectors = fc.constantFrom('a=a', 'a=b', 'a', '!a', 'b in (a,c)', 'b in (b)', 'c!=a,a=a', 'c=c,b');
-    const labels = fc.dictionary(label, label, { maxKeys: 3 });
+    const value = fc.constantFrom('a', 'b', 'c', '1', '2');
+    const selectors = fc.constantFrom(
+      'a=a',
+      'a=b',
+      'a',
+      '!a',
+      'b in (a,c)',
+      'b in (b)',
+      'c!=a,a=a',
+      'c=c,b',
+      'a notin (a)',
+      'a in (b,c),b!=a,!c',
+      'c>1',
+    );
+    const labels = fc.dictionary(label, value, { maxKeys: 3 });
     fc.assert(
       fc.property(fc.array(selectors, { maxLength: 6 }), fc.array(labels, { maxLength: 4 }), (texts, all) => {
         const registry = new SelectorRegistry();
@@ -37,7 +49,13 @@ describe('SelectorRegistry', () => {
         for (const one of hpas) registry.set(`default/${one.name}`, one);
         const pods = all.map((own, place) => builtPod(`p${place}`, { labels: own }));
         const found = registry.rivalsOf('default/h0', 'default', pods);
-        expect([...found].sort()).to.deep.equal([...rivalsOf(pods, hpas.slice(1))].sort());
+        const isSelecting = ({ selector }: { readonly selector: LabelSelector }) =>
+          pods.some((pod) => selector.matches(pod.labels));
+        const expected = hpas
+          .slice(1)
+          .filter(isSelecting)
+          .map(({ name }) => `default/${name}`);
+        expect([...found].sort()).to.deep.equal(expected.sort());
       }),
     );
   });
