@@ -8,6 +8,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import { clusterReader } from '../authentication/cluster-reader.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
+import { readerOfOne } from '../authentication/reader-of-one.ts';
 import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../objects/resources.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
@@ -90,7 +91,8 @@ interface Look {
   readonly types: TriggerTypes;
 }
 
-async function examine(examined: Examined, { context, reader, types }: Look): Promise<readonly Finding[]> {
+async function examine(examined: Examined, { context, types, ...look }: Look): Promise<readonly Finding[]> {
+  const reader = readerOfOne(look.reader);
   const { kind, object } = examined;
   const { name, namespace = '' } = object.metadata;
   const { signal } = context;

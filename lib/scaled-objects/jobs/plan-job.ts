@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Collector } from '#lib/collection/collection.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
-import { UnfetchReference } from '../authentication/unread-reference.ts';
+import { readerOfOne } from '../authentication/reader-of-one.ts';
+import { UnreadReference } from '../authentication/unread-reference.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { keepGood } from '../plan/kept-plans.ts';
@@ -29,7 +30,7 @@ export async function plannedFor(
   memory: JobMemory,
   options: PlanOptions,
 ): Promise<PlannedObject> {
-  const { clock, types, reader, jobs, own, signal, authenticationsOf } = options;
+  const { clock, types, jobs, own, signal, authenticationsOf } = options;
   const { metadata, spec } = object;
   const authentications = authenticationsOf(object);
   const ageMs = clock.monotonicMs() - (memory.plan?.plannedAtMs ?? 0);
@@ -38,6 +39,7 @@ export async function plannedFor(
   if (memory.plan && isSame && isCurrent && (ageMs < REREAD_MS || authentications.length === 0))
     return memory.plan;
   const namespace = metadata.namespace ?? '';
+  const reader = readerOfOne(options.reader);
   const environment = (containerName = spec.envSourceContainerName ?? '') =>
     containerEnvironment({ spec: spec.jobTargetRef }, containerName, reader.environmentOf(namespace, signal));
   const planned = await planTriggers(spec.triggers, {
@@ -46,7 +48,7 @@ export async function plannedFor(
   });
   const triggers = memory.plan && isSame && isCurrent ? keepGood(memory.plan.triggers, planned) : planned;
   const error = planError({ triggers });
-  if (error) throw error instanceof UnfetchReference ? error : unmakeable(error);
+  if (error) throw error instanceof UnreadReference ? error : unmakeable(error);
   if (!isSame) {
     const createdAtMs = await jobs.create(object, { signal, dryRun: true }).catch((cause: unknown) => {
       signal.throwIfAborted();

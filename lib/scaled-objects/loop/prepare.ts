@@ -1,7 +1,7 @@
 import { controllerOf } from '#lib/control/metadata/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { UnfetchReference } from '../authentication/unread-reference.ts';
+import { UnreadReference } from '../authentication/unread-reference.ts';
 import { CheckFailure, STEPS } from '../checks/check-failure.ts';
 import { checkWithDefaults } from '../checks/check-with-defaults.ts';
 import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
@@ -38,7 +38,7 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
   const plan = plans.find(key, object);
   if (!plan) return undefined;
   const error = planError(plan);
-  if (error instanceof UnfetchReference) return undefined; // it says nothing of the object
+  if (error instanceof UnreadReference) return undefined; // it says nothing of the object
   if (error) {
     tellFailed(object, error, options);
     throw new CheckFailure(STEPS.hpa, error.message, { cause: error });

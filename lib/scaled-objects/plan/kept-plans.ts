@@ -2,6 +2,7 @@ import type { Collection } from '#lib/collection/collection.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ClusterReader } from '../authentication/cluster-reader.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
+import { readerOfOne } from '../authentication/reader-of-one.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
@@ -80,7 +81,8 @@ export class KeptPlans {
   }
 
   async #plan(object: ScaledObject, signal: AbortSignal): Promise<readonly PlannedTrigger[]> {
-    const { types, reader, readTarget } = this.#options;
+    const { types, readTarget } = this.#options;
+    const reader = readerOfOne(this.#options.reader);
     const { spec, metadata } = object;
     const namespace = metadata.namespace ?? '';
     let workload: Promise<unknown> | undefined;

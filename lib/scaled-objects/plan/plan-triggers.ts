@@ -6,7 +6,7 @@ import {
   type AuthenticationReader,
   resolveAuthentication,
 } from '../authentication/resolve-authentication.ts';
-import { UnfetchReference } from '../authentication/unread-reference.ts';
+import { UnreadReference } from '../authentication/unread-reference.ts';
 import type { TriggerSpec } from '../objects/scaled-object.ts';
 import { secretParameters } from '../parameters/secret-parameters.ts';
 import { unmatchedKeys } from '../parameters/unmatched-keys.ts';
@@ -28,7 +28,7 @@ export interface PlanTriggersOptions extends AuthenticationContext {
 
 /**
  * Works out what is to be asked for each trigger; one that cannot be asked costs itself alone. Where the API server does not
- * say just now what it refers to, its error is an {@link UnfetchReference}.
+ * say just now what it refers to, its error is an {@link UnreadReference}.
  *
  * @throws the signal's reason
  */
@@ -107,7 +107,7 @@ async function planTrigger(
     return { ...base, unmatched, metrics, push: plan.push, error: undefined };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof UnfetchReference) return { ...base, error };
+    if (error instanceof UnreadReference) return { ...base, error };
     return { ...base, error: secrets.tellError(error, LONGEST_MESSAGE) };
   }
 }

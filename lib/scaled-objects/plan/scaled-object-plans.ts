@@ -3,7 +3,7 @@ import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
-import { UnfetchReference } from '../authentication/unread-reference.ts';
+import { UnreadReference } from '../authentication/unread-reference.ts';
 import { evaluate } from '../decision/evaluate.ts';
 import { ReadScales } from '../follow/read-scales.ts';
 import { isWorkload, type Workloads } from '../follow/workloads.ts';
@@ -106,7 +106,7 @@ export class ScaledObjectPlans implements Disposable {
         this.#collect(key, object, plan);
         this.changed.tell(key);
         const error = planError(plan);
-        if (error instanceof UnfetchReference) throw error; // told in the log, and tried again
+        if (error instanceof UnreadReference) throw error; // told in the log, and tried again
         if (error) this.#failedCounts.set(key, this.failedCount(key) + 1);
         if (error) return { requeueAfterMs: periodsOf(object).pollingMs };
         return authenticationsOf(object).length > 0 ? { requeueAfterMs: REREAD_MS } : {};

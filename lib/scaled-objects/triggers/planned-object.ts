@@ -1,4 +1,4 @@
-import { UnfetchReference } from '../authentication/unread-reference.ts';
+import { UnreadReference } from '../authentication/unread-reference.ts';
 import type { MetricType } from '../objects/scaled-object.ts';
 import type { ExternalMetric, PushSource, ResourceMetric } from './trigger.ts';
 
@@ -32,10 +32,10 @@ export interface PlannedObject {
   readonly plannedAtMs: number;
 }
 
-/** The first reason why a trigger cannot be asked; an {@link UnfetchReference} only where there is no other. */
+/** The first reason why a trigger cannot be asked; an {@link UnreadReference} only where there is no other. */
 export function planError({ triggers }: Pick<PlannedObject, 'triggers'>): Error | undefined {
   const errors = triggers.flatMap(({ error }) => error ?? []);
-  return errors.find((error) => !(error instanceof UnfetchReference)) ?? errors[0];
+  return errors.find((error) => !(error instanceof UnreadReference)) ?? errors[0];
 }
 
 /** All external metrics, in the order of triggers. */
