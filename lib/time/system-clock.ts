@@ -24,15 +24,9 @@ export const systemClock: Clock = {
 };
 
 function startTimer(durationMs: number, callback: () => void): Disposable {
-  let leftMs = durationMs;
-  const start = (): NodeJS.Timeout => {
-    const partMs = Math.min(leftMs, LONGEST_TIMER_MS);
-    leftMs -= partMs;
-    return setTimeout(() => {
-      if (leftMs > 0) timeout = start();
-      else callback();
-    }, partMs);
-  };
-  let timeout = start();
-  return { [Symbol.dispose]: () => clearTimeout(timeout) };
+  if (durationMs <= LONGEST_TIMER_MS) return setTimeout(callback, durationMs);
+  let rest: Disposable = setTimeout(() => {
+    rest = startTimer(durationMs - LONGEST_TIMER_MS, callback);
+  }, LONGEST_TIMER_MS);
+  return { [Symbol.dispose]: () => rest[Symbol.dispose]() };
 }
