@@ -99,12 +99,8 @@ export class MetricStore implements ExternalMetricsProvider {
     if (!served) return undefined;
     const values = new Map<string, readonly ExternalValue[]>();
     for (const one of served.get(namespace)?.candidates(selector) ?? []) {
-      const { name, labels } = one;
-      if (!mayMatch(selector, labels)) continue;
-      const read = one.values().flatMap(({ sourceLabels, ...value }): readonly ExternalValue[] => {
-        const merged = { ...sourceLabels, ...labels };
-        return selector.matches(merged) ? [{ ...value, metric: name, labels: merged }] : [];
-      });
+      if (!mayMatch(selector, one.labels)) continue;
+      const read = externalValues(one, selector);
       if (read.length > 0) values.set(one.identity, read);
     }
     return [...values.values()].flat();
@@ -149,6 +145,16 @@ export class MetricStore implements ExternalMetricsProvider {
     this.#externalNames = undefined;
     this.#objectNames = undefined;
   }
+}
+
+/** The values of a metric that a selector matches, with all labels of each. */
+function externalValues(one: StoredExternalMetric, selector: LabelSelector): readonly ExternalValue[] {
+  const values: ExternalValue[] = [];
+  for (const { value, takenAtMs, windowSeconds, sourceLabels } of one.values()) {
+    const labels = sourceLabels ? { ...sourceLabels, ...one.labels } : one.labels;
+    if (selector.matches(labels)) values.push({ value, takenAtMs, windowSeconds, metric: one.name, labels });
+  }
+  return values;
 }
 
 /** Whether a selector does not speak against labels, to which others may come. */
