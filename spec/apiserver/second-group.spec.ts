@@ -141,6 +141,7 @@ function routeTo(resources: () => readonly ServedResource[]): NonNullable<ApiVer
         kind: 'Value',
         apiVersion: 'values.example.io/v2',
         fields: () => ({ of: `${namespace}/${name}` }),
+        membersText: () => `"of":"${namespace}/${name}"`,
         writeFields: (message) => message.string(1, `${namespace}/${name}`),
       }),
     };

@@ -1,4 +1,4 @@
-import { goJson } from './go-json.ts';
+import { goJson, goJsonText } from './go-json.ts';
 import { goYaml } from './go-yaml.ts';
 import type { JsonObject } from './json-value.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
@@ -11,6 +11,8 @@ export interface Document {
   readonly kind: string;
   /** Everything but kind and apiVersion, in the order in which it is published. */
   fields(): JsonObject;
+  /** The same as JSON on one line, without the braces around it. */
+  membersText(): string;
   /** Writes the same to the document's protobuf message. */
   writeFields(message: ProtobufWriter): void;
 }
@@ -29,13 +31,18 @@ export function encodeDocument(document: Document, { format, isPretty }: Encodin
     document.writeFields(message);
     return runtimeUnknown(document, message.finish());
   }
-  const json = documentJson(document);
-  if (format === 'yaml') return Buffer.from(goYaml(json));
-  return Buffer.from(isPretty ? goJson(json, 2) : `${goJson(json)}\n`);
+  if (format === 'yaml') return Buffer.from(goYaml(documentJson(document)));
+  return Buffer.from(isPretty ? goJson(documentJson(document), 2) : documentText(document));
+}
+
+function documentText({ kind, apiVersion, membersText }: Document): string {
+  const type = `"kind":${goJsonText(kind)}${apiVersion && `,"apiVersion":${goJsonText(apiVersion)}`}`;
+  const members = membersText();
+  return `{${type}${members && ','}${members}}\n`;
 }
 
 /** The document as one JSON object. */
-export function documentJson(document: Document): JsonObject {
+export function documentJson(document: Pick<Document, 'apiVersion' | 'kind' | 'fields'>): JsonObject {
   const { kind, apiVersion } = document;
   return { kind, ...(apiVersion && { apiVersion }), ...document.fields() };
 }

@@ -35,13 +35,15 @@ export interface ListDocument<Item> {
 /** The document of all its items. */
 export function wholeDocument<Item>(list: ListDocument<Item>): Document {
   const { items, itemsField, whenEmpty } = list;
+  const fields = () => ({
+    ...list.head(),
+    [itemsField]: items.length === 0 ? whenEmpty : items.map((item) => list.itemFields(item)),
+  });
   return {
     kind: list.kind,
     apiVersion: list.apiVersion,
-    fields: () => ({
-      ...list.head(),
-      [itemsField]: items.length === 0 ? whenEmpty : items.map((item) => list.itemFields(item)),
-    }),
+    fields,
+    membersText: () => goJson(fields()).slice(1, -1),
     writeFields: (message) => {
       list.writeHead(message);
       for (const item of items) list.writeItem(message, item);

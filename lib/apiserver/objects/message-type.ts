@@ -166,6 +166,7 @@ export function documentOf<Of>(
   return {
     ...type,
     fields: () => messageType.json(of),
+    membersText: () => messageType.membersText(of),
     writeFields: (message) => messageType.writeFields(message, of),
   };
 }

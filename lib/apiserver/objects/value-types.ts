@@ -119,8 +119,12 @@ export type Texts = Readonly<Record<string, string>>;
  */
 export const TEXTS: ValueType<Texts> = {
   json: (texts) => Object.fromEntries(sortedEntries(texts)),
-  text: (texts) =>
-    `{${sortedEntries(texts).map(([key, value]) => `${goJsonText(key)}:${goJsonText(value)}`)}}`,
+  text: (texts) => {
+    let members = '';
+    for (const key of Object.keys(texts).sort())
+      members += `${members && ','}${goJsonText(key)}:${goJsonText(texts[key] ?? '')}`;
+    return `{${members}}`;
+  },
   write: (message, number, texts) => {
     for (const [key, value] of sortedEntries(texts)) {
       message.message(number, () => {

@@ -1,5 +1,4 @@
 import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
-import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { OBJECT_META } from '#lib/apiserver/objects/object-meta.ts';
@@ -13,15 +12,16 @@ export interface TypeMeta {
 
 /** Encodes one object as a whole response. */
 export function encodeObject(object: ServedObject, type: TypeMeta, encoding: Encoding): Buffer {
-  if (encoding.format !== 'json' || encoding.isPretty)
-    return encodeDocument(objectDocument(object, type), encoding);
-  const head = goJson({ kind: type.kind, apiVersion: type.apiVersion }).slice(0, -1);
-  return Buffer.from(`${head},${objectJsonText(object).slice(1)}\n`);
+  return encodeDocument(objectDocument(object, type), encoding);
 }
 
 /** The object's JSON on one line, without kind and apiVersion. */
 export function objectJsonText(object: ServedObject): string {
-  return `{"metadata":${OBJECT_META.text(object)},${object.contentType.membersText(object.content)}}`;
+  return `{${membersText(object)}}`;
+}
+
+function membersText(object: ServedObject): string {
+  return `"metadata":${OBJECT_META.text(object)},${object.contentType.membersText(object.content)}`;
 }
 
 /** Writes the fields of the object's message. */
@@ -40,6 +40,7 @@ export function objectDocument(object: ServedObject, type: TypeMeta): Document {
   return {
     ...type,
     fields: () => objectFields(object),
+    membersText: () => membersText(object),
     writeFields: (message) => writeObject(message, object),
   };
 }

@@ -52,11 +52,7 @@ describe('encodeList', () => {
         for (const selection of [select(all), select(all, isWanted), select(all)]) {
           const parts = await encode({ metadata: {}, selection }, { format: 'json', isPretty: false });
           const items = selectedObjects(selection).map(objectFields);
-          const plain = documentJson({
-            ...TYPE,
-            fields: () => ({ metadata: {}, items }),
-            writeFields: () => {},
-          });
+          const plain = documentJson({ ...TYPE, fields: () => ({ metadata: {}, items }) });
           const text = bytesOf(parts).toString();
           expect(text.endsWith('}\n')).to.equal(true);
           expect(text).to.equal(
