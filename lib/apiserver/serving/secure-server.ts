@@ -12,7 +12,7 @@ import { ConnectionGate, type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from
 import { type ConnectionTimeouts, createHttpServer } from './create-http-server.ts';
 import { KnownAddresses, type KnownFor } from './known-addresses.ts';
 import { limitBody } from './limit-body.ts';
-import { limitPipeline } from './limit-pipeline.ts';
+import { PipelineLimit } from './limit-pipeline.ts';
 import { type ListenAddress, listen } from './listen.ts';
 import { refusalReasonOf, refuseMalformed } from './refuse-malformed.ts';
 import { RequestPacer } from './request-pacer.ts';
@@ -61,9 +61,11 @@ export class SecureServer implements AsyncDisposable {
   readonly #gate: ConnectionGate;
   readonly #known: KnownAddresses;
   readonly #pacer = new RequestPacer();
+  readonly #pipelines: PipelineLimit;
   #isDraining = false;
-  /** Each settles when a response has left or was cut off. */
-  readonly #responses = new Set<Promise<void>>();
+  /** Responses that have neither left nor been cut off. */
+  #underWay = 0;
+  #onNoneUnderWay = () => {};
 
   private constructor(
     server: Server,
@@ -75,6 +77,7 @@ export class SecureServer implements AsyncDisposable {
     this.#known = options.known;
     this.#server = server;
     this.#options = options;
+    this.#pipelines = new PipelineLimit(() => options.onRefused('pipelined'));
     this.#connections = trackConnections(server);
     server.on('request', (request, response) => this.#handle(request, response));
   }
@@ -164,31 +167,34 @@ export class SecureServer implements AsyncDisposable {
     );
     await closed;
     timer.abort();
-    await Promise.all(this.#responses); // who works for one hears of its end before what they work with is gone
+    // Who works for one hears of its end before what they work with is gone.
+    if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#onNoneUnderWay = resolve));
   }
 
   #handle(
     request: Http2ServerRequest | IncomingMessage,
     response: Http2ServerResponse | ServerResponse,
   ): void {
-    const ended = new Promise<void>((resolve) => response.once('close', resolve));
-    if (!('stream' in request) && !('stream' in response)) {
+    const { socket } = request;
+    const isHttp1 = !('stream' in request) && !('stream' in response);
+    if (isHttp1) {
       const { clock, onRefused } = this.#options;
-      const onExceeded = () => onRefused('pipelined');
-      if (!limitPipeline(request, { over: ended, onExceeded })) return;
+      if (!this.#pipelines.enter(socket)) return;
       limitBody(request, response, { clock, onExceeded: () => onRefused('body_too_large') });
       if (this.#isDraining) response.setHeader('Connection', 'close');
-      response.on('close', () => {
-        if (this.#isDraining) request.socket.end();
-      });
     }
+    this.#underWay++;
+    response.on('close', () => {
+      if (--this.#underWay === 0) this.#onNoneUnderWay();
+      if (!isHttp1) return;
+      this.#pipelines.leave(socket);
+      if (this.#isDraining) socket.end();
+    });
     this.#pacer.take({
-      address: request.socket.remoteAddress ?? '',
+      address: socket.remoteAddress ?? '',
       begin: () => this.#options.onRequest(request, response),
       isOver: () => isOver(response),
     });
-    this.#responses.add(ended);
-    void ended.then(() => this.#responses.delete(ended));
   }
 
   #cutOff(): void {
