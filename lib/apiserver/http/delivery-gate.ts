@@ -31,14 +31,33 @@ export interface HeldResponse extends Disposable {
   deliver(): void;
 }
 
-interface Entry {
+class Entry implements HeldResponse {
   readonly party: string;
   readonly cutOff: () => void;
-  bytes: number;
+  bytes = 0;
   /** Since when its client may read. */
   deliveringSinceMs: number | undefined;
-  isOver: boolean;
-  waiting?: { readonly bytes: number; readonly timer: Disposable; end(error?: Error): void };
+  isOver = false;
+  waiting: { readonly bytes: number; readonly timer: Disposable; end(error?: Error): void } | undefined;
+  readonly #gate: DeliveryGate;
+
+  constructor(gate: DeliveryGate, party: string, cutOff: () => void) {
+    this.#gate = gate;
+    this.party = party;
+    this.cutOff = cutOff;
+  }
+
+  hold(bytes: number): Promise<void> | void {
+    return this.#gate.hold(this, bytes);
+  }
+
+  deliver(): void {
+    this.#gate.deliver(this);
+  }
+
+  [Symbol.dispose](): void {
+    this.#gate.leave(this);
+  }
 }
 
 /**
@@ -69,15 +88,11 @@ export class DeliveryGate {
 
   /** @param cutOff ends the response in the middle, and with it what is held of it */
   enter(party: string, cutOff: () => void): HeldResponse {
-    const entry: Entry = { party, cutOff, bytes: 0, deliveringSinceMs: undefined, isOver: false };
-    return {
-      hold: (bytes) => this.#hold(entry, bytes),
-      deliver: () => this.#deliver(entry),
-      [Symbol.dispose]: () => this.#leave(entry),
-    };
+    return new Entry(this, party, cutOff);
   }
 
-  #hold(entry: Entry, bytes: number): Promise<void> | void {
+  /** See {@link HeldResponse}, as for those below. */
+  hold(entry: Entry, bytes: number): Promise<void> | void {
     if (entry.isOver) throw timedOut();
     if (bytes === 0 || entry.bytes > 0 || (this.#waiting.size === 0 && this.#hasCapacity(bytes))) {
       this.#setBytes(entry, bytes);
@@ -103,14 +118,14 @@ export class DeliveryGate {
     });
   }
 
-  #deliver(entry: Entry): void {
+  deliver(entry: Entry): void {
     if (entry.isOver || entry.bytes === 0) return;
     entry.deliveringSinceMs = this.#options.clock.monotonicMs();
     this.#delivering.add(entry);
     if (this.#waiting.size > 0) this.#cutOffSlow();
   }
 
-  #leave(entry: Entry): void {
+  leave(entry: Entry): void {
     if (entry.isOver) return;
     entry.isOver = true;
     this.#delivering.delete(entry);
@@ -126,6 +141,7 @@ export class DeliveryGate {
 
   #setBytes(entry: Entry, bytes: number): void {
     const change = bytes - entry.bytes;
+    if (change === 0) return;
     entry.bytes = bytes;
     this.#heldBytes += change;
     const ofParty = (this.#bytesByParty.get(entry.party) ?? 0) + change;
@@ -166,7 +182,7 @@ export class DeliveryGate {
         return;
       }
       onRefused();
-      this.#leave(slowest);
+      this.leave(slowest);
       slowest.cutOff();
     }
   }
