@@ -9,6 +9,7 @@ import { healthEndpoints } from '#lib/apiserver/health/health-endpoints.ts';
 import { metricsEndpoint } from '#lib/apiserver/health/metrics-endpoint.ts';
 import type { Endpoint, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { DEFAULT_MAX_HELD_BYTES, DeliveryGate } from '#lib/apiserver/http/delivery-gate.ts';
+import { inOrder, lastly } from '#lib/apiserver/http/in-order.ts';
 import { authenticate } from '#lib/apiserver/middleware/authenticate.ts';
 import { authorize } from '#lib/apiserver/middleware/authorize.ts';
 import { finishBody } from '#lib/apiserver/middleware/finish-body.ts';
@@ -138,24 +139,32 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
   const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const slices = new TimeSlices();
+  const handle = inOrder([
+    authenticate(options.authenticator ?? everyoneIsAnonymous),
+    recogniseAddress((address, knownFor) => server?.noteAddress(address, knownFor)),
+    limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry),
+    limitHeld(deliveries),
+    authorize(options.authorizer ?? everythingIsAllowed),
+    routes({ groups, version, endpoints, watches, serverAddress }),
+  ]);
+  const times = { clock, telemetry, maximumMs: requestTimeoutMs };
+  const serve = respond(
+    logger,
+    inOrder([
+      limitHeaders(telemetry),
+      readRequest,
+      ({ state }) => {
+        state.slices = slices;
+      },
+      lastly(
+        inOrder([limitDuration(times), signInBrowsers(options.browserPaths ?? [], handle)]),
+        ({ state }) => state.deadline?.[Symbol.dispose](), // there is none of a request whose own makes no sense
+      ),
+      finishBody,
+    ]),
+  );
   const app = new Koa<RequestState>();
-  app.use(limitDelivery({ clock, telemetry }, requestTimeoutMs));
-  app.use(respond(logger));
-  app.use(finishBody);
-  app.use(limitHeaders(telemetry));
-  app.use(readRequest);
-  app.use(limitDuration(clock, requestTimeoutMs));
-  app.use(({ state }, next) => {
-    state.slices = slices;
-    return next();
-  });
-  app.use(signInBrowsers(options.browserPaths ?? []));
-  app.use(authenticate(options.authenticator ?? everyoneIsAnonymous));
-  app.use(recogniseAddress((address, knownFor) => server?.noteAddress(address, knownFor)));
-  app.use(limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry));
-  app.use(limitHeld(deliveries));
-  app.use(authorize(options.authorizer ?? everythingIsAllowed));
-  app.use(routes({ groups, version, endpoints, watches, serverAddress }));
+  app.use(lastly(serve, limitDelivery(times)));
   app.on('error', (error) => logger.info('Cannot send a response', { err: String(error) }, 2));
 
   const serving = await SecureServer.start({

@@ -1,6 +1,7 @@
 import { noSuchResource } from '#lib/apiserver/errors/failures.ts';
 import type { RequestState } from '#lib/apiserver/http/api-context.ts';
-import { splitPath } from '#lib/apiserver/http/request-info.ts';
+import { keptWith } from '#lib/apiserver/http/kept-with.ts';
+import { type RequestInfo, splitPath } from '#lib/apiserver/http/request-info.ts';
 import { requireGet } from '#lib/apiserver/http/require-get.ts';
 import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
 import { serveDocument } from '#lib/apiserver/resources/serve-document.ts';
@@ -28,8 +29,7 @@ export function addResourceRoutes(
   const at = `/apis/${group}/${version}`;
   if (route) {
     router.all(`${at}/*path`, (context) => {
-      const [, , , ...segments] = splitPath(context.state.info.path);
-      const routed = route(segments);
+      const routed = route(segmentsBehindVersion(context.state.info));
       if (!routed) throw noSuchResource();
       requireGet(context, { produces: LIST_TYPES, consumes: ANY_BODY });
       return serveDocument(context, routed);
@@ -60,6 +60,8 @@ export function addResourceRoutes(
     });
   }
 }
+
+const segmentsBehindVersion = keptWith(({ path }: RequestInfo) => splitPath(path).slice(3));
 
 /** @throws {StatusError} 404 where there is none of the name */
 function findResource(version: ApiVersion, name: string | undefined): ObjectResource {

@@ -3,6 +3,7 @@ import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import { methodNotAllowed, noSuchResource } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext, Endpoint, Middleware, RequestState } from '#lib/apiserver/http/api-context.ts';
+import { inOrder } from '#lib/apiserver/http/in-order.ts';
 import { splitPath } from '#lib/apiserver/http/request-info.ts';
 import { gets } from '#lib/apiserver/http/require-get.ts';
 import { writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
@@ -54,46 +55,42 @@ export function routes(served: Served): Middleware {
     router.all(path.endsWith('/') ? `${path}{*path}` : path, endpoint);
   }
 
-  const route = router.routes() as Middleware;
-  const routeOf = remembering((path) => findRoute(router, path), { most: 1024, longest: 256 });
+  const routeOf = remembering((path) => findRoute(router, routedPath(path)), { most: 1024, longest: 256 });
   return (context) => {
-    const path = routedPath(context.state.info.path);
-    const known = context.method === 'GET' ? routeOf(path) : undefined;
-    if (known) {
-      context.params = { ...known.params };
-      return runFrom(known.handlers, context);
-    }
-    context.newRouterPath = path;
-    return route(context, async () => {
-      if (context.matched?.length) throw methodNotAllowed(); // HTTP/2 lets clients invent some, routes have none of these
-      servePaths(context, served);
-    });
+    const { path } = context.state.info;
+    const route = routeOf(path);
+    if (!route) return servePaths(context, served);
+    if (context.method !== 'GET' && !isKnown(router, context.method, routedPath(path)))
+      throw methodNotAllowed();
+    context.params = route.params;
+    return route.handle(context);
   };
 }
 
-/** What a path that is got leads to. */
+/** What a path leads to, whatever the method: handlers look at that themselves. */
 interface FoundRoute {
-  readonly handlers: readonly Middleware[];
+  readonly handle: Middleware;
+  /** Never changed: requests for the same path share them. */
   readonly params: Readonly<Record<string, string>>;
 }
 
 /**
- * The first of the router's routes that a path fits, as the router itself would run it; no other is run, for none here
- * leaves a request to the next. Found once for each path: the router looks, decodes and composes with every request, which takes a
- * fifteenth of getting one object.
+ * The first of the router's routes that a path fits; no other is run, for none here leaves a request to the next. Found
+ * once for each path: the router looks, decodes and composes with every request.
  */
 function findRoute(router: Router<RequestState>, path: string): FoundRoute | undefined {
   const [layer] = router.match(path, 'GET').pathAndMethod;
   return (
     layer && {
-      handlers: layer.stack as unknown as readonly Middleware[],
+      handle: inOrder(layer.stack as unknown as readonly Middleware[]),
       params: layer.params(path, layer.captures(path)),
     }
   );
 }
 
-async function runFrom(handlers: readonly Middleware[], context: ApiContext, index = 0): Promise<unknown> {
-  return await handlers[index]?.(context, () => runFrom(handlers, context, index + 1));
+/** HTTP/2 lets clients invent methods, which no route has. */
+function isKnown(router: Router<RequestState>, method: string, path: string): boolean {
+  return router.match(path, method).pathAndMethod.length > 0;
 }
 
 function nothing(): never {

@@ -134,8 +134,10 @@ describe('routes', () => {
         expect((await ask(path, method)).status, `${method} ${path}`).to.equal(405);
     }
     expect((await ask(`${ROOT}/none`, 'POST')).status).to.equal(404);
-    const invented = { port: server.address.port, path: `${ROOT}/things`, method: 'INVENT' };
-    expect((await requestHttp2(invented)).status).to.equal(405);
+    for (const path of [`${ROOT}/things`, '/page']) {
+      const invented = { port: server.address.port, path, method: 'INVENT' };
+      expect((await requestHttp2(invented)).status, path).to.equal(405);
+    }
   });
 
   it('lead all below a path that ends with a slash to one endpoint', async () => {

@@ -1,4 +1,5 @@
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { keptWith } from '#lib/apiserver/http/kept-with.ts';
 import type { RequestInfo, ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
@@ -88,18 +89,6 @@ const infoKeyOf = keptWith((info: RequestInfo) => JSON.stringify(requestAttribut
 const userKeyOf = keptWith(({ name, uid, groups, extra }: User) =>
   JSON.stringify([name, uid, groups, extra]),
 );
-
-function keptWith<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
-  const kept = new WeakMap<Of, Made>();
-  return (of) => {
-    let made = kept.get(of);
-    if (made === undefined) {
-      made = make(of);
-      kept.set(of, made);
-    }
-    return made;
-  };
-}
 
 /** `undefined` where there are none. */
 function withoutSelectors({ info, ...caller }: Attributes): Attributes | undefined {

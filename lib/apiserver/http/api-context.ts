@@ -29,8 +29,8 @@ export interface RequestState {
 /** A request on its way through the middleware. */
 export type ApiContext = ParameterizedContext<RequestState>;
 
-/** Does its part of handling a request, then lets the middleware behind it do theirs. */
-export type Middleware = (context: ApiContext, next: () => Promise<unknown>) => Promise<unknown> | unknown;
+/** Does its part of handling a request, before what stands behind it does; what it throws is the response. */
+export type Middleware = (context: ApiContext) => Promise<void> | void;
 
 /** What a path leads to: writes the response into the context. */
-export type Endpoint = (context: ApiContext) => Promise<void> | void;
+export type Endpoint = Middleware;

@@ -14,17 +14,15 @@ export interface RouteMediaTypes {
  * kind, 406 where the client takes nothing of what is produced
  */
 export function requireGet(context: ApiContext, { produces, consumes = produces }: RouteMediaTypes): void {
-  if (context.method !== 'GET') throw methodNotAllowed();
-  if (!canConsume(context.get('Content-Type'), consumes)) throw unsupportedMediaType();
-  if (!canProduce(context.get('Accept'), produces)) throw notProducible(produces);
+  const { method, headers } = context.req;
+  if (method !== 'GET') throw methodNotAllowed();
+  if (!canConsume(headers['content-type'] ?? '', consumes)) throw unsupportedMediaType();
+  if (!canProduce(headers.accept ?? '', produces)) throw notProducible(produces);
 }
 
 /** The same as middleware of a route. */
 export function gets(produces: readonly string[]): Middleware {
-  return (context, next) => {
-    requireGet(context, { produces });
-    return next();
-  };
+  return (context) => requireGet(context, { produces });
 }
 
 /**

@@ -20,7 +20,7 @@ export function negotiateResponse(
   context: ApiContext,
   restrictions: Restrictions = NO_CONVERSION,
 ): Representation {
-  const representation = negotiate(context.get('Accept'), restrictions);
+  const representation = negotiate(context.req.headers.accept ?? '', restrictions);
   if (!representation) {
     const accepted = Object.values(MEDIA_TYPES).join(', ');
     throw notAcceptable(`only the following media types are accepted: ${accepted}`);
@@ -44,7 +44,7 @@ export function writeBody(
   format: Encoding['format'],
 ): void {
   context.state.gzipFromBytes = GZIP_FROM_BYTES;
-  context.set('Content-Type', MEDIA_TYPES[format]);
+  context.res.setHeader('Content-Type', MEDIA_TYPES[format]);
   if (Buffer.isBuffer(body)) context.body = body;
   else context.state.body = body;
 }
@@ -62,7 +62,7 @@ export function writeStatus(context: ApiContext, failure: StatusError): void {
 }
 
 function isForHumans(context: ApiContext): boolean {
-  return wantsPretty(context.state.query, context.get('User-Agent'));
+  return wantsPretty(context.state.query, context.req.headers['user-agent'] ?? '');
 }
 
 const TRUE_WORDS = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);

@@ -7,7 +7,7 @@ import type { Middleware } from '#lib/apiserver/http/api-context.ts';
 
 /** Finds out who a request comes from, and responds with 401 where its credentials are not good. */
 export function authenticate(authenticator: Authenticator): Middleware {
-  return async (context, next) => {
+  return async (context) => {
     const { headers, req, state } = context;
     const user = await authenticator({
       headers,
@@ -16,8 +16,7 @@ export function authenticate(authenticator: Authenticator): Middleware {
       signal: () => state.deadline.signal,
     });
     if (!user) throw unauthorized();
-    context.state.user = user;
-    return next();
+    state.user = user;
   };
 }
 

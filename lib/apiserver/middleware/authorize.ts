@@ -5,10 +5,10 @@ import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 
 /** Lets a request pass that its user may make, and responds with 403 to the others. */
 export function authorize(authorizer: Authorizer): Middleware {
-  return async (context, next) => {
+  return async (context) => {
     const { user, info } = context.state;
     const { isAllowed, reason } = await decide(context, authorizer);
-    if (isAllowed) return next();
+    if (isAllowed) return;
     forbidSniffing(context);
     const refusal = escapeHtml(describeRefusal({ user, info }));
     throw forbidden(info.isResourceRequest ? { group: info.apiGroup, resource: info.resource } : undefined, {

@@ -10,21 +10,28 @@ import { parseDurationMs } from '#lib/time/duration.ts';
  * when the client has gone: nobody waits for the response any more. The `timeout` of a watch is not looked at, for a
  * watch lasts as long as its `timeoutSeconds` say.
  */
-export function limitDuration(clock: Clock, maximumMs: number): Middleware {
-  return async (context, next) => {
-    const { info, query } = context.state;
+export function limitDuration({
+  clock,
+  maximumMs,
+}: {
+  readonly clock: Clock;
+  readonly maximumMs: number;
+}): Middleware {
+  return ({ state }) => {
+    const { info, query } = state;
     const isWatch = info.isResourceRequest && info.verb === 'watch';
-    const asked = (!isWatch && query.get('timeout')) || '0';
-    const askedMs = parseDurationMs(asked);
-    if (askedMs === undefined) {
-      throw badRequest(`invalid timeout specified in the request URL - ${describeError(asked)}`);
-    }
-    const durationMs = askedMs > 0 ? Math.min(askedMs, maximumMs) : maximumMs;
-    using deadline = new RequestDeadline(clock, durationMs);
-    context.state.deadline = deadline;
-    context.state.end.whenOver(() => deadline[Symbol.dispose]());
-    return await next();
+    const asked = isWatch ? null : query.get('timeout');
+    const askedMs = asked ? readTimeoutMs(asked) : 0;
+    const deadline = new RequestDeadline(clock, askedMs > 0 ? Math.min(askedMs, maximumMs) : maximumMs);
+    state.deadline = deadline;
+    state.end.whenOver(() => deadline[Symbol.dispose]());
   };
+}
+
+function readTimeoutMs(asked: string): number {
+  const askedMs = parseDurationMs(asked);
+  if (askedMs !== undefined) return askedMs;
+  throw badRequest(`invalid timeout specified in the request URL - ${describeError(asked)}`);
 }
 
 const AMOUNT = /^(?:\d+(?:\.\d*)?|\.\d+)/;

@@ -19,20 +19,20 @@ const PARSED_HEADERS = [
   'If-None-Match',
   'Range',
   'User-Agent',
-];
+].map((name) => ({ name, key: name.toLowerCase() }));
 
 /**
  * Responds with 431 and 414 to requests with more to read than any client has need of, before anything of it is read; and
  * with 400 to those without a path.
  */
 export function limitHeaders(telemetry: ServingTelemetry): Middleware {
-  return (context, next) => {
+  return (context) => {
     if (!hasPath(context)) {
       telemetry.recordRefusal('malformed');
       throw badRequest('the URL of the request has no path');
     }
     const failure = failureOf(context);
-    if (!failure) return next();
+    if (!failure) return;
     telemetry.recordRefusal('headers_too_large');
     throw failure;
   };
@@ -40,6 +40,7 @@ export function limitHeaders(telemetry: ServingTelemetry): Middleware {
 
 /** HTTP/1.1 lets clients send whole URLs, and HTTP/2 any text where the scheme is not that of HTTP. */
 function hasPath(context: ApiContext): boolean {
+  if (context.req.url?.startsWith('/')) return true;
   try {
     return Boolean(context.path);
   } catch {
@@ -48,19 +49,21 @@ function hasPath(context: ApiContext): boolean {
 }
 
 function failureOf(context: ApiContext): StatusError | undefined {
-  if (context.url.length > MAX_URL_BYTES) {
+  const { rawHeaders, headers, url = '' } = context.req;
+  if (url.length > MAX_URL_BYTES) {
     return tooLong(`the request URI has more than ${MAX_URL_BYTES} bytes`);
   }
-  if (context.path.length > MAX_PATH_BYTES) {
+  if (url.length > MAX_PATH_BYTES && context.path.length > MAX_PATH_BYTES) {
     return tooLong(`the path of the request has more than ${MAX_PATH_BYTES} bytes`);
   }
-  if (context.req.rawHeaders.length / 2 > MAX_HEADERS) {
+  if (rawHeaders.length / 2 > MAX_HEADERS) {
     return tooLarge(`the request has more than ${MAX_HEADERS} headers`);
   }
-  const { headers } = context;
-  const long = PARSED_HEADERS.find((name) => (headers[name.toLowerCase()]?.length ?? 0) > MAX_PARSED_BYTES);
-  if (long === undefined) return undefined;
-  return tooLarge(`the request header ${long} has more than ${MAX_PARSED_BYTES} bytes`);
+  for (const { name, key } of PARSED_HEADERS) {
+    if ((headers[key]?.length ?? 0) > MAX_PARSED_BYTES)
+      return tooLarge(`the request header ${name} has more than ${MAX_PARSED_BYTES} bytes`);
+  }
+  return undefined;
 }
 
 function tooLong(message: string): StatusError {

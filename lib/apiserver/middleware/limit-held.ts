@@ -4,12 +4,11 @@ import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 
 /** Has responses count for the user who asked for them, or for the address where nobody knows the user. */
 export function limitHeld(gate: DeliveryGate): Middleware {
-  return (context, next) => {
+  return (context) => {
     const { state, res } = context;
     const held = gate.enter(partyOf(context), () => res.destroy());
     state.held = held;
     state.end.whenOver(() => held[Symbol.dispose]());
-    return next();
   };
 }
 

@@ -7,10 +7,9 @@ import type { KnownFor } from '#lib/apiserver/serving/known-addresses.ts';
 export function recogniseAddress(
   note: (address: string | undefined, knownFor: KnownFor) => void,
 ): Middleware {
-  return (context, next) => {
+  return (context) => {
     const { info, user } = context.state;
     if (user.name !== ANONYMOUS.name) note(context.req.socket.remoteAddress, 'user');
     else if (isProbe(info)) note(context.req.socket.remoteAddress, 'probe');
-    return next();
   };
 }

@@ -10,14 +10,14 @@ import type { Logger } from '#lib/telemetry/logger.ts';
  * Gives every response the headers that all have, and turns whatever the middleware behind it throws into a
  * Status. What is no StatusError is an error of ours: it is logged, and its client is told no more than that.
  */
-export function respond(logger: Logger): Middleware {
-  return async (context, next) => {
+export function respond(logger: Logger, handle: Middleware): (context: ApiContext) => Promise<void> {
+  return async (context) => {
     context.state.end = new RequestEnd(context.res);
     context.state.query = NO_QUERY; // until it is read
-    context.set('Audit-Id', auditIdOf(context) || randomUUID());
-    context.set('Cache-Control', 'no-cache, private');
+    context.res.setHeader('Audit-Id', auditIdOf(context) || randomUUID()); // koa's own way takes twice the time
+    context.res.setHeader('Cache-Control', 'no-cache, private');
     try {
-      await next();
+      await handle(context);
     } catch (error) {
       if (error instanceof StatusError) {
         writeStatus(context, error);

@@ -1,5 +1,5 @@
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
-import type { Middleware } from '#lib/apiserver/http/api-context.ts';
+import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
 import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 
 /** What a browser shows with its form, and may take credentials again for. */
@@ -9,15 +9,14 @@ const CHALLENGE = 'Basic realm="A token as the password, any user name", charset
  * Lets browsers open some paths with a token: they can send it only as the password of a form of theirs. On these paths a
  * password is taken for a bearer token, and who is not let in without one, or with one, is asked for one.
  */
-export function signInBrowsers(paths: readonly string[]): Middleware {
+export function signInBrowsers(paths: readonly string[], handle: Middleware): Middleware {
   const signedIn = new Set(paths);
-  return async (context, next) => {
-    if (!signedIn.has(context.state.info.path)) return next();
+  const signIn = async (context: ApiContext) => {
     const { headers } = context.req;
     const token = passwordIn(headers.authorization ?? '');
     if (token !== undefined) headers.authorization = `Bearer ${token}`;
     try {
-      return await next();
+      await handle(context);
     } catch (error) {
       if (!(error instanceof StatusError) || (error.code !== 401 && error.code !== 403)) throw error;
       // Who comes by another way, such as a certificate, would get nowhere with a password.
@@ -27,6 +26,7 @@ export function signInBrowsers(paths: readonly string[]): Middleware {
       throw new StatusError(401, 'Unauthorized', error.message);
     }
   };
+  return (context) => (signedIn.has(context.state.info.path) ? signIn(context) : handle(context));
 }
 
 const BASIC = 'basic ';

@@ -2,22 +2,23 @@
  * Remembers what a function makes of a text: clients send the same header, or ask for the same URL, again and again. What
  * it throws at is not remembered. Once there are too many texts, all are forgotten.
  *
+ * @param make what it is given beside the text says the same for the same text
  * @param options.longest texts that are longer are not remembered
  * @param options.isSmall whether what was made may be remembered: without a bound of its own it may take many times its text
  */
-export function remembering<Made>(
-  make: (text: string) => Made,
+export function remembering<Made, Of extends readonly unknown[]>(
+  make: (text: string, ...of: Of) => Made,
   {
     most,
     longest,
     isSmall = () => true,
   }: { readonly most: number; readonly longest: number; readonly isSmall?: (made: Made) => boolean },
-): (text: string) => Made {
+): (text: string, ...of: Of) => Made {
   const made = new Map<string, { readonly value: Made }>();
-  return (text) => {
+  return (text, ...of) => {
     const known = made.get(text);
     if (known) return known.value;
-    const value = make(text);
+    const value = make(text, ...of);
     if (text.length > longest || !isSmall(value)) return value;
     if (made.size >= most) made.clear();
     made.set(text, { value });

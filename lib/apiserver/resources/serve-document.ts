@@ -1,7 +1,8 @@
 import type { RoutedDocument } from '#lib/apiserver/api-group.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
+import { keptWith } from '#lib/apiserver/http/kept-with.ts';
 import { writeDocument } from '#lib/apiserver/http/write-response.ts';
-import { type ListOptions, parseListOptions } from './list-options.ts';
+import { parseListOptions } from './list-options.ts';
 
 /**
  * Responds with a document that a group leads to by itself.
@@ -10,11 +11,9 @@ import { type ListOptions, parseListOptions } from './list-options.ts';
  */
 export function serveDocument(context: ApiContext, document: RoutedDocument): void {
   const { query: parameters } = context.state;
-  const options = OPTIONS.get(parameters) ?? parseListOptions(parameters);
-  OPTIONS.set(parameters, options);
-  const { labelSelector, fieldSelector, isWatch } = options;
+  const { labelSelector, fieldSelector, isWatch } = optionsOf(parameters);
   writeDocument(context, document.read({ labelSelector, fieldSelector, isWatch, parameters }));
 }
 
 /** By query, which requests for the same URL share: a selector is read once, not with every request of an autoscaler. */
-const OPTIONS = new WeakMap<URLSearchParams, ListOptions>();
+const optionsOf = keptWith((query: URLSearchParams) => parseListOptions(query));

@@ -143,7 +143,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
     shapes: { 'a long one': repeated('a') },
     read: async (text) => {
       const context = contextWith({ 'audit-id': text });
-      await respond(new RecordingLogger())(context, async () => {});
+      await respond(new RecordingLogger(), () => {})(context);
     },
   },
   {
@@ -169,7 +169,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
     read: async (text) => {
       const context = contextWith({ authorization: text });
       context.state.info = parseRequestInfo('GET', '/ui', new URLSearchParams());
-      await signInBrowsers(['/ui'])(context, async () => {});
+      await signInBrowsers(['/ui'], () => {})(context);
     },
   },
   {
