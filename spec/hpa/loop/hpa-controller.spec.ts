@@ -68,6 +68,38 @@ describe('hpaController', () => {
     expect(await cluster.replicas('web')).to.equal(4);
   });
 
+  it('tells that a new size was refused, counts no scaling, and tries again', async () => {
+    cluster = await startHpaCluster();
+    const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
+    cluster.setFaults({
+      serve: (request, context) =>
+        request.verb === 'update' && request.target.isResource && request.target.subresource === 'scale'
+          ? refused.serve(request, context)
+          : context.next(),
+    });
+    await cluster.deployment('web', 2);
+    const policies = [{ type: 'Pods', value: 2, periodSeconds: 600 }];
+    await cluster.hpa('web', { spec: { behavior: { scaleUp: { policies } } } });
+    cluster.queue('web', '90');
+    await cluster.lead();
+    await cluster.passes(async () => condition(await cluster.get('web'), 'AbleToScale') !== undefined);
+    const { status } = await cluster.get('web');
+    expect(condition({ status }, 'AbleToScale')).to.deep.include({
+      status: 'False',
+      reason: 'FailedUpdateScale',
+    });
+    expect(status).to.include({ currentReplicas: 2, desiredReplicas: 0 });
+    expect(status).to.not.have.property('lastScaleTime');
+    expect(cluster.events).to.have.lengthOf(1);
+    expect(cluster.events[0]).to.match(/^web FailedRescale New size: 4; .* error: /);
+    cluster.setFaults();
+    await cluster.elapse(20);
+    expect(await cluster.replicas('web')).to.equal(4); // the policy has not been used up
+    expect((await cluster.get('web')).status).to.include({ currentReplicas: 2, desiredReplicas: 4 });
+    await cluster.elapse(60);
+    expect(await cluster.replicas('web')).to.equal(4);
+  });
+
   it('takes an HPA’s own period at once, and back', async () => {
     cluster = await startHpaCluster();
     await cluster.deployment('web', 2);
