@@ -152,6 +152,27 @@ describe('the memory of the HPA controller', () => {
     expect(await memory()).to.contain('"latest":[2,'); // the next leader must not go by what was kept before
   });
 
+  it('counts in a dry run, too, where nothing is kept of it', async () => {
+    await using cluster = await startHpaCluster();
+    await cluster.deployment('web', 6);
+    await cluster.hpa('web');
+    cluster.queue('web', '90');
+    await cluster.lead({ isDryRun: true });
+    const desired = async () => {
+      const gauge = /^horizontal_pod_autoscaler_controller_desired_replicas\{.*hpa_name="web"\} (\d+)$/m;
+      return Number(gauge.exec(await cluster.running.registry.metrics())?.[1]);
+    };
+    await cluster.elapse(20);
+    expect(await desired()).to.equal(9);
+    cluster.queue('web', '20');
+    await cluster.elapse(240);
+    expect(await desired()).to.equal(9);
+    await cluster.elapse(90);
+    expect(await desired()).to.equal(2);
+    expect(await cluster.replicas('web')).to.equal(6);
+    expect((await cluster.api.get(PATHS.memory)).status).to.equal(404);
+  });
+
   it('is read again where a namespace was without HPAs', async () => {
     await using cluster = await startHpaCluster();
     await setUp(cluster);
