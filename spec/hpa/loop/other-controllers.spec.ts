@@ -98,6 +98,26 @@ describe('otherWriter', () => {
     expect(otherWriter(before, ours, told)).to.equal(undefined);
   });
 
+  it('takes what was sent for its own where several have written since, and for the other’s where that one alone has', () => {
+    const before = hpa({ desiredReplicas: 2 }, ['autoscaler-hpa', at(1)], ['other', at(1)]);
+    const cases: readonly (readonly [ours: number, theirs: number, isSent: boolean, writer?: string])[] = [
+      [5, 5, true],
+      [5, 5, false, 'other'],
+      [1, 5, true, 'other'], // it has written the same afterwards
+      [1, 5, false, 'other'],
+      [5, 1, false],
+      [1, 1, true], // one second, in which nobody tells who was last
+      [1, 1, false, 'other'],
+    ];
+    for (const [ours, theirs, isSent, writer] of cases) {
+      const now = hpa({ desiredReplicas: 3 }, ['autoscaler-hpa', at(ours)], ['other', at(theirs)]);
+      const found = otherWriter(before, now, { isSent: () => isSent, nowMs: NOW_MS });
+      expect(found, `${ours} ${theirs} ${isSent}`).to.deep.equal(
+        writer && { manager: writer, writtenAtMs: NOW_MS },
+      );
+    }
+  });
+
   it('sees no writer where the status is the same', () => {
     const before = hpa({ desiredReplicas: 2 }, ['other', at(0)]);
     expect(otherWriter(before, hpa({ desiredReplicas: 2 }, ['other', at(9)]), told)).to.equal(undefined);

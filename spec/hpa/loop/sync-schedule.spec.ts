@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { FollowedHpa } from '#lib/hpa/followed/followed-hpa.ts';
 import { DueHpas, syncSchedule, untilNextMs } from '#lib/hpa/loop/sync-schedule.ts';
 import { followedWeb } from '../auto-min/built-decision.ts';
 
@@ -72,6 +73,23 @@ describe('DueHpas', () => {
     expect([due.isNew('a', changed), due.untilDueMs('a', changed, 1000)]).to.deep.equal([true, 0]);
     due.forget('a');
     expect(due.isNew('a', web)).to.equal(true);
+  });
+
+  it('has an HPA due at once for its own period , another wish, and where it was made again, not for other annotations', () => {
+    const due = new DueHpas();
+    const web = followedWeb({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1m', 'a.example/b': '1' } });
+    due.decided('a', web, 5000);
+    const { annotations: _, ...metadata } = web.metadata;
+    const cases: readonly (readonly [what: string, now: FollowedHpa, isNew: boolean])[] = [
+      ['all annotations gone', { ...web, metadata }, true],
+      ['another annotation', followedWeb({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1m' } }), false],
+      ['another bound', { ...web, spec: { ...web.spec, minReplicas: 3 } }, true],
+      ['made again', { ...web, metadata: { ...web.metadata, uid: 'v' } }, true],
+    ];
+    for (const [what, now, isNew] of cases) {
+      expect(due.isNew('a', now), what).to.equal(isNew);
+      expect(due.untilDueMs('a', now, 1000), what).to.equal(isNew ? 0 : 4000);
+    }
   });
 
   it('knows the shortest period of a namespace, also after HPAs have left', () => {
