@@ -7,6 +7,7 @@ import type { Sample } from '#lib/sources/query.ts';
 import type { ObjectLabels } from './objects/object-labels.ts';
 import type { TargetPods } from './objects/target-pods.ts';
 import type { CollectedHpa, CollectedMetric } from './plans/collected-hpa.ts';
+import { externalSubject } from './plans/contested-metrics.ts';
 
 /** Where values and the labels of objects come from when they are asked for. */
 export interface StoredMetricsOptions {
@@ -30,7 +31,7 @@ export function storedMetrics(
         namespace: hpa.namespace,
         name: one.metric.name,
         labels: one.metric.matchLabels,
-        identity: one.key + one.query.key,
+        identity: externalSubject(one.metric) + one.query.key,
         values: () => {
           const reading = readingOf(one);
           return reading ? servedSamples(one, reading).map((sample) => metricValue(sample, reading)) : [];

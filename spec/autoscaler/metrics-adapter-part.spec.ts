@@ -237,6 +237,38 @@ describe('metricsAdapterPart, with pods', () => {
     await system.passes(async () => ((await system.get('/debug/metrics')).problems ?? []).length === 0);
   });
 
+  it('serves an External metric by the query of the HPA that was created first, and tells the other', async () => {
+    await using system = await start();
+    const { client } = system.server;
+    const hpaOf = (name: string, metric: string, query: string) =>
+      hpaObject({
+        name,
+        annotations: { [`metric-config.external.${metric}.prometheus/query`]: query },
+        metrics: [externalMetric(metric)],
+      });
+    await client.post(HPAS, hpaOf('worker', 'queue-depth', 'sum(queue_depth)'));
+    const path = `${EXTERNAL}/namespaces/default/queue-depth`;
+    const count = async () => (await system.get(path)).items?.length;
+    await system.passes(async () => (await count()) === 1);
+    await system.server.clock.advance(2000);
+    await client.post(HPAS, hpaOf('mailer', 'Queue-Depth', 'max(queue_depth)*2'));
+    await client.post(HPAS, hpaOf('twin', 'queue-depth', 'sum(queue_depth)'));
+    const problems = async () => (await system.get('/debug/metrics')).problems ?? [];
+    await system.passes(async () => (await problems()).length === 1);
+    const error =
+      'External/Queue-Depth is collected by another query already, of HPA default/worker; autoscalers would add both up, so give it another name';
+    expect(await problems()).to.deep.equal([
+      { hpa: 'default/mailer', metric: 'External/Queue-Depth', error },
+    ]);
+    expect(await count()).to.equal(1);
+    await system.passes(async () => (await system.events()).length === 1);
+    expect(await system.events()).to.deep.equal([`Failed to create new metrics collector: ${error}`]);
+    await client.delete(`${HPAS}/worker`);
+    await client.delete(`${HPAS}/twin`);
+    await system.passes(async () => (await problems()).length === 0);
+    await system.passes(async () => (await count()) === 1);
+  });
+
   it('logs no more than a hundred problems of one namespace in an hour, and shows all of them', async () => {
     await using system = await start();
     const metrics = Array.from({ length: 60 }, (_, index) =>

@@ -36,9 +36,13 @@ describe('storedMetrics, of an External metric', () => {
   });
 
   it('is one value with that of another HPA that asks the same in the same words', () => {
-    const identityOf = (key: string, query: string) =>
-      store({ ...external(), key, query: { key: query } } as never).external?.[0]?.identity;
+    const identityOf = (name: string, query: string) => {
+      const one = external();
+      const metric = { ...one.metric, name };
+      return store({ ...one, metric, query: { key: query } } as never).external?.[0]?.identity;
+    };
     expect(identityOf('a', 'q')).to.equal(identityOf('a', 'q'));
+    expect(identityOf('a', 'q')).to.equal(identityOf('A', 'q'));
     expect(new Set([identityOf('a', 'q'), identityOf('b', 'q'), identityOf('a', 'r')]).size).to.equal(3);
   });
 

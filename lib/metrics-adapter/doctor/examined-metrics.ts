@@ -5,6 +5,8 @@ import { HPA_KIND, HPA_VERSIONS } from '../objects/find-hpas.ts';
 import { readScaledHpa } from '../objects/read-scaled-hpa.ts';
 import { nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
 import type { PlannedCollector, PlanProblem } from '../plans/collected-hpa.ts';
+import { claimMetrics, contestMetrics } from '../plans/contested-metrics.ts';
+import { MetricClaims } from '../plans/metric-claims.ts';
 import { planCollectors } from '../plans/plan-collectors.ts';
 
 /** Collectors as the flags choose them; what they opened is closed with the stack. */
@@ -59,7 +61,13 @@ export class ExaminedMetrics {
     const hpas = await this.#hpas;
     await using stack = new AsyncDisposableStack();
     const collectors = await this.#options.openCollectors(context, stack);
-    const plans = hpas.map((hpa) => ({ hpa, ...planCollectors(hpa, collectors) }));
+    const claims = new MetricClaims();
+    const made = hpas.map((hpa) => ({ hpa, ...planCollectors(hpa, collectors) }));
+    for (const { hpa, planned } of made) claimMetrics(claims, hpa, planned);
+    const plans = made.map(({ hpa, planned, problems }) => {
+      const { won, lost } = contestMetrics(claims, hpa, planned);
+      return { hpa, planned: won, problems: [...problems, ...lost] };
+    });
     return await look({
       metrics: plans.flatMap(({ hpa, planned }) =>
         planned

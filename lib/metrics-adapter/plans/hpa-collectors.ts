@@ -7,7 +7,8 @@ import type { LabelledObject, ObjectLabels } from '../objects/object-labels.ts';
 import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
 import { UnknownCollector } from './choose-collector.ts';
 import type { CollectedHpa, CollectedMetric, PlannedCollector, PlanProblem } from './collected-hpa.ts';
-import { ObjectClaims } from './object-claims.ts';
+import { claimMetrics, contestMetrics, describedIn } from './contested-metrics.ts';
+import { MetricClaims } from './metric-claims.ts';
 import { planCollectors } from './plan-collectors.ts';
 
 /** What keeping collectors in step needs. */
@@ -30,7 +31,7 @@ export interface HpaCollectorsOptions {
 
 /** A value counts for so many intervals. */
 const VALID_INTERVALS = 3;
-/** A kind that nothing serves may be defined later, labels change, and a rival may go. */
+/** A kind that nothing serves may be defined later, and labels change. */
 const LOOK_AGAIN_MS = 60_000;
 const POD: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
@@ -38,7 +39,8 @@ const POD: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods'
 export class HpaCollectors {
   readonly #options: HpaCollectorsOptions;
   readonly #known = new Map<string, CollectedHpa>();
-  readonly #claims = new ObjectClaims();
+  readonly #claims = new MetricClaims();
+  readonly #rivalListeners = new Set<(key: string) => void>();
 
   constructor(options: HpaCollectorsOptions) {
     this.#options = options;
@@ -53,12 +55,12 @@ export class HpaCollectors {
   controller(): Controller {
     return {
       name: 'metrics-adapter',
-      watches: [this.#options.hpas, this.#collectorChanges()],
+      watches: [this.#options.hpas, this.#collectorChanges(), this.#rivalChanges()],
       reconcile: async (key, signal) => {
         const hpa = this.#options.hpas.find(key);
         if (hpa) return await this.#keep(key, hpa, signal);
         this.#options.collection.replace(key, new Map());
-        this.#claims.put(key, []);
+        this.#tellRivals(this.#claims.put(key, []));
         if (this.#known.delete(key)) this.#options.onChange(key);
         this.#options.objectLabels.keepOnly(this.#describedObjects());
         return {};
@@ -83,6 +85,22 @@ export class HpaCollectors {
     };
   }
 
+  /** Has HPAs looked at again whose metric another had its way with, or has now. */
+  #rivalChanges(): Watched {
+    return {
+      onChange: (listener) => {
+        const tell = (key: string) => listener({ key });
+        this.#rivalListeners.add(tell);
+        return () => this.#rivalListeners.delete(tell);
+      },
+      synced: async () => {},
+    };
+  }
+
+  #tellRivals(keys: ReadonlySet<string>): void {
+    for (const key of keys) for (const tell of this.#rivalListeners) tell(key);
+  }
+
   async #keep(key: string, hpa: ScaledHpa, signal: AbortSignal) {
     const { collectors, collection, passesOverUnknown, onProblem, onChange } = this.#options;
     const { planned, problems: found } = planCollectors(hpa, collectors);
@@ -95,7 +113,8 @@ export class HpaCollectors {
       if ('error' in found) missing.push(found);
       else resolved.push(found);
     }
-    const { won: metrics, lost } = this.#contest(key, hpa, resolved);
+    this.#tellRivals(claimMetrics(this.#claims, hpa, resolved));
+    const { won: metrics, lost } = contestMetrics(this.#claims, hpa, resolved);
     missing.push(...lost);
     await this.#readLabels(hpa, { metrics, signal });
     collection.replace(key, new Map(metrics.map((one) => [one.key, this.#collectorOf(one, hpa)])));
@@ -111,31 +130,6 @@ export class HpaCollectors {
     for (const problem of all) if (!problem.isQuiet && !before.has(textOf(problem))) onProblem(hpa, problem);
     const hasObjects = metrics.some(({ metric }) => metric.type === 'Object');
     return missing.length > 0 || hasObjects ? { requeueAfterMs: LOOK_AGAIN_MS } : {};
-  }
-
-  /** Which metrics of objects are collected as another HPA says. */
-  #contest(key: string, { namespace, createdAt }: ScaledHpa, metrics: readonly CollectedMetric[]) {
-    const subjects = metrics.map((one) => subjectOf(one, namespace));
-    this.#claims.put(
-      key,
-      metrics.flatMap(({ query }, index) => {
-        const subject = subjects[index];
-        return subject === undefined ? [] : { subject, queryKey: query.key, createdAt };
-      }),
-    );
-    const lost: PlanProblem[] = [];
-    const won = metrics.filter(({ metric }, index) => {
-      const subject = subjects[index];
-      const rival = subject === undefined ? undefined : this.#claims.rivalOf(key, subject);
-      if (rival === undefined) return true;
-      const { kind = '', name = '' } = metric.describedObject ?? {};
-      const error = new Error(
-        `The metric of ${kind} ${name} is collected by another query already, of HPA ${rival}; a request cannot tell them apart`,
-      );
-      lost.push({ metric: nameOfMetric(metric), error });
-      return false;
-    });
-    return { won, lost };
   }
 
   async #readLabels(
@@ -187,23 +181,6 @@ function hasLeft(
       return object ? JSON.stringify(object) : [];
     });
   return !new Set(objectsOf(last)).isSubsetOf(new Set(objectsOf(now)));
-}
-
-/** The object that a metric of type Object is about. */
-function describedIn(
-  { metric, resource }: CollectedMetric,
-  hpaNamespace: string,
-): LabelledObject | undefined {
-  if (!resource || !metric.describedObject) return undefined;
-  const { group, kind, namespaced } = resource;
-  return { group, kind, namespace: namespaced ? hpaNamespace : '', name: metric.describedObject.name };
-}
-
-/** The metric as a request names it; `undefined` for one that is of no described object. */
-function subjectOf(one: CollectedMetric, hpaNamespace: string): string | undefined {
-  const object = describedIn(one, hpaNamespace);
-  const labels = Object.entries(one.metric.matchLabels).sort(([a], [b]) => (a < b ? -1 : 1));
-  return object && JSON.stringify([object, one.metric.name, labels]);
 }
 
 function referenceOf({ apiVersion, kind }: DescribedObject): KindReference {

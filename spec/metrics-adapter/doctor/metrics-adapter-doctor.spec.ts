@@ -71,6 +71,28 @@ describe('metricsAdapterDoctor', () => {
     expect(failed?.seen).to.include('metric-config.pods.busy.json-path/port');
   });
 
+  it('tells of an External metric that another HPA of the namespace has collected by another query', async () => {
+    await using system = await start();
+    const hpaOf = (name: string, query: string) =>
+      hpaObject({
+        name,
+        annotations: { 'metric-config.external.depth.prometheus/query': query },
+        metrics: [externalMetric('depth')],
+      });
+    await created(system.server, HPAS, hpaOf('worker', 'sum(depth)'));
+    await system.server.clock.advance(2000);
+    await created(system.server, HPAS, hpaOf('mailer', 'max(depth)'));
+    const { diagnoses, findings } = await system.examine();
+    expect(diagnoses).to.include('metric-not-configured');
+    expect(findings.find(({ subject }) => subject === 'hpa default/mailer External/depth')).to.include({
+      status: 'failed',
+      seen: 'External/depth is collected by another query already, of HPA default/worker; autoscalers would add both up, so give it another name',
+    });
+    expect(findings.find(({ subject }) => subject === 'metrics')?.seen).to.equal(
+      '1 metric of 1 HPA is collected',
+    );
+  });
+
   it('says that HPAs ask for what cannot be collected for lack of a Prometheus, and what to do', async () => {
     await using server = await startSimulatedApiServer({ clock: new ManualClock(Date.now()) });
     const annotations = { 'metric-config.external.queue.prometheus/query': 'depth' };
