@@ -34,7 +34,7 @@ const PERMISSIONS: readonly Permission[] = [
     ...['get', 'list', 'watch', 'patch'].map((verb) => ({ verb, group, resource: plural })),
     { verb: 'patch', group, resource: `${plural}/status` },
   ]),
-  ...['get', 'list', 'watch', 'create', 'patch', 'delete'].map((verb) => ({ verb, ...HPAS })),
+  ...['list', 'watch', 'create', 'patch', 'delete'].map((verb) => ({ verb, ...HPAS })),
   ...['deployments', 'statefulsets'].flatMap((resource) =>
     ['get', 'list', 'watch'].map((verb) => ({ verb, group: 'apps', resource })),
   ),
