@@ -64,7 +64,7 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
   const configMapData = (namespace: string, name: string, signal: AbortSignal) =>
     dataOf(CONFIG_MAPS, namespace, name, signal);
   return {
-    clusterNamespace,
+    ...{ clusterNamespace, restrictsSecrets },
     authentication: (kind, namespace, name) =>
       options.authentication(kind, kind === 'ClusterTriggerAuthentication' ? name : `${namespace}/${name}`),
     ...{ secretData, configMapData },

@@ -14,6 +14,8 @@ export interface AuthenticationReader {
   file(path: string): Promise<Readonly<Record<string, string>>>;
   /** Where what ClusterTriggerAuthentications refer to is. */
   readonly clusterNamespace: string;
+  /** Whether Secrets of other namespaces than that are not read. */
+  readonly restrictsSecrets?: boolean;
 }
 
 /** Whose trigger it is. */
@@ -22,6 +24,8 @@ export interface AuthenticationContext {
   /** The environment of a container of the target; of the usual one where none is named. */
   readonly environment: (containerName?: string) => Promise<Readonly<Record<string, string>>>;
   readonly signal: AbortSignal;
+  /** Told by name what an authentication refers to that is not there, so that its parameter is empty. */
+  readonly onMissing?: (what: string) => void;
 }
 
 const UNSUPPORTED = [
@@ -47,7 +51,7 @@ const CLUSTER_WIDE = 'ClusterTriggerAuthentication';
 export async function resolveAuthentication(
   reference: TriggerSpec['authenticationRef'],
   reader: AuthenticationReader,
-  { namespace, environment, signal }: AuthenticationContext,
+  { namespace, environment, signal, onMissing }: AuthenticationContext,
 ): Promise<Readonly<Record<string, string>>> {
   if (!reference) return {};
   const { name, kind: given } = reference;
@@ -77,16 +81,31 @@ export async function resolveAuthentication(
   };
   for (const { parameter, name: variable, containerName } of spec.env ?? [])
     set(parameter, (await environment(containerName))[variable]);
+  const setOf = (parameter: string, data: Data | undefined, { object, key }: Referred) => {
+    const value = data && Object.hasOwn(data, key) ? data[key] : undefined;
+    if (value === undefined)
+      onMissing?.(`${kind} "${name}": ${object} ${data ? `has no key "${key}"` : unread(object)}`);
+    set(parameter, value);
+  };
+  const isRestricted = reader.restrictsSecrets === true && where !== reader.clusterNamespace;
+  const unread = (object: string) =>
+    isRestricted && object.startsWith('Secret ') ? 'must not be read from that namespace' : 'not found';
   const configMap = once((map) => reader.configMapData(where, map, signal));
   for (const { parameter, name: map, key } of spec.configMapTargetRef ?? [])
-    set(parameter, (await configMap(map))?.[key]);
+    setOf(parameter, await configMap(map), { object: `ConfigMap ${where}/${map}`, key });
   const secret = once((one) => reader.secretData(where, one, signal));
   for (const { parameter, name: one, key } of spec.secretTargetRef ?? [])
-    set(parameter, (await secret(one))?.[key]);
+    setOf(parameter, await secret(one), { object: `Secret ${where}/${one}`, key });
   const token = once((account) => reader.serviceAccountToken(where, account, signal));
   for (const { parameter, serviceAccountName } of spec.boundServiceAccountToken ?? [])
     set(parameter, await token(serviceAccountName));
   return Object.fromEntries(parameters);
+}
+
+interface Referred {
+  /** Kind, namespace and name, as messages have them. */
+  readonly object: string;
+  readonly key: string;
 }
 
 /** Refuses what refers to too many objects before any is asked for. */

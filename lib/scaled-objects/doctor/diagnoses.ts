@@ -28,6 +28,11 @@ export const SCALED_OBJECTS_DIAGNOSES = {
     remedy:
       'Mend what the finding tells in `kubectl -n NAMESPACE edit KIND NAME`, or in the authentication that it refers to: until then the whole object does nothing.',
   },
+  'scaledobjects-parameter-missing': {
+    title: 'A trigger is asked without what its authentication refers to',
+    remedy:
+      'Make the object or the key that the finding names, or mend the authentication: until then the parameter is empty for KIND NAME, and the source may be asked without a password. What is made later is read within five minutes.',
+  },
   'scaledobjects-trigger-failing': {
     title: 'A trigger gets no value from its source',
     remedy:

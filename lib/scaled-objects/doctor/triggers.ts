@@ -115,7 +115,11 @@ async function examine(examined: Examined, { context, types, ...look }: Look): P
         }),
       ];
     if (trigger.resource) return [note(subject, 'the HPA controller reads it itself')];
-    return await Promise.all(trigger.metrics.map((metric) => ask(metric, { subject, names, context })));
+    const missing = trigger.missing.map((what) =>
+      failed(subject, what, { diagnosis: 'scaledobjects-parameter-missing', ...names }),
+    );
+    const asked = trigger.metrics.map((metric) => ask(metric, { subject, names, context }));
+    return [...missing, ...(await Promise.all(asked))];
   });
   return (await Promise.all(findings)).flat();
 }

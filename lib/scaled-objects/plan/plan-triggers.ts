@@ -16,6 +16,9 @@ import type { TriggerTypes } from '../triggers/trigger-types.ts';
 
 /** Of one error: some name all types of triggers. */
 const LONGEST_MESSAGE = 1000;
+/** So much of what an authentication refers to and is not there is told of, at such length. */
+const MOST_MISSING = 3;
+const LONGEST_MISSING = 400;
 
 /** Whose triggers are planned, and with what. */
 export interface PlanTriggersOptions extends AuthenticationContext {
@@ -73,12 +76,17 @@ async function planTrigger(
 ): Promise<PlannedTrigger> {
   const { types, reader, objectKind, objectName, namespace, hasFormula, environment, signal } = options;
   const { type, name, metadata, metricType, useCachedMetrics = false } = trigger;
+  const missing: string[] = [];
+  const onMissing = (what: string) => {
+    if (missing.length < MOST_MISSING) missing.push(what.slice(0, LONGEST_MISSING));
+  };
   const base = {
     index,
     type,
     name,
     isCached: useCachedMetrics,
     unmatched: [],
+    missing,
     metrics: [],
     resource: undefined,
     push: undefined,
@@ -90,7 +98,10 @@ async function planTrigger(
     const needsEnvironment = Object.keys(metadata).some((key) => key.endsWith('FromEnv'));
     const request: TriggerRequest = {
       ...{ type, name, requests, namespace, objectKind, objectName, metadata, metricType, hasFormula },
-      authentication: await resolveAuthentication(trigger.authenticationRef, reader, options),
+      authentication: await resolveAuthentication(trigger.authenticationRef, reader, {
+        ...options,
+        onMissing,
+      }),
       environment: needsEnvironment ? await environment() : {},
     };
     secrets = new Secrets(secretParameters(known.parameters, request));
@@ -108,7 +119,9 @@ async function planTrigger(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UnreadReference) return { ...base, error };
-    return { ...base, error: secrets.tellError(error, LONGEST_MESSAGE) };
+    const told = secrets.tellError(error, LONGEST_MESSAGE);
+    if (missing.length === 0) return { ...base, error: told };
+    return { ...base, error: new Error(`${told.message}; ${missing.join('; ')}`, { cause: told.cause }) };
   }
 }
 

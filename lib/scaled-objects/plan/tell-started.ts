@@ -5,18 +5,20 @@ import type { PlannedTrigger } from '../triggers/planned-object.ts';
 const MOST_KEYS = 10;
 const KEY_LENGTH = 100;
 
-/** Tells that the triggers of an object are asked from now on, and which of their settings mean nothing. */
+/** Tells that the triggers of an object are asked from now on, and which of their settings mean nothing or are not there. */
 export function tellStarted(triggers: readonly PlannedTrigger[], own: ObjectEvents): void {
   own.normal('KEDAScalersStarted', 'Started scalers watch');
   for (const type of new Set(triggers.map((trigger) => trigger.type)))
     own.normal('KEDAScalersStarted', `Scaler ${type} is built`);
-  for (const { type, name, unmatched } of triggers) {
+  for (const { type, name, unmatched, missing } of triggers) {
     const scaler = name ? `${type} (${name})` : type;
     for (const key of unmatched.slice(0, MOST_KEYS))
       own.warning(
         'KEDAScalerInfo',
         `Unmatched input property ${key.slice(0, KEY_LENGTH)} in scaler ${scaler}`,
       );
+    for (const what of missing)
+      own.warning('KEDAScalerInfo', `Scaler ${scaler} is asked with an empty parameter, ${what}`);
   }
 }
 

@@ -17,6 +17,8 @@ export interface PlannedTrigger {
   readonly isCached: boolean;
   /** Keys of its metadata that it does not know. */
   readonly unmatched: readonly string[];
+  /** What its authentication refers to that is not there; some of it where it is much. */
+  readonly missing: readonly string[];
   readonly metrics: readonly PlannedMetric[];
   readonly resource: ResourceMetric | undefined;
   readonly push: PushSource | undefined;

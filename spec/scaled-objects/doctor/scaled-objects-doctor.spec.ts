@@ -79,6 +79,24 @@ describe('scaledObjectsDoctor', () => {
     expect(seen[2]).to.match(/^value at 127\.0\.0\.1:\d+\/: error requesting metrics endpoint/);
   });
 
+  it('tells by name of a Secret that an authentication refers to and that is not there, though the source responds', async () => {
+    await using server = await startServer();
+    await using source = await startSource(3);
+    await deployment(server, 'web');
+    await created(server, '/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications', {
+      ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'TriggerAuthentication', metadata: { name: 'ta' } },
+      spec: { secretTargetRef: [{ parameter: 'password', name: 'missing-secret', key: 'password' }] },
+    });
+    await scaledObject(server, 'web', [
+      { type: 'metrics-api', metadata: source.metadata, authenticationRef: { name: 'ta' } },
+    ]);
+    const { diagnoses, findings } = await examineAutoscaler(server, FLAGS);
+    expect(diagnoses).to.include('scaledobjects-parameter-missing');
+    const found = findings.filter(({ subject }) => subject.includes('trigger 0'));
+    expect(found.map(({ status }) => status)).to.deep.equal(['failed', 'ok']);
+    expect(found[0]?.seen).to.equal('TriggerAuthentication "ta": Secret default/missing-secret not found');
+  });
+
   it('advises to mend the trigger first, as its source may respond without what the trigger asks for', async () => {
     await using server = await startServer();
     await using source = await startSource(12);

@@ -45,4 +45,56 @@ describe('planTriggers', () => {
     expect(planned.map(({ error }) => error)).to.deep.equal([undefined, undefined, undefined]);
     expect(asked).to.deep.equal([undefined, 'side']);
   });
+
+  it('tells by name which Secrets, ConfigMaps and keys are not there, of triggers that can do without and that cannot', async () => {
+    const plan = async (isNeeded: boolean, restrictsSecrets = false) => {
+      const [planned] = await planTriggers(
+        [{ type: 'any', metadata: {}, authenticationRef: { name: 'ta' } }],
+        {
+          ...{ objectKind: 'ScaledObject', objectName: 'web', namespace: 'default', hasFormula: false },
+          types: {
+            get: () => ({
+              ...{ parameters: z.object({}), takesAnyKey: true },
+              async plan() {
+                if (isNeeded) throw new Error('missing required parameter "bearerToken" in [authParams]');
+                return { kind: 'external', metrics: [] };
+              },
+            }),
+          } as unknown as TriggerTypes,
+          environment: async () => ({}),
+          signal: new AbortController().signal,
+          reader: {
+            ...{ clusterNamespace: 'kube-system', restrictsSecrets },
+            authentication: () => ({
+              metadata: { name: 'ta' },
+              spec: {
+                configMapTargetRef: [{ parameter: 'user', name: 'names', key: 'user' }],
+                secretTargetRef: [
+                  { parameter: 'password', name: 'missing-secret', key: 'b' },
+                  { parameter: 'ca', name: 'login', key: 'toString' },
+                ],
+              },
+            }),
+            secretData: async (_, name) => (name === 'login' ? { empty: '' } : undefined),
+            configMapData: async () => undefined,
+            serviceAccountToken: async () => '',
+            file: async () => ({}),
+          },
+        },
+      );
+      return planned;
+    };
+    const missing = [
+      'TriggerAuthentication "ta": ConfigMap default/names not found',
+      'TriggerAuthentication "ta": Secret default/missing-secret not found',
+      'TriggerAuthentication "ta": Secret default/login has no key "toString"',
+    ];
+    expect(await plan(false)).to.deep.include({ missing, error: undefined });
+    expect((await plan(true))?.error?.message).to.equal(
+      `missing required parameter "bearerToken" in [authParams]; ${missing.join('; ')}`,
+    );
+    expect((await plan(false, true))?.missing[1]).to.equal(
+      'TriggerAuthentication "ta": Secret default/missing-secret must not be read from that namespace',
+    );
+  });
 });

@@ -15,6 +15,7 @@ describe('PushFollowers', () => {
         name: undefined,
         isCached: false,
         unmatched: [],
+        missing: [],
         metrics: [],
         resource: undefined,
       },
