@@ -26,10 +26,7 @@ describe('StatusClient', () => {
         return await super.update(...args);
       }
     })({ api, resource: RESOURCE });
-    await client.post(PATHS.hpas, {
-      ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'web' } },
-      spec: { maxReplicas: 5, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } },
-    });
+    await client.post(PATHS.hpas, WEB);
     const seen = followedHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
     const statuses = new StatusClient({ hpas, version: 'v2', others: new OtherControllers(clock) });
     const write = (hpa: FollowedHpa | undefined, desiredReplicas: number) =>
@@ -41,4 +38,42 @@ describe('StatusClient', () => {
     expect((await client.get(`${PATHS.hpas}/web`)).body.status.desiredReplicas).to.equal(2);
     expect(sent.map(({ metadata }) => metadata.annotations)).to.deep.equal([{}, annotations, annotations]);
   });
+
+  for (const [what, desiredReplicas, change] of [
+    ['writes over what others have changed but the status', 3, 'spec'],
+    ['leaves a status to who has written it meanwhile', 9, 'status'],
+    ['leaves alone the status of one that was made again under the name', undefined, 'identity'],
+  ] as const)
+    it(what, async () => {
+      await using server = await startSimulatedApiServer();
+      const { client, clock } = server;
+      await using api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
+      const hpas = new ResourceClient({ api, resource: RESOURCE });
+      await client.post(PATHS.hpas, WEB);
+      const seen = followedHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
+      if (change === 'spec') await client.patch(`${PATHS.hpas}/web`, 'merge', { spec: { maxReplicas: 7 } });
+      if (change === 'status')
+        await client.patch(`${PATHS.hpas}/web/status`, 'merge', {
+          status: { currentReplicas: 1, desiredReplicas: 9 },
+        });
+      if (change === 'identity') {
+        await client.delete(`${PATHS.hpas}/web`);
+        await client.post(PATHS.hpas, WEB);
+      }
+      const statuses = new StatusClient({ hpas, version: 'v2', others: new OtherControllers(clock) });
+      const writing = statuses.write(seen, { currentReplicas: 1, desiredReplicas: 3 }, signal);
+      const failure = await writing.then(
+        () => undefined,
+        (error: { statusCode?: number }) => error.statusCode,
+      );
+      expect(failure).to.equal(change === 'spec' ? undefined : 409);
+      const { spec, status } = (await client.get(`${PATHS.hpas}/web`)).body;
+      expect(status?.desiredReplicas || undefined).to.equal(desiredReplicas);
+      expect(spec.maxReplicas).to.equal(change === 'spec' ? 7 : 5);
+    });
 });
+
+const WEB = {
+  ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'web' } },
+  spec: { maxReplicas: 5, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } },
+};

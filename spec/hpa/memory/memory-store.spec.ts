@@ -119,6 +119,21 @@ describe('MemoryStore', () => {
       }
     });
 
+  for (const [what, late] of [
+    ['changes', 'of late'],
+    ['takes away the last that it knows of', undefined],
+  ] as const)
+    it(`loses nothing that another process has kept since, where it ${what}`, async () => {
+      const before = lead();
+      await before.put('default', 'web-0', 'of web-0');
+      const store = lead();
+      expect(await store.get('default', 'web-0')).to.equal('of web-0');
+      await before.put('default', 'web-1', 'of web-1');
+      await store.put('default', 'web-0', late);
+      expect(await lead().get('default', 'web-0')).to.equal(late);
+      expect(await lead().get('default', 'web-1')).to.equal('of web-1');
+    });
+
   it('finds the others where somebody has deleted the first, and goes on', async () => {
     const names = [...known].slice(0, 12);
     await Promise.all(names.map((name) => lead().get('default', name)));
