@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
+import { hpaDoctor } from '#lib/hpa/doctor/hpa-doctor.ts';
 import {
   created,
   EXAMINED_AT,
@@ -180,6 +183,30 @@ describe('hpaDoctor', () => {
     expect(foundOf(findings, 'shared')[0])
       .to.have.property('remedy')
       .that.matches(/^HPA shared scales the same pods as default\/older: one of them has to go/);
+  });
+
+  it('looks at each permission that the manifests give the HPA controller by name', () => {
+    const documents = parseAllDocuments(readFileSync('manifests/components/hpa/rbac.yaml', 'utf8'));
+    const given = documents
+      .map((document) => document.toJS())
+      .find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'autoscaler-hpa')
+      .rules.flatMap(
+        (rule: Record<'apiGroups' | 'resources' | 'resourceNames' | 'verbs', readonly string[]>) =>
+          rule.apiGroups.flatMap((group) =>
+            rule.resources.flatMap((resource) =>
+              rule.verbs.flatMap((verb) =>
+                (rule.resourceNames ?? ['']).map((name) => `${verb} ${resource}.${group} ${name}`),
+              ),
+            ),
+          ),
+      )
+      .filter((one: string) => !one.includes(' *.')); // which metrics there are, nobody can name
+    const { permissions } = hpaDoctor({ syncPeriodMs: 15_000, namespace: undefined });
+    const examined = permissions.map(
+      ({ verb, group, resource, name = '' }) => `${verb} ${resource}.${group} ${name}`,
+    );
+    expect(given).to.include('delete configmaps. autoscaler-hpa-memory-4');
+    expect(examined).to.have.members(given);
   });
 
   it('tells of annotations that count for nothing', async () => {
