@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
@@ -53,6 +53,8 @@ async function tlsServer() {
   const authority = new TestAuthority('authority');
   const { cert, key } = authority.leaf({ names: ['localhost'], usages: ['serverAuth'] });
   const listening = createServer({ cert, key }, (socket) => socket.on('error', () => {}));
+  const sockets = new Set<Socket>();
+  listening.on('connection', (socket: Socket) => sockets.add(socket));
   listening.on('tlsClientError', () => {}); // who does not trust it, leaves
   await once(listening.listen(0, '127.0.0.1'), 'listening');
   const { port } = listening.address() as AddressInfo;
@@ -64,6 +66,7 @@ async function tlsServer() {
     async [Symbol.asyncDispose](): Promise<void> {
       const closed = once(listening, 'close');
       listening.close();
+      for (const socket of sockets) socket.destroy();
       await closed;
     },
   };
