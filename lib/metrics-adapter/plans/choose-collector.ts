@@ -4,6 +4,14 @@ import { nameOfMetric } from '../objects/scaled-hpa.ts';
 /** A label or an annotation names a collector that there is not. */
 export class UnknownCollector extends Error {}
 
+/** Of collectors that there are only where flags say what to ask. */
+const NEEDED_FLAGS: ReadonlyMap<string, string> = new Map([
+  ['requests-per-second', '--prometheus-server and --external-rps-metrics'],
+  ['sqs-queue-length', '--aws-external-metrics'],
+  ['zmon', '--zmon-kariosdb-endpoint'],
+  ['nakadi', '--nakadi-endpoint'],
+]);
+
 /** Who collects a metric, `undefined` where it is none of ours, or why it cannot be told. */
 export type ChosenCollector = MetricCollector | undefined | Error;
 
@@ -40,6 +48,8 @@ function unknown(
   known: readonly MetricCollector[],
   { type }: CollectorRequest['metric'],
 ): Error {
+  const flags = type === 'External' ? NEEDED_FLAGS.get(name) : undefined;
+  if (flags) return new UnknownCollector(`${place} is ${name}, for which the autoscaler needs ${flags}`);
   const names = known.map((collector) => collector.name).join(', ');
   return new UnknownCollector(
     `${place} must be one for metrics of type ${type} (${names}), not ${JSON.stringify(name)}`,

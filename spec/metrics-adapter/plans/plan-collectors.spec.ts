@@ -160,6 +160,22 @@ describe('planCollectors', () => {
     );
   });
 
+  for (const [collector, flags] of [
+    ['requests-per-second', '--prometheus-server and --external-rps-metrics'],
+    ['sqs-queue-length', '--aws-external-metrics'],
+    ['zmon', '--zmon-kariosdb-endpoint'],
+    ['nakadi', '--nakadi-endpoint'],
+  ])
+    it(`names the flags that collector ${collector} needs, where it has none of them`, () => {
+      const { problems } = plan({
+        annotations: { [`metric-config.external.a.${collector}/interval`]: '30s' },
+        metrics: [externalMetric('a')],
+      });
+      expect(problems[0]?.error.message).to.equal(
+        `The collector of annotations of External/a is ${collector}, for which the autoscaler needs ${flags}`,
+      );
+    });
+
   it('refuses two configurations of one metric', () => {
     const { problems } = plan({
       annotations: {
