@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { digestOf } from '#lib/sources/digest.ts';
 import type { HttpRequester } from '#lib/sources/http/request-tally.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import { readQueryError } from '#lib/sources/prometheus/read-query-response.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from '../../parameters/http-authentication.ts';
@@ -139,9 +140,12 @@ function prometheusQuery({
     async ask(signal) {
       const url = new URL(endpoint);
       url.searchParams.set('time', `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`);
-      const { statusCode, body } = await http.exchange({ url, headers, timeoutMs }, signal);
-      if (statusCode < 200 || statusCode > 299)
-        throw new Error(`prometheus query api returned error. status: ${statusCode}`);
+      const { statusCode, body, secrets } = await http.exchange({ url, headers, timeoutMs }, signal);
+      if (statusCode < 200 || statusCode > 299) {
+        const why = readQueryError(body);
+        const told = why === undefined ? '' : `: ${secrets.tell(why)}`;
+        throw new Error(`prometheus query api returned error. status: ${statusCode}${told}`);
+      }
       const value = readPrometheusValue(body, { query: text, isEmptyZero });
       return [value === undefined ? { value: 0, labels: {}, isStandIn: true } : { value, labels: {} }];
     },

@@ -58,8 +58,8 @@ describe('prometheusTrigger', () => {
     expect(await errorOf(ask(at, { query: 'queue_depth' }))).to.equal(
       'prometheus query queue_depth returned multiple elements',
     );
-    expect(await errorOf(ask(at, { query: 'sum(' }))).to.equal(
-      'prometheus query api returned error. status: 400',
+    expect(await errorOf(ask(at, { query: 'sum(' }))).to.match(
+      /^prometheus query api returned error\. status: 400: .*parse error/,
     );
     expect(await errorOf(ask(at, { query: 'scalar(vector(1))' }))).to.match(
       /use vector\(\) or an aggregate$/,
@@ -79,6 +79,22 @@ describe('prometheusTrigger', () => {
     expect(sent).to.deep.equal({ query: 'q', a: 'b c', d: 'e', namespace: 'n' });
     expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     expect([headers?.authorization, headers?.['x-scope-orgid']]).to.deep.equal(['Bearer token', 't']);
+  });
+
+  it('tells what the server says is wrong with a query, where it says so', async () => {
+    let body =
+      '{"status":"error","errorType":"bad_data","error":"1:5: parse error: unclosed left parenthesis"}';
+    await using server = await LoopbackServer.start((_, response) => {
+      response.statusCode = 400;
+      response.end(body);
+    });
+    expect(await errorOf(ask(server.url.href, {}))).to.equal(
+      'prometheus query api returned error. status: 400: 1:5: parse error: unclosed left parenthesis',
+    );
+    body = '<html>';
+    expect(await errorOf(ask(server.url.href, {}))).to.equal(
+      'prometheus query api returned error. status: 400',
+    );
   });
 
   it('takes responses apart by what they are', async () => {
