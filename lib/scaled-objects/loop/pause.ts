@@ -2,7 +2,7 @@ import { controllerOf } from '#lib/control/metadata/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { CheckFailure, STEPS } from '../checks/check-failure.ts';
-import { requestsOf } from '../objects/annotations.ts';
+import { PAUSED_REPLICAS, requestsOf } from '../objects/annotations.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import {
   hpaNameOf,
@@ -89,7 +89,7 @@ async function pausedReplicas(
   if (!/^\d{1,10}$/.test(text) || replicas > MOST_REPLICAS)
     throw new CheckFailure(
       STEPS.pausedReplicas,
-      `annotation value "${text.slice(0, 100)}" is no number of replicas`,
+      `value "${text.slice(0, 100)}" of annotation ${PAUSED_REPLICAS} is no number of replicas`,
     );
   try {
     const scale = await scales.get(targetOf(object), signal);

@@ -1,7 +1,8 @@
 import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
 
 const PAUSED = 'autoscaling.keda.sh/paused';
-const PAUSED_REPLICAS = 'autoscaling.keda.sh/paused-replicas';
+/** Says how many replicas a paused target is to have. */
+export const PAUSED_REPLICAS = 'autoscaling.keda.sh/paused-replicas';
 const PAUSED_SCALE_IN = 'autoscaling.keda.sh/paused-scale-in';
 const PAUSED_SCALE_OUT = 'autoscaling.keda.sh/paused-scale-out';
 const FORCE_ACTIVATION = 'autoscaling.keda.sh/force-activation';

@@ -28,7 +28,9 @@ describe('pause', () => {
     expect((await paused({})).status).to.not.have.property('pausedReplicaCount');
     for (const replicas of ['', '-1', '1.5', 'many', '2147483648']) {
       const failure = await paused({ replicas }).catch((error: Error) => error.message);
-      expect(failure).to.match(/is no number of replicas$/);
+      expect(failure).to.equal(
+        `failed to scale target to paused replica count: value "${replicas}" of annotation autoscaling.keda.sh/paused-replicas is no number of replicas`,
+      );
     }
   });
 });
