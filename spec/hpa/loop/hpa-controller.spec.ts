@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { type ApiFault, concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { conflictWrites } from '#lib/simulator/api-server/faults/conflict-writes.ts';
 import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
@@ -52,13 +52,7 @@ describe('hpaController', () => {
 
   it('scales once a period though statuses cannot be written, or it would pass the limit of twice as many', async () => {
     cluster = await startHpaCluster();
-    const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
-    cluster.setFaults({
-      serve: (request, context) =>
-        request.target.isResource && request.target.subresource === 'status'
-          ? refused.serve(request, context)
-          : context.next(),
-    });
+    cluster.setFaults(refusedUpdates('status'));
     await cluster.deployment('web', 2);
     await cluster.hpa('web');
     cluster.queue('web', '1000');
@@ -70,13 +64,7 @@ describe('hpaController', () => {
 
   it('tells that a new size was refused, counts no scaling, and tries again', async () => {
     cluster = await startHpaCluster();
-    const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
-    cluster.setFaults({
-      serve: (request, context) =>
-        request.verb === 'update' && request.target.isResource && request.target.subresource === 'scale'
-          ? refused.serve(request, context)
-          : context.next(),
-    });
+    cluster.setFaults(refusedUpdates('scale'));
     await cluster.deployment('web', 2);
     const policies = [{ type: 'Pods', value: 2, periodSeconds: 600 }];
     await cluster.hpa('web', { spec: { behavior: { scaleUp: { policies } } } });
@@ -98,6 +86,21 @@ describe('hpaController', () => {
     expect((await cluster.get('web')).status).to.include({ currentReplicas: 2, desiredReplicas: 4 });
     await cluster.elapse(60);
     expect(await cluster.replicas('web')).to.equal(4);
+  });
+
+  it('remembers what it wanted for the window though statuses cannot be written', async () => {
+    cluster = await startHpaCluster();
+    cluster.setFaults(refusedUpdates('status'));
+    await cluster.deployment('web', 4);
+    await cluster.hpa('web');
+    cluster.queue('web', '60');
+    await cluster.lead();
+    await cluster.passes(async () => (await cluster.replicas('web')) === 6);
+    cluster.queue('web', '20');
+    await cluster.elapse(270);
+    expect(await cluster.replicas('web')).to.equal(6);
+    await cluster.elapse(90);
+    expect(await cluster.replicas('web')).to.equal(2);
   });
 
   it('takes an HPA’s own period at once, and back', async () => {
@@ -273,3 +276,14 @@ describe('hpaController', () => {
     expect(status).to.equal(200);
   }
 });
+
+/** No object's subresource can be written. */
+function refusedUpdates(subresource: 'status' | 'scale'): ApiFault {
+  const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
+  return {
+    serve: (request, context) =>
+      request.verb === 'update' && request.target.isResource && request.target.subresource === subresource
+        ? refused.serve(request, context)
+        : context.next(),
+  };
+}
