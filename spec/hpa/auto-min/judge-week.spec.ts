@@ -121,3 +121,37 @@ describe('judgeWeek', () => {
     );
   });
 });
+
+describe('withPeak', () => {
+  const days = (week: Week) => week.peaks.get(CPU)?.map(({ day, load }) => [day - TODAY, load]);
+
+  it('keeps the highest of each day, by age, of those within a week on either side', () => {
+    let week = emptyWeek(0);
+    for (const [day, load] of [
+      [-8, 11],
+      [-7, 12],
+      [7, 13], // a clock that was wrong
+      [8, 14],
+      [-1, 15],
+    ] as const)
+      week = { ...week, peaks: new Map([[CPU, [...(week.peaks.get(CPU) ?? []), peak(day, load)]]]) };
+    week = withPeak(week, CPU, peak(0, 20));
+    expect(days(week)).to.deep.equal([
+      [-7, 12],
+      [-1, 15],
+      [0, 20],
+      [7, 13],
+    ]);
+    expect(withPeak(week, CPU, peak(0, 20))).to.equal(week);
+    expect(withPeak(week, CPU, peak(0, 19))).to.equal(week);
+    expect(days(withPeak(week, CPU, peak(0, 21)))?.[2]).to.deep.equal([0, 21]);
+  });
+
+  it('compares loads by what they would be under one minimum', () => {
+    const week = withPeak(emptyWeek(0), CPU, peak(0, 20)); // of ten replicas
+    expect(withPeak(week, CPU, { day: TODAY, load: 99, minReplicas: 2 })).to.equal(week);
+    expect(days(withPeak(week, CPU, { day: TODAY, load: 21, minReplicas: 10 }))).to.deep.equal([[0, 21]]);
+  });
+
+  const peak = (day: number, load: number) => ({ day: TODAY + day, load, minReplicas: 10 });
+});

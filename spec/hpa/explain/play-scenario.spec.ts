@@ -42,6 +42,19 @@ describe('playScenario', () => {
     expect(changes.at(-1)?.[1]).to.equal(2);
   });
 
+  it('reads the CPU of all pods where one metric is of a container and another is not', () => {
+    const container =
+      '{ name: cpu, container: proxy, target: { type: Utilization, averageUtilization: 90 } }';
+    const text = SCENARIO.replace(
+      /(- type: Resource\n.*\n)/,
+      `$1      - { type: ContainerResource, containerResource: ${container} }\n`,
+    );
+    expect(changesOf(play(text))).to.deep.equal([
+      [60, 8],
+      [600, 2],
+    ]);
+  });
+
   it('stays while a metric is missing', () => {
     const decisions = play(SCENARIO.replace('{ at: 1m, cpu: 400m }', '{ at: 1m }'));
     expect(decisions[5]?.outcome.explanation.step).to.equal('metrics-missing');
