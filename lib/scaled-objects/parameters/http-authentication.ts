@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type CredentialSource, fixedCredentials } from '#lib/sources/http/http-credentials.ts';
+import { authorityIn } from './authority.ts';
 import { parameter, secret, text } from './parameter.ts';
 
 const MODES = ['apiKey', 'basic', 'tls', 'bearer', 'custom'] as const;
@@ -63,7 +64,7 @@ export function httpIdentity(given: Given, isUnverified: boolean): HttpIdentity 
       : undefined;
   const credentials = fixedCredentials({
     authorization,
-    ca: given.ca,
+    ca: authorityIn(given.ca),
     ...(has('tls') ? { cert: need('cert'), key: need('key') } : {}),
     ...(isUnverified ? { isUnverified } : {}),
   });

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { SourceTls } from '#lib/sources/http/dial.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import type { AmqpBroker } from '#lib/sources/rabbitmq/amqp-brokers.ts';
+import { authorityIn } from './authority.ts';
 import { clientKey } from './client-key.ts';
 import { AUTHENTICATION, oneOf, type Place, parameter, secret, text, UNSAFE_SSL } from './parameter.ts';
 
@@ -108,7 +109,7 @@ function loginOf({ username, password }: Given, url: URL) {
 function tlsOf({ tls, ca, cert, key, keyPassword, unsafeSsl }: Given): SourceTls {
   if (tls === 'disable') return { isUnverified: unsafeSsl };
   if ((cert === undefined) !== (key === undefined)) throw new Error('cert and key need each other');
-  return { ca, cert, key: clientKey(key, keyPassword), isUnverified: unsafeSsl };
+  return { ca: authorityIn(ca), cert, key: clientKey(key, keyPassword), isUnverified: unsafeSsl };
 }
 
 function decoded(text: string): string {

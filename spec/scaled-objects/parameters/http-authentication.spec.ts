@@ -1,10 +1,13 @@
+import { rootCertificates } from 'node:tls';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { HTTP_AUTHENTICATION, httpIdentity } from '#lib/scaled-objects/parameters/http-authentication.ts';
 
+const CA = rootCertificates[0] ?? '';
+
 const SCHEMA = z.object(HTTP_AUTHENTICATION);
 const ALL = {
-  ...{ bearerToken: ' t ', username: ' ann ', password: 'p:w', ca: 'CA', cert: ' CERT ', key: 'KEY' },
+  ...{ bearerToken: ' t ', username: ' ann ', password: 'p:w', ca: CA, cert: ' CERT ', key: 'KEY' },
   ...{ customAuthHeader: ' X-Key ', customAuthValue: ' v ' },
 };
 
@@ -24,7 +27,7 @@ describe('httpIdentity', () => {
     it(`shows what ${JSON.stringify(authModes)} says, and trusts the authority`, () => {
       const given = SCHEMA.parse({ ...ALL, ...(authModes !== undefined && { authModes }) });
       const identity = httpIdentity(given, false);
-      expect(identity.credentials.current).to.deep.equal({ authorization, ca: 'CA', ...files });
+      expect(identity.credentials.current).to.deep.equal({ authorization, ca: CA, ...files });
       expect(identity.headers).to.deep.equal(headers);
     });
 

@@ -1,9 +1,12 @@
+import { rootCertificates } from 'node:tls';
 import { expect } from 'chai';
 import { z } from 'zod';
 import {
   RABBITMQ_CONNECTION,
   rabbitmqConnectionOf,
 } from '#lib/scaled-objects/parameters/rabbitmq-connection.ts';
+
+const CA = rootCertificates[0] ?? '';
 
 const SCHEMA = z.object(RABBITMQ_CONNECTION);
 const GUEST = { username: 'guest', password: 'guest' };
@@ -39,8 +42,8 @@ describe('rabbitmqConnectionOf, by AMQP', () => {
   });
 
   it('shows a certificate where it is to, and is known by it where no user is named', () => {
-    const files = { ca: 'CA', cert: 'CERT', key: 'KEY', tls: 'enable' };
-    const tls = { ca: 'CA', cert: 'CERT', key: 'KEY', isUnverified: false };
+    const files = { ca: CA, cert: 'CERT', key: 'KEY', tls: 'enable' };
+    const tls = { ca: CA, cert: 'CERT', key: 'KEY', isUnverified: false };
     expect(broker({ host: 'amqps://broker', ...files })).to.deep.include({ login: undefined, tls });
     expect(broker({ host: 'amqps://ann:pw@broker', ...files })).to.deep.include({
       ...{ login: { username: 'ann', password: 'pw' }, tls },
@@ -49,9 +52,12 @@ describe('rabbitmqConnectionOf, by AMQP', () => {
     expect(plain).to.deep.include({ login: GUEST, tls: undefined }); // nothing is encrypted
     const disabled = broker({ host: 'amqps://broker', ...files, tls: 'disable', unsafeSsl: 'true' });
     expect(disabled).to.deep.include({ login: GUEST, tls: { isUnverified: true } });
-    const authority = broker({ host: 'amqps://broker', ca: 'CA', tls: 'enable' });
-    expect(authority?.tls?.ca).to.equal('CA');
+    const authority = broker({ host: 'amqps://broker', ca: CA, tls: 'enable' });
+    expect(authority?.tls?.ca).to.equal(CA);
     expect(authority?.login).to.deep.equal(GUEST);
+    expect(() => broker({ host: 'amqps://broker', ca: 'CA', tls: 'enable' })).to.throw(
+      'parameter "ca" holds no certificate in PEM',
+    );
   });
 
   it('takes the protocol from the scheme, or refuses another', () => {
@@ -90,7 +96,7 @@ describe('rabbitmqConnectionOf, by HTTP', () => {
   it('takes any certificate where it is told to, and shows one where it is to', () => {
     expect(connection({ host: 'https://broker', unsafeSsl: 'true' })).to.deep.include({ isUnverified: true });
     expect(connection({ host: 'https://broker' })).to.not.have.property('isUnverified');
-    const files = { ca: 'CA', cert: 'CERT', key: 'KEY' };
+    const files = { ca: CA, cert: 'CERT', key: 'KEY' };
     expect(connection({ host: 'https://broker', tls: 'enable', ...files })).to.deep.include(files);
     expect(connection({ host: 'https://broker', ...files })).to.deep.include(nobody);
   });

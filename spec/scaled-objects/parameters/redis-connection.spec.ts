@@ -1,3 +1,4 @@
+import { rootCertificates } from 'node:tls';
 import { expect } from 'chai';
 import { z } from 'zod';
 import {
@@ -5,6 +6,8 @@ import {
   type REDIS_FORMS,
   redisPlaceOf,
 } from '#lib/scaled-objects/parameters/redis-connection.ts';
+
+const CA = rootCertificates[0] ?? '';
 
 const SCHEMA = z.object(REDIS_CONNECTION);
 type Given = Readonly<Record<string, string>>;
@@ -27,11 +30,17 @@ describe('redisPlaceOf', () => {
   });
 
   it('asks the database as the user, in clear unless it is said otherwise', () => {
-    const given = { address: 'a:1', databaseIndex: '3', username: 'ann', password: 'pw', ca: 'CA' };
+    const given = { address: 'a:1', databaseIndex: '3', username: 'ann', password: 'pw', ca: CA };
     expect(place(given)).to.deep.equal({
       ...{ kind: 'server', addresses: [{ host: 'a', port: 1 }] },
       access: { database: 3, username: 'ann', password: 'pw', tls: undefined },
     });
+  });
+
+  it('refuses an authority that is no certificate', () => {
+    expect(() => place({ address: 'a:1', enableTLS: 'true', ca: 'CA' })).to.throw(
+      'parameter "ca" holds no certificate in PEM',
+    );
   });
 
   for (const [given, isEncrypted] of [
@@ -41,8 +50,8 @@ describe('redisPlaceOf', () => {
     [{ tls: 'disable' }, false],
   ] as const)
     it(`is ${isEncrypted ? '' : 'not '}encrypted by ${JSON.stringify(given)}`, () => {
-      const files = { ca: 'CA', cert: 'CERT', key: 'KEY', keyPassword: 'pw', unsafeSsl: 'true' };
-      const secured = { ca: 'CA', cert: 'CERT', key: 'KEY', passphrase: 'pw', isUnverified: true };
+      const files = { ca: CA, cert: 'CERT', key: 'KEY', keyPassword: 'pw', unsafeSsl: 'true' };
+      const secured = { ca: CA, cert: 'CERT', key: 'KEY', passphrase: 'pw', isUnverified: true };
       const { tls } = place({ address: 'a:1', ...files, ...given }).access;
       expect(tls).to.deep.equal(isEncrypted ? secured : undefined);
     });
