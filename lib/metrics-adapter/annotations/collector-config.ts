@@ -8,7 +8,8 @@ export interface CollectorConfig {
   readonly collector: string;
   /** Absent where the default counts. */
   readonly intervalMs?: number;
-  readonly perReplica: boolean;
+  /** Whatever its value: that it is there is what counts. */
+  readonly perReplica: Setting | undefined;
   /** Every other setting, as it is written. */
   readonly settings: ReadonlyMap<string, Setting>;
 }
@@ -39,7 +40,8 @@ export function collectorConfig(
     if (value.length > MAX_LENGTH)
       throw new Error(`${place} must be no longer than ${MAX_LENGTH} characters`);
   const interval = settings.get('interval');
-  const perReplica = settings.delete('per-replica'); // that it is there is what counts
+  const perReplica = settings.get('per-replica');
+  settings.delete('per-replica');
   settings.delete('interval');
   const intervalMs = interval && intervalOf(interval);
   return { type, metric, collector, perReplica, settings, ...(intervalMs ? { intervalMs } : {}) };

@@ -1,4 +1,5 @@
 import type { Query } from '#lib/sources/query.ts';
+import type { Setting } from '../annotations/collector-config.ts';
 import { type ReadConfig, readAnnotations } from '../annotations/read-annotations.ts';
 import { type CollectorRequest, type MetricCollector, settingsOf } from '../collectors/metric-collector.ts';
 import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
@@ -113,14 +114,21 @@ function plan({
   const collector = chooseCollector(collectors, request);
   if (collector instanceof Error) throw collector;
   if (!collector) return undefined;
-  const { perReplica = false, intervalMs } = request.config ?? {};
+  const { perReplica, intervalMs } = request.config ?? {};
   const query = collector.queryOf(request);
   return {
     collector: collector.name,
     query: metric.type === 'Pods' || collector.servesAll ? query : firstOf(query),
-    perReplica: (perReplica || collector.dividesByReplicas?.(metric) === true) && metric.type === 'Object',
+    perReplica:
+      (perReplica !== undefined || collector.dividesByReplicas?.(metric) === true) &&
+      metric.type === 'Object',
     servesAll: collector.servesAll ?? false,
-    notes: [...unmatchedExpressions(metric), ...unknownSettings(collector, request)],
+    notes: [
+      ...unmatchedExpressions(metric),
+      ...meantOtherwise(metric, perReplica),
+
+      ...unknownSettings(collector, request),
+    ],
     ...(intervalMs === undefined ? {} : { intervalMs }),
   };
 }
@@ -143,6 +151,18 @@ function unmatchedExpressions({ matchLabels, expressionKeys = [] }: HpaMetric): 
   if (unknown.length === 0) return [];
   const names = unknown.slice(0, MAX_NOTES).join(', ');
   return [`matchExpressions of the selector (${names}) match only labels that the source tells`];
+}
+
+/** What `per-replica` does not do, though it looks as if it did. */
+function meantOtherwise({ type }: HpaMetric, perReplica: Setting | undefined): readonly string[] {
+  if (!perReplica) return [];
+  const { place, value } = perReplica;
+  if (type !== 'Object') return [`${place} means nothing to a metric of type ${type}`];
+  return /^(false|no|off|0)$/i.test(value.trim())
+    ? [
+        `${place} divides the value though it says ${JSON.stringify(value)}: leave it out for one that is not divided`,
+      ]
+    : [];
 }
 
 /** Annotations that mean nothing to the collector: a slip of the pen would otherwise be passed over in silence. */

@@ -57,7 +57,10 @@ describe('readAnnotations', () => {
       metric: 'rate',
       collector: 'prometheus',
       intervalMs: 90_000,
-      perReplica: true,
+      perReplica: {
+        value: 'false',
+        place: 'Annotation metric-config.external.rate.prometheus/per-replica',
+      },
     });
     expect(settingsOf(read)).to.deep.equal({ query: 'up' });
   });

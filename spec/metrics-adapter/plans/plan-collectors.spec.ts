@@ -150,6 +150,39 @@ describe('planCollectors', () => {
     );
   });
 
+  it('notes that per-replica means nothing to an External metric, and that "false" divides an Object metric, too', () => {
+    const { planned } = plan({
+      annotations: {
+        'metric-config.external.a.prometheus/query': 'up',
+        'metric-config.external.a.prometheus/per-replica': 'true',
+        'metric-config.object.b.prometheus/query': 'up',
+        'metric-config.object.b.prometheus/per-replica': 'false',
+        'metric-config.object.c.prometheus/query': 'up',
+        'metric-config.object.c.prometheus/per-replica': 'true',
+      },
+      metrics: [
+        externalMetric('a'),
+        objectMetric('b', { apiVersion: 'v1', kind: 'Service', name: 'web' }),
+        objectMetric('c', { apiVersion: 'v1', kind: 'Service', name: 'web' }),
+      ],
+    });
+    expect(planned.map(({ perReplica, notes }) => [perReplica, notes])).to.deep.equal([
+      [
+        false,
+        [
+          'Annotation metric-config.external.a.prometheus/per-replica means nothing to a metric of type External',
+        ],
+      ],
+      [
+        true,
+        [
+          'Annotation metric-config.object.b.prometheus/per-replica divides the value though it says "false": leave it out for one that is not divided',
+        ],
+      ],
+      [true, []],
+    ]);
+  });
+
   it('names a collector that there is not', () => {
     const { problems } = plan({
       annotations: { 'metric-config.external.a.prometeus/query': 'up' },
