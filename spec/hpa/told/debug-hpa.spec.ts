@@ -3,6 +3,7 @@ import type { Outcome } from '#lib/hpa/decision.ts';
 import { debugHpa } from '#lib/hpa/told/debug-hpa.ts';
 import { DecisionLog } from '#lib/hpa/told/decision-log.ts';
 import { hpaCharts } from '#lib/hpa/told/hpa-charts.ts';
+import { decisionLine } from '#lib/hpa/told/hpa-text.ts';
 import { explainedAt, followedWeb } from '../auto-min/built-decision.ts';
 
 const web = followedWeb({ minReplicas: 2 });
@@ -57,6 +58,21 @@ describe('debugHpa', () => {
   it('tells all of one', () => {
     const { decisions, explanation } = JSON.parse(asked('namespace=default&name=web').text);
     expect([decisions.length, explanation.atMs]).to.deep.equal([2, 30_000]);
+  });
+
+  it('tells that an HPA was left alone, among what was decided before, and of none that is met so', () => {
+    const log = decided();
+    const other = { manager: 'kube-controller-manager', writtenAtMs: 44_000 };
+    log.steppedAside('default/web', other, 45_000);
+    log.steppedAside('shop/new', other, 45_000);
+    const [, , left] = log.find('default/web')?.decisions ?? [];
+    const expected = { atMs: 45_000, step: 'controlled-elsewhere', isScaled: false };
+    expect(left).to.deep.include(expected);
+    expect(left && decisionLine(left)).to.equal('1970-01-01T00:00:45Z  ? -> ?  stayed  controlled-elsewhere');
+    const met = log.find('shop/new');
+    expect(met).to.deep.include({ namespace: 'shop', name: 'new', other, explanation: undefined });
+    expect(met?.decisions).to.have.lengthOf(1);
+    expect(met?.decisions[0]).to.deep.include(expected);
   });
 
   it('refuses what it cannot tell, and says why', () => {
