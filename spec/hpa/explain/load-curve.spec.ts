@@ -3,7 +3,7 @@ import { inOrder, loadAt, parseLoadCsv } from '#lib/hpa/explain/load-curve.ts';
 
 describe('parseLoadCsv', () => {
   it('reads durations and quantities, and leaves out what is empty', () => {
-    expect(parseLoadCsv('at,cpu,queue\r\n0s, 300m ,20\n\n1m30s,,5\n2m,1\n')).to.deep.equal([
+    expect(parseLoadCsv('at, cpu ,queue\r\n0s, 300m ,20\n\n1m30s,,5\n2m,1\n')).to.deep.equal([
       { atMs: 0, values: { cpu: '300m', queue: '20' } },
       { atMs: 90_000, values: { queue: '5' } },
       { atMs: 120_000, values: { cpu: '1' } },

@@ -55,6 +55,17 @@ describe('playScenario', () => {
     ]);
   });
 
+  it('scales the pods that are ready by the ratio of a metric to its value', () => {
+    const metric =
+      '{ type: External, external: { metric: { name: cpu }, target: { type: Value, value: 100m } } }';
+    const text = SCENARIO.replace(/- type: Resource\n.*\n/, `- ${metric}\n`);
+    // Twice the value, of four pods; then of the eight that have become ready.
+    expect(changesOf(play(text.replace('  - { at: 1m, cpu: 400m }\n', ''))).slice(0, 2)).to.deep.equal([
+      [0, 8],
+      [30, 16],
+    ]);
+  });
+
   it('stays while a metric is missing', () => {
     const decisions = play(SCENARIO.replace('{ at: 1m, cpu: 400m }', '{ at: 1m }'));
     expect(decisions[5]?.outcome.explanation.step).to.equal('metrics-missing');
