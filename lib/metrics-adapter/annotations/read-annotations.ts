@@ -32,6 +32,8 @@ const MARK = /[,:&*!?#[{\n]/g;
 const MAX_MARKS = 5_000;
 /** So many keys that mean nothing are told. */
 const MAX_UNREAD = 10;
+/** So much of one is shown. */
+const LONGEST_KEY = 100;
 
 /**
  * What an HPA's annotations say of its collectors, one for each collector of a metric that they name. One that cannot
@@ -88,8 +90,8 @@ function readList(text: string): readonly ReadConfig[] {
     const place = `Annotation ${LIST_KEY}, entry ${index + 1}`;
     if (!read.success) {
       const [issue] = read.error.issues;
-      const field = issue?.path.length ? ` ${issue.path.join('.')}` : '';
-      return refuse(`has an entry ${index + 1} whose${field || ' form'} cannot be used: ${issue?.message}`);
+      const field = String(issue?.path[0] ?? 'form').slice(0, LONGEST_KEY);
+      return refuse(`has an entry ${index + 1} whose ${field} cannot be used: ${ruleOf(field, entry)}`);
     }
     const { type, metric, collector, ...rest } = read.data;
     const settings = Object.entries(rest).map(
@@ -97,6 +99,19 @@ function readList(text: string): readonly ReadConfig[] {
     );
     return [attempt({ type, metric, collector }, new Map(settings))];
   });
+}
+
+/** What a field of an entry must be; where it is missing, what there is instead, as it may be misspelt. */
+function ruleOf(field: string, entry: unknown): string {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
+    return 'an entry is a map of settings';
+  if (['type', 'metric', 'collector'].includes(field) && !Object.hasOwn(entry, field)) {
+    const keys = Object.keys(entry).slice(0, MAX_UNREAD);
+    return `it is missing; the entry has ${keys.map((key) => key.slice(0, LONGEST_KEY)).join(', ') || 'nothing'}`;
+  }
+  if (field === 'type') return 'it must be Pods, Object or External';
+  if (field === 'metric' || field === 'collector') return 'it must be a name';
+  return 'it must be a text, a number, true or false';
 }
 
 function attempt(

@@ -104,15 +104,29 @@ describe('readAnnotations', () => {
     [
       'an entry without its metric',
       '[{type: Pods, collector: json-path}]',
-      /entry 1 whose metric cannot be used/,
+      /entry 1 whose metric cannot be used: it is missing; the entry has type, collector$/,
     ],
-    ['another type', '[{type: Resource, metric: a, collector: b}]', /entry 1 whose type cannot be used/],
+    [
+      'an entry with its metric misspelt',
+      '[{type: Pods, metrics: a, collector: json-path}]',
+      /whose metric cannot be used: it is missing; the entry has type, metrics, collector$/,
+    ],
+    [
+      'an entry whose metric is a number',
+      '[{type: Pods, metric: 1, collector: b}]',
+      /whose metric cannot be used: it must be a name$/,
+    ],
+    [
+      'another type',
+      '[{type: Resource, metric: a, collector: b}]',
+      /entry 1 whose type cannot be used: it must be Pods, Object or External$/,
+    ],
     [
       'a setting that is a list',
       '[{type: Pods, metric: a, collector: b, query: [1]}]',
-      /whose query cannot be used/,
+      /whose query cannot be used: it must be a text, a number, true or false$/,
     ],
-    ['a text', '[a]', /entry 1 whose form cannot be used/],
+    ['a text', '[a]', /entry 1 whose form cannot be used: an entry is a map of settings$/],
     [
       'a bad interval',
       '[{type: Pods, metric: a, collector: b, interval: 1}]',
