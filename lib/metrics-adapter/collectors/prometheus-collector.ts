@@ -51,11 +51,15 @@ export function prometheusCollector(options: PrometheusCollectorOptions): Metric
 }
 
 /** The query itself, or the setting that `query-name` names, as was usual once. */
-function queryIn({ values, place, all }: Settings, { metric }: CollectorRequest): string {
+function queryIn({ values, place, all }: Settings, { metric, config }: CollectorRequest): string {
   const { query, 'query-name': name } = values;
   if (query !== undefined) return query;
   const subject = `metric ${nameOfMetric(metric)}`;
-  if (name === undefined) throw new Error(`Setting query or query-name is missing of ${subject}`);
+  if (name === undefined) {
+    const unknown = [...(config?.settings ?? [])].find(([one]) => !Object.hasOwn(settings.shape, one));
+    const instead = unknown ? `; ${unknown[1].place} means nothing to collector prometheus` : '';
+    throw new Error(`Setting query or query-name is missing of ${subject}${instead}`);
+  }
   const named = all.get(name)?.value ?? '';
   if (named.trim() !== '') return named;
   throw new Error(`${place('query-name')} names no query: ${subject} has no setting ${JSON.stringify(name)}`);

@@ -183,6 +183,16 @@ describe('planCollectors', () => {
     ]);
   });
 
+  it('names a setting that is likely the query, misspelt', () => {
+    const { problems } = plan({
+      annotations: { 'metric-config.external.a.prometheus/qurey': 'up' },
+      metrics: [externalMetric('a')],
+    });
+    expect(problems[0]?.error.message).to.equal(
+      'Setting query or query-name is missing of metric External/a; Annotation metric-config.external.a.prometheus/qurey means nothing to collector prometheus',
+    );
+  });
+
   it('names a collector that there is not', () => {
     const { problems } = plan({
       annotations: { 'metric-config.external.a.prometeus/query': 'up' },
