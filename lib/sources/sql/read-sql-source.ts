@@ -20,6 +20,15 @@ const SYSTEMS: Readonly<Record<string, { readonly system: SqlSystem; readonly po
 const MAX_NAMESPACES = 1_000;
 const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
+/** So many keys that mean nothing are told. */
+const MAX_UNKNOWN = 10;
+
+const TLS = z.strictObject({
+  ca: z.string().optional(),
+  cert: z.string().optional(),
+  key: z.string().optional(),
+  insecureSkipVerify: z.boolean().optional(),
+});
 const schema = z.strictObject({
   system: z.enum(['mysql', 'mariadb', 'postgres', 'postgresql']),
   host: z.string().regex(/^[A-Za-z0-9._:-]{1,253}$/, { error: 'must be a host name or an IP address' }),
@@ -32,14 +41,7 @@ const schema = z.strictObject({
     .min(1)
     .max(MAX_NAMESPACES)
     .optional(),
-  tls: z
-    .strictObject({
-      ca: z.string().optional(),
-      cert: z.string().optional(),
-      key: z.string().optional(),
-      insecureSkipVerify: z.boolean().optional(),
-    })
-    .optional(),
+  tls: TLS.optional(),
 });
 
 /**
@@ -52,8 +54,14 @@ export function readSqlSource(text: string): SqlSourceFile {
   const read = schema.safeParse(yamlIn(text));
   if (!read.success) {
     const [issue] = read.error.issues;
-    const keys = issue?.code === 'unrecognized_keys' ? issue.keys : issue?.path;
-    throw new Error(`${keys?.join('.') || 'it'} cannot be used: ${issue?.message}`);
+    if (issue?.code === 'unrecognized_keys') {
+      const keys = issue.keys
+        .slice(0, MAX_UNKNOWN)
+        .map((key) => [...issue.path, key.slice(0, 100)].join('.'));
+      const known = Object.keys(issue.path.length > 0 ? TLS.shape : schema.shape).join(', ');
+      throw new Error(`${keys.join(', ')} cannot be used: the keys are ${known}`);
+    }
+    throw new Error(`${issue?.path.join('.') || 'it'} cannot be used: ${issue?.message}`);
   }
   const { system: name, port, password = '', tls, namespaces, ...named } = read.data;
   const { system, port: usual } = SYSTEMS[name] ?? { system: 'mysql', port: 0 };

@@ -66,6 +66,16 @@ tls: {ca: CA, cert: C, key: K, insecureSkipVerify: true}
       expect(read).not.to.throw(/hidden|12345/);
     });
 
+  it('names each key that means nothing, and those that there are', () => {
+    const good = 'system: mysql\nhost: db\nuser: u\ndatabase: d\n';
+    expect(() => readSqlSource(`${good}prot: 1\npasword: hidden\n`)).to.throw(
+      /^prot, pasword cannot be used: the keys are system, host, port, user, password, database, namespaces, tls$/,
+    );
+    expect(() => readSqlSource(`${good}tls: {cacert: hidden}\n`)).to.throw(
+      /^tls\.cacert cannot be used: the keys are ca, cert, key, insecureSkipVerify$/,
+    );
+  });
+
   it('refuses what is no YAML without a word of it, and what is too long', () => {
     expect(() => readSqlSource('password: [hidden')).to.throw(/^it must be YAML without aliases$/);
     expect(() => readSqlSource('')).to.throw('it cannot be used');
