@@ -29,7 +29,13 @@ const LONGEST_TEXT = 4 * 1024 * 1024;
 /** So many decisions, times the most replicas, a scenario may ask for: some seconds of work. */
 const MOST_WORK = 10_000_000;
 
-const duration = z.string().transform((text, context) => {
+const durationText = z.string({
+  error: ({ input }) =>
+    input === undefined
+      ? undefined
+      : `${String(JSON.stringify(input)).slice(0, 100)} is no duration like 1m30s`,
+});
+const duration = durationText.transform((text, context) => {
   const durationMs = parseDurationMs(text);
   if (durationMs !== undefined && durationMs >= 0) return durationMs;
   context.addIssue({ code: 'custom', message: `${JSON.stringify(text)} is no duration like 1m30s` });

@@ -49,6 +49,7 @@ describe('parseScenario', () => {
   const WRONG: readonly [what: string, from: string | RegExp, to: string, problem: string | RegExp][] = [
     ['a field that it does not know', 'replicas: 4', 'replicas: 4\nreplica: 5', ': replica: unknown field'],
     ['a duration that is none', '15m', 'long', '"long" is no duration like 1m30s'],
+    ['a duration without a unit', '15m', '15', 'duration: 15 is no duration like 1m30s'],
     ['a quantity that is none', '200m', 'much', '"much" is no quantity'],
     ['bounds that cross', 'minReplicas: 2', 'minReplicas: 30', 'minReplicas exceeds maxReplicas'],
     ['a metric of no type', 'type: Resource', 'type: Resources', 'type: must be Resource,'],
