@@ -123,6 +123,14 @@ describe('the real kubectl, writing', () => {
       ).to.equal('widget.example.com/applied serverside-applied\n');
     });
 
+    it('applies several in one list', async () => {
+      const items = ['first', 'second'].map((name) => ({ ...WIDGET, metadata: { name } }));
+      const path = await file('list', { apiVersion: 'v1', kind: 'List', items });
+      expect(await run('apply', '-f', path)).to.equal(
+        'widget.example.com/first created\nwidget.example.com/second created\n',
+      );
+    });
+
     it('is told what is wrong with them', async () => {
       expect(
         await fail('create', '-f', await file('bad', { ...WIDGET, spec: { colour: 'green' } })),
