@@ -1,4 +1,8 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { expect } from 'chai';
+import Koa from 'koa';
+import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { type DebuggedCronHpas, debugCronHpas } from '#lib/cron-hpa/debug/debug-cron-hpas.ts';
 import type { CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
@@ -86,13 +90,13 @@ describe('debugCronHpas', () => {
         ...{ nowMs: Date.parse('2026-07-15T07:00:00Z'), timeZone: 'UTC', schedules: new Schedules() },
       }),
     };
-    const context = {
-      method,
-      state: { query: new URLSearchParams(search) },
-      set() {},
-      body: Buffer.alloc(0),
-    };
-    void debugCronHpas(source)(context as never);
-    return context.body.toString();
+    const request = Object.assign(new IncomingMessage(new Socket()), { method });
+    const context = new Koa<RequestState>().createContext(
+      request,
+      new ServerResponse(request),
+    ) as unknown as ApiContext;
+    context.state.query = new URLSearchParams(search);
+    void debugCronHpas(source)(context);
+    return String(context.body);
   }
 });
