@@ -4,7 +4,6 @@ import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.
 import type { Clock } from '#lib/time/clock.ts';
 
 /**
-/**
  * So many short responses may wait for their clients to take them, which takes milliseconds. Each holds 10 kB, and a client
  * that takes none may ask for 100 on each of its connections. Long ones are counted by what they hold.
  */
