@@ -30,8 +30,6 @@ const WORKLOAD = z.object({
   spec: z.object({ template: z.object({ spec: z.object({ containers: z.array(container) }) }) }),
 });
 
-/** Each is a request; a container that refers to more has an environment that nobody reads. */
-const MOST_REFERENCES = 100;
 /** Of all names and values: variables in variables multiply, and the kernel passes no more to a program, by far. */
 const MOST_LENGTH = 4 * 1024 * 1024;
 
@@ -46,6 +44,7 @@ export interface EnvironmentReader {
  *
  * @param workload any object; one without a pod template has no environment
  * @param containerName empty for the first
+ * @param reader for one object: every variable asks it for what it refers to
  * @throws where there is no such container, or its environment is larger than it may be
  */
 export async function containerEnvironment(
@@ -59,13 +58,12 @@ export async function containerEnvironment(
   const meant = containerName === '' ? containers[0] : containers.find(({ name }) => name === containerName);
   if (!meant) throw new Error(`cannot find container "${containerName}" in the target`);
   const environment = new Map<string, string>();
-  const { configMapData, secretData } = readOnce(reader);
   let length = 0;
   for (const { prefix = '', configMapRef, secretRef } of meant.envFrom ?? []) {
     const data = configMapRef?.name
-      ? await configMapData(configMapRef.name)
+      ? await reader.configMapData(configMapRef.name)
       : secretRef?.name
-        ? await secretData(secretRef.name)
+        ? await reader.secretData(secretRef.name)
         : undefined;
     for (const [key, value] of Object.entries(data ?? {})) take(prefix + key, value);
   }
@@ -73,8 +71,8 @@ export async function containerEnvironment(
     const { configMapKeyRef, secretKeyRef } = valueFrom ?? {};
     if (valueFrom === undefined) take(name, expand(value ?? '', environment));
     else if (configMapKeyRef?.name)
-      take(name, (await configMapData(configMapKeyRef.name))?.[configMapKeyRef.key]);
-    else if (secretKeyRef?.name) take(name, (await secretData(secretKeyRef.name))?.[secretKeyRef.key]);
+      take(name, (await reader.configMapData(configMapKeyRef.name))?.[configMapKeyRef.key]);
+    else if (secretKeyRef?.name) take(name, (await reader.secretData(secretKeyRef.name))?.[secretKeyRef.key]);
   }
   return Object.fromEntries(environment);
 
@@ -84,22 +82,6 @@ export async function containerEnvironment(
     if (length > MOST_LENGTH) throw tooLong();
     environment.set(name, value);
   }
-}
-
-/** Asks for each object once, however many variables come out of it. */
-function readOnce(reader: EnvironmentReader): EnvironmentReader {
-  const known = new Map<string, ReturnType<EnvironmentReader['secretData']>>();
-  const once = (kind: keyof EnvironmentReader) => async (name: string) => {
-    const key = `${kind} ${name}`;
-    if (!known.has(key) && known.size === MOST_REFERENCES)
-      throw new Error(
-        `the environment of the target refers to more than ${MOST_REFERENCES} Secrets and ConfigMaps`,
-      );
-    const reading = known.get(key) ?? reader[kind](name);
-    known.set(key, reading);
-    return await reading;
-  };
-  return { secretData: once('secretData'), configMapData: once('configMapData') };
 }
 
 function tooLong(): Error {

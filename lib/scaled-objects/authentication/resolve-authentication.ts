@@ -35,8 +35,6 @@ const UNSUPPORTED = [
   'gcpSecretManager',
   'awsSecretManager',
 ] as const;
-/** Each is a request, and controllers wait for the same rate. */
-const MOST_REFERENCES = 100;
 /** Of all names and values. */
 const MOST_LENGTH = 4 * 1024 * 1024;
 const NAMESPACED = 'TriggerAuthentication';
@@ -46,6 +44,7 @@ const CLUSTER_WIDE = 'ClusterTriggerAuthentication';
  * The parameters that a trigger's authentication gives, later sources over earlier ones; what a source does not have is
  * empty.
  *
+ * @param reader for the triggers of one object: every parameter asks it for its object
  * @throws an Error where the authentication is not there, of a kind that is not supported, or larger than it may be
  */
 export async function resolveAuthentication(
@@ -69,7 +68,6 @@ export async function resolveAuthentication(
       throw new Error(`${kind} "${name}" uses filePath, which only ClusterTriggerAuthentications may`);
     return await reader.file(spec.filePath);
   }
-  checkReferences(spec, `${kind} "${name}"`);
   const where = kind === NAMESPACED ? namespace : reader.clusterNamespace;
   const parameters = new Map<string, string>();
   let length = 0;
@@ -90,15 +88,16 @@ export async function resolveAuthentication(
   const isRestricted = reader.restrictsSecrets === true && where !== reader.clusterNamespace;
   const unread = (object: string) =>
     isRestricted && object.startsWith('Secret ') ? 'must not be read from that namespace' : 'not found';
-  const configMap = once((map) => reader.configMapData(where, map, signal));
-  for (const { parameter, name: map, key } of spec.configMapTargetRef ?? [])
-    setOf(parameter, await configMap(map), { object: `ConfigMap ${where}/${map}`, key });
-  const secret = once((one) => reader.secretData(where, one, signal));
-  for (const { parameter, name: one, key } of spec.secretTargetRef ?? [])
-    setOf(parameter, await secret(one), { object: `Secret ${where}/${one}`, key });
-  const token = once((account) => reader.serviceAccountToken(where, account, signal));
+  for (const { parameter, name: map, key } of spec.configMapTargetRef ?? []) {
+    const data = await reader.configMapData(where, map, signal);
+    setOf(parameter, data, { object: `ConfigMap ${where}/${map}`, key });
+  }
+  for (const { parameter, name: secret, key } of spec.secretTargetRef ?? []) {
+    const data = await reader.secretData(where, secret, signal);
+    setOf(parameter, data, { object: `Secret ${where}/${secret}`, key });
+  }
   for (const { parameter, serviceAccountName } of spec.boundServiceAccountToken ?? [])
-    set(parameter, await token(serviceAccountName));
+    set(parameter, await reader.serviceAccountToken(where, serviceAccountName, signal));
   return Object.fromEntries(parameters);
 }
 
@@ -106,30 +105,6 @@ interface Referred {
   /** Kind, namespace and name, as messages have them. */
   readonly object: string;
   readonly key: string;
-}
-
-/** Refuses what refers to too many objects before any is asked for. */
-function checkReferences(spec: NonNullable<TriggerAuthentication['spec']>, what: string): void {
-  const { configMapTargetRef = [], secretTargetRef = [], boundServiceAccountToken = [] } = spec;
-  const names = [
-    new Set(configMapTargetRef.map(({ name }) => name)),
-    new Set(secretTargetRef.map(({ name }) => name)),
-    new Set(boundServiceAccountToken.map(({ serviceAccountName }) => serviceAccountName)),
-  ];
-  if (names.reduce((sum, { size }) => sum + size, 0) > MOST_REFERENCES)
-    throw new Error(
-      `${what} refers to more than ${MOST_REFERENCES} Secrets, ConfigMaps and service accounts`,
-    );
-}
-
-/** Asks for each object once, however many parameters come out of it. */
-function once<T>(read: (name: string) => Promise<T>): (name: string) => Promise<T> {
-  const known = new Map<string, Promise<T>>();
-  return (name) => {
-    const reading = known.get(name) ?? read(name);
-    known.set(name, reading);
-    return reading;
-  };
 }
 
 /** What an authentication uses that needs a cloud or a vault; `undefined` where it uses nothing of that kind. */
