@@ -9,6 +9,7 @@ import {
   withIntent,
 } from './memory-record.ts';
 import type { MemoryStore } from './memory-store.ts';
+import { endedBy, endedIn } from './recommended-elsewhere.ts';
 
 /** How long an HPA waits for what was kept of it to be readable. */
 const READ_WITHIN_MS = 30_000;
@@ -205,45 +206,6 @@ function withTimes(memory: HpaMemory, timeOf: (atMs: number) => number): HpaMemo
     recommendations: moved(memory.recommendations),
     scaleUpEvents: moved(memory.scaleUpEvents),
     scaleDownEvents: moved(memory.scaleDownEvents),
-  };
-}
-
-/** The same of what is remembered in this term: what was wanted before another controller acted may be older than any window. */
-function endedIn(
-  memory: HpaMemory,
-  {
-    currentReplicas,
-    decidedAtMs,
-    otherDecidedAtMs,
-  }: {
-    readonly currentReplicas: number | undefined;
-    readonly decidedAtMs: number;
-    readonly otherDecidedAtMs: number;
-  },
-): HpaMemory {
-  const { recommendations } = memory;
-  const latestMs = recommendations.reduce((latest, { atMs }) => Math.max(latest, atMs), 0);
-  // Where nothing was recommended yet, what there is counts anyway.
-  if (recommendations.length === 0 || otherDecidedAtMs <= latestMs || currentReplicas === undefined)
-    return memory;
-  return {
-    ...memory,
-    recommendations: [...recommendations, { replicas: currentReplicas, atMs: decidedAtMs }],
-  };
-}
-
-/** What was kept, with what was being recommended as of then: another controller has wanted since what there is now. */
-function endedBy(
-  kept: KeptMemory,
-  {
-    currentReplicas,
-    decidedAtMs,
-  }: { readonly currentReplicas: number | undefined; readonly decidedAtMs: number },
-): KeptMemory {
-  return {
-    ...kept,
-    recommendations: [...kept.recommendations, ...(kept.latest ? [kept.latest] : [])],
-    latest: currentReplicas === undefined ? undefined : { replicas: currentReplicas, atMs: decidedAtMs },
   };
 }
 
