@@ -224,7 +224,7 @@ describe("the autoscaler's Helm chart", () => {
       () => 'it was accepted',
       (error: Error) => error.message,
     );
-    expect(failure).to.include('controllers has "cron", which is none of');
+    expect(failure).to.include("at '/controllers': additional properties 'cron' not allowed");
   });
 
   it('lets those resources alone be scaled that a value names', async () => {

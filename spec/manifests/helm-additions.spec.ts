@@ -16,6 +16,7 @@ describe('what the Helm chart has beside what the reference has', () => {
       'prometheusRule.enabled': true,
       'prometheusRule.additionalLabels': { team: 'a' },
       'serviceMonitor.enabled': true,
+      'metrics.enabled': true,
     });
     const { metadata, spec } = onlyOf(objects, 'PrometheusRule');
     expect(metadata.labels).to.include({ team: 'a' });

@@ -176,7 +176,7 @@ describe('the Helm chart', () => {
 
     it('of any other name, refuses it', async () => {
       expect(await messageOf(helmTemplate({ 'tls.type': 'vault' }))).to.include(
-        'tls.type is "vault" and must be one of',
+        "at '/tls/type': value must be one of 'metrics-server', 'helm', 'cert-manager', 'existingSecret'",
       );
     });
   });

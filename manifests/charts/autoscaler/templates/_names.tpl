@@ -26,13 +26,8 @@
 {{ printf "%s:%s" .Values.image.repository (default (printf "v%s" .Chart.AppVersion) .Values.image.tag) | quote }}
 {{- end }}
 
-{{/* The controllers that are switched on, as the flag takes them; one that the autoscaler does not have is refused here. */}}
+{{/* The controllers that are switched on, as the flag takes them. */}}
 {{- define "autoscaler.controllers" -}}
-{{- range $name, $_ := .Values.controllers }}
-{{- if not (has $name (list "cronhpa" "hpa" "scaledobjects")) }}
-{{- fail (printf "controllers has %q, which is none of cronhpa, hpa, scaledobjects" $name) }}
-{{- end }}
-{{- end }}
 {{- $names := list }}
 {{- range $name, $controller := .Values.controllers }}
 {{- if $controller.enabled }}{{ $names = append $names $name }}{{ end }}

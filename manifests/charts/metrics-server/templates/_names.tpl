@@ -21,8 +21,6 @@
 {{- required "tls.existingSecret.name must name a Secret when tls.type is existingSecret" .Values.tls.existingSecret.name }}
 {{- else if has .Values.tls.type (list "helm" "cert-manager") }}
 {{- include "metrics-server.fullname" . }}
-{{- else if ne .Values.tls.type "metrics-server" }}
-{{- fail (printf "tls.type is %q and must be one of metrics-server, helm, cert-manager, existingSecret" .Values.tls.type) }}
 {{- end }}
 {{- end }}
 
