@@ -1,5 +1,8 @@
 import { expect } from 'chai';
+import { debugScaledObjects } from '#lib/scaled-objects/told/debug-scaled-objects.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
+import { servePage } from '#spec/support/served-page.ts';
+import { TOLD_AT, toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';
 
 describe('debugScaledObjects', () => {
   it('tells of each trigger what it told, since when it is active, and what happens next', async () => {
@@ -72,5 +75,145 @@ describe('debugScaledObjects', () => {
     expect(web.triggers[0].error).to.match(/^no scaler found for type: kafka; there are /);
     expect(web.next).to.equal('look again whether the object can be used');
     expect(paused.next).to.equal('do nothing until the pause ends');
+  });
+
+  it('has of each object all that is known, of which nothing is made up where it is not', async () => {
+    const nowMs = Date.parse(TOLD_AT);
+    const trigger = { type: 'prometheus', metadata: {} };
+    const object = (namespace: string, name: string, status?: object) => ({
+      ...{ metadata: { namespace, name }, spec: { scaleTargetRef: { name }, triggers: [trigger] } },
+      ...(status && { status }),
+    });
+    const conditions = [
+      { type: 'Ready', status: 'True', message: 'all is well' },
+      { type: 'Active', status: 'False' },
+    ];
+    const health = { s1: { numberOfFailures: 2, status: 'Failing' } };
+    const refused = new Error('refused');
+    const told = toldOf({
+      objects: [
+        object('a', 'web', {
+          conditions,
+          ...{ health, hpaName: 'keda-hpa-web', lastActiveTime: '2026-07-15T07:00:00Z' },
+        }),
+        object('a', 'left'),
+        object('b', 'web'),
+      ] as never,
+      jobs: [{ metadata: { namespace: 'b', name: 'work' }, spec: { jobTargetRef: {}, triggers: [trigger] } }],
+      triggers: {
+        'a/web': [
+          toldTrigger('prometheus', { name: 'queue', metric: { metricName: 's0', asked: 'up' } }),
+          toldTrigger('redis', { metric: { metricName: 's1', target: 7, targetType: 'Value' } }),
+          toldTrigger('cpu', { resource: { resource: 'cpu' } as never }),
+          toldTrigger('kafka', { error: new Error('no scaler found') }),
+        ],
+        'b/work': [toldTrigger('cron', { metric: { metricName: 's4' } })],
+      },
+      metrics: {
+        s0: {
+          ...{ state: { kind: 'value', values: [12, 7], isActive: true, atMs: 0 }, nextInMs: 8000.4 },
+          ...{ tookMs: 31.6, activity: { isActive: true, sinceMs: nowMs - 60_000 } },
+        },
+        s1: {
+          ...{ state: { kind: 'fallback', error: refused } },
+          failure: { count: 4, sinceMs: nowMs - 300_000, error: refused },
+          activity: { isActive: false, sinceMs: nowMs - 30_000 },
+        },
+        s4: {
+          state: { kind: 'failing', error: refused },
+          failure: { count: 1, sinceMs: nowMs, error: refused },
+        },
+      },
+      next: {
+        'a/web': { what: 'scale to 0', atMs: nowMs + 1499.6 },
+        'a/left': { what: 'not told of', atMs: nowMs },
+        'b/web': { what: 'look again', atMs: nowMs - 1 },
+        'b/work': { what: 'not told of', atMs: nowMs },
+      },
+      other: { sign: 'somebody writes', on: ['ScaledObject left'] },
+    });
+    await using page = await servePage(debugScaledObjects(told));
+    const { body } = await page.get();
+    const unknown = { conditions: {} };
+    const left = { namespace: 'a', name: 'left', leftToOtherOperator: 'somebody writes', ...unknown };
+    const last = { namespace: 'b', name: 'web', ...unknown, next: 'look again', nextInMs: 0 };
+    const metric = { metric: 's4', query: 'value of s4', state: 'failing' };
+    const work = {
+      ...{ namespace: 'b', name: 'work', ...unknown },
+      triggers: [
+        {
+          type: 'cron',
+          metrics: [
+            {
+              ...{ ...metric, target: 5, targetType: 'AverageValue', error: 'refused' },
+              ...{ failingSince: '2026-07-15T08:00:00.000Z', failures: 1, nextInMs: 0 },
+            },
+          ],
+        },
+      ],
+    };
+    expect(JSON.parse(body)).to.deep.equal({
+      leftToOtherOperator: 'somebody writes',
+      scaledObjects: [
+        {
+          ...{ namespace: 'a', name: 'web', conditions: { Ready: 'True: all is well', Active: 'False' } },
+          ...{
+            hpa: 'keda-hpa-web',
+            lastActiveTime: '2026-07-15T07:00:00Z',
+            next: 'scale to 0',
+            nextInMs: 1500,
+          },
+          triggers: [
+            {
+              ...{ type: 'prometheus', name: 'queue' },
+              metrics: [
+                {
+                  ...{ metric: 's0', query: 'up', state: 'value', values: [12, 7], isActive: true },
+                  ...{ target: 5, targetType: 'AverageValue', activeSince: '2026-07-15T07:59:00.000Z' },
+                  ...{ tookMs: 32, nextInMs: 8000 },
+                },
+              ],
+            },
+            {
+              type: 'redis',
+              metrics: [
+                {
+                  ...{
+                    metric: 's1',
+                    query: 'value of s1',
+                    state: 'fallback',
+                    target: 7,
+                    targetType: 'Value',
+                  },
+                  ...{ inactiveSince: '2026-07-15T07:59:30.000Z', error: 'refused', nextInMs: 0 },
+                  ...{ failingSince: '2026-07-15T07:55:00.000Z', failures: 4, countedFailures: 2 },
+                },
+              ],
+            },
+            { type: 'cpu', resource: 'cpu', metrics: [] },
+            { type: 'kafka', error: 'no scaler found', metrics: [] },
+          ],
+        },
+        ...[left, last],
+      ],
+      scaledJobs: [work],
+    });
+    expect(body).to.match(/^\{\n {2}"leftTo.*\n\}\n$/s);
+    const found = async (query: string) => {
+      const { scaledObjects, scaledJobs } = JSON.parse((await page.get(query)).body);
+      return [...scaledObjects, ...scaledJobs].map(({ namespace, name }) => `${namespace}/${name}`);
+    };
+    expect(await found('?namespace=b')).to.deep.equal(['b/web', 'b/work']);
+    expect(await found('?name=web')).to.deep.equal(['a/web', 'b/web']);
+    expect(await found('?namespace=b&name=work')).to.deep.equal(['b/work']);
+    const { status, headers } = await page.get('', { method: 'HEAD' });
+    expect([status, headers['content-type']]).to.deep.equal([200, 'application/json']);
+    expect((await page.get('', { method: 'POST' })).status).to.equal(405);
+  });
+
+  it('has nothing of ScaledJobs where another replica acts, and of no operator where there is none', async () => {
+    const jobs = [{ metadata: { namespace: 'b', name: 'work' }, spec: { jobTargetRef: {}, triggers: [] } }];
+    await using page = await servePage(debugScaledObjects(toldOf({ jobs, isLeader: false })));
+    expect(JSON.parse((await page.get()).body)).to.deep.equal({ scaledObjects: [], scaledJobs: [] });
   });
 });

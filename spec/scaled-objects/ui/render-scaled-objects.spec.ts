@@ -1,0 +1,316 @@
+import { expect } from 'chai';
+import type { ScaledJob } from '#lib/scaled-objects/objects/scaled-job.ts';
+import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
+import { renderScaledObjects } from '#lib/scaled-objects/ui/render-scaled-objects.ts';
+import { scaledObjectsUi } from '#lib/scaled-objects/ui/scaled-objects-ui.ts';
+import { readPageQuery } from '#lib/ui/page-query.ts';
+import { type KnownObjects, TOLD_AT, toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';
+
+const NOW_MS = Date.parse(TOLD_AT);
+const READY = { type: 'Ready', status: 'True', message: 'all is well' } as const;
+const ACTIVE = { type: 'Active', status: 'True' } as const;
+const FALLBACK = { type: 'Fallback', status: 'True' } as const;
+const UNREADY = { type: 'Ready', status: 'False', message: 'there is no <web>' } as const;
+const SIGN = '"keda" writes the status';
+const value = (...values: number[]) => ({ kind: 'value', values, isActive: true, atMs: 0 }) as const;
+
+describe('renderScaledObjects', () => {
+  it('lists objects, those first that are not ready, each by its state, and says why one is not ready', () => {
+    const metrics = { s0: { state: value(7), nextInMs: 4600 } };
+    const page = rowsOf('', {
+      objects: [
+        scaledObject('web', { conditions: [READY, ACTIVE], lastActiveTime: '2026-07-15T07:58:00Z' }),
+        scaledObject('calm', { conditions: [READY, { ...ACTIVE, status: 'False' }] }),
+        scaledObject('ill', { conditions: [UNREADY, ACTIVE] }),
+        scaledObject('back', { conditions: [READY, FALLBACK, ACTIVE] }),
+        scaledObject('new', undefined),
+        scaledObject('still', { conditions: [READY] }, { 'autoscaling.keda.sh/paused': 'true' }),
+        scaledObject('left', { conditions: [READY] }),
+      ],
+      jobs: [scaledJob('work', { conditions: [READY] })],
+      triggers: { 'default/web': [toldTrigger('prometheus', { metric: { metricName: 's0' } })] },
+      metrics,
+      next: { 'default/web': { what: 'scale to 0', atMs: NOW_MS + 90_400 } },
+      other: { sign: SIGN, on: ['ScaledObject left'] },
+    });
+    const planned = 'its triggers are looked at';
+    const types = 'prometheus, cron';
+    expect(page).to.deep.equal([
+      'State|Kind|Namespace|Name|Scales|Triggers|Last active|Next',
+      `not ready|ScaledObject|default|ill|Deployment ill|${types}|–|${planned}`,
+      'there is no &lt;web&gt;',
+      `not seen yet|ScaledObject|default|new|Deployment new|${types}|–|${planned}`,
+      `active|ScaledObject|default|web|Deployment web|${types}: 1 of 1 active|2m ago|scale to 0, in 90 s; triggers are asked in 5 s`,
+      `ready|ScaledObject|default|calm|Deployment calm|${types}|–|${planned}`,
+      `falling back|ScaledObject|default|back|Deployment back|${types}|–|${planned}`,
+      `paused|ScaledObject|default|still|Deployment still|${types}|–|nothing, for it is paused`,
+      `left alone|ScaledObject|default|left|Deployment left|${types}|–|nothing, for another operator acts on it: &quot;keda&quot; writes the status`,
+      `ready|ScaledJob|default|work|Jobs|cron|–|${planned}`,
+    ]);
+  });
+
+  it('marks rows by their state, and each cell by what it holds, and links to each object', () => {
+    const query = readPageQuery(new URLSearchParams('view=scaledobjects'), ['scaledobjects']);
+    const objects = [
+      scaledObject('ill', { conditions: [UNREADY] }),
+      scaledObject('calm', { conditions: [READY] }),
+    ];
+    const page = renderScaledObjects(query, toldOf({ objects })).toString();
+    const names = (pattern: RegExp) => [...page.matchAll(pattern)].map(([, found]) => found);
+    expect(names(/<tr class="([^"]*)"/g)).to.deep.equal(['failing has-reason', 'failing reason']);
+    expect(names(/<th class="([^"]*)"/g).join(' ')).to.equal('faint faint name text text number text');
+    expect(names(/<span class="state (\w+)"/g)).to.deep.equal(['failing', 'served']);
+    expect(page).to.match(/href="\?view=scaledobjects&amp;namespace=default&amp;name=calm"/);
+    expect(page).to.include('<h2>ScaledObjects and ScaledJobs</h2><span class="count">2</span>');
+    expect(page).to.not.include('Left alone');
+    const other = { sign: SIGN, on: [] };
+    expect(textOf(renderScaledObjects(query, toldOf({ other })).toString()).join(' ')).to.match(
+      /Left alone Another operator acts on these objects: &quot;keda&quot; writes the status\. .*There is none\./,
+    );
+  });
+
+  it('lists what a filter lets through, a hundred a page', () => {
+    const objects = Array.from({ length: 101 }, (_, index) => scaledObject(`o${index}`, undefined));
+    expect(rowsOf('', { objects })).to.have.lengthOf(101);
+    expect(rowsOf('&page=2', { objects })).to.have.lengthOf(2);
+    expect(rowsOf('&filter=o10', { objects })).to.have.lengthOf(3);
+    expect(rowsOf('&namespace=other', { objects })[1]).to.equal('There is none.');
+    const unnamed = { metadata: { name: 'bare' }, spec: scaledObject('bare', undefined).spec };
+    expect(rowsOf('&name=bare', { objects: [unnamed] })[1]).to.match(/^not seen yet\|ScaledObject\|\|bare/);
+  });
+
+  it('says what is done next, as far as it is known, and when', () => {
+    const next = (more: KnownObjects) =>
+      rowsOf('', { objects: [scaledObject('web', { conditions: [READY] })], ...more })[1]
+        ?.split('|')
+        .at(-1);
+    const triggers = {
+      'default/web': [
+        toldTrigger('a', { metric: { metricName: 's0' } }),
+        toldTrigger('b', { metric: { metricName: 's1' } }),
+      ],
+    };
+    const waits = (...all: number[]) =>
+      Object.fromEntries(all.map((nextInMs, index) => [`s${index}`, { state: value(0), nextInMs }]));
+    const step = (atMs: number | undefined) => ({ 'default/web': { what: 'look again', atMs } });
+    expect(next({ triggers })).to.equal('no trigger of it is asked here');
+    expect(next({ triggers, metrics: waits(9000, 2400) })).to.equal('triggers are asked in 2 s');
+    expect(next({ triggers, metrics: waits(-9000) })).to.equal('triggers are asked in 0 s');
+    expect(next({ triggers, next: step(undefined) })).to.equal('look again');
+    expect(next({ triggers, next: step(NOW_MS - 5000) })).to.equal('look again, in 0 s');
+    expect(next({ triggers, next: step(NOW_MS + 7000), metrics: waits(1000) })).to.equal(
+      'look again, in 7 s; triggers are asked in 1 s',
+    );
+    expect(next({})).to.equal('its triggers are looked at');
+    const jobs = [scaledJob('work', { conditions: [READY] })];
+    expect(next({ objects: [], jobs, isLeader: false })).to.equal('the replica that leads asks its triggers');
+    const known = { 'default/work': [toldTrigger('a', { metric: { metricName: 's0' } })] };
+    const told = { objects: [], jobs, triggers: known, metrics: waits(3000) };
+    const late = { 'default/work': { what: 'never told', atMs: undefined } };
+    expect(next({ ...told, next: late })).to.equal('triggers are asked in 3 s');
+  });
+
+  it('counts the triggers that are active, and names each type once', () => {
+    const off = { ...value(0), isActive: false };
+    const states = [value(1), off, { kind: 'failing', error: new Error('refused') } as const];
+    const told = states.map((_, index) => toldTrigger('a', { metric: { metricName: `s${index}` } }));
+    const metrics = Object.fromEntries(states.map((state, index) => [`s${index}`, { state }]));
+    const object = scaledObject('web', { conditions: [READY] });
+    const same = { ...object, spec: { ...object.spec, triggers: [trigger('a'), trigger('a')] } };
+    const [, row] = rowsOf('', { objects: [same], triggers: { 'default/web': told }, metrics });
+    expect(row?.split('|')[5]).to.equal('a: 1 of 3 active');
+    expect(rowsOf('', { objects: [same] })[1]?.split('|')[5]).to.equal('a');
+  });
+
+  it('shows one object: what it scales, its conditions, and each trigger with its value and its failures', () => {
+    const triggers = [
+      toldTrigger('prometheus', {
+        name: 'queue',
+        metric: { metricName: 's0-prometheus', target: 10, asked: 'up at http://prometheus' },
+      }),
+      toldTrigger('redis', { metric: { metricName: 's1-redis', targetType: 'Value' } }),
+      toldTrigger('cpu', { resource: { resource: 'cpu' } as never }),
+      toldTrigger('kafka', { error: new Error('no scaler found') }),
+      toldTrigger('cron', { metric: { metricName: 's4-cron' } }),
+      toldTrigger('mysql', { metric: { metricName: 's5-mysql' } }),
+      toldTrigger('nats', { metric: { metricName: 's6-nats' } }),
+    ];
+    const object = scaledObject('web', {
+      ...{ conditions: [READY, ACTIVE], lastActiveTime: '2026-07-15T07:59:30Z', hpaName: 'keda-hpa-web' },
+      health: { 's1-redis': { numberOfFailures: 2, status: 'Failing' } },
+    } as never);
+    const off = { ...value(0), isActive: false };
+    const lines = linesOf('&namespace=default&name=web', {
+      objects: [object, scaledObject('other', undefined)],
+      triggers: { 'default/web': triggers },
+      metrics: {
+        's0-prometheus': {
+          ...{ state: value(12, 7), nextInMs: 8000 },
+          activity: { isActive: true, sinceMs: NOW_MS - 60_000 },
+        },
+        's1-redis': {
+          ...{ state: { kind: 'failing', error: new Error('ECONNREFUSED') }, nextInMs: 0 },
+          failure: { count: 4, sinceMs: NOW_MS - 300_000, error: new Error('ECONNREFUSED') },
+          activity: { isActive: true, sinceMs: NOW_MS - 60_000 },
+        },
+        's4-cron': { state: off, nextInMs: 1000, activity: { isActive: false, sinceMs: NOW_MS - 5000 } },
+        's5-mysql': { state: { kind: 'fallback', error: new Error('no such table') } },
+      },
+      next: { 'default/web': { what: 'leave the replicas to the HPA', atMs: undefined } },
+    });
+    expect(lines).to.deep.equal([
+      ...['ScaledObjects / default / web', 'ScaledObject'],
+      ...['Scales|Deployment web', 'Next|leave the replicas to the HPA; triggers are asked in 0 s'],
+      ...['Last active|30s ago', 'HPA|keda-hpa-web', 'Ready|True: all is well', 'Active|True'],
+      'Triggers 2',
+      'State|Trigger|Value|Threshold|Since|Failures|Next poll|Asked',
+      'active|prometheus queue|12, 7|10 a replica|1m ago|0|in 8s|up at http://prometheus',
+      's0-prometheus',
+      'failing|redis|–|5 in all|5m ago|4 (2 counted)|now|value of s1-redis',
+      ...['ECONNREFUSED', 's1-redis'],
+      'by the HPA|cpu|–|–|–|–|–|–',
+      'the HPA controller reads cpu itself',
+      'not asked|kafka|–|–|–|–|–|–',
+      'no scaler found',
+      'not active|cron|0|5 a replica|5s ago|0|in 1s|value of s4-cron',
+      's4-cron',
+      'falling back|mysql|–|5 a replica|–|0|now|value of s5-mysql',
+      ...['no such table', 's5-mysql'],
+      'not asked yet|nats|–|5 a replica|–|0|now|value of s6-nats',
+      's6-nats',
+    ]);
+  });
+
+  it('shows of an object that has not been looked at, and of a ScaledJob, what is known', () => {
+    const known = { objects: [scaledObject('web', undefined)], jobs: [scaledJob('web', undefined)] };
+    const none = ['State|Trigger|Value|Threshold|Since|Failures|Next poll|Asked'];
+    const asked = 'None is asked by this replica now.';
+    expect(linesOf('&namespace=default&name=web', { ...known, isLeader: false })).to.deep.equal([
+      ...['ScaledObjects / default / web', 'ScaledObject'],
+      ...['Scales|Deployment web', 'Next|its triggers are looked at', 'Last active|never'],
+      ...['Triggers 2', ...none, asked, 'ScaledJob', 'Scales|Jobs'],
+      ...['Next|the replica that leads asks its triggers', 'Last active|never', 'Triggers 1', ...none, asked],
+    ]);
+    const triggers = { 'default/web': [toldTrigger('cron', { metric: { metricName: 's0-cron' } })] };
+    const metrics = { 's0-cron': { state: value(3) } };
+    const lines = linesOf('&namespace=default&name=web', { jobs: known.jobs, triggers, metrics });
+    expect(lines).to.include('active|cron|3|5 a replica|–|0|now|value of s0-cron');
+  });
+
+  it('marks triggers by how they fare', () => {
+    const query = readPageQuery(new URLSearchParams('view=scaledobjects&namespace=default&name=web'), []);
+    const states = [value(1), { kind: 'fallback', error: new Error('a') } as const] as const;
+    const metrics = { s0: { state: states[0] }, s1: { state: states[1] } };
+    const triggers = {
+      'default/web': [
+        toldTrigger('kafka', { error: new Error('no scaler found') }),
+        toldTrigger('cpu', { resource: { resource: 'cpu' } as never }),
+        ...['s0', 's1', 's2'].map((metricName) => toldTrigger('a', { name: '<b>', metric: { metricName } })),
+      ],
+    };
+    const objects = [scaledObject('web', { conditions: [READY] })];
+    const page = renderScaledObjects(query, toldOf({ objects, triggers, metrics })).toString();
+    const names = (pattern: RegExp) => [...page.matchAll(pattern)].map(([, found]) => found);
+    expect(names(/<span class="state (\w+)"/g)).to.deep.equal(
+      ...[['failing', 'served', 'served', 'waiting', 'waiting']],
+    );
+    expect(names(/<tr class="([^"]*)"/g)).to.deep.equal([
+      ...['failing has-reason', 'failing reason', 'has-reason', 'reason', 'has-reason', 'reason'],
+      ...['waiting has-reason', 'waiting reason', 'waiting has-reason', 'waiting reason'],
+    ]);
+    expect(names(/<th class="([^"]*)"/g).join(' ')).to.equal('name number number number number number text');
+    expect(page).to.include('a <span class="faint">&lt;b&gt;</span>');
+  });
+
+  it('says that one is not there', () => {
+    expect(() => linesOf('&namespace=default&name=gone', {})).to.throw(
+      'scaledobjects.keda.sh "default/gone" not found',
+    );
+  });
+});
+
+describe('scaledObjectsUi', () => {
+  const objects = [
+    scaledObject('a', { conditions: [READY] }),
+    scaledObject('b', { conditions: [UNREADY] }),
+    scaledObject('c', undefined),
+    scaledObject('d', { conditions: [UNREADY] }),
+  ];
+  const jobs = [scaledJob('a', { conditions: [{ ...READY, status: 'Unknown' }] })];
+
+  it('counts objects of both kinds, and those that are not ready', () => {
+    const part = scaledObjectsUi(toldOf({ objects, jobs }), () => true);
+    expect(part).to.include({
+      ...{ view: 'scaledobjects', title: 'ScaledObjects' },
+      about: 'ScaledObjects and ScaledJobs, which scale by events',
+    });
+    expect(part.summary()).to.deep.equal({
+      ...{ count: 5, troubled: 4, trouble: 'not ready', waiting: undefined },
+    });
+  });
+
+  it('says what is left to another operator, and that there is nothing to follow', () => {
+    const other = { sign: SIGN, on: ['ScaledObject b', 'ScaledJob a'] };
+    const told = toldOf({ objects, jobs, other });
+    expect(scaledObjectsUi(told, () => true).summary()).to.deep.equal({
+      ...{ count: 5, troubled: 2, trouble: 'not ready', waiting: '2 left to another operator' },
+    });
+    expect(scaledObjectsUi(told, () => false).summary().waiting).to.equal(
+      'its kinds are not served, or may not be listed',
+    );
+  });
+});
+
+function trigger(type: string) {
+  return { type, metadata: {} };
+}
+
+function scaledObject(
+  name: string,
+  status: ScaledObject['status'],
+  annotations: Readonly<Record<string, string>> = {},
+): ScaledObject {
+  return {
+    metadata: { namespace: 'default', name, annotations },
+    spec: { scaleTargetRef: { name }, triggers: [trigger('prometheus'), trigger('cron')] },
+    ...(status && { status }),
+  };
+}
+
+function scaledJob(name: string, status: ScaledJob['status']): ScaledJob {
+  return {
+    metadata: { namespace: 'default', name },
+    spec: { jobTargetRef: {}, triggers: [trigger('cron')] },
+    ...(status && { status }),
+  };
+}
+
+/** The lines of the page, the cells of each row and each fact with a bar between them. */
+function linesOf(search: string, known: KnownObjects): readonly string[] {
+  const query = readPageQuery(new URLSearchParams(`view=scaledobjects${search}`), ['scaledobjects']);
+  return textOf(renderScaledObjects(query, toldOf(known)).toString());
+}
+
+/** The lines of the page's table. */
+function rowsOf(search: string, known: KnownObjects): readonly string[] {
+  const lines = linesOf(search, known);
+  return lines.slice(
+    lines.findIndex((line) => line.startsWith('State|')),
+    lines.findIndex((line) => line.includes('next →')) >>> 0,
+  );
+}
+
+function textOf(page: string): readonly string[] {
+  const marked = page
+    .replace(/\s+/g, ' ')
+    .replace(/<\/(?:td|th)> ?<(?:td|th)\b[^>]*>|<\/dt> ?<dd>/g, '|')
+    .replace(/<\/(?:tr|div|nav|section|dd|p)>/g, '\n')
+    .replace(/<[^>]*>/g, ' ');
+  const lines = marked.split('\n').map((line) =>
+    line
+      .replace(/\s+/g, ' ')
+      .replace(/ ?\| ?/g, '|')
+      .trim(),
+  );
+  return lines.filter(Boolean);
+}

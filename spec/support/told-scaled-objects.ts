@@ -1,0 +1,97 @@
+import type { ScaledJob } from '#lib/scaled-objects/objects/scaled-job.ts';
+import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
+import type { DebugOptions } from '#lib/scaled-objects/told/debug-scaled-objects.ts';
+import type { PlannedTrigger } from '#lib/scaled-objects/triggers/planned-object.ts';
+import type { MetricState } from '#lib/scaled-objects/values/metric-state.ts';
+import { ManualClock } from './manual-clock.ts';
+
+/** When it is told. */
+export const TOLD_AT = '2026-07-15T08:00:00Z';
+
+/** What is known of one metric: of its state, and of how its source is asked. */
+export interface KnownMetric {
+  readonly state: MetricState;
+  readonly failure?: { readonly count: number; readonly sinceMs: number; readonly error: Error };
+  readonly nextInMs?: number;
+  readonly tookMs?: number;
+  readonly activity?: { readonly isActive: boolean; readonly sinceMs: number };
+}
+
+/** What is known of objects, by their keys, and of their metrics, by the names of these. */
+export interface KnownObjects {
+  readonly objects?: readonly ScaledObject[];
+  readonly jobs?: readonly ScaledJob[];
+  readonly triggers?: Readonly<Record<string, readonly PlannedTrigger[]>>;
+  readonly metrics?: Readonly<Record<string, KnownMetric>>;
+  readonly next?: Readonly<Record<string, { readonly what: string; readonly atMs: number | undefined }>>;
+  /** Whether this replica acts; it does unless told otherwise. */
+  readonly isLeader?: boolean;
+  /** Another operator that acts, and on which objects: kinds and keys. */
+  readonly other?: { readonly sign: string; readonly on: readonly string[] };
+}
+
+/** What pages and `/debug/` show, made of what a spec says is known. */
+export function toldOf(known: KnownObjects): DebugOptions {
+  const { objects = [], jobs = [], triggers = {}, metrics = {}, next = {}, other, isLeader = true } = known;
+  const plan = (key: string) =>
+    triggers[key] && { uid: '1', generation: 1, plannedAtMs: 0, triggers: triggers[key] };
+  const activity = { of: (name: string) => metrics[name]?.activity };
+  const collection = {
+    failure: (_: string, name: string) => metrics[name]?.failure,
+    nextInMs: (_: string, name: string) => metrics[name]?.nextInMs,
+    record: (_: string, name: string) => {
+      const durationMs = metrics[name]?.tookMs;
+      return durationMs === undefined ? undefined : { durationMs };
+    },
+    reading: (_: string, name: string) =>
+      metrics[name]?.state.kind === 'value' ? { samples: [], receivedAtMs: 0 } : undefined,
+  };
+  return {
+    ...{ objects, jobs, collection },
+    clock: new ManualClock(Date.parse(TOLD_AT)),
+    plans: {
+      find: plan,
+      activity: () => activity,
+      failedCount: () => 0,
+      observe: (key: string) =>
+        triggers[key]?.flatMap((trigger) =>
+          trigger.metrics.map((metric) => ({
+            ...{ trigger, metric, isPushed: false },
+            state: metrics[metric.metricName]?.state ?? { kind: 'pending' },
+          })),
+        ),
+    },
+    jobTerm: () => (isLeader ? { collection, memories: { plan, activity: () => activity } } : undefined),
+    memories: { nextOf: (key: string) => next[key] },
+    otherOperator: {
+      sign: other?.sign,
+      signOn: (kind: string, { metadata }: ScaledObject) =>
+        other?.on.includes(`${kind} ${metadata.name}`) ? other.sign : undefined,
+    },
+  } as unknown as DebugOptions;
+}
+
+/** A trigger with nothing but what is told of it: with a metric of a name, one of resources, or an error. */
+export function toldTrigger(
+  type: string,
+  { metric, ...more }: Partial<PlannedTrigger> & { readonly metric?: ToldMetric } = {},
+): PlannedTrigger {
+  const metrics = metric && [
+    {
+      ...{ targetType: 'AverageValue', target: 5, ...metric },
+      query: { description: metric.asked ?? `value of ${metric.metricName}` },
+      judge: () => ({ values: [3], isActive: true }),
+    } as unknown as PlannedTrigger['metrics'][number],
+  ];
+  return {
+    ...{ index: 0, type, name: undefined, isCached: false, unmatched: [], missing: [] },
+    ...{ metrics: metrics ?? [], resource: undefined, push: undefined, error: undefined, ...more },
+  };
+}
+
+interface ToldMetric {
+  readonly metricName: string;
+  readonly target?: number;
+  readonly targetType?: 'AverageValue' | 'Value';
+  readonly asked?: string;
+}
