@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
+import { NeverAsked, OtherNodesResponse, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 
 const withCode = (code: string, message = 'raw') => Object.assign(new Error(message), { code });
 const messageOf = (cause: unknown) => new ScrapeError('a', cause, { address: '10.0.0.7:10250' }).message;
@@ -24,9 +25,63 @@ describe('ScrapeError', () => {
     expect(messageOf({ code: 'ECONNREFUSED' })).to.not.include('refused');
   });
 
-  it("puts foreign errors into words and keeps others' own", () => {
-    expect(messageOf(withCode('ERR_SSL_WRONG_VERSION_NUMBER'))).to.match(/: it does not speak TLS$/);
+  for (const [code, words] of [
+    ['ECONNREFUSED', 'connection refused'],
+    ['ECONNRESET', 'connection reset by the kubelet'],
+    ['EHOSTUNREACH', 'no route to the host'],
+    ['ENETUNREACH', 'network unreachable'],
+    ['ETIMEDOUT', 'connection timed out'],
+    ['EMFILE', 'this process has too many files open'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'its certificate is self-signed'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'its certificate was issued by an authority that is not trusted here'],
+    [
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      'its certificate was issued by an authority that is not trusted here',
+    ],
+    [
+      'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+      'its certificate was issued by an authority that is not trusted here',
+    ],
+    ['CERT_HAS_EXPIRED', 'its certificate has expired'],
+    ['CERT_NOT_YET_VALID', 'its certificate is not valid yet'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'it does not speak TLS'],
+    ['ERR_SSL_PACKET_LENGTH_TOO_LONG', 'it does not speak TLS'],
+  ] as const) {
+    it(`says of ${code} that ${words}`, () => {
+      expect(messageOf(withCode(code))).to.equal(`Cannot scrape node "a" at 10.0.0.7:10250: ${words}`);
+    });
+  }
+
+  it("keeps others' own words", () => {
     expect(messageOf(withCode('EWHATEVER', 'something else'))).to.match(/: something else$/);
     expect(messageOf(new Error('outer', { cause: new Error('inner') }))).to.match(/: outer: inner$/);
+    expect(messageOf(new NeverAsked())).to.match(
+      /: it was not asked for more than a cycle: this process has too many handshakes to do$/,
+    );
+    expect(messageOf(new OtherNodesResponse('b'))).to.match(/: the kubelet there is that of node "b"$/);
+  });
+
+  it('is of one kind where only particulars differ, and of another where code, status, words or address do', () => {
+    const kindOf = (cause: unknown, address = '10.0.0.7:10250') =>
+      new ScrapeError('a', cause, { address }).kind;
+    for (const [one, other] of [
+      [withCode('ECONNRESET', 'read'), withCode('ECONNRESET', 'write')],
+      [new KubeletStatusError(500, 'at 9:00'), new KubeletStatusError(500, 'at 9:01')],
+      [new Error('no response within 12 ms: a\nb'), new Error('no response within 345 ms: c')],
+    ])
+      expect(kindOf(one)).to.equal(kindOf(other));
+    const causes = [
+      withCode('ECONNRESET'),
+      withCode('EPIPE'),
+      new KubeletStatusError(500, ''),
+      new KubeletStatusError(503, ''),
+      new Error('no response'),
+      new Error('no response: x: y'),
+      new Error('no'),
+      'no more',
+    ];
+    expect(new Set(causes.map((cause) => kindOf(cause))).size).to.equal(7); // two have the same first words
+    expect(kindOf(new Error('no'))).not.to.equal(kindOf(new Error('no'), '10.0.0.8:10250'));
+    expect(kindOf(Object.assign(new Error('no'), { code: 7 }))).to.equal(kindOf(new Error('no')));
   });
 });

@@ -40,11 +40,23 @@ describe('ScrapeRecords', () => {
     const error = new ScrapeError('a', new NeverAsked());
     records.record(outcome({ error }));
     expect(records.get('a')?.failure).to.include({ wasAsked: false, count: 1 });
+    expect(records.get('a')).to.include({ succeededAtMs: undefined });
+  });
+
+  it('knows the address of a kubelet that could not be asked, where it has one', () => {
+    const records = new ScrapeRecords();
+    const error = new ScrapeError('a', new NeverAsked(), { address: '10.0.0.8:10250' });
+    records.record(outcome({ error, address: undefined, endpoint: undefined }));
+    expect(records.get('a')).to.include({ address: '10.0.0.8:10250', endpoint: undefined });
+    records.record(outcome({ error: new ScrapeError('a', new Error('no address')), address: undefined }));
+    expect(records.get('a')).to.include({ address: undefined });
   });
 
   it('forgets nodes that are gone', () => {
     const records = new ScrapeRecords();
     records.record(outcome({}));
+    records.retain((nodeName) => nodeName === 'a');
+    expect(records.get('a')).to.not.equal(undefined);
     records.retain(() => false);
     expect(records.get('a')).to.equal(undefined);
   });

@@ -162,6 +162,21 @@ describe('Scraper', () => {
     expect(published[1]).to.deep.equal({ atMs: 9000, nodes: ['slow'] });
   });
 
+  it('waits for slow kubelets for half a second behind the last start in the first two cycles, and 1 s from then on', async () => {
+    const { published, clock, done, scrape } = setup({ a: { afterMs: 0 }, slow: { afterMs: 9000 } });
+    const first = () => published.splice(0)[0]?.atMs;
+    await clock.advance(12_000);
+    await done;
+    const firstAtMs = [first()];
+    for (let cycle = 1; cycle < 4; cycle++) {
+      const again = scrape();
+      await clock.advance(24_000);
+      await again;
+      firstAtMs.push((first() ?? 0) - 12_000 - 24_000 * (cycle - 1));
+    }
+    expect(firstAtMs).to.deep.equal([516, 516, 1016, 1016]);
+  });
+
   it('lets one that fails cost only itself', async () => {
     const { published, clock, done, outcomes } = setup({
       a: { afterMs: 5 },

@@ -78,6 +78,37 @@ describe('ScrapesUnderWay', () => {
     });
   }
 
+  it('lets a scrape go on that waited for us for 100 ms, as long again', async () => {
+    const { bounds, clock, endCycle, ran } = setup();
+    const paused = bounds.pause();
+    await clock.advance(100);
+    paused[Symbol.dispose]();
+    endCycle();
+    await ran;
+    await clock.advance(99);
+    expect(bounds.signal.aborted).to.equal(false);
+    await clock.advance(1);
+    expect(bounds.signal.aborted).to.equal(true);
+  });
+
+  it('leaves nothing behind of a scrape that ends before its grace is over', async () => {
+    const { bounds, clock, end, endCycle, ran, scrapes, stop } = setup();
+    const paused = bounds.pause();
+    await clock.advance(5_000);
+    endCycle();
+    await ran;
+    paused[Symbol.dispose]();
+    expect(clock.sleeperCount).to.equal(1);
+    const underWay = scrapes.passOver('a');
+    end();
+    await underWay?.ended;
+    expect(clock.sleeperCount).to.equal(0);
+    bounds.pause()[Symbol.dispose](); // too late to begin it again
+    expect(clock.sleeperCount).to.equal(0);
+    stop.abort(new Error('shutting down'));
+    expect(bounds.signal.aborted).to.equal(false);
+  });
+
   it('ends every scrape when all is to end, in its cycle or behind it', async () => {
     for (const isBehind of [true, false]) {
       const { bounds, endCycle, ran, scrapes, stop } = setup();

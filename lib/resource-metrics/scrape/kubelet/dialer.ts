@@ -77,7 +77,7 @@ export class Dialer {
       if (!credentials) return socket;
       const leftMs = dialTimeoutMs - (clock.monotonicMs() - startedAtMs);
       using _permit = this.#shortened(await this.#permit({ signal, pause }));
-      if (socket.destroyed) throw socket.errored ?? closedDuring('connection');
+      if (socket.destroyed) throw socket.errored ?? closed('before the TLS handshake');
       const permittedAtMs = clock.monotonicMs();
       const secured = this.#secure(socket, target, credentials);
       await this.#within(Math.max(leftMs, 1), 'TLS handshake', {
@@ -139,7 +139,7 @@ export class Dialer {
     const expired = () => new Error(`no ${what} within ${formatDuration(this.#options.dialTimeoutMs)}`);
     using _deadline = startPatientTimer(this.#options.clock, durationMs, () => socket.destroy(expired()));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onClose = () => reject(closedDuring(what));
+    const onClose = () => reject(closed(`during the ${what}`));
     socket.on('error', ignore); // stays: an error of a kept socket must never go unheard
     socket.once(event, resolve).once('error', reject).once('close', onClose);
     using _aborted = onAbort(signal, () => socket.destroy(signal.reason));
@@ -158,8 +158,8 @@ interface Opening<Event> {
   readonly signal: AbortSignal;
 }
 
-function closedDuring(what: string): Error {
-  return new Error(`the kubelet closed the connection during the ${what}`);
+function closed(when: string): Error {
+  return new Error(`the kubelet closed the connection ${when}`);
 }
 
 function ignore(): void {}

@@ -131,6 +131,21 @@ describe('decodeExposition', () => {
     ]);
   });
 
+  it('shows 80 characters of a bad line, however many bytes they have', () => {
+    for (const letter of ['%', 'é', '…'])
+      expect(decode(CPU, MEMORY, `${letter.repeat(200)}\n#`).ignored).to.deep.equal([
+        `a line that is no sample: "${letter.repeat(80)}"`,
+      ]);
+    expect(decode(CPU, MEMORY, '%', '').ignored).to.deep.equal(['a line that is no sample: "%"']);
+  });
+
+  it('names the first thousand bad lines, and no more', () => {
+    const lines = Array.from({ length: 1001 }, (_, index) => `%${index}`);
+    expect(decode(CPU, MEMORY, ...lines).ignored).to.deep.equal(
+      lines.slice(0, 1000).map((line) => `a line that is no sample: "${line}"`),
+    );
+  });
+
   for (const [what, lines, reason] of [
     ['no CPU sample', [MEMORY], 'has no CPU time'],
     ['a CPU sample of NaN', [CPU.replace('5.289110879', 'NaN'), MEMORY], 'has no CPU time'],
@@ -301,6 +316,29 @@ describe('decodeExposition', () => {
         plainNode.memoryBytes !== undefined;
       expect(node).to.deep.equal(isKnown ? { ...plainNode, cpuUsageNanocores: undefined } : undefined);
     }
+
+    it('remembers the containers that a node had, in the order of their first samples', () => {
+      const expected = new ExpectedContainers();
+      const sampleOf = (container: string, pod: string) =>
+        `container_cpu_usage_seconds_total{container="${container}",namespace="n",pod="${pod}"} 1 5`;
+      const names = () => expected.of(ORIGIN.nodeName).map(({ name, pod }) => `${pod.name}/${name}`);
+      for (const containers of [
+        ['b q', 'a p', 'c p'],
+        ['a p', 'c p', 'd q', 'é q'],
+      ]) {
+        const samples = containers.map((container) =>
+          sampleOf(...(container.split(' ') as [string, string])),
+        );
+        decodeExposition(Buffer.from([...samples, ...NODE, ...samples].join('\n')), ORIGIN, { expected });
+        expect(names()).to.deep.equal(containers.map((each) => each.split(' ').reverse().join('/')));
+      }
+      expect(expected.of(ORIGIN.nodeName).map(({ isPlain }) => isPlain)).to.deep.equal([
+        true,
+        true,
+        true,
+        false,
+      ]);
+    });
 
     it('reads the same whichever containers the node had before', () => {
       const lines = fc.array(line, { maxLength: 12 });

@@ -212,6 +212,33 @@ describe('Dialer', () => {
     await first;
   });
 
+  for (const [how, close, words] of [
+    [
+      'closes',
+      (socket: net.Socket) => socket.end(),
+      'the kubelet closed the connection before the TLS handshake',
+    ],
+    ['resets', (socket: net.Socket) => socket.resetAndDestroy(), 'ECONNRESET'],
+  ] as const) {
+    it(`fails when the kubelet ${how} the connection while that waits for its permit`, async () => {
+      await using hanging = await RawServer.start((socket) => socket.resume());
+      await using leaving = await RawServer.start((socket) => socket.resume());
+      const { clock, failure } = setup({ tls: {}, handshakes: 1 });
+      const first = failure(hanging.port);
+      await until(clock, () => clock.sleeperCount === 2);
+      const second = failure(leaving.port);
+      await until(clock, () => leaving.sockets.length === 1 && clock.sleeperCount === 2);
+      for (const socket of leaving.sockets) close(socket);
+      await until(clock, () => leaving.openSockets.length === 0);
+      for (let tick = 0; tick < 20; tick++) await clock.advance(0); // it has heard of it
+      await clock.advance(250); // it has its permit
+      expect(await second).to.equal(words);
+      expect(clock.monotonicMs()).to.equal(250);
+      await clock.advance(2750);
+      await first;
+    });
+  }
+
   it('leaves nothing of the caller behind at a connection that is open', async () => {
     await using server = await RawServer.start((socket) => socket.resume(), { tls: certificate.tls });
     const socket = await setup({ tls: { ca: certificate.ca } }).dial(server.port);

@@ -92,6 +92,13 @@ describe('explainHttpError', () => {
     expect(await saidOf('HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nall')).to.equal('read "all"');
   });
 
+  it('takes five provisional responses before the response, and no sixth', async () => {
+    const saidAfter = (count: number) =>
+      saidOf(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count)}${httpResponse('all')}`);
+    expect(await saidAfter(5)).to.equal('read "all"');
+    expect(await saidAfter(6)).to.equal('it sends provisional responses without end');
+  });
+
   it('leaves errors of the network as they are', () => {
     const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
     expect(explainHttpError(reset)).to.equal(reset);
