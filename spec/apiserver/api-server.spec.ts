@@ -4,6 +4,7 @@ import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { Gauge, Registry } from 'prom-client';
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
+import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { jsonOf, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -180,6 +181,49 @@ describe('startApiServer', () => {
     await asked.promise;
     await server[Symbol.asyncDispose]();
     expect(await failure).to.equal('socket hang up');
+  });
+
+  for (const [protocol, ask] of [
+    ['HTTP/1.1', requestHttp1],
+    ['HTTP/2', requestHttp2],
+  ] as const) {
+    it(`has ended only when what works for requests by ${protocol} knows that it may end`, async () => {
+      const asked = Promise.withResolvers<AbortSignal>();
+      const endpoints = new Map<string, Endpoint>([
+        [
+          '/slow',
+          ({ state }) => {
+            asked.resolve(state.deadline.signal);
+            return new Promise(() => {});
+          },
+        ],
+      ]);
+      const server = await startTestApiServer({ endpoints, drainMs: 1 });
+      ask({ port: server.address.port, path: '/slow' }).catch(() => {}); // it is cut off
+      const signal = await asked.promise;
+      await server[Symbol.asyncDispose]();
+      expect(signal.aborted).to.equal(true);
+    });
+  }
+
+  it('ends what was begun for a request once it has its response, however long the client takes to read that', async () => {
+    const asked = Promise.withResolvers<AbortSignal>();
+    const endpoints = new Map<string, Endpoint>([
+      [
+        '/long',
+        (context) => {
+          asked.resolve(context.state.deadline.signal);
+          context.body = Buffer.alloc(64 * 1024 * 1024);
+        },
+      ],
+    ]);
+    await using server = await startTestApiServer({ endpoints, drainMs: 1 });
+    const socket = connect({ port: server.address.port, host: '127.0.0.1', rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    socket.write('GET /long HTTP/1.1\r\nHost: a\r\n\r\n'); // and nothing is read
+    const signal = await asked.promise;
+    await eventually(() => signal.aborted);
+    socket.destroy();
   });
 
   it('says what it cannot do where its address is taken', async () => {

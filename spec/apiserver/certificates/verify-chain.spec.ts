@@ -93,6 +93,12 @@ describe('verifyChain', () => {
       }
     });
 
+    it('refuses what a certificate has signed that is believed, and is no authority', () => {
+      expect(verifyBy(root({ cA: false }), odd({ subject: 'alice' }))).to.throw(
+        'signed by one that is no authority',
+      );
+    });
+
     it('lets an authority sign for chains as long as it may, and no longer', () => {
       const below = (pathLenConstraint: number) =>
         middle({ basicConstraints: { cA: true, pathLenConstraint } });
