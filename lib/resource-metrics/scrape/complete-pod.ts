@@ -24,7 +24,7 @@ export function completePod(
     if (isComplete(report)) containers.push(report);
     else lacking.push(report);
   }
-  const lack = lacking.find((report) => !isFinishedInitContainer(report, containers));
+  const lack = lacking.length > 0 ? firstLack(lacking, containers) : undefined;
   return { containers, incompleteBecause: lack && describeLack(lack) };
 }
 
@@ -50,11 +50,17 @@ function isComplete(report: ContainerReport): report is ContainerPoint {
   return takenAtMs !== undefined && cpuCoreNanoseconds !== undefined && memoryBytes !== undefined;
 }
 
-function isFinishedInitContainer(report: ContainerReport, running: readonly ContainerPoint[]): boolean {
-  const { startedAtMs, cpuCoreNanoseconds, memoryBytes } = report;
-  if (cpuCoreNanoseconds !== undefined || memoryBytes !== undefined || startedAtMs === undefined)
-    return false;
-  return running.some((other) => other.startedAtMs !== undefined && other.startedAtMs > startedAtMs);
+/** The first that lacks something and is no init container which finished before another of the pod started. */
+function firstLack(
+  lacking: readonly ContainerReport[],
+  running: readonly ContainerPoint[],
+): ContainerReport | undefined {
+  let lastStartMs = Number.NEGATIVE_INFINITY;
+  for (const { startedAtMs } of running) lastStartMs = Math.max(lastStartMs, startedAtMs ?? lastStartMs);
+  return lacking.find(({ startedAtMs, cpuCoreNanoseconds, memoryBytes }) => {
+    const isSilent = cpuCoreNanoseconds === undefined && memoryBytes === undefined;
+    return !isSilent || startedAtMs === undefined || startedAtMs >= lastStartMs;
+  });
 }
 
 function describeLack({ name, takenAtMs, cpuCoreNanoseconds, memoryBytes }: ContainerReport): string {

@@ -63,13 +63,22 @@ export class PodRecord {
     return usages;
   }
 
-  /** What is held of a container; `undefined` where nothing is. Containers mostly come in the same order. */
-  historyOf(name: string, likelyIndex: number): UsageHistory | undefined {
+  /**
+   * What is held of a container; `undefined` where nothing is. Containers mostly come in the same order.
+   *
+   * @param rows of {@link rowsByName}, for who looks for many of them
+   */
+  historyOf(name: string, likelyIndex: number, rows?: ReadonlyMap<string, number>): UsageHistory | undefined {
     const likelyRow = this.#firstRow + likelyIndex;
     if (likelyIndex < this.containerCount && this.#histories.nameAt(likelyRow) === name)
       return this.#histories.at(likelyRow);
-    const row = this.#rows().find((each) => this.#histories.nameAt(each) === name);
+    const row = rows ? rows.get(name) : this.#rows().find((each) => this.#histories.nameAt(each) === name);
     return row === undefined ? undefined : this.#histories.at(row);
+  }
+
+  /** Where its containers are, so that each of many is found without a look at all others. */
+  rowsByName(): ReadonlyMap<string, number> {
+    return new Map(this.#rows().map((row) => [this.#histories.nameAt(row), row]));
   }
 
   /** Whether it has containers at all, and the usage of each is known. */

@@ -27,7 +27,7 @@ const NEGLIGIBLE_MS = 10;
 
 const ATTEMPTS = 5;
 
-/** How the cost of reading grows from a text to one of eight times its length. */
+/** How the cost of reading grows from a text, or anything else, to one of eight times its length. */
 export interface Growth {
   readonly isLinear: boolean;
   /** Of the longer one, at the best of several attempts. */
@@ -39,9 +39,9 @@ export interface Growth {
  * Compares the costs of two texts, each the least of several attempts by turns: what disturbs only ever adds. It goes on
  * until the growth is good, so that noise alone can never make it bad, while what grows with the square stays at 64.
  */
-export async function growthOf(
-  read: (text: string) => unknown,
-  { short, long }: { readonly short: string; readonly long: string },
+export async function growthOf<T>(
+  read: (of: T) => unknown,
+  { short, long }: { readonly short: T; readonly long: T },
 ): Promise<Growth> {
   let [shortMs, costMs] = [Number.POSITIVE_INFINITY, await costOf(() => read(long), 0)];
   if (costMs <= NEGLIGIBLE_MS / 2) return { isLinear: true, costMs, ratio: 0 }; // far enough from it for a single run

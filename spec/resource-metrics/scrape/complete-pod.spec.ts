@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
+import { growthOf } from '#spec/reliability/foreign-text/growth.ts';
 import { at, containerPoint } from '#spec/support/points.ts';
 
 /** A container that said nothing but its start. */
@@ -55,5 +56,16 @@ describe('completePod', () => {
 
   it('finds no lack in a pod without containers', () => {
     expect(completePod([])).to.deep.equal({ containers: [], incompleteBecause: undefined });
+  });
+
+  it('takes linear time for thousands of silent containers, of which the last to start outlives all', async () => {
+    const pod = (count: number) => [
+      ...Array.from({ length: count }, (_, index) => silent(`silent-${index}`, -20)),
+      ...Array.from({ length: count }, (_, index) => running(`running-${index}`, -30)),
+      running('last', -10),
+    ];
+    expect(completePod(pod(1_000)).incompleteBecause).to.equal(undefined);
+    const growth = await growthOf(completePod, { short: pod(2_500), long: pod(20_000) });
+    expect(growth).to.include({ isLinear: true });
   });
 });

@@ -5,6 +5,7 @@ import {
   type NodeRecordOptions,
   nextNodeRecord,
 } from '#lib/resource-metrics/sink/node-record.ts';
+import { growthOf } from '#spec/reliability/foreign-text/growth.ts';
 import { at, containerPoint, metricsBatch, nodePoint, podPoints } from '#spec/support/points.ts';
 
 const OPTIONS: NodeRecordOptions = { resolutionMs: 60_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
@@ -52,6 +53,35 @@ describe('nextNodeRecord', () => {
       cpuNanocores: 1e9,
       windowMs: 60_000,
     });
+  });
+
+  it('finds each of a hundred containers again that come in another order', () => {
+    const cpu = (index: number, each: number) => [`c-${index}`, index * each] as const;
+    const inOrder = Array.from({ length: 100 }, (_, index) => cpu(index, 1e9));
+    const reversed = Array.from({ length: 100 }, (_, index) => cpu(index, 61e9)).reverse();
+    const { pods } = recordOf(
+      responseAt(0, Object.fromEntries(inOrder)),
+      responseAt(60, Object.fromEntries(reversed)),
+    );
+    const used = pods.get(KEY)?.containerUsages.map(({ name, cpuNanocores }) => [name, cpuNanocores]);
+    expect(used).to.deep.equal(reversed.map(([name]) => [name, Number(name.slice(2)) * 1e9]));
+  });
+
+  it('takes linear time for a pod of thousands of containers, in whatever order they come, and of other names', async () => {
+    const cpu = (name: string, count: number) =>
+      Array.from({ length: count }, (_, index) => [`${name}-${index}`, 1e9] as const);
+    const read = ({ held, next }: { held: NodeRecord; next: ReturnType<typeof responseAt> }) =>
+      nextNodeRecord(held, next, OPTIONS);
+    for (const change of [
+      (count: number) => cpu('c', count).reverse(),
+      (count: number) => cpu('other', count),
+    ]) {
+      const of = (count: number) => ({
+        held: recordOf(responseAt(0, Object.fromEntries(cpu('c', count)))),
+        next: responseAt(60, Object.fromEntries(change(count))),
+      });
+      expect(await growthOf(read, { short: of(500), long: of(4_000) })).to.include({ isLinear: true });
+    }
   });
 
   it('serves a pod when each of its containers is known', () => {
