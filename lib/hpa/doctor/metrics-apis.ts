@@ -1,7 +1,9 @@
+import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
 import { note, ok } from '#lib/doctor/finding.ts';
-import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { ApiError, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import { CUSTOM_METRICS_VERSIONS } from '../readings/custom-metrics-api.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedHpas } from './examined-hpas.ts';
 
@@ -29,7 +31,7 @@ export function metricsApis(examined: ExaminedHpas): Check {
       return await Promise.all(
         [...needed].sort().map(async (group) => {
           try {
-            await context.client.getJson(`/apis/${group}/v1beta1`, { signal: context.signal });
+            await ask(group, context);
             return ok(group, 'responds');
           } catch (error) {
             context.signal.throwIfAborted();
@@ -42,4 +44,17 @@ export function metricsApis(examined: ExaminedHpas): Check {
       );
     },
   };
+}
+
+/** Asks in the versions that HPAs are decided by, until one is served. @throws what the last of them responded */
+async function ask(group: string, { client, signal }: ApiContext): Promise<void> {
+  const versions = group === GROUPS.Pods ? CUSTOM_METRICS_VERSIONS : ['v1beta1'];
+  for (const [place, version] of versions.entries()) {
+    try {
+      await client.getJson(`/apis/${group}/${version}`, { signal });
+      return;
+    } catch (error) {
+      if (!isNotFound(error) || place === versions.length - 1) throw error;
+    }
+  }
 }

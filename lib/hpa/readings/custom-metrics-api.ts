@@ -10,7 +10,7 @@ export const NO_CUSTOM_METRICS = 'no custom metrics API (custom.metrics.k8s.io) 
 const GROUP = z.object({ versions: z.array(z.object({ version: z.string() })) });
 
 /** Versions that are understood, the preferred one first. */
-const KNOWN = ['v1beta2', 'v1beta1'];
+export const CUSTOM_METRICS_VERSIONS: readonly string[] = ['v1beta2', 'v1beta1'];
 
 /** The version is asked for again after this long; soon, where there was none. */
 const MAX_AGE_MS = 600_000;
@@ -42,7 +42,7 @@ export class CustomMetricsApi {
       });
       const group = GROUP.safeParse(response);
       const served = new Set(group.data?.versions.map((one) => one.version));
-      return KNOWN.find((one) => served.has(one));
+      return CUSTOM_METRICS_VERSIONS.find((one) => served.has(one));
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
+import type { Finding } from '#lib/doctor/finding.ts';
 import { hpaDoctor } from '#lib/hpa/doctor/hpa-doctor.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import {
   created,
   EXAMINED_AT,
@@ -77,10 +79,25 @@ describe('hpaDoctor', () => {
   });
 
   it('tells of a metrics API that an HPA needs and nobody serves', async () => {
+    const target = { type: 'AverageValue', averageValue: '1' };
+    const metrics = [{ type: 'Pods', pods: { metric: { name: 'items' }, target } }];
+    await hpaOf('items', { spec: { metrics } });
     const { isSound, findings, diagnoses } = await examine();
     expect(isSound).to.equal(false);
-    expect(diagnoses).to.deep.equal(['hpa-metrics-api-silent']);
-    expect(findings.find(({ status }) => status === 'failed')?.subject).to.equal('external.metrics.k8s.io');
+    expect(diagnoses.filter((one) => one === 'hpa-metrics-api-silent')).to.have.lengthOf(2);
+    const silent = findings.filter(
+      (one) => one.status === 'failed' && one.subject.endsWith('metrics.k8s.io'),
+    );
+    const why = 'the server could not find the requested resource (status 404)';
+    expect(silent.map(lineOf)).to.deep.equal([
+      `failed custom.metrics.k8s.io: Cannot get /apis/custom.metrics.k8s.io/v1beta1: ${why} [hpa-metrics-api-silent]`,
+      `failed external.metrics.k8s.io: Cannot get /apis/external.metrics.k8s.io/v1beta1: ${why} [hpa-metrics-api-silent]`,
+    ]);
+    expect(silent[0]).to.deep.include({
+      title: 'A metrics API that HPAs need does not respond',
+      remedy:
+        'See what `kubectl get apiservices` says of custom.metrics.k8s.io, and the logs of what serves it: HPAs with its metrics do not scale down, and do not scale at all without another metric.',
+    });
   });
 
   it('tells who writes the status of an HPA, too, until that was long ago', async () => {
@@ -226,4 +243,128 @@ describe('hpaDoctor', () => {
       'the annotation autoscaling.stke.com/auto-min-replicas-lowest "few" must be a whole number from 1 to 2147483647',
     ]);
   });
+
+  it('tells of each HPA the first thing that is wrong with it, by what name, and what helps', async () => {
+    await using _metrics = await startMetricsApis(server.cluster);
+    await wrongInAllWays();
+    const { checks } = await examine();
+    const told = checks
+      .filter(({ name }) => name.startsWith('hpa'))
+      .map(({ name, title, findings }) => [`${name}: ${title}`, ...findings.map(lineOf)]);
+    expect(told).to.deep.equal([
+      [
+        'hpa-controllers: Controllers of HorizontalPodAutoscalers',
+        'failed hpa default/elsewhere: its status was written by kube-controller-manager 0 s ago [hpa-controlled-elsewhere]',
+      ],
+      [
+        'hpa-metrics-apis: Metrics APIs that HorizontalPodAutoscalers need',
+        'ok custom.metrics.k8s.io: responds',
+        'ok external.metrics.k8s.io: responds',
+        'ok metrics.k8s.io: responds',
+      ],
+      [
+        'hpa-targets: Targets of HorizontalPodAutoscalers',
+        'failed hpa default/bare: missing request for cpu in container main of Pod bare-… [hpa-request-missing]',
+        'ok hpa default/elsewhere: scales Deployment "elsewhere", of which there are to be 2',
+        'failed hpa default/gone: there is no Deployment "gone" [hpa-target-missing]',
+        'failed hpa default/mute: FailedGetResourceMetric: no metrics returned [hpa-cannot-decide]',
+        'ok hpa default/odd: scales Deployment "odd", of which there are to be 2',
+        'note hpa default/off: ScalingDisabled: it has no replicas',
+        'failed hpa default/settings: Cannot scale v1 ConfigMap default/settings: configmaps have no scale subresource [hpa-target-not-scalable]',
+        'failed hpa default/shared: AmbiguousSelector: pods by selector app=a are controlled by multiple HPAs: [default/shared other/b default/c] [hpa-ambiguous-selector]',
+        'failed hpa default/silent: no reason: no message [hpa-cannot-decide]',
+        'failed hpa default/unsaid: AmbiguousSelector: pods are shared [hpa-cannot-decide]',
+        'ok hpa default/web: scales Deployment "web", of which there are to be 2',
+      ],
+      [
+        'hpa-annotations: Annotations of HorizontalPodAutoscalers',
+        'failed hpa default/odd: the annotation platform.stke/resync-period "5" is no duration from 1s to 24h; 15s is used [hpa-annotation-invalid]',
+      ],
+    ]);
+    const helps = checks.flatMap(({ findings }) =>
+      findings.flatMap((one) => (one.status === 'failed' ? [`${one.title}: ${one.remedy}`] : [])),
+    );
+    for (const help of [
+      'Another controller decides an HPA, too: Tell kube-controller-manager to leave HPAs alone by --controllers=*,-horizontal-pod-autoscaler-controller (before Kubernetes 1.28 -horizontalpodautoscaling), or this autoscaler by --controllers=*,-hpa: while kube-controller-manager writes the status of elsewhere in default, nothing is scaled here.',
+      "The containers of an HPA's target lack requests that it divides by: Give each container of bare (Deployment in default) a request for cpu, sidecars included, or have a LimitRange do that: utilization is a part of what is requested, so hpa bare cannot be decided by it, and does not scale down by any other metric. A target by averageValue needs none.",
+      "An HPA's target does not exist: Create it, or correct the scaleTargetRef: `kubectl -n default edit hpa gone`. Until then nothing is scaled.",
+      'An HPA cannot be decided by its metrics: See what is said of its metrics: `kubectl -n default describe hpa mute`, and `/debug/hpa?namespace=default&name=mute` of the leader, which has each metric with what was read of it. With a metric that cannot be read it does not scale down, and without any it does not scale at all.',
+      "An HPA's target is of a kind that cannot be scaled: Correct `apiVersion` and `kind` of its scaleTargetRef by `kubectl -n default edit hpa settings`, install what defines ConfigMap, or give its CustomResourceDefinition the subresource scale.",
+      'Several HPAs scale the same pods: HPA shared scales the same pods as other/b, default/c: one of them has to go, as by `kubectl -n default delete hpa shared`, or, where they scale different targets, the selectors of these must not select pods of one another. Until then none of them scales anything.',
+      'An annotation of an HPA cannot be read: Correct it: `kubectl -n default edit hpa odd`; docs/hpa.md has what each may be. Until then the HPA is decided at the period of all, or its minReplicas is left alone.',
+    ])
+      expect(helps).to.include(help);
+  });
+
+  it('says that metrics APIs may not be asked, and that none is needed', async () => {
+    await using _metrics = await startMetricsApis(server.cluster);
+    const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
+    server.cluster.apiServer.setFaults({
+      serve: (request, context) =>
+        request.path === '/apis/external.metrics.k8s.io/v1beta1'
+          ? refused.serve(request, context)
+          : context.next(),
+    });
+    expect((await examine()).findings.map(lineOf)).to.include(
+      'note external.metrics.k8s.io: may not be asked by this account',
+    );
+    server.cluster.apiServer.setFaults();
+    expect((await server.client.delete(`${HPAS}/web`)).status).to.equal(200);
+    const { findings } = await examine();
+    expect(findings.map(lineOf)).to.include.members([
+      'ok hpas: nobody else has written the status of 0 HPAs lately',
+      'note metrics APIs: no HPA needs one',
+      'ok annotations: those of 0 HPAs can be read',
+    ]);
+  });
+
+  it('looks at the HPAs of one namespace where it is told to', async () => {
+    await using _metrics = await startMetricsApis(server.cluster);
+    const { findings } = await examineAutoscaler(server, ['--controllers=hpa', '--namespace=kube-system']);
+    expect(findings.map(lineOf)).to.include('ok annotations: those of 0 HPAs can be read');
+  });
+
+  /** HPAs of which each has something else wrong with it. */
+  async function wrongInAllWays(): Promise<void> {
+    await deployment('bare', { memory: '1Gi' });
+    await hpaOf('bare', {});
+    await hpaOf('gone', {});
+    await hpaOf('settings', {
+      spec: { scaleTargetRef: { apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' } },
+    });
+    const fixed = { type: 'AverageValue', averageValue: '1' };
+    const more = {
+      spec: { metrics: [{ type: 'Pods', pods: { metric: { name: 'items' }, target: fixed } }] },
+    };
+    const message =
+      'pods by selector app=a are controlled by multiple HPAs: [default/shared other/b default/c]';
+    for (const [name, condition, by] of [
+      ['mute', { reason: 'FailedGetResourceMetric', message: 'no metrics returned' }, 'autoscaler-hpa'],
+      ['silent', {}, 'autoscaler-hpa'],
+      ['shared', { reason: 'AmbiguousSelector', message }, 'autoscaler-hpa'],
+      ['unsaid', { reason: 'AmbiguousSelector', message: 'pods are shared' }, 'autoscaler-hpa'],
+      ['off', { reason: 'ScalingDisabled', message: 'it has no replicas' }, 'autoscaler-hpa'],
+      ['elsewhere', { status: 'True' }, 'kube-controller-manager'],
+    ] as const) {
+      await deployment(name, { cpu: '100m' });
+      await hpaOf(name, more);
+      const conditions = [
+        { type: 'AbleToScale', status: 'True', lastTransitionTime: EXAMINED_AT, reason: 'a', message: 'b' },
+        { type: 'ScalingActive', status: 'False', lastTransitionTime: EXAMINED_AT, ...condition },
+      ];
+      const path = `${HPAS}/${name}/status?fieldManager=${by}`;
+      const status = { currentReplicas: 2, desiredReplicas: 2, conditions };
+      expect((await server.client.patch(path, 'merge', { status })).status).to.equal(200);
+    }
+    const annotations = { 'platform.stke/resync-period': '5' };
+    await deployment('odd', { cpu: '100m' });
+    await hpaOf('odd', { metadata: { annotations }, ...more });
+    await server.clock.advance(0);
+  }
 });
+
+/** A finding on a line, without what differs from pod to pod. */
+function lineOf(finding: Finding): string {
+  const diagnosis = finding.status === 'failed' ? ` [${finding.diagnosis}]` : '';
+  return `${finding.status} ${finding.subject}: ${finding.seen.replace(/(Pod \w+-)[\w-]+/, '$1…')}${diagnosis}`;
+}

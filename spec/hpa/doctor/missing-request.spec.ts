@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import type { Scale } from '#lib/control/scale-client.ts';
+import type { ApiContext } from '#lib/doctor/api-context.ts';
+import { missingRequest } from '#lib/hpa/doctor/missing-request.ts';
+import { followedHpa } from '#lib/hpa/followed/followed-hpa.ts';
+
+const utilization = { type: 'Utilization', averageUtilization: 50 };
+const amount = { type: 'AverageValue', averageValue: '1' };
+const cpu = (target: object) => ({ type: 'Resource', resource: { name: 'cpu', target } });
+const memoryOf = (container: string, target: object) => ({
+  ...{ type: 'ContainerResource', containerResource: { name: 'memory', container, target } },
+});
+const requests = (of: object) => ({ resources: { requests: of } });
+
+/** What is found of an HPA in a namespace with these pods, and which pods were listed for that. */
+async function found(
+  metrics: readonly object[],
+  {
+    pods = [],
+    selector = 'app=web',
+  }: { readonly pods?: readonly unknown[]; readonly selector?: string } = {},
+) {
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+  const metadata = { name: 'web', namespace: 'a/b', uid: 'u' };
+  const hpa = followedHpa({ metadata, spec: { scaleTargetRef, maxReplicas: 9, metrics } }, 'v2');
+  const listed: unknown[] = [];
+  const context = {
+    list: async (name: string, collection: object, read: (value: unknown) => unknown) => {
+      listed.push(name, collection);
+      return pods.map(read).filter((pod) => pod !== undefined);
+    },
+  } as unknown as ApiContext;
+  return { missing: await missingRequest(hpa, { selector } as Scale, context), listed };
+}
+
+describe('missingRequest', () => {
+  const web = (...containers: readonly object[]) => ({ metadata: { name: 'web-0' }, spec: { containers } });
+
+  it('looks at the pods of the target alone, and at none where nothing is divided by requests', async () => {
+    const { listed, missing } = await found([cpu(utilization)]);
+    expect(listed).to.deep.equal([
+      ...['pods', { path: '/api/v1/namespaces/a%2Fb/pods', labelSelector: 'app=web' }],
+    ]);
+    expect(missing).to.equal(undefined);
+    const none = { missing: undefined, listed: [] };
+    expect(await found([cpu(amount), memoryOf('app', amount)])).to.deep.equal(none);
+    expect(await found([cpu(utilization)], { selector: '' })).to.deep.equal(none);
+    const pods = { type: 'Pods', pods: { metric: { name: 'items' }, target: amount } };
+    expect(await found([pods])).to.deep.equal(none);
+  });
+
+  it('names the first resource and container that lacks a request, and passes over what is no pod', async () => {
+    const pods = [{ kind: 'Pod' }, web({ name: 'app', ...requests({ cpu: '1' }) }, { name: 'proxy' })];
+    expect((await found([cpu(amount), cpu(utilization)], { pods })).missing).to.deep.equal({
+      ...{ resource: 'cpu', problem: 'missing request for cpu in container proxy of Pod web-0' },
+    });
+    const ofApp = await found([cpu(amount), memoryOf('app', utilization)], { pods });
+    expect(ofApp.missing).to.deep.equal({
+      ...{ resource: 'memory', problem: 'missing request for memory in container app of Pod web-0' },
+    });
+  });
+
+  it('looks for the container among those that start a pod, too', async () => {
+    const pod = (initContainers: readonly object[]) => ({
+      ...{ metadata: { name: 'web-1' }, spec: { containers: [{ name: 'app' }], initContainers } },
+    });
+    const sidecar = { name: 'proxy', restartPolicy: 'Always', ...requests({ memory: '1Mi' }) };
+    const metrics = [memoryOf('proxy', utilization)];
+    expect((await found(metrics, { pods: [pod([sidecar])] })).missing).to.equal(undefined);
+    expect((await found(metrics, { pods: [pod([sidecar]), pod([])] })).missing).to.deep.equal({
+      ...{ resource: 'memory', problem: 'no container proxy in Pod web-1' },
+    });
+  });
+
+  it('finds nothing wrong with pods that request as a whole', async () => {
+    const pod = {
+      metadata: { name: 'web-0' },
+      spec: { containers: [{ name: 'app' }], ...requests({ cpu: '1' }) },
+    };
+    expect((await found([cpu(utilization)], { pods: [pod] })).missing).to.equal(undefined);
+  });
+
+  it('passes on what fails otherwise', async () => {
+    const pods = [web({ name: 'app', ...requests({ cpu: 'much' }) })];
+    const error = await found([cpu(utilization)], { pods }).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(Error).with.property('message').that.includes('"much"');
+  });
+});
