@@ -61,4 +61,72 @@ describe('evaluateMetrics', () => {
     expect(explanations[1]?.failure).to.equal(failures[0]);
     expect(explanations[1]?.current).to.equal(undefined);
   });
+
+  it('tells of each kind of metric what it is to be, what it is, and when the oldest of it was taken', () => {
+    const { pods, config, nowMs } = builtInput();
+    const average = { type: 'AverageValue', averageValue: '1' };
+    const half = { type: 'Utilization', averageUtilization: 50 };
+    const value = { type: 'Value', value: '7' };
+    const described = { kind: 'Service', name: 'web' };
+    const usageAt = (...agesMs: readonly number[]): MetricReading => ({
+      podUsage: agesMs.map((ageMs, place) => ({
+        ...{ pod: `web-${place}`, takenAtMs: nowMs - ageMs, windowMs: 30_000 },
+        containers: [{ name: 'app', usage: { cpu: '50m' } }],
+      })),
+    });
+    const podValues = ['web-0', 'web-1', 'web-2'].map((pod) => ({ pod, value: '2' }));
+    const cases: readonly [MetricSpec, MetricReading, object, object | undefined, number | undefined][] = [
+      [
+        ...[{ type: 'Resource', resource: { name: 'cpu', target: half } }, usageAt(10, 30, 20)],
+        ...[half, { averageValue: '50m', averageUtilization: 50 }, 30],
+      ],
+      [
+        { type: 'ContainerResource', containerResource: { name: 'cpu', container: 'app', target: average } },
+        ...[usageAt(40, 10, 20), average, { averageValue: '50m' }, 40],
+      ],
+      [
+        ...[
+          { type: 'Pods', pods: { metric: { name: 'items' }, target: average } },
+          { podValues, takenAtMs: nowMs - 7 },
+        ],
+        ...[average, { averageValue: '2' }, 7],
+      ],
+      [
+        { type: 'Object', object: { metric: { name: 'hits' }, describedObject: described, target: value } },
+        ...[{ value: '9', takenAtMs: nowMs - 8 }, value, { value: '9' }, 8],
+      ],
+      [
+        ...[{ type: 'External', external: { metric: { name: 'queue' }, target: value } }, { values: ['3'] }],
+        ...[value, { value: '3' }, undefined],
+      ],
+      [
+        ...[{ type: 'External', external: { metric: { name: 'gone' }, target: value } }, { error: 'gone' }],
+        ...[value, undefined, undefined],
+      ],
+    ] as never;
+    const { explanations } = evaluateMetrics(
+      cases.map(([spec]) => spec),
+      cases.map(([, reading]) => reading),
+      {
+        ...{ pods, config, nowMs, namespace: 'default', specReplicas: 3, statusReplicas: 3 },
+        tolerances: { scaleDown: 0.1, scaleUp: 0.1 },
+      },
+    );
+    for (const [place, [spec, , target, current, ageMs]] of cases.entries()) {
+      const { type, takenAtMs, ...explained } = explanations[place] ?? expect.fail('each is explained');
+      expect(type).to.equal(spec.type);
+      expect(explained, type).to.deep.include({ target, current });
+      expect(takenAtMs, type).to.equal(ageMs === undefined ? undefined : nowMs - ageMs);
+    }
+  });
+
+  it('counts a metric of which nothing was read as one that failed', () => {
+    const { pods, config, nowMs, hpa } = builtInput();
+    const context = { ...{ pods, config, nowMs, namespace: 'default' }, specReplicas: 3, statusReplicas: 3 };
+    const tolerances = { scaleDown: 0.1, scaleUp: 0.1 };
+    const { failures } = evaluateMetrics(hpa.spec.metrics ?? [], [], { ...context, tolerances });
+    expect(failures.map(({ message }) => message)).to.deep.equal([
+      'unable to get external metric default/queue/nil: unable to fetch metrics from external metrics API: not read',
+    ]);
+  });
 });

@@ -1,4 +1,8 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { expect } from 'chai';
+import Koa from 'koa';
+import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import type { Outcome } from '#lib/hpa/decision.ts';
 import { debugHpa } from '#lib/hpa/told/debug-hpa.ts';
 import { DecisionLog } from '#lib/hpa/told/decision-log.ts';
@@ -23,13 +27,23 @@ function decided(): DecisionLog {
   return log;
 }
 
-function asked(search: string, { method = 'GET', accepts = 'json' } = {}) {
-  const context = {
-    ...{ method, type: '', body: Buffer.alloc(0), accepts: () => accepts },
-    state: { query: new URLSearchParams(search) },
-  };
-  void debugHpa(decided(), { find: () => undefined })(context as never);
-  return { type: context.type, text: context.body.toString() };
+function asked(
+  search: string,
+  {
+    method = 'GET',
+    accept = 'application/json',
+    log = decided(),
+    minimum = undefined as string | undefined,
+  } = {},
+) {
+  const request = Object.assign(new IncomingMessage(new Socket()), { method, headers: { accept } });
+  const context = new Koa<RequestState>().createContext(
+    request,
+    new ServerResponse(request),
+  ) as unknown as ApiContext;
+  context.state.query = new URLSearchParams(search);
+  void debugHpa(log, { find: (key) => (key === 'default/web' ? minimum : undefined) })(context);
+  return { type: context.response.get('Content-Type'), text: String(context.body) };
 }
 
 describe('debugHpa', () => {
@@ -47,17 +61,42 @@ describe('debugHpa', () => {
       'default/web  1970-01-01T00:00:30Z  2 -> 3  scaled  metrics, metrics ask for 3',
       'shop/till  1970-01-01T00:00:00Z  2 -> 2  scaled  metrics, metrics ask for 3',
     ];
-    for (const response of [asked('format=text'), asked('', { accepts: 'text' })]) {
+    for (const response of [asked('format=text'), asked('', { accept: 'text/plain' })]) {
       expect(response.type).to.equal('text/plain; charset=utf-8');
       expect(response.text).to.equal(`${lines.join('\n')}\n`);
     }
-    expect(asked('format=json', { accepts: 'text' }).type).to.equal('application/json');
+    expect(asked('format=json', { accept: 'text/plain' }).type).to.match(/^application\/json/);
+    for (const accept of ['*/*', 'image/png', 'application/json, text/plain'])
+      expect(asked('', { accept }).type, accept).to.match(/^application\/json/);
+    expect(asked('', { method: 'HEAD', accept: 'text/plain' }).type).to.equal('text/plain; charset=utf-8');
     expect(asked('namespace=default&name=web&format=text').text).to.contain('2 -> 3  scaled');
   });
 
   it('tells all of one', () => {
     const { decisions, explanation } = JSON.parse(asked('namespace=default&name=web').text);
     expect([decisions.length, explanation.atMs]).to.deep.equal([2, 30_000]);
+    const minimum = 'stays 2: the week asks for 2';
+    const of = (search: string) => asked(`namespace=default&name=web${search}`, { minimum }).text;
+    expect(JSON.parse(of('')).autoMinReplicas).to.equal(minimum);
+    expect(of('&format=text')).to.equal(
+      `HorizontalPodAutoscaler default/web
+decided at 1970-01-01T00:00:30Z
+2 replicas, bounds 2 to 100: scales to 3
+cpu: no mean of : asks for 2
+  ratio 1.5: outside of the tolerance
+minReplicas by the week: stays 2: the week asks for 2
+
+the last 2 decisions, the latest first:
+1970-01-01T00:00:30Z  2 -> 3  scaled  metrics, metrics ask for 3
+1970-01-01T00:00:00Z  2 -> 2  scaled  metrics, metrics ask for 3
+`,
+    );
+  });
+
+  it('tells of nothing where nothing was decided', () => {
+    const log = new DecisionLog();
+    expect(JSON.parse(asked('', { log }).text)).to.deep.equal({ hpas: [] });
+    expect(asked('format=text', { log }).text).to.equal('\n');
   });
 
   it('tells that an HPA was left alone, among what was decided before, and of none that is met so', () => {

@@ -3,9 +3,11 @@ import type { Outcome } from '#lib/hpa/decision.ts';
 import type { Explanation, MetricExplanation } from '#lib/hpa/explanation.ts';
 import { DecisionLog } from '#lib/hpa/told/decision-log.ts';
 import { hpaText } from '#lib/hpa/told/hpa-text.ts';
+import { hpaUi } from '#lib/hpa/told/hpa-ui.ts';
 import { renderHpas } from '#lib/hpa/told/render-hpas.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
 import { explainedAt, followedWeb } from '../auto-min/built-decision.ts';
+import { TOLD_AT_MS, ToldHpas } from './told-hpas.ts';
 
 const LONG = 'x'.repeat(100_000);
 const NOW_MS = Date.UTC(2026, 0, 1);
@@ -63,3 +65,132 @@ describe('hpaText', () => {
     expect(lines.findLast((line) => line.includes('metrics-missing'))).to.have.lengthOf.below(700);
   });
 });
+
+describe('renderHpas, of what was decided', () => {
+  const told = new ToldHpas();
+  const scales = { ratio: 1.5, proposedReplicas: 3, desiredReplicas: 3, isScaled: true };
+  const without = { proposedReplicas: undefined, leadingMetric: undefined };
+  const full = { currentReplicas: 100, desiredReplicas: 100 };
+  told.decided('shop/fine', TOLD_AT_MS);
+  told.decided('shop/grown', TOLD_AT_MS, scales);
+  told.decided('shop/full', TOLD_AT_MS, full);
+  const off = { ...without, step: 'switched-off', currentReplicas: 0, desiredReplicas: 0 } as const;
+  told.decided('shop/off', TOLD_AT_MS, off);
+  const lost = {
+    ...without,
+    step: 'no-scale',
+    currentReplicas: undefined,
+    desiredReplicas: undefined,
+  } as const;
+  told.decided('shop/lost', TOLD_AT_MS, lost);
+  for (const atMs of [TOLD_AT_MS - 120_000, TOLD_AT_MS])
+    told.decided('shop/mute', atMs, { ratio: null, ...without });
+  const other = { manager: 'kube-controller-manager', writtenAtMs: TOLD_AT_MS - 5000 };
+  told.log.steppedAside('bank/other', other, TOLD_AT_MS);
+  const source = {
+    decisions: told.log,
+    autoMin: { find: () => 'stays 2: the week asks for 2' },
+    nowMs: () => TOLD_AT_MS + 30_000,
+  };
+  const page = (search: string, views: readonly string[] = ['hpas', 'metrics']) =>
+    renderHpas(readPageQuery(new URLSearchParams(search), views), source).toString();
+
+  it('lists each with its replicas, what leads it and how it is, those in trouble first with why', () => {
+    expect(rowsOf(page('view=hpas'))).to.deep.equal([
+      '[] State | Namespace | HPA | Replicas | Metrics ask for | Bounds | Leading metric | Decided',
+      '[failing has-reason] metric missing | shop | mute | 2 | – | 2 to 100 | – | 30s ago',
+      '[failing reason] cpu resource: nobody serves it (for 2m30s)',
+      '[waiting has-reason] left alone | bank | other | ? | – | – | – | 30s ago',
+      '[waiting reason] "kube-controller-manager" acted on it 35s ago',
+      '[] stays | shop | fine | 2 | 2 | 2 to 100 | cpu resource at 100% of its target | 30s ago',
+      '[] scaled | shop | grown | 2 → 3 | 3 | 2 to 100 | cpu resource at 150% of its target | 30s ago',
+      '[] at maximum | shop | full | 100 | 2 | 2 to 100 | cpu resource at 100% of its target | 30s ago',
+      '[] switched off | shop | off | 0 | – | 2 to 100 | – | 30s ago',
+      '[] no scale | shop | lost | ? | – | 2 to 100 | – | 30s ago',
+    ]);
+    expect(page('view=hpas&namespace=bank')).to.not.include('shop');
+    expect(page('view=hpas&filter=nothing')).to.include(
+      'None has been decided here: only the replica that leads decides HPAs.',
+    );
+    expect(page('view=hpas')).to.include('<h2>HorizontalPodAutoscalers</h2><span class="count">7</span>');
+  });
+
+  it('gives each state its colour, and stands amounts below one another', () => {
+    const states = [...page('view=hpas').matchAll(/class="state (\w+)">([^<]*)</g)].map(
+      ([, colour, word]) => `${colour}: ${word}`,
+    );
+    expect(states).to.deep.equal([
+      ...['failing: metric missing', 'waiting: left alone', 'served: stays', 'served: scaled'],
+      ...['waiting: at maximum', 'served: switched off', 'served: no scale'],
+    ]);
+    const head = [...page('view=hpas').matchAll(/<th(?: class="(\w+)")? scope="col">/g)].map(
+      ([, look]) => look,
+    );
+    expect(head).to.deep.equal([
+      ...[undefined, 'faint', 'name', 'number', 'number', 'number', 'text', 'number'],
+    ]);
+  });
+
+  it('leads to one in full, and from there to all, to its namespace, and to its metrics where they are shown', () => {
+    const linksOf = (html: string) =>
+      [...html.matchAll(/href="([^"]*)"/g)].map(([, to = '']) => to.replaceAll('&amp;', '&'));
+    expect(linksOf(page('view=hpas&refresh=off'))).to.include(
+      '?view=hpas&namespace=shop&name=grown&refresh=off',
+    );
+    const grown = page('view=hpas&namespace=shop&name=grown');
+    expect(linksOf(grown)).to.deep.equal([
+      ...['?view=hpas', '?view=hpas&namespace=shop', '?view=metrics&namespace=shop&name=grown'],
+    ]);
+    expect(textOf(grown)).to.equal(
+      `HPAs / shop / grown
+
+A drawing takes two decisions.
+
+
+Why how its metrics are collected
+HorizontalPodAutoscaler shop/grown
+decided at 2026-01-01T12:00:00Z
+2 replicas, bounds 2 to 100: scales to 3
+cpu resource: no mean of 10: asks for 2, which leads
+  ratio 1.5: outside of the tolerance
+  scales up above 11, down below 9
+minReplicas by the week: stays 2: the week asks for 2
+
+the last 1 decisions, the latest first:
+2026-01-01T12:00:00Z  2 -&gt; 3  scaled  metrics, metrics ask for 3`,
+    );
+    const still = page('view=hpas&namespace=shop&name=grown&refresh=off', ['hpas']);
+    expect(linksOf(still)).to.deep.equal(['?view=hpas&refresh=off', '?view=hpas&namespace=shop&refresh=off']);
+  });
+
+  it('says of one that nobody decided that it is not there', () => {
+    expect(() => page('view=hpas&namespace=shop&name=gone'))
+      .to.throw('horizontalpodautoscalers.autoscaling "shop/gone" not found')
+      .which.includes({ code: 404 });
+    expect(page('view=hpas&name=grown')).to.include('<span class="count">1</span>'); // a name says too little
+  });
+
+  it('counts for the front page those without a metric or left alone', () => {
+    const { view, title, about, summary } = hpaUi(source);
+    expect([view, title, about]).to.deep.equal([
+      ...['hpas', 'HPAs', 'HorizontalPodAutoscalers that this replica decides, by metrics'],
+    ]);
+    expect(summary()).to.deep.equal({ count: 7, troubled: 2, trouble: 'without a metric or left alone' });
+  });
+});
+
+/** The rows of a table, as `[COLOUR] CELL | CELL`. */
+function rowsOf(page: string): readonly string[] {
+  return [...page.matchAll(/<tr(?: class="([^"]*)")?>(.*?)<\/tr>/gs)].map(([, colour = '', row = '']) => {
+    const cells = row.split(/<\/t[hd]>/).slice(0, -1);
+    return `[${colour}] ${cells.map((cell) => cell.replace(/<[^>]*>/g, '')).join(' | ')}`;
+  });
+}
+
+/** What a page says, with a blank between parts of a bar. */
+function textOf(page: string): string {
+  return page
+    .replace(/<\/h2>/g, ' ')
+    .replace(/<[^>]*>/g, '')
+    .trim();
+}

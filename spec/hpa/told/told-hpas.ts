@@ -1,0 +1,64 @@
+import type { Outcome } from '#lib/hpa/decision.ts';
+import type { Explanation } from '#lib/hpa/explanation.ts';
+import { DecisionLog } from '#lib/hpa/told/decision-log.ts';
+import { explainedAt, followedWeb } from '../auto-min/built-decision.ts';
+
+/** When what is told was decided. */
+export const TOLD_AT_MS = Date.UTC(2026, 0, 1, 12);
+
+type ExplainedFacts = {
+  readonly [Fact in keyof Omit<Explanation, 'metrics'>]?: Explanation[Fact] | undefined;
+};
+
+/** What a decision of a spec differs in from one at a load on its target. */
+export interface ToldFacts extends ExplainedFacts {
+  /** Of its only metric; `null` where that could not be read. */
+  readonly ratio?: number | null;
+  /** How the metric is called. */
+  readonly metric?: string;
+  /** Whether another size was written. */
+  readonly isScaled?: boolean;
+  readonly isDryRun?: boolean;
+  /** What the status says, in a dry run. */
+  readonly statusSays?: number;
+  readonly error?: string;
+  readonly problem?: string;
+}
+
+/** A log whose decisions a spec makes up. */
+export class ToldHpas {
+  readonly log = new DecisionLog();
+
+  /** @param key `namespace/name` */
+  decided(key: string, atMs: number, facts: ToldFacts = {}): void {
+    const {
+      ratio = 1,
+      metric,
+      isScaled = false,
+      isDryRun = false,
+      error,
+      problem,
+      statusSays,
+      ...more
+    } = facts;
+    const [namespace = '', name = ''] = key.split('/');
+    const built = explainedAt(ratio ?? undefined, { minReplicas: 2 });
+    const explanation: Explanation = {
+      ...{ ...built, atMs, leadingMetric: ratio === null ? undefined : 0, proposedReplicas: 2 },
+      metrics: built.metrics.map((one) => ({
+        ...{ ...one, name: metric ?? 'cpu resource', target: { type: 'Value', value: '10' } },
+        ...(one.failure && { failure: { ...one.failure, message: 'nobody serves it' } }),
+      })),
+      ...more,
+    } as Explanation;
+    const desiredReplicas = isScaled ? explanation.desiredReplicas : undefined;
+    const web = followedWeb({ minReplicas: 2 });
+    const hpa = {
+      ...{ ...web, metadata: { ...web.metadata, namespace, name } },
+      ...(statusSays !== undefined && { status: { desiredReplicas: statusSays } }),
+    };
+    this.log.record(key, { explanation, desiredReplicas, error } as unknown as Outcome, {
+      ...{ hpa, isDryRun, problem },
+    });
+  }
+}
