@@ -1,0 +1,303 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { parse, parseAllDocuments } from 'yaml';
+import { ApiContext } from '#lib/doctor/api-context.ts';
+import type { Check } from '#lib/doctor/check.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ExaminedObjects } from '#lib/scaled-objects/doctor/examined-objects.ts';
+import { metricsProvider } from '#lib/scaled-objects/doctor/metrics-provider.ts';
+import { otherKeda } from '#lib/scaled-objects/doctor/other-keda.ts';
+import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
+import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import { created } from '#spec/support/examined-autoscaler.ts';
+import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
+const DEFINITIONS = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
+const EXTERNAL = 'v1beta1.external.metrics.k8s.io';
+const LEASE = 'lease default/operator.keda.sh';
+const OPTIONS = {
+  ...{ namespaces: [], clusterNamespace: 'kube-system', restrictsSecrets: false, fileRoot: undefined },
+  ...{ tokenLifetimeS: 3600, kedaNamespace: 'keda' },
+};
+
+describe('scaledObjectsDoctor, check by check', () => {
+  let server: SimulatedApiServer;
+  const run = async (check: Check) => {
+    const access = await server.access();
+    const { clock } = server;
+    await using client = new ApiClient({ access, clock, userAgent: 'spec/1', requestTimeoutMs: 1e12 });
+    const { signal } = new AbortController();
+    return await check.run(new ApiContext({ access, client, clock, signal, serverAccount: undefined }));
+  };
+  const told = async (check: Check) =>
+    (await run(check)).map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`);
+
+  beforeEach(async () => {
+    server = await startSimulatedApiServer({ definitions: DEFINITIONS });
+  });
+
+  afterEach(() => server[Symbol.asyncDispose]());
+
+  const checksOf = (namespace: string | undefined, options: Partial<typeof OPTIONS> = {}) =>
+    scaledObjectsDoctor({
+      ...{ options: { ...OPTIONS, ...options }, namespace, allowedHosts: [], httpTimeoutMs: 1000 },
+    });
+
+  it('looks at each permission that the manifests give, but for those that matter with one admission plugin alone', () => {
+    const given = parseAllDocuments(readFileSync('manifests/components/scaled-objects/rbac.yaml', 'utf8'))
+      .map((document) => document.toJS())
+      .find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'autoscaler-scaledobjects')
+      .rules.flatMap(
+        (rule: Record<'apiGroups' | 'resources' | 'resourceNames' | 'verbs', readonly string[]>) =>
+          rule.apiGroups.flatMap((group) =>
+            rule.resources.flatMap((resource) =>
+              rule.verbs.map((verb) => `${verb} ${resource}.${group} ${rule.resourceNames ?? ''}`),
+            ),
+          ),
+      )
+      .filter((one: string) => !one.includes('/finalizers'));
+    const { permissions } = checksOf(undefined);
+    const examined = permissions.map(
+      ({ verb, group, resource, name = '' }) => `${verb} ${resource}.${group} ${name}`,
+    );
+    expect(examined).to.have.members(given);
+    expect(permissions.slice(-2)).to.deep.equal([
+      {
+        ...{ verb: 'get', group: 'coordination.k8s.io', resource: 'leases', name: 'operator.keda.sh' },
+        namespace: 'keda',
+      },
+      {
+        ...{ verb: 'list', group: 'coordination.k8s.io', resource: 'leases', name: 'operator.keda.sh' },
+        instead: {
+          resource: 'leases',
+          seen: "the lease of KEDA's operator is looked for in the namespace keda alone",
+        },
+      },
+    ]);
+    expect(checksOf(undefined, { kedaNamespace: '' }).permissions).to.deep.equal(permissions.slice(0, -2));
+  });
+
+  it('looks at a cluster without objects, check by check, under names for programs and titles for people', async () => {
+    const { checks } = checksOf(undefined);
+    const found: Record<string, readonly string[]> = {};
+    for (const check of checks) found[`${check.name}: ${check.title}`] = await told(check);
+    const served = (plural: string) => `ok ${plural}.keda.sh: served as keda.sh/v1alpha1`;
+    expect(found).to.deep.equal({
+      'scaledobjects-definitions: Definitions of keda.sh': [
+        ...['scaledobjects', 'scaledjobs', 'triggerauthentications', 'clustertriggerauthentications'],
+      ].map(served),
+      'scaledobjects-keda: Other controllers of ScaledObjects': ['ok keda-operator: there is no KEDA'],
+      'scaledobjects-metrics-provider: Provider of external metrics': [
+        `note ${EXTERNAL}: is not registered: HPAs of ScaledObjects get no values`,
+      ],
+      'scaledobjects-objects: ScaledObjects and ScaledJobs': ['note objects: there are none'],
+      'scaledobjects-triggers: Triggers of ScaledObjects and ScaledJobs': [
+        'note triggers: there are no objects that have any',
+      ],
+    });
+  });
+
+  it('looks at nothing where no kind is served, and tells each that is missing where one is', async () => {
+    await using without = await startSimulatedApiServer();
+    await using partly = await startSimulatedApiServer({ definitions: DEFINITIONS.slice(1, 2) });
+    const { checks } = checksOf(undefined);
+    const [all] = [server];
+    server = without;
+    for (const [index, check] of checks.entries())
+      expect(await told(check), check.name).to.deep.equal([
+        `note keda.sh: no definition is installed: ${index === 0 ? 'nothing is scaled by events' : 'this is not looked at'}`,
+      ]);
+    server = partly;
+    const [definitions] = checks;
+    const missing = (plural: string) =>
+      `failed ${plural}.keda.sh: the API server does not serve keda.sh/v1alpha1`;
+    expect(definitions && (await told(definitions))).to.deep.equal([
+      ...[missing('scaledobjects'), 'ok scaledjobs.keda.sh: served as keda.sh/v1alpha1'],
+      ...[missing('triggerauthentications'), missing('clustertriggerauthentications')],
+    ]);
+    server = all;
+  });
+
+  it('lists objects once for all checks, of one namespace where there is one', async () => {
+    const object = (namespace: string, name: string) =>
+      created(server, `/apis/keda.sh/v1alpha1/namespaces/${namespace}/scaledobjects`, {
+        ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: { name } },
+        spec: { scaleTargetRef: { name: 'gone' }, triggers: [{ type: 'cron', metadata: {} }] },
+      });
+    await object('default', 'a');
+    await object('kube-system', 'b');
+    const examined = async (namespace: string | undefined) => {
+      const found = new ExaminedObjects(namespace);
+      let lists = 0;
+      const check: Check = {
+        ...{ name: '', title: '' },
+        async run(context) {
+          const list = context.list.bind(context);
+          context.list = (...given) => {
+            lists++;
+            return list(...given);
+          };
+          await found.all(context);
+          const { objects } = await found.all(context);
+          return objects.map(({ metadata }) => ({ status: 'ok', subject: metadata.name, seen: '' }) as const);
+        },
+      };
+      return [(await told(check)).join(), lists];
+    };
+    expect(await examined(undefined)).to.deep.equal(['ok a: ,ok b: ', 2]);
+    expect(await examined('kube-system')).to.deep.equal(['ok b: ', 2]);
+    const objects = async (namespace: string | undefined) =>
+      (await told(checksOf(namespace).checks[3] as Check)).map((one) => one.split(':')[0]);
+    expect(await objects(undefined)).to.deep.equal([
+      ...['failed scaledobject default/a', 'failed scaledobject kube-system/b'],
+    ]);
+    expect(await objects('kube-system')).to.deep.equal(['failed scaledobject kube-system/b']);
+  });
+
+  it('knows the provider of external metrics for ours by the name or the label of its Service', async () => {
+    const register = async (namespace: string, name: string) => {
+      await server.client.delete(`/apis/apiregistration.k8s.io/v1/apiservices/${EXTERNAL}`);
+      await created(server, '/apis/apiregistration.k8s.io/v1/apiservices', {
+        ...{ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata: { name: EXTERNAL } },
+        spec: {
+          ...{ group: 'external.metrics.k8s.io', version: 'v1beta1', insecureSkipTLSVerify: true },
+          ...{ groupPriorityMinimum: 100, versionPriority: 100, service: { namespace, name } },
+        },
+      });
+      const [found] = await run(metricsProvider);
+      return found;
+    };
+    const service = (name: string, labels: object) =>
+      created(server, '/api/v1/namespaces/default/services', {
+        ...{
+          apiVersion: 'v1',
+          kind: 'Service',
+          metadata: { name, labels },
+          spec: { ports: [{ port: 443 }] },
+        },
+      });
+    await service('renamed', { 'app.kubernetes.io/name': 'autoscaler' });
+    await service('other', { 'app.kubernetes.io/name': 'adapter' });
+    const ok = (at: string) => ({ status: 'ok', subject: EXTERNAL, seen: `served by ${at}` });
+    expect(await register('somewhere', 'autoscaler')).to.deep.equal(ok('somewhere/autoscaler'));
+    expect(await register('default', 'renamed')).to.deep.equal(ok('default/renamed'));
+    const remedy =
+      'Run `kubectl delete apiservice v1beta1.external.metrics.k8s.io` and apply our manifests again: there is one provider for each cluster, and HPAs of ScaledObjects get no values from ';
+    for (const name of ['other', 'gone'])
+      expect(await register('default', name)).to.deep.equal({
+        ...{ status: 'failed', subject: EXTERNAL, seen: `it is served by default/${name}` },
+        ...{ diagnosis: 'scaledobjects-other-provider', remedy: `${remedy}default/${name}.` },
+        title: 'External metrics are served by another provider',
+      });
+    const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
+    const error = async (resource: string) => {
+      server.cluster.apiServer.setFaults(concerning({ resource }, refused));
+      return await run(metricsProvider).then(
+        () => 'none',
+        ({ message }: Error) => message,
+      );
+    };
+    expect(await error('services')).to.match(/the permission to get services is missing/);
+    expect(await error('apiservices')).to.match(
+      /the permission to get apiservices.apiregistration.k8s.io is missing/,
+    );
+  });
+
+  describe('otherKeda', () => {
+    const deployment = (name: string, image: string, spec: object = {}) =>
+      created(server, PATHS.deployments, {
+        ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name } },
+        spec: {
+          ...{ selector: { matchLabels: { app: name } }, ...spec },
+          template: {
+            metadata: { labels: { app: name } },
+            spec: {
+              containers: [
+                { name: 'side', image: 'proxy' },
+                { name: 'main', image },
+              ],
+            },
+          },
+        },
+      });
+    const check = (kedaNamespace = 'keda') => otherKeda(new ExaminedObjects(undefined), { kedaNamespace });
+    const lease = async (spec: object) => {
+      const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
+      await server.client.delete(`${path}/operator.keda.sh`);
+      await created(server, path, {
+        ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'operator.keda.sh' } },
+        spec: { holderIdentity: 'one', leaseDurationSeconds: 15, ...spec },
+      });
+    };
+    const renewed = (agoMs: number) => ({
+      renewTime: new Date(server.clock.nowMs() - agoMs).toISOString().replace('Z', '000Z'),
+    });
+
+    it('knows its operator by its name or by its image, whatever registry that is of', async () => {
+      await deployment('a', 'kedacore/keda');
+      await deployment('b', 'registry.example/kedacore/keda@sha256:0', { replicas: 3 });
+      await deployment('c', 'kedacore/keda:2.1', { replicas: 0 });
+      await deployment('d', 'kedacore/keda-metrics-apiserver:2.1');
+      await deployment('e', 'mykedacore/keda:2.1');
+      await deployment('f', 'keda');
+      const found = await run(check());
+      expect(found.map(({ subject, seen }) => `${subject}: ${seen}`)).to.deep.equal([
+        'deployment default/a: it is to have 1 replicas',
+        'deployment default/b: it is to have 3 replicas',
+      ]);
+      expect(found[1]).to.deep.include({
+        ...{ status: 'failed', diagnosis: 'scaledobjects-keda-runs', title: 'KEDA runs, too' },
+        remedy:
+          'Stop one of the two: `kubectl -n default scale deployment b --replicas=0`, or --controllers=*,-scaledobjects here. While it runs, this autoscaler leaves ScaledObjects and ScaledJobs to it.',
+      });
+      for (const name of ['a', 'b']) await server.client.delete(`${PATHS.deployments}/${name}`);
+      expect(await told(check())).to.deep.equal(['ok keda-operator: KEDA is scaled to zero']);
+      await deployment('keda-operator', 'mirror');
+      expect(await told(check())).to.deep.equal([
+        'failed deployment default/keda-operator: it is to have 1 replicas',
+      ]);
+    });
+
+    it('looks for its lease in one namespace where it may not list leases, and nowhere where there is none', async () => {
+      await lease(renewed(4400));
+      expect(await told(check(''))).to.deep.equal(['ok keda-operator: there is no KEDA']);
+      const held = `failed ${LEASE}: it is held by "one", and was renewed 4 s ago`;
+      expect(await told(check())).to.deep.equal([held]);
+      const [found] = await run(check());
+      expect(found)
+        .to.have.property('remedy')
+        .that.matches(/`kubectl -n default scale deployment keda-operator --replicas=0`/);
+      const fault = (verb: string) =>
+        concerning({ resource: 'leases', verb }, refuseRequests({ code: 403, reason: 'Forbidden' }));
+      server.cluster.apiServer.setFaults(fault('list'));
+      expect(await told(check('default'))).to.deep.equal([held]);
+      expect(await told(check('keda'))).to.deep.equal(['ok keda-operator: there is no KEDA']);
+      server.cluster.apiServer.setFaults(fault('list'), fault('get'));
+      expect((await told(check('default')))[0]).to.match(
+        /^unchecked lease operator.keda.sh: the permission to get leases is missing/,
+      );
+      server.cluster.apiServer.setFaults(
+        concerning({ resource: 'leases' }, refuseRequests({ code: 400, reason: 'BadRequest' })),
+      );
+      expect((await told(check('default')))[0]).to.match(/^unchecked lease operator.keda.sh: .*status 400/);
+    });
+
+    it('says when a lease was renewed, where that can be said', async () => {
+      await lease({});
+      expect(await told(check())).to.deep.equal([
+        `failed ${LEASE}: it is held by "one", and does not say when it was renewed`,
+      ]);
+      await lease(renewed(-5000)); // by a clock that is ahead
+      expect(await told(check())).to.deep.equal([
+        `failed ${LEASE}: it is held by "one", and was renewed 0 s ago`,
+      ]);
+      await lease(renewed(600_000));
+      expect((await told(check()))[0]).to.match(/^note .*: it was renewed 600 s ago: an autoscaler that/);
+      await lease(renewed(600_001));
+      expect(await told(check())).to.deep.equal(['ok keda-operator: there is no KEDA']);
+    });
+  });
+});
