@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bytesOfAll, type ConfigMap, MEMORY_NAMES } from '#lib/hpa/memory/memory-part.ts';
+import { bytesOfAll, type ConfigMap } from '#lib/hpa/memory/memory-part.ts';
 import { MemoryStore } from '#lib/hpa/memory/memory-store.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -9,6 +9,13 @@ import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/
 
 const CONFIG_MAPS = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const RECORD_BYTES = 200_000;
+/** Under others, what is remembered would be lost with the next version. */
+const NAMES = [
+  'autoscaler-hpa-memory',
+  'autoscaler-hpa-memory-2',
+  'autoscaler-hpa-memory-3',
+  'autoscaler-hpa-memory-4',
+] as const;
 
 describe('MemoryStore', () => {
   let server: SimulatedApiServer;
@@ -109,7 +116,7 @@ describe('MemoryStore', () => {
       const store = lead();
       const names = [...known].slice(0, 16);
       await Promise.all(names.map((name) => store.put('default', name, longText(name))));
-      await remove(MEMORY_NAMES[place] ?? '');
+      await remove(NAMES[place] ?? '');
       await store.put('default', 'web-15', 'of now'); // which is in the last
       const next = lead();
       for (const [index, name] of names.entries()) {
@@ -139,7 +146,7 @@ describe('MemoryStore', () => {
     await Promise.all(names.map((name) => lead().get('default', name)));
     const store = lead();
     await Promise.all(names.map((name) => store.put('default', name, longText(name))));
-    await remove(MEMORY_NAMES[0]);
+    await remove(NAMES[0]);
     const next = lead();
     expect(await next.get('default', 'web-11')).to.equal(longText('web-11'));
     expect(await next.get('default', 'web-0')).to.equal(undefined);
@@ -154,8 +161,8 @@ describe('MemoryStore', () => {
     const names = [...known].slice(0, 12);
     const store = lead();
     await Promise.all(names.map((name) => store.put('default', name, longText(name))));
-    await remove(MEMORY_NAMES[0]);
-    await remove(MEMORY_NAMES[1]);
+    await remove(NAMES[0]);
+    await remove(NAMES[1]);
     const next = lead();
     await Promise.all(names.map((name) => next.put('default', name, longText(name))));
     for (const name of names) expect(await lead().get('default', name)).to.equal(longText(name));
@@ -164,15 +171,14 @@ describe('MemoryStore', () => {
   for (const isThere of [false, true])
     it(`makes do with the first where it may not read the others, and one is ${isThere ? '' : 'not '}there`, async () => {
       if (isThere) {
-        const created = { metadata: { name: MEMORY_NAMES[1] }, data: { 'web-0': 'of before' } };
+        const created = { metadata: { name: NAMES[1] }, data: { 'web-0': 'of before' } };
         expect((await server.client.post('/api/v1/namespaces/default/configmaps', created)).status).to.equal(
           201,
         );
       }
       server.cluster.apiServer.setFaults({
         async serve({ verb, target }, { next }) {
-          const isLater =
-            target.isResource && target.resource === 'configmaps' && target.name === MEMORY_NAMES[1];
+          const isLater = target.isResource && target.resource === 'configmaps' && target.name === NAMES[1];
           if (isLater && verb !== 'create') throw new ApiError(403, 'Forbidden', 'no');
           await next();
         },
@@ -206,7 +212,7 @@ describe('MemoryStore', () => {
   async function sizes(): Promise<readonly number[]> {
     const { items } = (await server.client.get('/api/v1/namespaces/default/configmaps')).body;
     const ours = items.filter(({ metadata }: { metadata: { name: string } }) =>
-      (MEMORY_NAMES as readonly string[]).includes(metadata.name),
+      (NAMES as readonly string[]).includes(metadata.name),
     );
     return ours.map(({ data }: { data?: object }) => bytesOfAll(new Map(Object.entries(data ?? {}))));
   }

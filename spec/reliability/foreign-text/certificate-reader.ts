@@ -1,4 +1,3 @@
-import { MAX_CERTIFICATE_BYTES } from '#lib/apiserver/certificates/certificate-bounds.ts';
 import { constraintsOf } from '#lib/apiserver/certificates/certificate-constraints.ts';
 import {
   BASIC_CONSTRAINTS,
@@ -17,7 +16,7 @@ const OTHERS = 400;
 export const CERTIFICATE_READER: ForeignReader = {
   name: "a client's certificate",
   files: [],
-  bound: { length: MAX_CERTIFICATE_BYTES, by: 'MAX_CERTIFICATE_BYTES' },
+  bound: { length: 16 * 1024, by: 'MAX_CERTIFICATE_BYTES' },
   shapes: {
     'an identifier of many parts': extended((bytes) => [
       [EXTENDED_KEY_USAGE, der(sequence, der(identifier, Buffer.alloc(bytes, 0x2a)))],

@@ -4,16 +4,14 @@ import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
 import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { isTrue, parseCount, parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
-import { MAX_HEADERS, MAX_PATH_BYTES, MAX_URL_BYTES } from '#lib/apiserver/http/request-bounds.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
-import { MAX_SELECTOR_BYTES, readSelectors } from '#lib/apiserver/http/request-selectors.ts';
+import { readSelectors } from '#lib/apiserver/http/request-selectors.ts';
 import { canConsume, canProduce } from '#lib/apiserver/http/require-get.ts';
 import { serveContent } from '#lib/apiserver/http/serve-content.ts';
 import { wantsPretty } from '#lib/apiserver/http/write-response.ts';
 import { takesGzip } from '#lib/apiserver/middleware/finish-body.ts';
 import { respond } from '#lib/apiserver/middleware/respond.ts';
 import { signInBrowsers } from '#lib/apiserver/middleware/sign-in-browsers.ts';
-import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
 import { NO_CONVERSION, negotiate } from '#lib/apiserver/negotiation/media-type.ts';
 import { parseIncludeObject } from '#lib/apiserver/representation/table-document.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
@@ -25,12 +23,12 @@ import { isListed, pageAddress, readPageQuery } from '#lib/ui/page-query.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 
-const URL = { length: MAX_URL_BYTES, by: 'MAX_URL_BYTES' };
-const PATH = { length: MAX_PATH_BYTES, by: 'MAX_PATH_BYTES' };
-const HEADER = { length: MAX_ACCEPT_BYTES, by: 'MAX_ACCEPT_BYTES' };
+const URL = { length: 128 * 1024, by: 'MAX_URL_BYTES' };
+const PATH = { length: 8 * 1024, by: 'MAX_PATH_BYTES' };
+const HEADER = { length: 8 * 1024, by: 'MAX_ACCEPT_BYTES' };
 /** All headers together, of which few are long: those that say who a user is. */
 const HEADERS = { length: 1024 * 1024, by: 'MAX_HEADER_BYTES' };
-const SELECTOR = { length: MAX_SELECTOR_BYTES, by: 'MAX_SELECTOR_BYTES' };
+const SELECTOR = { length: 16 * 1024, by: 'MAX_SELECTOR_BYTES' };
 
 const CONTENT = { mediaType: 'text/plain', body: Buffer.alloc(10), hash: 'a', modifiedAtMs: 0 };
 const REVIEW =
@@ -196,7 +194,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
       extras: distinct((index) => `x-remote-extra-${index}\n\xe9\n`),
     },
     read: (text) => {
-      const headers = new RequestHeaders(text.split('\n').slice(0, 2 * MAX_HEADERS));
+      const headers = new RequestHeaders(text.split('\n').slice(0, 2 * 10_000));
       const extras = [...headers.withPrefix(['x-remote-extra-'])];
       return [headers.first(['x-remote-user']), headers.all(['x-remote-group']), extras];
     },

@@ -19,7 +19,6 @@ import { splitLines } from '#lib/kubernetes/client/split-lines.ts';
 import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-key.ts';
 import { readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
-import { LIST_KEY } from '#lib/metrics-adapter/objects/config-key.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/objects/routed-object.ts';
 import { readTargetPod } from '#lib/metrics-adapter/objects/target-pod.ts';
@@ -465,7 +464,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
       }),
       quotes: repeated("'"),
     },
-    read: (text) => [parseAnnotationKey(text), readAnnotations({ [LIST_KEY]: text })],
+    read: (text) => [parseAnnotationKey(text), readAnnotations({ 'metric-config/collectors': text })],
   },
   {
     name: 'where a source is',

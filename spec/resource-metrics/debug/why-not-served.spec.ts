@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { DebugResponse } from '#lib/resource-metrics/debug/debug-response.ts';
 import type { NodeDescription } from '#lib/resource-metrics/debug/describe-node.ts';
 import type { DetailedPodDescription } from '#lib/resource-metrics/debug/describe-pods.ts';
-import { REASONS, type RemediedReason } from '#lib/resource-metrics/debug/reason.ts';
+import type { RemediedReason } from '#lib/resource-metrics/debug/reason.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { twoCycles } from '#spec/support/two-cycles.ts';
@@ -60,7 +60,9 @@ describe('whyNotServed', () => {
       expect(refusing?.reason?.message).to.match(
         /^Cannot scrape node "node-2" at .*: connection refused \(since 20.*Z\)$/,
       );
-      expect(refusing?.reason?.remedy).to.equal(REASONS.NodeFailing.remedy);
+      expect(refusing?.reason?.remedy).to.equal(
+        'Have `metrics-server doctor --node=NAME` look at the node: it says what to do.',
+      );
       expect(refusing?.scrape?.failure).to.include({ count: 2 });
       expect(homeless?.reason?.message).to.include('no address matched types');
     });
@@ -70,19 +72,21 @@ describe('whyNotServed', () => {
         code: 'IncompletePod',
         message:
           'according to node "node-1" container "app" has no working set, and the pod\'s sum without it would be too small',
-        remedy: REASONS.IncompletePod.remedy,
+        remedy:
+          'If it stays so for minutes, restart the container runtime on the node (`systemctl restart containerd`).',
       });
       expect(await reasonOf(server, 'pending')).to.deep.equal({
         code: 'NotRunning',
         message: 'it is on node "node-1" and its phase is Pending',
-        remedy: REASONS.NotRunning.remedy,
+        remedy: 'See why with `kubectl describe pod`: pods that do not run have no metrics.',
       });
       expect(await reasonOf(server, 'on-failing')).to.have.property('code', 'NodeFailing');
       expect(await reasonOf(server, 'newcomer')).to.have.property('code', 'NotReportedYet');
       expect(await reasonOf(server, 'vanished')).to.deep.equal({
         code: 'NotReported',
         message: 'it runs on node "node-4", whose kubelet responds, but does not report it',
-        remedy: REASONS.NotReported.remedy,
+        remedy:
+          'If its node fails, mend that first; if its kubelet responds, restart the kubelet (`systemctl restart kubelet`).',
       });
       expect(await reasonOf(server, 'no-such-pod')).to.have.property('code', 'NoSuchPod');
     });
