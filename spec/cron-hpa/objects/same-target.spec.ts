@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { hpaOf, readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
-import { rivalOf } from '#lib/cron-hpa/objects/same-target.ts';
+import { rivalOf, targetKey } from '#lib/cron-hpa/objects/same-target.ts';
 import { cronHpa, hpa } from '#spec/support/cron-hpas.ts';
 
 const OLD_REFERENCE = { apiVersion: 'extensions/v1beta1', kind: 'Deployment', name: 'web' };
@@ -30,6 +30,26 @@ describe('rivalOf', () => {
   });
 });
 
+describe('targetKey', () => {
+  it('is the same for one object whatever the version, and another for each namespace, group, kind and name', () => {
+    const keyOf = (apiVersion: string, kind = 'Deployment', name = 'web', namespace = 'default') =>
+      targetKey(namespace, { apiVersion, kind, name });
+    expect(new Set(['apps/v1', 'apps/v1beta2', 'extensions/v1beta1'].map((one) => keyOf(one))).size).to.equal(
+      1,
+    );
+    expect(keyOf('v1')).to.equal(keyOf('')).and.equal('default//Deployment/web');
+    const others = [
+      keyOf('apps/v1'),
+      keyOf('v1'),
+      keyOf('argoproj.io/v1'),
+      keyOf('apps/v1', 'StatefulSet'),
+      keyOf('apps/v1', 'Deployment', 'api'),
+      keyOf('apps/v1', 'Deployment', 'web', 'shop'),
+    ];
+    expect(new Set(others).size).to.equal(others.length);
+  });
+});
+
 describe('hpaOf', () => {
   it('finds the HPA of the same target, or the one that is named', () => {
     const object = cronHpa({ spec: { scaleTargetRef: OLD_REFERENCE } });
@@ -55,5 +75,29 @@ describe('readHpa', () => {
       ...{ kind: 'ScaledObject', name: 'web' },
     });
     expect(readHpa({ metadata })).to.equal(undefined);
+  });
+
+  it('knows who controls an HPA, or the ScaledObject that owns it', () => {
+    const owner = (kind: string, controller?: boolean) => ({ kind, name: kind.toLowerCase(), controller });
+    const controllerOf = (...ownerReferences: readonly object[]) => {
+      const metadata = { namespace: 'default', name: 'web', resourceVersion: '7', ownerReferences };
+      return readHpa({ metadata, spec: { scaleTargetRef: hpa().scaleTargetRef, maxReplicas: 5 } })?.controller
+        ?.name;
+    };
+    expect(controllerOf(owner('Application', true))).to.equal('application');
+    expect(controllerOf(owner('Application'), owner('Team', false))).to.equal(undefined);
+    expect(controllerOf(owner('Application', false), owner('ScaledObject'))).to.equal('scaledobject');
+    expect(controllerOf(owner('Application'), owner('Team', true))).to.equal('team');
+  });
+
+  it('keeps of the annotations the one alone that is ours', () => {
+    const raised = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
+    const annotationsOf = (annotations: object) => {
+      const metadata = { namespace: 'default', name: 'web', resourceVersion: '7', annotations };
+      return readHpa({ metadata, spec: { scaleTargetRef: hpa().scaleTargetRef, maxReplicas: 5 } })
+        ?.annotations;
+    };
+    expect(annotationsOf({ other: 'x', [raised]: '3>9' })).to.deep.equal({ [raised]: '3>9' });
+    expect(annotationsOf({ other: 'x' })).to.deep.equal({});
   });
 });

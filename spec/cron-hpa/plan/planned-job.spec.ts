@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { planJobs } from '#lib/cron-hpa/plan/planned-job.ts';
 import { statusAfter } from '#lib/cron-hpa/statuses/next-status.ts';
+import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';
 
 const NOW = '2026-07-15T10:00:00Z';
@@ -39,9 +41,36 @@ describe('planJobs', () => {
     }
   });
 
+  it('begins again where the excluded days, the target or the usual time zone were changed', () => {
+    const before = seen({ lastActivationTime: '2026-07-15T08:00:00Z' });
+    const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'api' };
+    for (const change of [{ excludeDates: ['2026-12-24'] }, { scaleTargetRef: target }]) {
+      const [planned] = planAt({ ...before, spec: { ...before.spec, ...change } }, NOW);
+      expect(planned?.condition, JSON.stringify(change)).to.equal(undefined);
+    }
+    const options = { nowMs: Date.parse(NOW), schedules: new Schedules() };
+    const inZone = (timeZone: string) => planJobs(before, { ...options, timeZone })[0];
+    expect(inZone('UTC')?.condition).to.not.equal(undefined);
+    expect(inZone('Asia/Tokyo')).to.include({ condition: undefined, timeZone: 'Asia/Tokyo' });
+  });
+
+  it('heeds the excluded days of a job and of the object', () => {
+    const nextOf = (changes: object, spec: object = {}) => {
+      const [planned] = planAt(cronHpa({ spec: { jobs: [job(changes)], ...spec } }), NOW);
+      return planned?.schedule?.next(planned.sinceMs);
+    };
+    expect(nextOf({})).to.equal(Date.parse('2026-07-16T08:00:00Z'));
+    expect(nextOf({ excludeDates: ['2026-07-16'] })).to.equal(Date.parse('2026-07-17T08:00:00Z'));
+    expect(nextOf({ excludeDates: ['2026-07-16'] }, { excludeDates: ['2026-07-17'] })).to.equal(
+      Date.parse('2026-07-18T08:00:00Z'),
+    );
+  });
+
   it('goes on where the clock was put back by minutes, and begins again where it was by hours', () => {
     const ahead = (lastActivationTime: string) => planAt(seen({ lastActivationTime }), NOW)[0]?.sinceMs;
     expect(ahead('2026-07-15T10:30:00Z')).to.equal(Date.parse('2026-07-15T10:30:00Z'));
+    expect(ahead('2026-07-15T11:00:00Z')).to.equal(Date.parse('2026-07-15T11:00:00Z'));
+    expect(ahead('2026-07-15T11:00:01Z')).to.equal(Date.parse(NOW));
     expect(ahead('2036-07-15T10:00:00Z')).to.equal(Date.parse(NOW));
   });
 
