@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
 import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
 import type { Finding } from '#lib/doctor/finding.ts';
 import { cronHpa as cronHpaObject, planAt } from '#spec/support/cron-hpas.ts';
@@ -88,18 +89,68 @@ describe('cronHpaDoctor', () => {
       .which.includes('kubectl -n default edit cronhpa web');
     expect(of(findings, 'job "zone"').seen).to.include('Mars/Olympus');
     expect(of(findings, 'job "february"').seen).to.equal('it is not due within the next five years');
-    expect(of(findings, 'job "resting"')).to.include({ status: 'note' });
+    expect(of(findings, 'job "resting"')).to.include({
+      ...{ status: 'note', seen: 'rests, as it is told to (suspend)' },
+    });
+  });
+
+  it('tells of two jobs of one name, and of one that has run once', async () => {
+    await using other = await startWithAnySchema(); // ours refuses names that are repeated
+    for (const [name, jobs] of [
+      ['web', [DAILY, { ...DAILY, targetSize: 1 }]],
+      ['api', [{ ...DAILY, runOnce: true }]],
+    ] as const)
+      await created(other, CRON_HPAS, {
+        ...{ apiVersion: 'autoscaling.stke.com/v1beta1', kind: 'CronHorizontalPodAutoscaler' },
+        ...{ metadata: { name }, spec: { scaleTargetRef: deploymentRef(name), jobs } },
+      });
+    const { body } = await other.client.get(`${CRON_HPAS}/api`);
+    const [planned] = planAt(readCronHpa(body) ?? cronHpaObject(), EXAMINED_AT);
+    const times = { lastProbeTime: '2026-07-14T08:30:00Z', submittedTime: '2026-07-14T08:00:00Z' };
+    const condition = {
+      ...{ ...times, jobId: '1', name: 'up', schedule: DAILY.schedule, specHash: planned?.specHash },
+      ...{ state: 'Succeed', message: 'done', lastActivationTime: '2026-07-14T08:30:00Z' },
+    };
+    await other.client.patch(`${CRON_HPAS}/api/status`, 'merge', {
+      status: { observedGeneration: 1, conditions: [condition] },
+    });
+    const { findings } = await examineAutoscaler(other, ['--leader-elect=false']);
+    const found = findings.filter(({ subject }) => subject.includes(' job '));
+    expect(found.map((one) => [one.subject, one.seen, 'diagnosis' in one && one.diagnosis])).to.deep.equal([
+      ['cronhpa default/api job "up"', 'has run once, as it is told to (runOnce)', false],
+      ['cronhpa default/web job "up"', 'is next due 2026-07-15 08:30:00 UTC', false],
+      ['cronhpa default/web job "up"', 'another job has its name', 'cronhpa-job-repeated'],
+    ]);
+  });
+
+  it('tells under which headings it has looked', async () => {
+    const { checks } = await examineAutoscaler(server);
+    const own = checks.filter(({ name }) => name.startsWith('cronhpa-'));
+    expect(own.map(({ name, title }) => [name, title])).to.deep.equal([
+      ['cronhpa-definition', 'Definition of CronHorizontalPodAutoscalers'],
+      ['cronhpa-jobs', 'Jobs of CronHorizontalPodAutoscalers'],
+      ['cronhpa-targets', 'Targets of CronHorizontalPodAutoscalers'],
+      ['cronhpa-ownership', 'Who else scales targets of CronHorizontalPodAutoscalers'],
+      ['cronhpa-activations', 'Activations of CronHorizontalPodAutoscalers'],
+    ]);
+  });
+
+  it('asks for the permissions that the controller needs', () => {
+    const { permissions } = cronHpaDoctor({ timeZone: 'UTC', namespace: undefined });
+    expect(permissions).to.deep.equal([
+      { verb: 'get', group: 'autoscaling.stke.com', resource: 'cronhorizontalpodautoscalers' },
+      { verb: 'list', group: 'autoscaling.stke.com', resource: 'cronhorizontalpodautoscalers' },
+      { verb: 'watch', group: 'autoscaling.stke.com', resource: 'cronhorizontalpodautoscalers' },
+      { verb: 'patch', group: 'autoscaling.stke.com', resource: 'cronhorizontalpodautoscalers/status' },
+      { verb: 'get', group: 'autoscaling', resource: 'horizontalpodautoscalers' },
+      { verb: 'list', group: 'autoscaling', resource: 'horizontalpodautoscalers' },
+      { verb: 'watch', group: 'autoscaling', resource: 'horizontalpodautoscalers' },
+      { verb: 'patch', group: 'autoscaling', resource: 'horizontalpodautoscalers' },
+    ]);
   });
 
   it('tells of an object that has not the form of one, and looks at the others', async () => {
-    const crd = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
-    const anything = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-    const versions = crd.spec.versions.map((one: object) => ({ ...one, schema: anything }));
-    const clock = new ManualClock(Date.parse(EXAMINED_AT));
-    await using other = await startSimulatedApiServer({
-      clock,
-      definitions: [{ ...crd, spec: { ...crd.spec, versions } }],
-    });
+    await using other = await startWithAnySchema();
     const make = (name: string, spec: object) =>
       created(other, CRON_HPAS, {
         ...{ apiVersion: 'autoscaling.stke.com/v1beta1', kind: 'CronHorizontalPodAutoscaler' },
@@ -111,7 +162,7 @@ describe('cronHpaDoctor', () => {
     expect(findings.filter((one) => one.subject === 'cronhpa default/odd')).to.have.length(1);
     const odd = of(findings, 'default/odd');
     expect(odd).to.include({ status: 'failed', diagnosis: 'cronhpa-unreadable' });
-    expect(odd.seen).to.match(/^does not have the form of one/);
+    expect(odd.seen).to.equal('does not have the form of one: spec.scaleTargetRef is no object');
     expect(odd).to.have.property('remedy').which.includes('default').and.includes('odd');
     expect(of(findings, 'web job "up"')).to.include({ status: 'ok' });
     expect(findings).to.deep.include({ status: 'note', subject: 'cronhpa default/web', seen: 'is new' });
@@ -177,6 +228,48 @@ describe('cronHpaDoctor', () => {
     expect(diagnoses).not.to.include('cronhpa-target-forbidden');
   });
 
+  it('looks whether what the HPA of an object scales is there, by the HPA that the object names, too', async () => {
+    await deployment('web', 2);
+    await hpa('web');
+    await hpa('gone');
+    const named = (name: string) => ({
+      spec: { scaleTargetRef: { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', name } },
+    });
+    await cronHpa('by-hpa', [DAILY], named('web'));
+    await cronHpa('by-gone', [DAILY], named('gone'));
+    await cronHpa('by-none', [DAILY], named('none'));
+    const { findings } = await examineAutoscaler(server);
+    const found = findings.filter(({ subject }) => /^cronhpa default\/by-\w+$/.test(subject));
+    const told = found.map((one) => [one.subject, one.seen, 'diagnosis' in one && one.diagnosis]);
+    expect(told).to.include.deep.members([
+      ['cronhpa default/by-hpa', 'scales Deployment "web", of which there are to be 2', false],
+      ['cronhpa default/by-hpa', 'agrees with whatever else scales its target', false],
+      ['cronhpa default/by-gone', 'there is no Deployment "gone"', 'cronhpa-target-missing'],
+      [
+        ...['cronhpa default/by-none', 'no HorizontalPodAutoscaler scales HorizontalPodAutoscaler "none"'],
+        'cronhpa-hpa-missing',
+      ],
+    ]);
+  });
+
+  it('looks at one namespace alone where it is told to', async () => {
+    const elsewhere = '/apis/autoscaling.stke.com/v1beta1/namespaces/shop/cronhorizontalpodautoscalers';
+    await created(server, '/api/v1/namespaces', {
+      ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
+    });
+    await cronHpa('web', [DAILY]);
+    await created(server, elsewhere, {
+      ...{ apiVersion: 'autoscaling.stke.com/v1beta1', kind: 'CronHorizontalPodAutoscaler' },
+      ...{ metadata: { name: 'api' }, spec: { scaleTargetRef: deploymentRef('api'), jobs: [DAILY] } },
+    });
+    const examinedIn = async (...flags: readonly string[]) => {
+      const { findings } = await examineAutoscaler(server, flags);
+      return new Set(findings.flatMap(({ subject }) => /^cronhpa (\w+\/\w+)/.exec(subject)?.[1] ?? []));
+    };
+    expect([...(await examinedIn())]).to.have.members(['default/web', 'shop/api']);
+    expect([...(await examinedIn('--namespace=shop'))]).to.deep.equal(['shop/api']);
+  });
+
   it('tells who else scales a target', async () => {
     for (const name of ['web', 'api', 'db', 'mail']) await deployment(name, 2);
     await cronHpa('web', [DAILY]);
@@ -209,7 +302,9 @@ describe('cronHpaDoctor', () => {
     await deployment('web', 2);
     await deployment('api', 2);
     await cronHpa('new', [DAILY], { spec: { scaleTargetRef: deploymentRef('web') } });
-    await server.clock.advance(60_000);
+    await server.clock.advance(59_000);
+    expect((await examineAutoscaler(server)).diagnoses).not.to.include('cronhpa-unattended');
+    await server.clock.advance(1000);
     expect((await examineAutoscaler(server)).findings).to.deep.include({
       ...{ status: 'failed', subject: 'cronhpa default/new', seen: 'has no status' },
       ...{ diagnosis: 'cronhpa-unattended', title: 'Nobody carries out the jobs of an object' },
@@ -262,7 +357,10 @@ describe('cronHpaDoctor', () => {
         seen: `Succeed up, last carried out ${lastScheduleTime}`,
       },
     ]);
-    await server.clock.advance(31 * 60_000); // 08:31
+    await server.clock.advance(31 * 60_000 - 1000); // 08:30:59
+    const early = await examineAutoscaler(server, ['--leader-elect=false']);
+    expect(early.diagnoses).not.to.include('cronhpa-unattended');
+    await server.clock.advance(1000); // 08:31
     const { findings } = await examineAutoscaler(server, ['--leader-elect=false']);
     expect(of(findings, 'web job "up"')).to.include({ status: 'ok' });
     const failed = findings.filter((finding) => finding.status === 'failed');
@@ -270,6 +368,21 @@ describe('cronHpaDoctor', () => {
       ['cronhpa default/web job "up"', 'cronhpa-unattended', 'was due 2026-07-15 08:30:00 UTC, 60 s ago'],
       ['cronhpa default/api job "up"', 'cronhpa-job-failed', 'there is no Deployment "api"'],
     ]);
+    const message = 'cron hpa job up missed its activation of 2026-07-14 08:30:00: so';
+    await write('api', { state: 'Failed', message, specHash: 'of another job' });
+    const missed = await examineAutoscaler(server, ['--leader-elect=false']);
+    expect(missed.diagnoses).not.to.include('cronhpa-job-failed');
+    expect(missed.findings).to.deep.include({
+      ...{ status: 'note', subject: 'cronhpa default/api job "up"', seen: message },
+    });
+    const ready = {
+      ...{ type: 'Ready', status: 'False', reason: 'ScalingFailed', message: 'so' },
+      lastTransitionTime: '2026-07-15T08:30:00Z',
+    };
+    const own = { ...condition, state: 'Failed', message: 'it is away', specHash: planned?.specHash };
+    await server.client.patch(`${CRON_HPAS}/web/status`, 'merge', { status: { conditions: [own, ready] } });
+    const retried = await examineAutoscaler(server, ['--leader-elect=false']);
+    expect(retried.diagnoses, 'what failed is tried again').to.deep.equal(['cronhpa-job-failed']);
   });
 
   it('tells of a schedule that cannot be read once, though the status has it, too', async () => {
@@ -325,6 +438,15 @@ describe('cronHpaDoctor', () => {
     });
   }
 });
+
+/** An API server that takes any spec, as those have that were stored under another definition. */
+async function startWithAnySchema(): Promise<SimulatedApiServer> {
+  const crd = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+  const anything = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  const versions = crd.spec.versions.map((one: object) => ({ ...one, schema: anything }));
+  const clock = new ManualClock(Date.parse(EXAMINED_AT));
+  return await startSimulatedApiServer({ clock, definitions: [{ ...crd, spec: { ...crd.spec, versions } }] });
+}
 
 function deploymentRef(name: string) {
   return { apiVersion: 'apps/v1', kind: 'Deployment', name };
