@@ -3,14 +3,15 @@ import type { HpaMetric } from '../objects/scaled-hpa.ts';
 
 /** What the key of an annotation says: one setting of one collector of one metric. */
 export interface AnnotationKey {
-  readonly type: HpaMetric['type'];
+  /** `undefined` for a type that there is not. */
+  readonly type: HpaMetric['type'] | undefined;
   readonly metric: string;
   readonly collector: string;
   readonly setting: string;
 }
 
 /**
- * Reads `metric-config.TYPE.METRIC.COLLECTOR/SETTING`, where any type but pods and object means external.
+ * Reads `metric-config.TYPE.METRIC.COLLECTOR/SETTING`, whose type may be in capitals.
  *
  * @returns `undefined` for a key of another form, as one whose metric has a dot: these are the list's
  */
@@ -20,7 +21,11 @@ export function parseAnnotationKey(key: string): AnnotationKey | undefined {
   const [, type = '', metric = '', collector = '', ...dots] = left.split('.');
   if (setting === undefined || more.length > 0 || dots.length > 0) return undefined;
   if (metric === '' || collector === '' || setting === '') return undefined;
-  return { type: TYPES[type] ?? 'External', metric, collector, setting };
+  return { type: TYPES.get(type.toLowerCase()), metric, collector, setting };
 }
 
-const TYPES: Readonly<Record<string, HpaMetric['type']>> = { pods: 'Pods', object: 'Object' };
+const TYPES: ReadonlyMap<string, HpaMetric['type']> = new Map([
+  ['pods', 'Pods'],
+  ['object', 'Object'],
+  ['external', 'External'],
+]);

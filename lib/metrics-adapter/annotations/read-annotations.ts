@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
-import { CONFIG_PREFIX, LIST_KEY } from '../objects/config-key.ts';
+import { CONFIG_PREFIX, CONFIG_TYPES, isMisspeltConfigKey, LIST_KEY } from '../objects/config-key.ts';
 import type { HpaMetric } from '../objects/scaled-hpa.ts';
 import { parseAnnotationKey } from './annotation-key.ts';
 import { type CollectorConfig, collectorConfig, type Setting } from './collector-config.ts';
@@ -30,6 +30,8 @@ const MAX_LIST_LENGTH = 64 * 1024;
 /** What makes YAML of a text; each that is wrong takes an error with its stack. */
 const MARK = /[,:&*!?#[{\n]/g;
 const MAX_MARKS = 5_000;
+/** Of a key that configures a collector. */
+const FORM = `${CONFIG_PREFIX}TYPE.METRIC.COLLECTOR/SETTING`;
 /** So many keys that mean nothing are told. */
 const MAX_UNREAD = 10;
 /** So much of one is shown. */
@@ -45,28 +47,52 @@ export function readAnnotations(annotations: Readonly<Record<string, string>>): 
     { of: Omit<CollectorConfig, 'settings' | 'perReplica'>; settings: Map<string, Setting> }
   >();
   const unread: string[] = [];
+  const misspelt: string[] = [];
   for (const [key, value] of Object.entries(annotations)) {
     const parsed = parseAnnotationKey(key);
     if (!parsed) {
       if (key.startsWith(CONFIG_PREFIX)) unread.push(key);
+      else if (isMisspeltConfigKey(key)) misspelt.push(key);
       continue;
     }
-    const { setting, ...of } = parsed;
+    const { setting, type, ...named } = parsed;
+    if (type === undefined) {
+      misspelt.push(key);
+      continue;
+    }
+    const of = { type, ...named };
     const name = JSON.stringify(of);
     const group = grouped.get(name) ?? { of, settings: new Map<string, Setting>() };
     group.settings.set(setting, { value, place: `Annotation ${key}` });
     grouped.set(name, group);
   }
   const configs: ReadConfig[] = [...grouped.values()].map(({ of, settings }) => attempt(of, settings));
-  configs.push(...unread.slice(0, MAX_UNREAD).map(unreadable));
+  configs.push(...unread.slice(0, MAX_UNREAD).map(unreadable), ...onceEach(misspelt).map(refused));
   const list = annotations[LIST_KEY];
   return list === undefined ? configs : [...configs, ...readList(list)];
 }
 
+/** The first of the settings of one collector, as what is wrong with one is wrong with all. */
+function onceEach(keys: readonly string[]): readonly string[] {
+  const firsts = new Map(keys.toReversed().map((key) => [key.slice(0, key.lastIndexOf('/')), key]));
+  return keys.filter((key) => firsts.get(key.slice(0, key.lastIndexOf('/'))) === key).slice(0, MAX_UNREAD);
+}
+
+/** What is misspelt was to configure a metric, which is missing because of it: it is told as loudly as a wrong setting. */
+function refused(key: string): ReadConfig {
+  const rule = key.startsWith(CONFIG_PREFIX)
+    ? `the type of a metric must be one of ${CONFIG_TYPES.join(', ')}`
+    : `it must be ${LIST_KEY} or have the form ${FORM}`;
+  return {
+    type: undefined,
+    metric: undefined,
+    error: new Error(`Annotation ${key} configures nothing: ${rule}`),
+  };
+}
+
 function unreadable(key: string): ReadConfig {
-  const form = `${CONFIG_PREFIX}TYPE.METRIC.COLLECTOR/SETTING`;
   const error = new Error(
-    `Annotation ${key} is passed over: it must have the form ${form}; a metric whose name has a dot belongs in ${LIST_KEY}`,
+    `Annotation ${key} is passed over: it must have the form ${FORM}; a metric whose name has a dot belongs in ${LIST_KEY}`,
   );
   return { type: undefined, metric: undefined, error, isQuiet: true };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isConfigKey } from './config-key.ts';
+import { isConfigKey, isMisspeltConfigKey } from './config-key.ts';
 import type { HpaMetric, ScaledHpa } from './scaled-hpa.ts';
 
 const IDENTIFIER = z.object({
@@ -50,7 +50,9 @@ export function readScaledHpa(value: unknown): ScaledHpa | undefined {
   const { metadata, spec, status } = read.data;
   const metrics = (spec.metrics ?? []).map(metricOf).filter((metric) => metric !== undefined);
   const { annotations: all, creationTimestamp, ...named } = metadata;
-  const annotations = Object.fromEntries(Object.entries(all).filter(([key]) => isConfigKey(key)));
+  const annotations = Object.fromEntries(
+    Object.entries(all).filter(([key]) => isConfigKey(key) || isMisspeltConfigKey(key)),
+  );
   // One that configures metrics without asking for any is told of that.
   if (metrics.length === 0 && Object.keys(annotations).length === 0) return undefined;
   return {

@@ -27,7 +27,7 @@ export interface ScaledHpa {
   readonly uid: string;
   /** As the API server writes it, in the order of time; empty where it is not known. */
   readonly createdAt: string;
-  /** Those that configure collectors, by their keys. */
+  /** Those that configure collectors, and those that were to do so and are misspelt, by their keys. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly scaleTargetRef: DescribedObject;
   /** Of its status; `undefined` while it is not known. */

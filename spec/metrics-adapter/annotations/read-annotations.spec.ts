@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-key.ts';
 import { type ReadConfig, readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
-import { isConfigKey } from '#lib/metrics-adapter/objects/config-key.ts';
+import { isConfigKey, isMisspeltConfigKey } from '#lib/metrics-adapter/objects/config-key.ts';
 
 describe('parseAnnotationKey', () => {
   it('reads type, metric, collector and setting', () => {
@@ -14,7 +14,9 @@ describe('parseAnnotationKey', () => {
     });
     expect(parseAnnotationKey('metric-config.object.a.b/c')?.type).to.equal('Object');
     expect(parseAnnotationKey('metric-config.external.a.b/c')?.type).to.equal('External');
-    expect(parseAnnotationKey('metric-config.anything.a.b/c')?.type).to.equal('External');
+    expect(parseAnnotationKey('metric-config.External.a.b/c')?.type).to.equal('External');
+    for (const type of ['externl', 'anything', 'constructor'])
+      expect(parseAnnotationKey(`metric-config.${type}.a.b/c`)).to.have.property('type', undefined);
   });
 
   it('takes no key of another form', () => {
@@ -95,6 +97,55 @@ describe('readAnnotations', () => {
     });
     expect(configOf(read)).to.deep.include({ metric: 'http.requests_total', intervalMs: 15_000 });
     expect(settingsOf(read)).to.deep.equal({ weight: '100', query: 'sum(rate(http_requests_total[1m]))' });
+  });
+
+  for (const key of [
+    'metrics-config.external.rate.prometheus/query',
+    'metric-configs.pods.rate.json-path/json-key',
+    'metrics-configs.externl.rate.prometheus/query',
+    'metric_config.object.rate.prometheus/query',
+    'Metric-Config.external.rate.prometheus/query',
+    'metricconfig.external.http.requests.prometheus/query',
+    'metric-config/collector',
+    'metric-configs/collectors',
+  ])
+    it(`refuses the misspelt ${key}, with the rule`, () => {
+      expect(isMisspeltConfigKey(key)).to.equal(true);
+      const reads = readAnnotations({ [key]: 'up' });
+      expect(reads.map(errorOf)).to.deep.equal([
+        `Annotation ${key} configures nothing: it must be metric-config/collectors or have the form metric-config.TYPE.METRIC.COLLECTOR/SETTING`,
+      ]);
+      expect(reads.map((read) => 'isQuiet' in read)).to.deep.equal([false]);
+    });
+
+  it('refuses a type that there is not, once for all settings of a collector', () => {
+    const reads = readAnnotations({
+      'metric-config.externl.rate.prometheus/query': 'up',
+      'metric-config.externl.rate.prometheus/interval': '15s',
+      'metric-config.pod.rps.json-path/json-key': '$',
+    });
+    expect(reads.map(errorOf)).to.deep.equal(
+      ['metric-config.externl.rate.prometheus/query', 'metric-config.pod.rps.json-path/json-key'].map(
+        (key) =>
+          `Annotation ${key} configures nothing: the type of a metric must be one of pods, object, external`,
+      ),
+    );
+  });
+
+  it("takes nobody else's annotation for a misspelt one", () => {
+    for (const key of [
+      'metrics-config.example.com/external',
+      'metrics-config/checksum',
+      'metric-config',
+      'metric.example.com/collectors',
+      'prometheus.io/scrape',
+      'kubectl.kubernetes.io/last-applied-configuration',
+      'metric-configuration.external.a.b/c',
+      '',
+    ]) {
+      expect(isMisspeltConfigKey(key), key).to.equal(false);
+      expect(readAnnotations({ [key]: 'up' }), key).to.deep.equal([]);
+    }
   });
 
   const refused: readonly (readonly [string, string, RegExp])[] = [

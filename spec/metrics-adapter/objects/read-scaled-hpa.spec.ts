@@ -35,4 +35,15 @@ describe('readScaledHpa', () => {
     for (const value of [undefined, {}, { metadata: { name: 'a', namespace: 'b' }, spec: {} }])
       expect(readScaledHpa(value)).to.equal(undefined);
   });
+
+  it('keeps annotations that were to configure a metric and are misspelt, to be told', () => {
+    const annotations = {
+      'metrics-config.external.x.prometheus/query': 'up',
+      'metric-configs/collectors': '[]',
+      'metric-config.externl.x.prometheus/query': 'up',
+    };
+    const others = { 'metrics-config.example.com/checksum': '1' };
+    const read = readScaledHpa(hpaObject({ annotations: { ...annotations, ...others }, metrics: [] }));
+    expect(read?.annotations).to.deep.equal(annotations);
+  });
 });

@@ -253,7 +253,6 @@ describe('planCollectors', () => {
   it('tells of annotations for what the HPA does not ask for, and of those of no known form, without an event', () => {
     const annotations = {
       'metric-config.external.queue-depht.prometheus/query': 'up',
-      'metric-config.pod.queue-depth.prometheus/query': 'up',
       'metric-config.external.queue.depth.prometheus/query': 'up',
       'metric-config/collectors': '[{type: Pods, metric: rps, collector: json-path}]',
     };

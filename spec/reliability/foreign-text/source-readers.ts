@@ -19,6 +19,7 @@ import { splitLines } from '#lib/kubernetes/client/split-lines.ts';
 import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-key.ts';
 import { readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
+import { isMisspeltConfigKey } from '#lib/metrics-adapter/objects/config-key.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/objects/routed-object.ts';
 import { readTargetPod } from '#lib/metrics-adapter/objects/target-pod.ts';
@@ -445,7 +446,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'annotations of HPAs',
-    files: ['annotation-key.ts', 'read-annotations.ts'],
+    files: ['annotation-key.ts', 'config-key.ts', 'is-misspelling.ts', 'read-annotations.ts'],
     bound: { length: 64 * 1024, by: 'MAX_LIST_LENGTH' },
     shapes: {
       // As many as there may be, and far more.
@@ -456,6 +457,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
       anchors: repeated('&abcdefghijk '),
       dots: repeated('.', { before: 'metric-config.' }),
       slashes: repeated('/', { before: 'metric-config.a.b.c' }),
+      'a long word': repeated('m', { before: 'metrics-config.' }),
       entries: repeated('- {type: Pods, metric: a, collector: b, interval: 1s}\n'),
       nesting: nested('[', ']'),
       'a long interval': repeated('1', {
@@ -464,7 +466,11 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
       }),
       quotes: repeated("'"),
     },
-    read: (text) => [parseAnnotationKey(text), readAnnotations({ 'metric-config/collectors': text })],
+    read: (text) => [
+      parseAnnotationKey(text),
+      isMisspeltConfigKey(text),
+      readAnnotations({ 'metric-config/collectors': text }),
+    ],
   },
   {
     name: 'where a source is',
