@@ -58,12 +58,12 @@ export function judgeWeek(input: JudgementInput): WeekJudgement {
   }
   if (!highest) return { kind: 'unknown', why: 'the HPA has no metrics' };
   const { lowest, highest: bound } = settings;
-  const most = Math.min(bound ?? Math.max(from, lowest), maxReplicas);
-  const to = Math.min(Math.max(highest.to, lowest), most);
-  if (to === from) return { kind: 'kept', why: `the week asks for ${highest.to}` };
-  if (to > from && bound === undefined)
-    return { kind: 'kept', why: `the week asks for ${highest.to}, and nobody asked for raising it` };
-  return { kind: 'change', ...highest, to };
+  const wanted = Math.max(highest.to, lowest);
+  const to = Math.min(wanted, bound ?? from, maxReplicas);
+  if (to !== from) return { kind: 'change', ...highest, to };
+  const isUnasked = bound === undefined && wanted > from;
+  const more = isUnasked ? ', and nobody asked for raising it' : '';
+  return { kind: 'kept', why: `the week asks for ${highest.to}${more}` };
 }
 
 function neededBy(

@@ -41,4 +41,20 @@ describe('autoMinSettings', () => {
   it('quotes no more of a value than a line holds', () => {
     expect(of({ '': 'x'.repeat(100_000) }).problem).to.have.length.below(250);
   });
+
+  it('takes bounds to the largest that there is, and a lowest that is the highest', () => {
+    expect(of({ '-lowest': '2147483647', '-highest': '2147483647' })).to.deep.equal({
+      ...{ mode: 'recommend', lowest: 2_147_483_647, highest: 2_147_483_647 },
+    });
+    for (const value of ['2147483648', '01', '-1', '1.0', ' 1', '1x', ''])
+      for (const bound of ['lowest', 'highest'])
+        expect(of({ [`-${bound}`]: value }).problem, value).to.equal(
+          `the annotation autoscaling.stke.com/auto-min-replicas-${bound} ${JSON.stringify(value)} must be a whole number from 1 to 2147483647`,
+        );
+    expect(of({ '-lowest': '4', '-highest': '3' })).to.deep.equal({
+      ...{ mode: 'never', lowest: 1, highest: undefined },
+      problem:
+        'the annotation autoscaling.stke.com/auto-min-replicas-highest "3" must not be below autoscaling.stke.com/auto-min-replicas-lowest, which is 4',
+    });
+  });
 });

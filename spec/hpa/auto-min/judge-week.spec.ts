@@ -93,6 +93,31 @@ describe('judgeWeek', () => {
     expect(judged(weekOf([20, 20, 20]), { goals }).kind).to.equal('unknown');
   });
 
+  it('says why nothing is said, or nothing is to be changed', () => {
+    const week = weekOf([20, 20, 20]);
+    const why = (more: Partial<JudgementInput>, of = week) => {
+      const judgement = judged(of, more);
+      return judgement.kind === 'change' ? `to ${judgement.to}` : `${judgement.kind}: ${judgement.why}`;
+    };
+    expect(why({ minReplicas: 0 })).to.equal('kept: the minimum is zero');
+    expect(why({ goals: [] })).to.equal('unknown: the HPA has no metrics');
+    const goals = Array.from({ length: 32 }, () => ({ metric: CPU, target: 50 }));
+    expect(why({ goals })).to.equal('to 4');
+    expect(why({ goals: [...goals, ...goals.slice(0, 1)] })).to.equal('unknown: more than 32 metrics');
+    expect(why({ goals: [{ metric: CPU, target: 20 }] })).to.equal('kept: the week asks for 10');
+    expect(why({ goals: [{ metric: CPU, target: 10 }] })).to.equal(
+      'kept: the week asks for 20, and nobody asked for raising it',
+    );
+    expect(why({ settings: { lowest: 30, highest: undefined } })).to.equal(
+      'kept: the week asks for 4, and nobody asked for raising it',
+    );
+    expect(why({ settings: { lowest: 30, highest: 10 } })).to.equal('kept: the week asks for 4');
+    expect(why({ goals: [undefined] })).to.match(/^unknown: /);
+    expect(
+      why({ goals: [{ metric: CPU, target: 1e-9 }], settings: { lowest: 1, highest: 2 ** 31 - 1 } }),
+    ).to.equal('to 100');
+  });
+
   it('finds the smallest minimum that carries the mean, whatever the week was', () => {
     const loads = fc.array(fc.option(fc.double({ min: 0, max: 49, noNaN: true }), { nil: undefined }), {
       minLength: 7,

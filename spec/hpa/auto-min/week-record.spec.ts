@@ -13,6 +13,28 @@ describe('parseWeek', () => {
     expect(parseWeek(formatWeek(empty))).to.deep.equal(empty);
   });
 
+  it('reads what an earlier version wrote, that days before are lacking among it', () => {
+    const text =
+      '{"uid":"u","first":19999,"judged":20000,"lacksBefore":true,"peaks":{"Resource cpu":[[20000,12.3457,3]]}}';
+    const peaks = new Map([['Resource cpu', [{ day: 20_000, load: 12.3457, minReplicas: 3 }]]]);
+    const record = { uid: 'u', week: { firstDay: 19_999, judgedDay: 20_000, peaks }, lacksBefore: true };
+    expect(parseWeek(text)).to.deep.equal(record);
+    peaks.set('Resource cpu', [{ day: 20_000, load: 12.345678, minReplicas: 3 }]);
+    expect(formatWeek(record)).to.equal(text);
+    expect(parseWeek(text.replace('true', 'false'))).to.not.have.property('lacksBefore');
+  });
+
+  it('reads the longest record, and as many days of a metric as one may have', () => {
+    const text = '{"uid":"u","first":1,"peaks":{}}'.padEnd(65_536);
+    expect(parseWeek(text)?.uid).to.equal('u');
+    expect(parseWeek(`${text} `)).to.equal(undefined);
+    const days = (count: number) => Array.from({ length: count }, (_, day) => `[${day},0,1]`).join();
+    expect(
+      parseWeek(`{"uid":"u","first":1,"peaks":{"cpu":[${days(16)}]}}`)?.week.peaks.get('cpu'),
+    ).to.have.lengthOf(16);
+    expect(parseWeek(`{"uid":"u","first":1,"peaks":{"cpu":[${days(17)}]}}`)).to.equal(undefined);
+  });
+
   for (const text of [
     '',
     'null',
