@@ -47,7 +47,7 @@ function podLines({ pods, readyPods }: ExplainedProposal): string[] {
     leftOutText('not ready', unready),
     leftOutText('without a sample', missing),
     leftOutText('deleted or failed', ignored),
-    unknown > 0 ? `and ${unknown} samples of pods that are not known` : undefined,
+    unknown > 0 ? `${unknown} samples of pods that are not known` : undefined,
   ].filter((part) => part !== undefined);
   const others = left.length === 0 ? '' : `; besides ${left.join('; ')}`;
   return [

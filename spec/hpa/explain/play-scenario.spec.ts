@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { type PlayedDecision, playScenario } from '#lib/hpa/explain/play-scenario.ts';
 import { parseScenario } from '#lib/hpa/explain/scenario.ts';
 import { timelineSvg } from '#lib/hpa/explain/timeline-svg.ts';
-import { timelineTable } from '#lib/hpa/explain/timeline-table.ts';
 import { SCENARIO } from './built-scenario.ts';
 
 const play = (text: string): PlayedDecision[] => [...playScenario(parseScenario(text))];
@@ -84,18 +83,6 @@ describe('playScenario', () => {
       const text = SCENARIO.replace(/- type: Resource\n.*\n/, `- { ${metric} }\n`);
       expect(changesOf(play(text))[0], metric).to.deep.equal([60, 8]);
     }
-  });
-});
-
-describe('timelineTable', () => {
-  it('has a row a minute, and one where something happens', () => {
-    const lines = timelineTable(play(SCENARIO)).split('\n');
-    expect(lines[0]).to.match(/^time +load +ready +metrics ask for +replicas +why$/);
-    expect(lines[1]).to.match(/^0s +cpu 200m +4\/4 +4 +4 +within-tolerance$/);
-    expect(lines.find((line) => line.startsWith('1m0s'))).to.match(
-      /cpu 400m +4\/4 +8 +4 → 8 +as the metrics ask$/,
-    );
-    expect(lines.find((line) => line.startsWith('6m0s'))).to.match(/8\/8 +2 +8 +ScaleDownStabilized$/);
   });
 });
 

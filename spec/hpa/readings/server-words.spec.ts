@@ -25,6 +25,22 @@ describe('serverWords', () => {
     );
   });
 
+  it('are of each status what Kubernetes’ client says of it', () => {
+    const said = [400, 401, 404, 405, 406, 429, 503, 504].map((statusCode) =>
+      serverWords(apiErrorOf('Cannot get', { statusCode, body: '' }), CUSTOM).replace(/ \(get .*/, ''),
+    );
+    expect(said).to.deep.equal([
+      'the server rejected our request for an unknown reason',
+      'the server has asked for the client to provide credentials',
+      'the server could not find the requested resource',
+      'the server does not allow this method on the requested resource',
+      'the server was unable to respond with a content type that the client supports',
+      'the server has received too many requests and has asked us to try again later',
+      'the server is currently unable to handle the request',
+      'the server was unable to return a response in the time allotted, but may still be processing the request',
+    ]);
+  });
+
   it('are ours for all else', () => {
     const error = apiErrorOf('Cannot get it', { statusCode: 502, body: 'proxy' });
     expect(serverWords(error, CUSTOM)).to.equal('Cannot get it: proxy (status 502)');

@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { TOLD_AT_MS, ToldHpas } from './told-hpas.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('DecisionLog', () => {
+  it('knows since when a metric is missing and since when it asks for all, until neither is so', () => {
+    const told = new ToldHpas();
+    const since = (minute: number, facts: object) => {
+      told.decided('shop/web', TOLD_AT_MS + minute * MINUTE_MS, facts);
+      const { missingSinceMs, atMaxSinceMs } = told.log.find('shop/web') ?? expect.fail('it was decided');
+      return [missingSinceMs, atMaxSinceMs].map((ms) => ms && (ms - TOLD_AT_MS) / MINUTE_MS);
+    };
+    expect(since(1, {})).to.deep.equal([undefined, undefined]);
+    expect(since(2, { ratio: null })).to.deep.equal([2, undefined]);
+    expect(since(3, { ratio: null, desiredReplicas: 100 })).to.deep.equal([2, 3]);
+    expect(since(4, { desiredReplicas: 100 })).to.deep.equal([undefined, 3]);
+    expect(since(5, { desiredReplicas: 99 })).to.deep.equal([undefined, undefined]);
+    since(6, { ratio: null, desiredReplicas: 100 });
+    told.log.steppedAside('shop/web', { manager: 'other', writtenAtMs: 0 }, TOLD_AT_MS);
+    const { missingSinceMs, atMaxSinceMs, explanation } =
+      told.log.find('shop/web') ?? expect.fail('it is known');
+    expect([missingSinceMs, atMaxSinceMs]).to.deep.equal([undefined, undefined]);
+    expect(explanation?.desiredReplicas).to.equal(100); // what was decided last is told on
+    expect(since(7, {})).to.deep.equal([undefined, undefined]);
+    expect(told.log.find('shop/web')?.other).to.equal(undefined);
+  });
+
+  it('keeps the last fifty decisions, and the loads of as many', () => {
+    const told = new ToldHpas();
+    for (let place = 0; place < 51; place++) told.decided('shop/web', TOLD_AT_MS + place, { ratio: place });
+    const found = told.log.find('shop/web') ?? expect.fail('it was decided');
+    expect(found.decisions.map(({ atMs }) => atMs - TOLD_AT_MS)).to.deep.equal(
+      Array.from({ length: 50 }, (_, place) => place + 1),
+    );
+    expect(found.loads?.ratiosOf(0)).to.deep.equal(Array.from({ length: 50 }, (_, place) => place + 1));
+    told.log.steppedAside('shop/web', { manager: 'other', writtenAtMs: 0 }, TOLD_AT_MS);
+    const aside = told.log.find('shop/web');
+    expect(aside?.decisions).to.have.lengthOf(50);
+    expect(aside?.loads?.ratiosOf(0).slice(-2)).to.deep.equal([50, undefined]);
+  });
+
+  it('tells of a decision what came of it, and of an error as much as a line holds', () => {
+    const told = new ToldHpas();
+    const latest = () => told.log.find('shop/web')?.decisions.at(-1);
+    const decided = { atMs: TOLD_AT_MS, step: 'metrics', currentReplicas: 2, proposedReplicas: 2 };
+    told.decided('shop/web', TOLD_AT_MS);
+    expect(latest()).to.deep.equal({ ...decided, desiredReplicas: 2, isScaled: false });
+    told.decided('shop/web', TOLD_AT_MS, { desiredReplicas: 3, isScaled: true, error: 'x'.repeat(500) });
+    expect(latest()).to.deep.equal({
+      ...decided,
+      desiredReplicas: 3,
+      isScaled: true,
+      error: 'x'.repeat(500),
+    });
+    told.decided('shop/web', TOLD_AT_MS, {
+      desiredReplicas: 3,
+      isScaled: true,
+      isDryRun: true,
+      statusSays: 3,
+    });
+    expect(latest()).to.deep.equal({ ...decided, desiredReplicas: 3, isScaled: false, agrees: true });
+    told.decided('shop/web', TOLD_AT_MS, { error: 'x'.repeat(501) });
+    expect(latest()?.error).to.equal(`${'x'.repeat(500)}… and 1 more characters`);
+    expect(told.log.find('shop/web')).to.not.have.property('problem');
+    told.decided('shop/web', TOLD_AT_MS, { problem: 'odd' });
+    expect(told.log.find('shop/web')).to.have.property('problem', 'odd');
+  });
+
+  it('forgets one that is gone, and all where nothing is decided any more', () => {
+    const told = new ToldHpas();
+    for (const key of ['shop/a', 'shop/b', 'bank/c']) told.decided(key, TOLD_AT_MS);
+    told.log.forget('shop/a');
+    expect([...told.log.values()].map(({ namespace, name }) => `${namespace}/${name}`)).to.deep.equal([
+      ...['shop/b', 'bank/c'],
+    ]);
+    expect(told.log.size).to.equal(2);
+    told.log.clear();
+    expect([told.log.size, told.log.find('shop/b')]).to.deep.equal([0, undefined]);
+  });
+});
