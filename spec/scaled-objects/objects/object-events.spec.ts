@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { eventsOf, tellUnwritten } from '#lib/scaled-objects/objects/object-events.ts';
+
+describe('eventsOf', () => {
+  const recorded: unknown[] = [];
+  const object = { metadata: { namespace: 'shop', name: 'web', uid: 'u', labels: {} } };
+  const own = eventsOf(object, 'ScaledObject', { record: (event) => void recorded.push(event) });
+
+  beforeEach(() => recorded.splice(0));
+
+  it('tells of the object, by its UID, what was well and what was not', () => {
+    const regarding = {
+      ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', namespace: 'shop', name: 'web', uid: 'u' },
+    };
+    own.normal('Done', 'all is well');
+    own.warning('Failed', 'nothing is');
+    expect(recorded).to.deep.equal([
+      { regarding, type: 'Normal', reason: 'Done', action: 'Scale', message: 'all is well' },
+      { regarding, type: 'Warning', reason: 'Failed', action: 'Scale', message: 'nothing is' },
+    ]);
+  });
+
+  it('tells that a status could not be written, but not of what has gone or changed, or at the end', () => {
+    const error = (statusCode: number) =>
+      new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined });
+    const { signal } = new AbortController();
+    for (const one of [error(404), error(409)]) tellUnwritten('R', one, { own, signal });
+    tellUnwritten('R', error(500), { own, signal: AbortSignal.abort() });
+    expect(recorded).to.deep.equal([]);
+    for (const one of [error(500), new Error('ECONNRESET')]) tellUnwritten('R', one, { own, signal });
+    expect(recorded.map((one) => (one as { message: string }).message)).to.deep.equal(['no', 'ECONNRESET']);
+  });
+});
