@@ -15,6 +15,10 @@ const NAMES: Readonly<Record<string, string>> = {
   prometheus: 'prometheusScaler',
   rabbitmq: 'rabbitMQScaler',
   redis: 'redisScaler',
+  'redis-cluster': 'redisScaler',
+  'redis-cluster-streams': 'redisStreamsScaler',
+  'redis-sentinel': 'redisScaler',
+  'redis-sentinel-streams': 'redisStreamsScaler',
   'redis-streams': 'redisStreamsScaler',
 };
 
