@@ -104,7 +104,7 @@ export async function startWebhookServer(
   server.maxConnections = MAX_CONNECTIONS;
   server.on('tlsClientError', (_, socket) => socket.destroy());
   certificates.onChange(() => server.setSecureContext(tls()));
-  server.listen({ port, ...(host === undefined ? {} : { host }) });
+  server.listen({ port, host });
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
