@@ -236,7 +236,7 @@ describe('scaledObjectsDoctor, check by check', () => {
       renewTime: new Date(server.clock.nowMs() - agoMs).toISOString().replace('Z', '000Z'),
     });
 
-    it('knows its operator by its name or by its image, whatever registry that is of', async () => {
+    it('knows its operator by its name or by its image, from any registry', async () => {
       await deployment('a', 'kedacore/keda');
       await deployment('b', 'registry.example/kedacore/keda@sha256:0', { replicas: 3 });
       await deployment('c', 'kedacore/keda:2.1', { replicas: 0 });

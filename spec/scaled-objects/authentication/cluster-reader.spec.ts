@@ -1,0 +1,102 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { clusterReader } from '#lib/scaled-objects/authentication/cluster-reader.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
+describe('clusterReader', () => {
+  const { signal } = new AbortController();
+  const asked: unknown[] = [];
+  const served: Readonly<Record<string, unknown>> = {
+    '/api/v1/namespaces/shop/secrets/login': { data: { user: 'Z8O8c3Q=' } },
+    '/api/v1/namespaces/keda/secrets/login': { data: null },
+    '/api/v1/namespaces/shop/configmaps/login': { data: { user: 'Z8O8c3Q=' } },
+    '/api/v1/namespaces/shop/configmaps/empty': {},
+  };
+  const client = {
+    async getJson(path: string) {
+      if (path in served) return served[path];
+      const statusCode = path.endsWith('/forbidden') ? 403 : 404;
+      throw new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined });
+    },
+    async requestJson(request: object) {
+      asked.push(request);
+      return { status: { token: 'abc' } };
+    },
+  };
+  const reader = (more: object = {}) =>
+    clusterReader({
+      ...{ client: client as never, clusterNamespace: 'keda', restrictsSecrets: false },
+      ...{ fileRoot: undefined, tokenLifetimeS: 900, ...more },
+      authentication: (kind, key) => ({ metadata: { name: `${kind} ${key}` } }),
+    });
+
+  it('reads Secrets as text, and ConfigMaps as they are, by their names, also for environments', async () => {
+    const { secretData, configMapData, environmentOf } = reader();
+    expect(await secretData('shop', 'login', signal)).to.deep.equal({ user: 'güst' });
+    expect(await secretData('keda', 'login', signal)).to.deep.equal({});
+    expect(await configMapData('shop', 'login', signal)).to.deep.equal({ user: 'Z8O8c3Q=' });
+    expect(await configMapData('shop', 'empty', signal)).to.deep.equal({});
+    const environment = environmentOf('shop', signal);
+    expect(await environment.secretData('login')).to.deep.equal({ user: 'güst' });
+    expect(await environment.configMapData('login')).to.deep.equal({ user: 'Z8O8c3Q=' });
+  });
+
+  it('tells apart what is not there from what it may not read', async () => {
+    expect(await reader().secretData('shop', 'gone', signal)).to.equal(undefined);
+    expect(await reader().configMapData('shop', 'gone', signal)).to.equal(undefined);
+    expect(await errorOf(reader().secretData('shop', 'forbidden', signal))).to.equal('no');
+  });
+
+  it('reads no Secrets of other namespaces than one, where it is told so', async () => {
+    const { secretData, configMapData, restrictsSecrets } = reader({ restrictsSecrets: true });
+    expect(await secretData('shop', 'login', signal)).to.equal(undefined);
+    expect(await secretData('keda', 'login', signal)).to.deep.equal({});
+    expect(await configMapData('shop', 'login', signal)).to.have.property('user');
+    expect(restrictsSecrets).to.equal(true);
+  });
+
+  it('finds authentications of the cluster by their names, and others by their namespaces, too', () => {
+    const named = (kind: string) => reader().authentication(kind, 'shop', 'login')?.metadata.name;
+    expect(named('TriggerAuthentication')).to.equal('TriggerAuthentication shop/login');
+    expect(named('ClusterTriggerAuthentication')).to.equal('ClusterTriggerAuthentication login');
+  });
+
+  it('asks for tokens of service accounts that last as long as it is told', async () => {
+    expect(await reader().serviceAccountToken('shop', 'worker', signal)).to.equal('abc');
+    expect(asked).to.deep.equal([
+      {
+        ...{ method: 'POST', path: '/api/v1/namespaces/shop/serviceaccounts/worker/token' },
+        body: {
+          ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' },
+          spec: { expirationSeconds: 900 },
+        },
+      },
+    ]);
+  });
+
+  it('reads files below a directory alone, and no longer ones than it may', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const fileRoot = join(directory.path, 'root');
+    await mkdir(join(fileRoot, 'a'), { recursive: true });
+    const write = (name: string, text: string) => writeFile(join(fileRoot, name), text);
+    await write('a/login', '{"user":"guest"}');
+    await write('..name', '{"user":"dots"}');
+    await write('outside', '{"user":1}');
+    await write('full', JSON.stringify({ a: 'x'.repeat(1_048_576 - 8) }));
+    await write('long', JSON.stringify({ a: 'x'.repeat(1_048_576 - 7) }));
+    const { file } = reader({ fileRoot });
+    expect(await file('a/login')).to.deep.equal({ user: 'guest' });
+    expect(await file('..name')).to.deep.equal({ user: 'dots' });
+    expect(Object.keys(await file('full'))).to.deep.equal(['a']);
+    expect(await errorOf(file('long'))).to.equal('filePath "long" is longer than 1048576 bytes');
+    for (const path of ['/a/login', '../root/a/login', 'a/../a/login', '..'])
+      expect(await errorOf(file(path))).to.equal(`filePath "${path}" must be relative, without ..`);
+    expect(await errorOf(file('outside'))).to.include('expected string');
+    expect(await errorOf(reader().file('a/login'))).to.equal(
+      'filePath needs a directory of such files, and there is none',
+    );
+  });
+});

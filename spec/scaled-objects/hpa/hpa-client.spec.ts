@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { HpaClient, type ManagedHpa, type WrittenHpa } from '#lib/scaled-objects/hpa/hpa-client.ts';
+import type { WantedHpa } from '#lib/scaled-objects/hpa/wanted-hpa.ts';
+
+const OWNER = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'web', uid: 'u' };
+const WANTED = {
+  metadata: { name: 'keda-hpa-web', namespace: 'shop', labels: { a: '1' }, ownerReferences: [OWNER] },
+  spec: { maxReplicas: 3, scaleTargetRef: { name: 'web' } },
+} as unknown as WantedHpa;
+const { signal } = new AbortController();
+
+describe('HpaClient', () => {
+  const asked: unknown[][] = [];
+  const client = new HpaClient({
+    apply: async (...given: unknown[]) => {
+      asked.push(given);
+      return { metadata: { name: 'keda-hpa-web', resourceVersion: '9' } };
+    },
+    delete: async (...given: unknown[]) => void asked.push(given),
+  } as never);
+  const applied = async (
+    found: ManagedHpa | undefined,
+    written: WrittenHpa | undefined = undefined,
+    wanted = WANTED,
+  ) => {
+    asked.splice(0);
+    const result = await client.apply(wanted, { found, written }, signal);
+    return { ...result, writes: asked.length };
+  };
+
+  it('writes what is not there, and all of it by its own name', async () => {
+    const { hpa, written, writes } = await applied(undefined);
+    expect([hpa.metadata.resourceVersion, writes]).to.deep.equal(['9', 1]);
+    expect(written).to.deep.equal({ text: JSON.stringify(WANTED), resourceVersion: '9' });
+    expect(asked[0]).to.deep.equal([
+      WANTED,
+      { fieldManager: 'autoscaler-scaledobject', force: true, signal },
+    ]);
+  });
+
+  it('writes nothing where nothing of ours is different, though others have written too', async () => {
+    const found = hpaWith({ labels: { a: '1' }, owners: true, spec: WANTED.spec });
+    const { hpa, written, writes } = await applied(found);
+    expect([hpa, writes]).to.deep.equal([found, 0]);
+    expect(written).to.deep.equal({ text: JSON.stringify(WANTED), resourceVersion: '4' });
+  });
+
+  it('writes again where a label, an annotation, an owner or anything of the spec is different', async () => {
+    const spec = WANTED.spec;
+    for (const found of [
+      hpaWith({ labels: { a: '2' }, owners: true, spec }),
+      hpaWith({ labels: { a: '1', b: '1' }, owners: true, spec }),
+      hpaWith({ labels: { a: '1' }, owners: false, spec }),
+      hpaWith({ labels: { a: '1' }, owners: true, spec: { ...spec, maxReplicas: 4 } as never }),
+      { metadata: { name: 'keda-hpa-web', resourceVersion: '4' } },
+    ])
+      expect((await applied(found)).writes, JSON.stringify(found)).to.equal(1);
+    const found = hpaWith({ labels: { a: '1' }, owners: true, spec });
+    const annotated = { ...WANTED, metadata: { ...WANTED.metadata, annotations: { note: 'x' } } };
+    expect((await applied(found, undefined, annotated as never)).writes).to.equal(1);
+  });
+
+  it('takes what it wrote itself for in step while nobody has written since', async () => {
+    const found = { metadata: { name: 'keda-hpa-web', resourceVersion: '4' } };
+    const text = JSON.stringify(WANTED);
+    expect((await applied(found, { text, resourceVersion: '4' })).writes).to.equal(0);
+    expect((await applied(found, { text, resourceVersion: '3' })).writes).to.equal(1);
+    expect((await applied(found, { text: '{}', resourceVersion: '4' })).writes).to.equal(1);
+  });
+
+  it('deletes the very one that it means', async () => {
+    asked.splice(0);
+    await client.delete({ metadata: { namespace: 'shop', name: 'a', uid: 'u' } }, signal);
+    await client.delete({ metadata: { name: 'b' } }, signal);
+    expect(asked).to.deep.equal([
+      [
+        { namespace: 'shop', name: 'a' },
+        { signal, preconditions: { uid: 'u' } },
+      ],
+      [{ namespace: '', name: 'b' }, { signal }],
+    ]);
+  });
+});
+
+/** An HPA of which these fields are ours. */
+function hpaWith({ labels, owners, spec }: { labels: object; owners: boolean; spec: object }): ManagedHpa {
+  const fields = (value: object): object =>
+    Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [
+        `f:${key}`,
+        typeof one === 'object' && one !== null ? fields(one) : {},
+      ]),
+    );
+  const metadata = {
+    'f:labels': fields(labels),
+    ...(owners && { 'f:ownerReferences': { 'k:{"uid":"u"}': {} } }),
+  };
+  return {
+    metadata: {
+      ...{ name: 'keda-hpa-web', resourceVersion: '4', labels: { ...labels, others: 'x' } },
+      ...(owners && { ownerReferences: [OWNER] }),
+      managedFields: [
+        {
+          ...{ manager: 'autoscaler-scaledobject', operation: 'Apply', fieldsType: 'FieldsV1' },
+          fieldsV1: { 'f:metadata': metadata, 'f:spec': fields(spec) },
+        },
+      ],
+    },
+    spec,
+  } as unknown as ManagedHpa;
+}
