@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { KubeletConnection } from '#lib/resource-metrics/scrape/kubelet/kubelet-connection.ts';
 import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
@@ -80,6 +81,22 @@ describe('KubeletConnection', () => {
     server.sockets[0]?.write('HTTP/1.1 408 Request Timeout\r\n\r\n');
     await eventually(() => !kubelet.connection.isOpen);
     expect(await kubelet.ask()).to.match(/^the kubelet closed the connection/);
+  });
+
+  it('stays open between requests for as long as nobody closes it', async () => {
+    await using server = await RawServer.start(responding(httpResponse('1')));
+    using kubelet = await connect(server);
+    mock.timers.enable({ apis: ['setTimeout'] }); // undici has no other clock
+    try {
+      for (let request = 1; request <= 3; request++) {
+        expect(await kubelet.ask()).to.equal('1');
+        await new Promise((resolve) => setImmediate(resolve)); // it has seen that it has nothing to do
+        mock.timers.tick(86_400_000);
+        expect(kubelet.connection.isOpen, `a day after request ${request}`).to.equal(true);
+      }
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it('reads a very long response to the last byte', async () => {
