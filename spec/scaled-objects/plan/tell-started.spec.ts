@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { tellStarted } from '#lib/scaled-objects/plan/tell-started.ts';
+import { tellStarted, tellStopped } from '#lib/scaled-objects/plan/tell-started.ts';
 
 describe('tellStarted', () => {
   it('warns of keys that mean nothing, and of what an authentication refers to that is not there', () => {
@@ -17,6 +17,28 @@ describe('tellStarted', () => {
     expect(warnings).to.deep.equal([
       'KEDAScalerInfo Unmatched input property lenght in scaler redis (jobs)',
       'KEDAScalerInfo Scaler redis (jobs) is asked with an empty parameter, TriggerAuthentication "ta": Secret default/login not found',
+    ]);
+  });
+
+  it('tells each type once, as much of keys as is bounded, and that asking ends', () => {
+    const told: string[] = [];
+    const note = (...words: readonly string[]) => void told.push(words.join(' '));
+    const trigger = (type: string, unmatched: readonly string[] = []) => ({
+      ...{ index: 0, type, name: undefined, isCached: false, unmatched, missing: [] },
+      ...{ metrics: [], resource: undefined, push: undefined, error: undefined },
+    });
+    const keys = Array.from({ length: 11 }, (_, index) => `${index}${'x'.repeat(120)}`);
+    const own = { normal: note, warning: note };
+    tellStarted([trigger('cron'), trigger('redis', keys), trigger('cron')], own);
+    tellStopped(own);
+    expect(told).to.deep.equal([
+      'KEDAScalersStarted Started scalers watch',
+      'KEDAScalersStarted Scaler cron is built',
+      'KEDAScalersStarted Scaler redis is built',
+      ...keys
+        .slice(0, 10)
+        .map((key) => `KEDAScalerInfo Unmatched input property ${key.slice(0, 100)} in scaler redis`),
+      'KEDAScalersStopped Stopped scalers watch',
     ]);
   });
 });

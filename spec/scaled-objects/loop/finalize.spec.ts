@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { finalize } from '#lib/scaled-objects/loop/finalize.ts';
+import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+describe('finalize', () => {
+  const finalized = async ({
+    status = { originalReplicaCount: 5, scaleTargetGVKR: {} },
+    restores = true,
+    ...more
+  }: {
+    status?: object;
+    restores?: boolean;
+    finalizers?: readonly string[];
+    replicas?: number;
+    scale?: () => Promise<never>;
+    signal?: AbortSignal;
+    isStarted?: boolean;
+  } = {}) => {
+    const done: string[] = [];
+    const logger = new RecordingLogger();
+    const memories = new LoopMemories();
+    if (more.isStarted) memories.of('shop/web').startedGeneration = 1;
+    const { finalizers = ['finalizer.keda.sh', 'other'] } = more;
+    const note = (...words: string[]) => void done.push(words.join(' '));
+    await finalize(
+      {
+        metadata: { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '1', finalizers },
+        spec: {
+          scaleTargetRef: { name: 'web' },
+          advanced: { restoreToOriginalReplicaCount: restores },
+        },
+        status,
+      } as never,
+      {
+        client: {
+          patch: async (_: object, { body }: { body: unknown }) => {
+            done.push(`patch ${JSON.stringify(body).includes('finalizer')}`);
+            return { metadata: { name: 'web' } };
+          },
+        },
+        scales: {
+          get: more.scale ?? (async () => ({ specReplicas: more.replicas ?? 2 })),
+          set: async (_: object, size: number) => void done.push(`scale to ${size}`),
+        },
+        ...{ clock: new ManualClock(), own: { normal: note, warning: note }, memories, logger },
+        signal: more.signal ?? new AbortController().signal,
+      } as never,
+    );
+    return { done, lines: logger.lines };
+  };
+  const gone = 'ScaledObjectDeleted ScaledObject was deleted';
+
+  it('gives the target the replicas that it had at first, where that is wanted, and lets the object go', async () => {
+    expect((await finalized()).done).to.deep.equal(['scale to 5', 'patch true', gone]);
+    expect((await finalized({ isStarted: true })).done).to.deep.equal([
+      ...['KEDAScalersStopped Stopped scalers watch', 'scale to 5', 'patch true', gone],
+    ]);
+  });
+
+  it('leaves the target as it is where nothing else is wanted, known or needed', async () => {
+    for (const given of [
+      { restores: false },
+      { replicas: 5 },
+      { status: { scaleTargetGVKR: {} } },
+      { status: { originalReplicaCount: 5 } },
+      { status: {} },
+    ])
+      expect((await finalized(given)).done, JSON.stringify(given)).to.deep.equal(['patch true', gone]);
+    expect((await finalized({ finalizers: ['other'] })).done).to.deep.equal([]);
+  });
+
+  it('lets the object go though its target cannot be restored, and logs that; but not as it ends', async () => {
+    const scale = () => Promise.reject(new Error('refused'));
+    const { done, lines } = await finalized({ scale });
+    expect(done).to.deep.equal(['patch true', gone]);
+    expect(JSON.stringify(lines)).to.match(/Cannot restore the replicas of a target.*shop\/web/);
+    const error = await finalized({ scale, signal: AbortSignal.abort(new Error('over')) }).catch(String);
+    expect(error).to.equal('Error: over');
+  });
+});
