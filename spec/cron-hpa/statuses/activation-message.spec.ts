@@ -26,6 +26,13 @@ describe('successMessage', () => {
   });
 });
 
+describe('messages of activations', () => {
+  it('have no control characters of others', () => {
+    const told = failureMessage({ job: 'up\u001b[2J', reason: 'no\u0007', ...TIMES });
+    expect(told).to.match(/^cron hpa job up\\u001b\[2J failed to execute, because of no\\u0007\. time:/);
+  });
+});
+
 describe('failureMessage', () => {
   it('tells why, and when there is no next activation', () => {
     expect(failureMessage({ job: 'once', reason: 'no such target', ...TIMES, nextMs: undefined })).to.equal(

@@ -25,7 +25,23 @@ describe('CronHpaSeries', () => {
     expect(await value('cronhpa_activation_delay_seconds_sum')).to.equal('1.5');
     expect(await value('cronhpa_missed_activations_total')).to.equal('4');
     expect(await value('cronhpa_objects{ready="true"}')).to.equal('2');
+    const bounds = [...(await registry.metrics()).matchAll(/delay_seconds_bucket\{le="([^"]+)"\}/g)];
+    expect(bounds.map(([, bound]) => bound)).to.deep.equal([
+      ...['0.05', '0.1', '0.25', '0.5', '1', '2.5', '5', '10', '30', '60', '300', '3600', '+Inf'],
+    ]);
     objects.notReady = 5;
     expect(await value('cronhpa_objects{ready="false"}')).to.equal('5');
+  });
+
+  it('says what each of its series counts', async () => {
+    const registry = new Registry();
+    new CronHpaSeries(registry, () => ({ ready: 0, notReady: 0 }));
+    const help = [...(await registry.metrics()).matchAll(/^# HELP (.*)$/gm)].map(([, line]) => line);
+    expect(help).to.deep.equal([
+      'cronhpa_activations_total Activations of jobs that were carried out (Succeed), and attempts at it that failed (Failed)',
+      'cronhpa_missed_activations_total Activations of jobs that were not made up for, because a later one was due by then or the deadline had passed',
+      'cronhpa_activation_delay_seconds How much later than scheduled jobs were carried out',
+      'cronhpa_objects CronHorizontalPodAutoscalers, by whether all their jobs are scheduled and their target can be scaled',
+    ]);
   });
 });

@@ -23,6 +23,9 @@ describe('renderCronHpas', () => {
     expect(page).to.match(/not seen yet default new Deployment web 1 – –/);
     expect(page).to.match(/ScalingFailed default ill Deployment web 1 – Failed .*there is no &lt;web&gt;/);
     expect(page).to.match(/ready default well Deployment web 1 in 30 ?m\S* Succeed/);
+    expect(page).to.match(
+      /CronHorizontalPodAutoscalers .*State Namespace Cron-HPA Target Jobs Next activation Last result/,
+    );
     expect(page.indexOf(' ill ')).to.be.below(page.indexOf(' well '));
     expect(page).to.not.include('all is well');
     expect(shown('', [])).to.include('There is none.');
@@ -44,7 +47,8 @@ describe('renderCronHpas', () => {
     expect(page).to.match(/Ready False: there is no &lt;web&gt; Hindrance none Next morning in 1 ?h/);
     expect(page).to.match(/Last result Failed Keeps up yes: a job has scaled up/);
     expect(page).to.match(/Missed morning, 1 times: overtaken/);
-    expect(page).to.match(/Jobs 3 /);
+    expect(page).to.match(/Jobs 3 State Job Schedule Time zone Size Next Last /);
+    expect(page).to.match(/Cron-HPAs/);
     expect(page).to.match(/Failed morning 0 0 8 \* \* \* UTC 3 in 1 ?h\S* .*ago .*no such target/);
     expect(page).to.match(/rests 0 0 8 \* \* \* UTC 3 – – never due: suspend is true/);
     expect(page).to.match(/text at dawn UTC 3 – – never due: Cannot read schedule/);
@@ -73,6 +77,7 @@ describe('renderCronHpas', () => {
     const page = shown('&namespace=default&name=web', [cronHpa()]);
     expect(page).to.match(/Moves replicas of web: nothing else scales Deployment &quot;web&quot;/);
     expect(page).to.match(/Ready not seen yet by the leader/);
+    expect(page).to.match(/Hindrance none Next morning in 1 ?h/);
     expect(page).to.match(/Last result none yet Keeps up no/);
     const asked = cronHpa({ annotations: { 'platform.stke/adjust-hpa-min': 'true' } });
     expect(shown('&namespace=default&name=web', [asked])).to.match(/Moves nothing: no Horizontal/);
@@ -80,6 +85,18 @@ describe('renderCronHpas', () => {
     expect(shown('&namespace=default&name=web', [cronHpa(), rival])).to.match(
       /Hindrance CronHorizontal.*rival/,
     );
+  });
+
+  it('shows of one without jobs that it has none, and is never due', () => {
+    const page = shown('&namespace=default&name=web', [cronHpa({ spec: { jobs: [] } })]);
+    expect(page).to.match(/Next never .*Jobs 0 .*It has none\./);
+  });
+
+  it('lists those alone of a namespace that is asked for', () => {
+    const objects = [cronHpa({ name: 'one' }), cronHpa({ name: 'two', namespace: 'shop' })];
+    const page = shown('&namespace=shop', objects);
+    expect(page).to.match(/ shop two /);
+    expect(page).to.not.match(/ one /);
   });
 
   it('says that one is not there', () => {
@@ -94,9 +111,13 @@ describe('cronHpaUi', () => {
       cronHpa({ status: { ready: FAILED } } as never),
       cronHpa(),
     ];
-    const { count, troubled } = cronHpaUi(sourceOf(objects)).summary();
-    expect([count, troubled]).to.deep.equal([3, 2]);
-    expect(cronHpaUi(sourceOf([]))).to.include({ view: 'cronhpas', title: 'Cron-HPAs' });
+    expect(cronHpaUi(sourceOf(objects)).summary()).to.deep.equal({
+      ...{ count: 3, troubled: 2, trouble: 'not ready' },
+    });
+    expect(cronHpaUi(sourceOf([]))).to.include({
+      ...{ view: 'cronhpas', title: 'Cron-HPAs' },
+      about: 'CronHorizontalPodAutoscalers, which scale by the clock',
+    });
   });
 });
 

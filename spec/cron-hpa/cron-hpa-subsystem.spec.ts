@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { parse } from 'yaml';
+import { ScaleClient } from '#lib/control/scale-client.ts';
+import { type CronHpaSubsystem, cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
+import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { created } from '#spec/support/examined-autoscaler.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
+
+const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
+const HPAS = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
+
+const deployment = (name: string, apiVersion = 'apps/v1') => ({ apiVersion, kind: 'Deployment', name });
+
+describe('cronHpaSubsystem', () => {
+  let stack: AsyncDisposableStack;
+  let server: SimulatedApiServer;
+  let registry: Registry;
+  let subsystem: CronHpaSubsystem;
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    const clock = new ManualClock(Date.parse('2026-07-15T07:00:00Z'));
+    const crd = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+    server = stack.use(await startSimulatedApiServer({ clock, definitions: [crd] }));
+    const access = await server.access();
+    const client = stack.use(new ApiClient({ access, clock, userAgent: 'spec/1', requestTimeoutMs: 1e12 }));
+    registry = new Registry();
+    subsystem = stack.use(
+      cronHpaSubsystem({
+        ...{
+          client,
+          registry,
+          clock,
+          logger: new RecordingLogger(),
+          timeZone: 'UTC',
+          events: { record() {} },
+        },
+        scales: new ScaleClient({ api: client, mapper: new RestMapper({ api: client, clock }), clock }),
+      }),
+    );
+  });
+
+  afterEach(() => stack.disposeAsync());
+
+  it('follows nothing until it is started, and is synced once it knows all objects', async () => {
+    await cronHpa('web');
+    expect(subsystem.isSynced).to.equal(false);
+    subsystem.start();
+    await eventually(() => subsystem.isSynced);
+    expect(await objects()).to.deep.equal({ true: 0, false: 1 });
+  });
+
+  for (const [refused, other] of [
+    ['cronhorizontalpodautoscalers', 'horizontalpodautoscalers'],
+    ['horizontalpodautoscalers', 'cronhorizontalpodautoscalers'],
+  ] as const) {
+    it(`is not synced while it knows the ${other} alone`, async () => {
+      const asked: string[] = [];
+      const refusal = concerning({ resource: refused }, refuseRequests({ code: 403, reason: 'Forbidden' }));
+      server.cluster.apiServer.setFaults({
+        serve: async (request, context) => {
+          if (request.target.isResource) asked.push(`${request.verb} ${request.target.resource}`);
+          await refusal.serve(request, context);
+        },
+      });
+      subsystem.start();
+      await eventually(() => asked.includes(`list ${refused}`) && asked.includes(`watch ${other}`));
+      expect(subsystem.isSynced).to.equal(false);
+    });
+  }
+
+  it('counts objects that are ready and those that are not', async () => {
+    await cronHpa('web', ready('True'));
+    await cronHpa('api', ready('True'));
+    await cronHpa('mail', ready('False'));
+    await cronHpa('new');
+    subsystem.start();
+    await eventually(() => subsystem.isSynced);
+    expect(await objects()).to.deep.equal({ true: 2, false: 2 });
+  });
+
+  it('knows which targets an object holds up, until it is to go', async () => {
+    await cronHpa('web', { scaleUpKeepWindow: true }, { finalizers: ['example.com/last-words'] });
+    await cronHpa('api', { scaleUpKeepWindow: false });
+    subsystem.start();
+    await eventually(() => subsystem.isSynced);
+    expect(subsystem.holdsUp('default', deployment('web'))).to.equal(true);
+    expect(subsystem.holdsUp('default', deployment('web', 'extensions/v1beta1'))).to.equal(true);
+    expect(subsystem.holdsUp('other', deployment('web'))).to.equal(false);
+    expect(subsystem.holdsUp('default', deployment('api'))).to.equal(false);
+    expect(subsystem.holdsUp('default', deployment('none'))).to.equal(false);
+    await server.client.delete(`${CRON_HPAS}/web`);
+    await eventually(() => !subsystem.holdsUp('default', deployment('web')));
+  });
+
+  it('tells of objects under /debug and on the page', async () => {
+    await cronHpa('web');
+    await cronHpa('web-too', {}, {}, 'web');
+    subsystem.start();
+    await eventually(() => subsystem.isSynced);
+    expect([...subsystem.endpoints.keys()]).to.deep.equal(['/debug/cronhpas']);
+    const [part] = subsystem.ui;
+    expect(part?.summary()).to.deep.equal({ count: 2, troubled: 2, trouble: 'not ready' });
+    const known = part?.source;
+    const object = known?.find('default', 'web');
+    if (!known || !object) throw new Error('it knows the object');
+    expect(known.find('other', 'web')).to.equal(undefined);
+    expect([...known.others(object).others].map(({ name }) => name)).to.have.members(['web', 'web-too']);
+    expect(known.others(object).hpa).to.equal(undefined);
+    await created(server, HPAS, {
+      ...{ apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', metadata: { name: 'web-hpa' } },
+      spec: { scaleTargetRef: deployment('web'), minReplicas: 1, maxReplicas: 5 },
+    });
+    await eventually(() => known.others(object).hpa?.name === 'web-hpa');
+    expect(known.planOptions()).to.include({ nowMs: Date.parse('2026-07-15T07:00:00Z'), timeZone: 'UTC' });
+  });
+
+  /** How many objects there are, by whether they are ready. */
+  async function objects(): Promise<Record<string, number>> {
+    const [metric] = (await registry.getMetricsAsJSON()).filter(({ name }) => name === 'cronhpa_objects');
+    return Object.fromEntries(metric?.values.map(({ labels, value }) => [labels.ready, value]) ?? []);
+  }
+
+  async function cronHpa(name: string, status?: object, metadata: object = {}, target = name): Promise<void> {
+    await created(server, CRON_HPAS, {
+      ...{ apiVersion: 'autoscaling.stke.com/v1beta1', kind: 'CronHorizontalPodAutoscaler' },
+      metadata: { name, ...metadata },
+      spec: {
+        scaleTargetRef: deployment(target),
+        jobs: [{ name: 'up', schedule: '0 0 8 * * *', targetSize: 3 }],
+      },
+    });
+    if (status) await server.client.patch(`${CRON_HPAS}/${name}/status`, 'merge', { status });
+  }
+});
+
+function ready(status: 'True' | 'False'): object {
+  const lastTransitionTime = '2026-07-15T06:00:00Z';
+  return { conditions: [{ type: 'Ready', status, reason: 'Some', message: 'so', lastTransitionTime }] };
+}
