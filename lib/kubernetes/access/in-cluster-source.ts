@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { ClusterCredentials, ClusterSource } from './cluster-access.ts';
+import { loadCredentialFile } from './load-credential-file.ts';
 
 /** Where the kubelet mounts a pod's service account. */
 const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -40,7 +40,7 @@ async function loadServiceAccount(directory: string): Promise<ClusterCredentials
 
 async function readText(path: string, what: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await loadCredentialFile(path);
   } catch (error) {
     throw new Error(`Cannot read the service account's ${what} from ${path}`, { cause: error });
   }

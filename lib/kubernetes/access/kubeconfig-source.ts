@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ClusterCredentials, ClusterSource, ClusterTls } from './cluster-access.ts';
 import { type CurrentContext, readCurrentContext } from './kubeconfig.ts';
+import { loadCredentialFile } from './load-credential-file.ts';
 
 /** Credentials that somebody else makes: an exec plugin, or a provider that the library knows. */
 type MadeCredentials = Partial<Pick<ClusterTls, 'cert' | 'key'>> & Pick<ClusterCredentials, 'authorization'>;
@@ -48,7 +48,7 @@ async function credentialMaker(
 async function readCredentials({ cluster, user, directory }: CurrentContext): Promise<ClusterCredentials> {
   const read = async (data: string | null | undefined, file: string | null | undefined) => {
     if (data) return Buffer.from(data, 'base64').toString();
-    return file ? await readFile(resolve(directory, file), 'utf8') : undefined;
+    return file ? await loadCredentialFile(resolve(directory, file)) : undefined;
   };
   const tls = {
     ca: await read(cluster['certificate-authority-data'], cluster['certificate-authority']),

@@ -78,6 +78,20 @@ describe('loadClusterAccess', () => {
       await elsewhere[Symbol.asyncDispose]();
     });
 
+    for (const file of ['token', 'ca.crt']) {
+      it(`keeps what it has while ${file} is empty, as in the middle of a write, and refuses to begin so`, async () => {
+        const access = await inCluster();
+        await directory.write(file, '\n');
+        await clock.advance(10_000);
+        expect(await access.authorization()).to.equal('Bearer first');
+        expect(access.tls.ca).to.equal(authority.certificatePem);
+        expect(String(logger.lines.map(({ fields }) => fields.err))).to.match(
+          / from \S+: the file \S+ is empty$/,
+        );
+        await expectFailure(inCluster(), /: the file \S+ is empty$/);
+      });
+    }
+
     it('says which file is missing', async () => {
       await directory[Symbol.asyncDispose]();
       await expectFailure(
@@ -161,6 +175,22 @@ describe('loadClusterAccess', () => {
       await directory.write('token', 'from-file\n');
       const access = await load(configOf({}, { token: 'inline', tokenFile: 'token' }));
       expect(await access.authorization()).to.equal('Bearer from-file');
+    });
+
+    it('keeps what it has while one of its files is empty, as in the middle of a write', async () => {
+      const files = { token: 'a', 'ca.pem': authority.certificatePem };
+      for (const [name, text] of Object.entries(files)) await directory.write(name, text);
+      const access = await load(
+        configOf({ 'certificate-authority': 'ca.pem' }, { token: 'inline', tokenFile: 'token' }),
+      );
+      for (const [name, text] of Object.entries(files)) {
+        await directory.write(name, '');
+        await clock.advance(10_000);
+        expect(await access.authorization()).to.equal('Bearer a');
+        expect(access.tls.ca).to.equal(authority.certificatePem);
+        await directory.write(name, text);
+      }
+      expect(String(logger.lines.map(({ fields }) => fields.err))).to.match(/: the file \S+token is empty/);
     });
 
     it('runs an exec plugin', async () => {
