@@ -70,4 +70,107 @@ describe('WeekFromPrometheus', () => {
     const complaint = await weeks.of(HPA, today, signal).catch((error: Error) => error.message);
     expect(complaint).to.equal('connection refused');
   });
+
+  it('asks of each day for what was highest on it: the minimum, the load, and that times the replicas', async () => {
+    const atNoon = new ManualClock(Date.UTC(2026, 0, 8, 12));
+    const queries: string[] = [];
+    const ask = async (query: string): Promise<Sample[]> => {
+      queries.push(query);
+      return [];
+    };
+    await new WeekFromPrometheus(ask, atNoon).of(HPA, dayOf(atNoon.nowMs()), signal);
+    const load = 'kube_horizontalpodautoscaler_status_target_metric{namespace="default"}';
+    const replicas = 'kube_horizontalpodautoscaler_status_current_replicas{namespace="default"}';
+    const minimum = 'kube_horizontalpodautoscaler_spec_min_replicas{namespace="default"}';
+    const ofDay = (offset: number) => [
+      `max_over_time(${minimum}[1d] offset ${offset}s) or vector(0)`,
+      `max_over_time(${load}[1d] offset ${offset}s) or vector(0)`,
+      `max_over_time((${load} * on (namespace, horizontalpodautoscaler) group_left () ${replicas})[1d:5m] offset ${offset}s) or vector(0)`,
+    ];
+    // Yesterday ended twelve hours ago.
+    expect(queries).to.deep.equal([6, 5, 4, 3, 2, 1, 0].flatMap((days) => ofDay(43_200 + days * 86_400)));
+  });
+
+  it('counts of several instances the highest, and nothing that is of no use', async () => {
+    const two = followedWeb({ minReplicas: 4 });
+    const queue = {
+      type: 'External',
+      external: { metric: { name: 'queue' }, target: { type: 'Value', value: '10' } },
+    };
+    const none = {
+      type: 'Pods',
+      pods: { metric: { name: 'odd' }, target: { type: 'AverageValue', averageValue: '0' } },
+    };
+    const metrics = [none, ...(two.spec.metrics ?? []), queue] as NonNullable<typeof two.spec.metrics>;
+    const hpa = { ...two, spec: { ...two.spec, metrics } };
+    const QUEUE = { ...LABELS, metric_name: 'queue', metric_target_type: 'value' };
+    const of = async (
+      minimums: readonly number[],
+      loads: readonly number[],
+      totals: readonly number[] = [],
+    ) => {
+      const ask = async (query: string): Promise<Sample[]> => {
+        const { what, daysAgo } = aboutOf(query);
+        if (daysAgo !== 1) return [];
+        if (what === 'min') return minimums.map((value) => ({ labels: LABELS, value }));
+        return (what === 'load' ? loads : totals).flatMap((value) => [
+          { labels: CPU, value },
+          { labels: { ...CPU, metric_target_type: 'average' }, value: 77 },
+          { labels: QUEUE, value: value / 10 },
+        ]);
+      };
+      const { peaks } = await new WeekFromPrometheus(ask, clock).of(hpa, today, signal);
+      return [...peaks].map(([metric, [peak]]) => [metric, peak?.load, peak?.minReplicas]);
+    };
+    const told = (load: number, minReplicas: number) => [
+      ...[
+        ['Resource cpu utilization', load, minReplicas],
+        ['External queue value', load / 10, minReplicas],
+      ],
+    ];
+    expect(await of([4, 2], [20, 10])).to.deep.equal(told(20, 4)); // nobody told the replicas
+    expect(await of([4], [20], [40])).to.deep.equal(told(20, 4)); // fewer replicas than the minimum
+    expect(await of([1], [0], [0])).to.deep.equal(told(0, 1));
+    expect(await of([4], [20, Number.NaN, -5, Number.POSITIVE_INFINITY])).to.deep.equal(told(20, 4));
+    for (const minimum of [0, 2.5, -1]) expect(await of([minimum], [20])).to.deep.equal([]);
+    expect(await of([], [20])).to.deep.equal([]);
+    expect(await of([4], [])).to.deep.equal([]);
+  });
+
+  it('reads a namespace again after ten minutes, and one after the other', async () => {
+    const own = new ManualClock();
+    const asked: string[] = [];
+    let [running, most] = [0, 0];
+    const ask = async (query: string): Promise<Sample[]> => {
+      most = Math.max(most, ++running);
+      asked.push(/namespace="([^"]*)"/.exec(query)?.[1] ?? '');
+      await new Promise(setImmediate);
+      running--;
+      return [];
+    };
+    const weeks = new WeekFromPrometheus(ask, own);
+    const ofNamespace = (namespace: string) =>
+      weeks.of({ ...HPA, metadata: { ...HPA.metadata, namespace } }, today, signal);
+    await Promise.all(['a', 'b', 'a'].map(ofNamespace));
+    expect([most, asked]).to.deep.equal([1, ['a', 'b'].flatMap((name) => Array(21).fill(name))]);
+    await own.advance(599_999);
+    await ofNamespace('a');
+    expect(asked).to.have.lengthOf(42);
+    await own.advance(1);
+    await ofNamespace('a');
+    expect(asked).to.have.lengthOf(63);
+  });
+
+  it('reads the next though one before it failed', async () => {
+    let isAway = true;
+    const ask = async (): Promise<Sample[]> => {
+      if (isAway) throw new Error('connection refused');
+      return [];
+    };
+    const weeks = new WeekFromPrometheus(ask, new ManualClock());
+    const first = await weeks.of(HPA, today, signal).catch((error: Error) => error.message);
+    isAway = false;
+    const other = await weeks.of({ ...HPA, metadata: { ...HPA.metadata, namespace: 'b' } }, today, signal);
+    expect([first, other.peaks.size, other.firstDay]).to.deep.equal(['connection refused', 0, today]);
+  });
 });
