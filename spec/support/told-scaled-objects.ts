@@ -14,6 +14,10 @@ export interface KnownMetric {
   readonly failure?: { readonly count: number; readonly sinceMs: number; readonly error: Error };
   readonly nextInMs?: number;
   readonly tookMs?: number;
+  /** What else is recorded of its polls. */
+  readonly record?: object;
+  /** How often its source has responded by HTTP, by status. */
+  readonly statuses?: Readonly<Record<string, number>>;
   readonly activity?: { readonly isActive: boolean; readonly sinceMs: number };
 }
 
@@ -24,6 +28,8 @@ export interface KnownObjects {
   readonly triggers?: Readonly<Record<string, readonly PlannedTrigger[]>>;
   readonly metrics?: Readonly<Record<string, KnownMetric>>;
   readonly next?: Readonly<Record<string, { readonly what: string; readonly atMs: number | undefined }>>;
+  /** How often the triggers of an object could not be planned. */
+  readonly failedPlans?: Readonly<Record<string, number>>;
   /** Whether this replica acts; it does unless told otherwise. */
   readonly isLeader?: boolean;
   /** Another operator that acts, and on which objects: kinds and keys. */
@@ -32,7 +38,8 @@ export interface KnownObjects {
 
 /** What pages and `/debug/` show, made of what a spec says is known. */
 export function toldOf(known: KnownObjects): DebugOptions {
-  const { objects = [], jobs = [], triggers = {}, metrics = {}, next = {}, other, isLeader = true } = known;
+  const { objects = [], jobs = [], triggers = {}, metrics = {}, next = {} } = known;
+  const { other, isLeader = true, failedPlans = {} } = known;
   const plan = (key: string) =>
     triggers[key] && { uid: '1', generation: 1, plannedAtMs: 0, triggers: triggers[key] };
   const activity = { of: (name: string) => metrics[name]?.activity };
@@ -40,8 +47,12 @@ export function toldOf(known: KnownObjects): DebugOptions {
     failure: (_: string, name: string) => metrics[name]?.failure,
     nextInMs: (_: string, name: string) => metrics[name]?.nextInMs,
     record: (_: string, name: string) => {
-      const durationMs = metrics[name]?.tookMs;
-      return durationMs === undefined ? undefined : { durationMs };
+      const { tookMs: durationMs, record } = metrics[name] ?? {};
+      return durationMs === undefined ? undefined : { durationMs, ...record };
+    },
+    query: (_: string, name: string) => {
+      const { statuses } = metrics[name] ?? {};
+      return statuses && { requests: { counts: new Map(Object.entries(statuses)) } };
     },
     reading: (_: string, name: string) =>
       metrics[name]?.state.kind === 'value' ? { samples: [], receivedAtMs: 0 } : undefined,
@@ -52,7 +63,7 @@ export function toldOf(known: KnownObjects): DebugOptions {
     plans: {
       find: plan,
       activity: () => activity,
-      failedCount: () => 0,
+      failedCount: (key: string) => failedPlans[key] ?? 0,
       observe: (key: string) =>
         triggers[key]?.flatMap((trigger) =>
           trigger.metrics.map((metric) => ({
@@ -94,4 +105,5 @@ interface ToldMetric {
   readonly target?: number;
   readonly targetType?: 'AverageValue' | 'Value';
   readonly asked?: string;
+  readonly isEmptyZero?: boolean;
 }

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { kedaSeries } from '#lib/scaled-objects/told/keda-series.ts';
 import {
   PATHS,
   type ScaledObjectsCluster,
   startScaledObjectsCluster,
 } from '#spec/support/scaled-objects-cluster.ts';
+import { toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';
 
 describe('kedaSeries', () => {
   it('tells of each trigger its value, whether it is active, and how it fails', async () => {
@@ -151,6 +153,109 @@ describe('kedaSeries', () => {
     const object = /^\{namespace="default",scaledObject="web"\} [1-9]\d*$/;
     await cluster.holds(async () => object.test(await failed('keda_scaled_object_errors_total')));
     expect((await lines(cluster, 'keda_scaler_active'))[0]).to.contain('type="scaledjob"');
+  });
+
+  it('has all series under the names, helps, types and labels that dashboards know', () => {
+    const spec = { scaleTargetRef: { name: 'web' }, triggers: [] };
+    const formula = (text: string, more: object = {}) => ({
+      ...{ ...spec, ...more, triggers: [{ type: 'redis', name: 'q', metadata: {} }] },
+      advanced: { scalingModifiers: { formula: text, target: '2' } },
+    });
+    const object = (name: string, given: object, annotations = {}) => ({
+      ...{ metadata: { namespace: 'shop', name, annotations }, spec: given },
+    });
+    const fallback = { failureThreshold: 1, replicas: 3 };
+    const lost = { kind: 'fallback', error: new Error('refused') } as const;
+    const told = toldOf({
+      objects: [
+        object('web', spec, { 'autoscaling.keda.sh/paused': 'true' }),
+        object('good', formula('q + 1')),
+        object('bad', formula('q +', { fallback })),
+        object('new', formula('q')),
+      ] as never,
+      jobs: [object('work', { jobTargetRef: {}, triggers: [] })] as never,
+      triggers: {
+        'shop/web': [
+          toldTrigger('redis', { name: 'q', metric: { metricName: 's0' } }),
+          toldTrigger('prometheus', { index: 1, metric: { metricName: 's1', isEmptyZero: true } }),
+          toldTrigger('cpu', { index: 2, resource: { resource: 'cpu' } as never }),
+        ],
+        'shop/good': [toldTrigger('redis', { name: 'q', metric: { metricName: 's2' } })],
+        'shop/bad': [toldTrigger('redis', { name: 'q', metric: { metricName: 's3' } })],
+        'shop/work': [toldTrigger('cron', { metric: { metricName: 's4', isEmptyZero: false } })],
+      },
+      metrics: {
+        s0: {
+          ...{ state: { kind: 'value', values: [12, 7], isActive: true, atMs: 0 }, tookMs: 250 },
+          ...{ record: { failedCount: 2, latenessMs: 1500 }, statuses: { 200: 5, 503: 1 } },
+        },
+        s1: { state: lost, tookMs: 50, record: { failedCount: 4, latenessMs: 500, emptyCount: 6 } },
+        s2: { state: { kind: 'value', values: [4], isActive: false, atMs: 0 } },
+        s3: { state: lost },
+        s4: { state: { kind: 'value', values: [3], isActive: true, atMs: 0 } },
+      },
+      failedPlans: { 'shop/web': 3 },
+    });
+    const names = 'namespace="shop",metric';
+    const at = (object: string, scaler: string, index: number, kind = 'scaledobject') =>
+      `scaledObject="${object}",scaler="${scaler}",triggerIndex="${index}",type="${kind}"`;
+    const [web, prometheus] = [at('web', 'q', 0), at('web', 'prometheusScaler', 1)];
+    const all = (name: string, values: readonly (string | number)[]) =>
+      [
+        ...[`="s0",${web}`, `="s1",${prometheus}`, `="s2",${at('good', 'q', 0)}`],
+        ...[`="s3",${at('bad', 'q', 0)}`, `="s4",${at('work', 'cronScaler', 0, 'scaledjob')}`],
+      ].map((labels, index) => `${name}{${names}${labels}} ${values[index]}`);
+    const active = all('keda_scaler_active', [1, 1, 0, 0, 1]);
+    active[3] = active[3]?.replace(/0$/, '1') ?? ''; // by its fallback
+    const paused = (name: string, value: number) =>
+      `keda_scaled_object_paused{namespace="shop",scaledObject="${name}"} ${value}`;
+    const errors = (name: string, value: number) =>
+      `keda_scaled_object_errors_total{namespace="shop",scaledObject="${name}"} ${value}`;
+    const requests = (status: number, value: number) =>
+      `keda_scaler_http_requests_total{namespace="shop",scaled_resource="web",scaler="q",trigger_name="q",metric_name="s0",status_code="${status}"} ${value}`;
+    const empty = (name: string, metric: string, kind: string, isZero: boolean, value: number) =>
+      `keda_scaler_empty_upstream_responses_total{namespace="shop",scaledResource="${name}",triggerName="",metricName="${metric}",resourceType="${kind}",ignoreNullValues="${isZero}"} ${value}`;
+    const latency = (type: string, name: string, value: number) =>
+      `keda_internal_scale_loop_latency_seconds{namespace="shop",type="${type}",resource="${name}"} ${value}`;
+    expect([...kedaSeries(told).slices()].join('').trimEnd().split('\n')).to.deep.equal([
+      '# HELP keda_scaler_metrics_value What a trigger told last, while it responds',
+      '# TYPE keda_scaler_metrics_value gauge',
+      `keda_scaler_metrics_value{${names}="s0",${web}} 19`,
+      `keda_scaler_metrics_value{${names}="s2",${at('good', 'q', 0)}} 4`,
+      `keda_scaler_metrics_value{${names}="composite-metric",${at('good', 'composite-metric', 0)}} 5`,
+      `keda_scaler_metrics_value{${names}="s4",${at('work', 'cronScaler', 0, 'scaledjob')}} 3`,
+      '# HELP keda_scaler_metrics_latency_seconds How long the last request of a trigger took',
+      '# TYPE keda_scaler_metrics_latency_seconds gauge',
+      `keda_scaler_metrics_latency_seconds{${names}="s0",${web}} 0.25`,
+      `keda_scaler_metrics_latency_seconds{${names}="s1",${prometheus}} 0.05`,
+      '# HELP keda_scaler_active Whether a trigger is active',
+      '# TYPE keda_scaler_active gauge',
+      ...active.slice(0, 2),
+      `keda_scaler_active{${names}="cpu",${at('web', 'cpuMemoryScaler', 2)}} 1`,
+      ...active.slice(2),
+      '# HELP keda_scaler_detail_errors_total Requests of a trigger that failed',
+      '# TYPE keda_scaler_detail_errors_total counter',
+      ...all('keda_scaler_detail_errors_total', [2, 4, 0, 0, 0]),
+      '# HELP keda_scaler_empty_upstream_responses_total Responses to requests of a trigger that had no value',
+      '# TYPE keda_scaler_empty_upstream_responses_total counter',
+      ...[empty('web', 's1', 'ScaledObject', true, 6), empty('work', 's4', 'ScaledJob', false, 0)],
+      '# HELP keda_scaler_http_requests_total Requests of a trigger by HTTP, by their status',
+      '# TYPE keda_scaler_http_requests_total counter',
+      ...[requests(200, 5), requests(503, 1)],
+      '# HELP keda_scaled_object_paused Whether a ScaledObject is paused',
+      '# TYPE keda_scaled_object_paused gauge',
+      ...[paused('web', 1), paused('good', 0), paused('bad', 0), paused('new', 0)],
+      '# HELP keda_scaled_object_errors_total Failures of the triggers of a ScaledObject',
+      '# TYPE keda_scaled_object_errors_total counter',
+      ...[errors('web', 9), errors('good', 0), errors('bad', 0), errors('new', 0)],
+      '# HELP keda_scaled_job_errors_total Failures of the triggers of a ScaledJob',
+      '# TYPE keda_scaled_job_errors_total counter',
+      'keda_scaled_job_errors_total{namespace="shop",scaledJob="work"} 0',
+      '# HELP keda_internal_scale_loop_latency_seconds How much later than they were due the triggers of an object were asked last',
+      '# TYPE keda_internal_scale_loop_latency_seconds gauge',
+      ...[latency('scaledobject', 'web', 1.5), latency('scaledobject', 'good', 0)],
+      ...[latency('scaledobject', 'bad', 0), latency('scaledjob', 'work', 0)],
+    ]);
   });
 });
 
