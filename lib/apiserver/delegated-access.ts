@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Authenticator } from '#lib/apiserver/authentication/authenticator.ts';
-import type { Authorizer } from '#lib/apiserver/authorization/authorizer.ts';
+import type { Authorizer, Decision } from '#lib/apiserver/authorization/authorizer.ts';
 import { AccessTelemetry, type ReviewKind } from '#lib/apiserver/reviews/access-telemetry.ts';
 import { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { DEFAULT_REVIEW_LIMITS, ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
@@ -86,21 +86,35 @@ export async function startDelegatedAccess(
   });
   const started = starting.move();
   return {
-    authenticator: async (credentials) => {
-      const user = await authenticator(credentials);
-      telemetry.recordAuthentication(user ? 'success' : 'error');
-      return user;
-    },
-    authorizer: async (attributes) => {
-      try {
-        const decision = await authorizer(attributes);
-        telemetry.recordAuthorization(decision.isAllowed ? 'allowed' : 'no-opinion');
-        return decision;
-      } catch (error) {
-        telemetry.recordAuthorization('error');
-        throw error;
-      }
-    },
+    authenticator: countedAuthenticator(authenticator, telemetry),
+    authorizer: countedAuthorizer(authorizer, telemetry),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+function countedAuthenticator(authenticator: Authenticator, telemetry: AccessTelemetry): Authenticator {
+  const counted = (user: Awaited<ReturnType<Authenticator>>) => {
+    telemetry.recordAuthentication(user ? 'success' : 'error');
+    return user;
+  };
+  return (credentials) => {
+    const found = authenticator(credentials);
+    return found instanceof Promise ? found.then(counted) : counted(found);
+  };
+}
+
+function countedAuthorizer(authorizer: Authorizer, telemetry: AccessTelemetry): Authorizer {
+  const counted = (decision: Decision) => {
+    telemetry.recordAuthorization(decision.isAllowed ? 'allowed' : 'no-opinion');
+    return decision;
+  };
+  const fail = (error: unknown): never => {
+    telemetry.recordAuthorization('error');
+    throw error;
+  };
+  return (attributes) => {
+    // What it knows already it gives without a promise, and never fails at.
+    const decision = authorizer(attributes);
+    return decision instanceof Promise ? decision.then(counted, fail) : counted(decision);
   };
 }

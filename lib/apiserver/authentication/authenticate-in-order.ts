@@ -1,7 +1,11 @@
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
-import { AUTHENTICATED_GROUP, type AuthenticationMethod } from './authentication-method.ts';
-import type { Authenticator } from './authenticator.ts';
+import {
+  AUTHENTICATED_GROUP,
+  type AuthenticationMethod,
+  type Identification,
+} from './authentication-method.ts';
+import type { Authenticator, Credentials } from './authenticator.ts';
 
 const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
 
@@ -15,22 +19,44 @@ export function authenticateInOrder(
   methods: readonly AuthenticationMethod[],
   onRefused: (reasons: readonly unknown[]) => void,
 ): Authenticator {
-  return async (credentials) => {
+  return (credentials) => {
     const reasons: unknown[] = [];
-    for (const method of methods) {
-      try {
-        const found = await method(credentials);
-        if (found instanceof Error) reasons.push(found);
-        else if (found) return withAuthenticatedGroup(found);
-      } catch (error) {
-        if (error instanceof StatusError) throw error; // the request's time is up
-        reasons.push(error);
+    const userOf = (found: Identification) => {
+      if (!(found instanceof Error)) return found && withAuthenticatedGroup(found);
+      reasons.push(found);
+      return undefined;
+    };
+    const note = (error: unknown) => {
+      if (error instanceof StatusError) throw error; // the request's time is up
+      reasons.push(error);
+      return undefined;
+    };
+    const tryFrom = (first: number): Promise<User | undefined> | User | undefined => {
+      for (let index = first; index < methods.length; index++) {
+        const found = attempt(methods[index], credentials, note);
+        if (found instanceof Promise)
+          return found.then(userOf, note).then((user) => user ?? tryFrom(index + 1));
+        const user = userOf(found);
+        if (user) return user;
       }
-    }
-    if (reasons.length === 0) return ANONYMOUS;
-    onRefused(reasons);
-    return undefined;
+      if (reasons.length === 0) return ANONYMOUS;
+      onRefused(reasons);
+      return undefined;
+    };
+    return tryFrom(0);
   };
+}
+
+function attempt(
+  method: AuthenticationMethod | undefined,
+  credentials: Credentials,
+  onThrown: (error: unknown) => undefined,
+): ReturnType<AuthenticationMethod> {
+  try {
+    return method?.(credentials);
+  } catch (error) {
+    return onThrown(error);
+  }
 }
 
 /** Of a user that a connection has, one for all its requests. */

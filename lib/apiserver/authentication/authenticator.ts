@@ -14,11 +14,11 @@ export interface Credentials {
 }
 
 /**
- * Tells who a request comes from.
+ * Tells who a request comes from, without a promise where there is nothing to wait for.
  *
  * @returns `undefined` when the credentials are not good: the response is a 401
  */
-export type Authenticator = (credentials: Credentials) => Promise<User | undefined>;
+export type Authenticator = (credentials: Credentials) => Promise<User | undefined> | User | undefined;
 
 /** Takes everybody for nobody in particular. */
-export const everyoneIsAnonymous: Authenticator = () => Promise.resolve(ANONYMOUS);
+export const everyoneIsAnonymous: Authenticator = () => ANONYMOUS;

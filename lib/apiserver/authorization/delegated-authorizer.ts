@@ -56,16 +56,9 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
       signal: attributes.signal,
     });
   };
-  return async (attributes) => {
-    if (attributes.user.groups.includes(ADMINISTRATORS)) return { isAllowed: true };
-    if (isAlwaysAllowed(attributes.info, alwaysAllowed)) return { isAllowed: true };
+  const ask = async (attributes: Attributes, everything: Attributes | undefined) => {
     try {
-      const everything = withoutSelectors(attributes);
       if (!everything) return await decide(attributes);
-      for (const one of [everything, attributes]) {
-        const remembered = cache.get(keyOf(one));
-        if (remembered?.isAllowed) return remembered;
-      }
       const decision = await decide(everything);
       return decision.isAllowed ? decision : await decide(attributes);
     } catch (cause) {
@@ -77,6 +70,16 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
         { details: {}, cause },
       );
     }
+  };
+  return (attributes) => {
+    if (attributes.user.groups.includes(ADMINISTRATORS)) return { isAllowed: true };
+    if (isAlwaysAllowed(attributes.info, alwaysAllowed)) return { isAllowed: true };
+    const everything = withoutSelectors(attributes);
+    for (const one of [everything, attributes]) {
+      const remembered = one && cache.get(keyOf(one));
+      if (remembered?.isAllowed) return remembered;
+    }
+    return ask(attributes, everything);
   };
 }
 

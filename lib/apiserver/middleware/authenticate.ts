@@ -3,21 +3,26 @@ import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Authenticator } from '#lib/apiserver/authentication/authenticator.ts';
 import { unauthorized } from '#lib/apiserver/errors/failures.ts';
-import type { Middleware } from '#lib/apiserver/http/api-context.ts';
+import type { Middleware, RequestState } from '#lib/apiserver/http/api-context.ts';
+import type { User } from '#lib/apiserver/http/user.ts';
 
 /** Finds out who a request comes from, and responds with 401 where its credentials are not good. */
 export function authenticate(authenticator: Authenticator): Middleware {
-  return async (context) => {
-    const { headers, req, state } = context;
-    const user = await authenticator({
-      headers,
+  return ({ req, state }): Promise<void> | void => {
+    const found = authenticator({
+      headers: req.headers,
       rawHeaders: req.rawHeaders,
       socket: connectionOf(req),
       signal: () => state.deadline.signal,
     });
-    if (!user) throw unauthorized();
-    state.user = user;
+    if (found instanceof Promise) return found.then((user) => noteUser(state, user));
+    noteUser(state, found);
   };
+}
+
+function noteUser(state: RequestState, user: User | undefined): void {
+  if (!user) throw unauthorized();
+  state.user = user;
 }
 
 /** The same object for all requests of one connection; that of HTTP/2's requests is another one for each. */

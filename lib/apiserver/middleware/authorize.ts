@@ -5,27 +5,36 @@ import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 
 /** Lets a request pass that its user may make, and responds with 403 to the others. */
 export function authorize(authorizer: Authorizer): Middleware {
-  return async (context) => {
-    const { user, info } = context.state;
-    const { isAllowed, reason } = await decide(context, authorizer);
-    if (isAllowed) return;
-    forbidSniffing(context);
-    const refusal = escapeHtml(describeRefusal({ user, info }));
-    throw forbidden(info.isResourceRequest ? { group: info.apiGroup, resource: info.resource } : undefined, {
-      name: info.isResourceRequest ? info.name : '',
-      reason: reason ? `${refusal}: ${reason}` : refusal,
-    });
+  return (context): Promise<void> | void => {
+    const decision = decide(context, authorizer);
+    if (decision instanceof Promise) return decision.then((decided) => enforce(context, decided));
+    enforce(context, decision);
   };
 }
 
-async function decide(context: ApiContext, authorizer: Authorizer): Promise<Decision> {
+function decide(context: ApiContext, authorizer: Authorizer): ReturnType<Authorizer> {
   const { user, info, deadline } = context.state;
-  try {
-    return await authorizer({ user, info, signal: () => deadline.signal });
-  } catch (error) {
+  const fail = (error: unknown): never => {
     forbidSniffing(context);
     throw error;
+  };
+  try {
+    const decision = authorizer({ user, info, signal: () => deadline.signal });
+    return decision instanceof Promise ? decision.catch(fail) : decision;
+  } catch (error) {
+    return fail(error);
   }
+}
+
+function enforce(context: ApiContext, { isAllowed, reason }: Decision): void {
+  if (isAllowed) return;
+  forbidSniffing(context);
+  const { user, info } = context.state;
+  const refusal = escapeHtml(describeRefusal({ user, info }));
+  throw forbidden(info.isResourceRequest ? { group: info.apiGroup, resource: info.resource } : undefined, {
+    name: info.isResourceRequest ? info.name : '',
+    reason: reason ? `${refusal}: ${reason}` : refusal,
+  });
 }
 
 /** The response quotes what the caller sent. */

@@ -10,22 +10,25 @@ import type { Logger } from '#lib/telemetry/logger.ts';
  * Gives every response the headers that all have, and turns whatever the middleware behind it throws into a
  * Status. What is no StatusError is an error of ours: it is logged, and its client is told no more than that.
  */
-export function respond(logger: Logger, handle: Middleware): (context: ApiContext) => Promise<void> {
-  return async (context) => {
+export function respond(logger: Logger, handle: Middleware): Middleware {
+  const fail = (context: ApiContext, error: unknown) => {
+    if (error instanceof StatusError) {
+      writeStatus(context, error);
+      return;
+    }
+    const { method, path } = context;
+    logger.error('Cannot serve a request', error, { method, path });
+    writeStatus(context, internalError(error));
+  };
+  return (context): Promise<void> | void => {
     context.state.end = new RequestEnd(context.res);
     context.state.query = NO_QUERY; // until it is read
     context.res.setHeader('Audit-Id', auditIdOf(context) || randomUUID()); // koa's own way takes twice the time
     context.res.setHeader('Cache-Control', 'no-cache, private');
     try {
-      await handle(context);
+      return handle(context)?.catch((error: unknown) => fail(context, error));
     } catch (error) {
-      if (error instanceof StatusError) {
-        writeStatus(context, error);
-        return;
-      }
-      const { method, path } = context;
-      logger.error('Cannot serve a request', error, { method, path });
-      writeStatus(context, internalError(error));
+      fail(context, error);
     }
   };
 }

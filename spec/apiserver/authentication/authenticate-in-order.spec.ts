@@ -17,6 +17,11 @@ const failing =
   async () => {
     throw new Error(reason);
   };
+const throwing =
+  (reason: string): AuthenticationMethod =>
+  () => {
+    throw new Error(reason);
+  };
 const returning =
   (reason: string): AuthenticationMethod =>
   () =>
@@ -43,7 +48,7 @@ describe('authenticateInOrder', () => {
 
   it('takes who tries nothing for anonymous, and refuses whose every attempt fails', async () => {
     expect((await outcomeOf(notTried, notTried)).user).to.equal(ANONYMOUS);
-    for (const method of [failing, returning]) {
+    for (const method of [failing, throwing, returning]) {
       expect(await outcomeOf(method('no'), notTried, method('never'))).to.deep.equal({
         user: undefined,
         refusals: ['no', 'never'],
@@ -61,7 +66,12 @@ describe('authenticateInOrder', () => {
 
   it('refuses nobody whose time is up: that is told as such', async () => {
     const late: AuthenticationMethod = () => Promise.reject(timedOut());
-    const failure = await outcomeOf(late, notTried).catch((error: unknown) => error);
-    expect(failure).to.include({ code: 504 });
+    const lateAtOnce: AuthenticationMethod = () => {
+      throw timedOut();
+    };
+    for (const method of [late, lateAtOnce]) {
+      const failure = await outcomeOf(method, notTried).catch((error: unknown) => error);
+      expect(failure).to.include({ code: 504 });
+    }
   });
 });

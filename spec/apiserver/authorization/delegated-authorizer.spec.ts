@@ -194,8 +194,8 @@ function setUp(status: unknown) {
     authorizedTtlMs: 10_000,
     unauthorizedTtlMs: 5_000,
   });
-  const ask = (path: string, groups: readonly string[] = ['system:authenticated']) =>
-    authorizer({
+  const ask = async (path: string, groups: readonly string[] = ['system:authenticated']) =>
+    await authorizer({
       user: { name: 'alice', uid: '', groups, extra: {} },
       info: parseRequestInfo('GET', path.split('?')[0] ?? '', new URLSearchParams(path.split('?')[1])),
     });
