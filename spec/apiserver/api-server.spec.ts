@@ -41,6 +41,17 @@ describe('startApiServer', () => {
     expect(given.headers['cache-control']).to.equal('no-cache, private');
   });
 
+  it('gives an audit ID back as the bytes that came, with a body that says how long it is', async () => {
+    await using server = await startTestApiServer();
+    for (const id of ['mine', 'm\xedn\xe9']) {
+      const path = '/none?timeout=gr%C3%BC%C3%9Fe';
+      const response = await requestHttp1({ port: server.address.port, path, headers: { 'Audit-Id': id } });
+      expect(response.headers['audit-id']).to.equal(id);
+      expect(Number(response.headers['content-length'])).to.equal(response.body.length);
+      expect(response.body.toString()).to.include('grüße');
+    }
+  });
+
   it('tells who comes to an unknown path which paths there are', async () => {
     await using server = await startTestApiServer({ groups: [groupOf('lab.example')] });
     const response = await requestHttp1({ port: server.address.port, path: '/none' });

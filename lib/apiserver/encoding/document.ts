@@ -25,14 +25,20 @@ export interface Encoding {
 }
 
 /** Encodes a document as Kubernetes' own serializers do: only JSON on one line ends with a line break. */
-export function encodeDocument(document: Document, { format, isPretty }: Encoding): Buffer {
+export function encodeDocument(document: Document, encoding: Encoding): Buffer {
+  const encoded = textOrBytes(document, encoding);
+  return typeof encoded === 'string' ? Buffer.from(encoded) : encoded;
+}
+
+/** The same, but as text where the format is one. */
+export function textOrBytes(document: Document, { format, isPretty }: Encoding): string | Buffer {
   if (format === 'protobuf') {
     const message = new ProtobufWriter();
     document.writeFields(message);
     return runtimeUnknown(document, message.finish());
   }
-  if (format === 'yaml') return Buffer.from(goYaml(documentJson(document)));
-  return Buffer.from(isPretty ? goJson(documentJson(document), 2) : documentText(document));
+  if (format === 'yaml') return goYaml(documentJson(document));
+  return isPretty ? goJson(documentJson(document), 2) : documentText(document);
 }
 
 function documentText({ kind, apiVersion, membersText }: Document): string {

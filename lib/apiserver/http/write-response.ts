@@ -1,4 +1,4 @@
-import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import { type Document, type Encoding, textOrBytes } from '#lib/apiserver/encoding/document.ts';
 import { notAcceptable } from '#lib/apiserver/errors/failures.ts';
 import { type StatusError, statusDocument } from '#lib/apiserver/errors/status-error.ts';
 import {
@@ -31,8 +31,11 @@ export function negotiateResponse(
 /** Responds with a document in the format that the client prefers. */
 export function writeDocument(context: ApiContext, document: Document): void {
   const encoding = negotiateResponse(context);
-  writeBody(context, encodeDocument(document, encoding), encoding.format);
+  writeBody(context, textOrBytes(document, encoding), encoding.format);
 }
+
+/** So many characters at most are sent as text, which Node puts into one piece with the headers: bytes are copied once more. */
+const MOST_CHARACTERS = 4096;
 
 /** What is smaller crosses a cluster's network faster than it is compressed; Kubernetes' servers do the same. */
 const GZIP_FROM_BYTES = 128 * 1024;
@@ -40,14 +43,22 @@ const GZIP_FROM_BYTES = 128 * 1024;
 /** Responds with what is encoded already; its pieces are put together once all middleware has run. */
 export function writeBody(
   context: ApiContext,
-  body: Buffer | ResponseBody,
+  body: string | Buffer | ResponseBody,
   format: Encoding['format'],
 ): void {
   context.state.gzipFromBytes = GZIP_FROM_BYTES;
   context.res.setHeader('Content-Type', MEDIA_TYPES[format]);
-  if (Buffer.isBuffer(body)) context.body = body;
+  if (typeof body === 'string') context.body = maySendText(context, body) ? body : Buffer.from(body);
+  else if (Buffer.isBuffer(body)) context.body = body;
   else context.state.body = body;
 }
+
+/** Headers that go with text are written as UTF-8 like it, which would make other bytes of what a client sent, and gets back. */
+function maySendText({ res }: ApiContext, body: string): boolean {
+  return body.length <= MOST_CHARACTERS && PLAIN.test(String(res.getHeader('Audit-Id')));
+}
+
+const PLAIN = /^[ -~]*$/;
 
 /** Responds with a failure; where the client takes no format of ours it gets indented JSON, as in Kubernetes. */
 export function writeStatus(context: ApiContext, failure: StatusError): void {
@@ -58,7 +69,7 @@ export function writeStatus(context: ApiContext, failure: StatusError): void {
   const { retryAfterSeconds } = failure.details ?? {};
   if (retryAfterSeconds) context.set('Retry-After', String(retryAfterSeconds));
   context.status = failure.code;
-  writeBody(context, encodeDocument(statusDocument(failure), encoding), encoding.format);
+  writeBody(context, textOrBytes(statusDocument(failure), encoding), encoding.format);
 }
 
 function isForHumans(context: ApiContext): boolean {
