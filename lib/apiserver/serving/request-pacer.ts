@@ -17,7 +17,7 @@ const MOST_AT_ONCE = 16;
 export class RequestPacer {
   readonly #waiting = new Map<string, Set<PacedRequest>>();
   #begunCount = 0;
-  #isSliceOpen = false;
+  #slice: NodeJS.Immediate | undefined;
 
   take(request: PacedRequest): void {
     if (this.#waiting.size === 0 && this.#begunCount < MOST_AT_ONCE) {
@@ -27,6 +27,7 @@ export class RequestPacer {
     const { address } = request;
     const waiting = this.#waiting.get(address) ?? new Set();
     this.#waiting.set(address, waiting.add(request));
+    this.#comeBack();
   }
 
   #begin(request: PacedRequest): void {
@@ -35,20 +36,24 @@ export class RequestPacer {
     request.begin();
   }
 
+  /** While none waits it may stay open until something comes: the event loop would look for it twice else. */
   #openSlice(): void {
-    if (this.#isSliceOpen) return;
-    this.#isSliceOpen = true;
-    setImmediate(() => this.#beginWaiting());
+    this.#slice ??= setImmediate(() => this.#beginWaiting()).unref();
   }
 
   #beginWaiting(): void {
-    this.#isSliceOpen = false;
+    this.#slice = undefined;
     this.#begunCount = 0;
     while (this.#begunCount < MOST_AT_ONCE) {
       const next = this.#next();
       if (!next) return;
       if (!next.isOver()) this.#begin(next);
     }
+    if (this.#waiting.size > 0) this.#comeBack();
+  }
+
+  #comeBack(): void {
+    this.#slice?.ref();
   }
 
   /** The first of the address that is next. */

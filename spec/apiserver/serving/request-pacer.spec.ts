@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { RequestPacer } from '#lib/apiserver/serving/request-pacer.ts';
 
@@ -13,6 +15,20 @@ describe('RequestPacer', () => {
     expect(begun).to.have.length(2 * MOST);
     await nextSlice();
     expect(begun).to.deep.equal(Array.from({ length: 40 }, (_, index) => `a${index}`));
+  });
+
+  it('begins those that wait though nothing else happens', async () => {
+    // A process ends once nothing that it waits for can happen any more.
+    const program = `
+      import { RequestPacer } from '#lib/apiserver/serving/request-pacer.ts';
+      const pacer = new RequestPacer();
+      let begun = 0;
+      const request = { address: 'a', begin: () => begun++, isOver: () => false };
+      for (let count = 0; count < 40; count++) pacer.take({ ...request });
+      process.on('exit', () => console.log(begun));
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+    expect(stdout.trim()).to.equal('40');
   });
 
   it('begins at once again when none waits', async () => {
