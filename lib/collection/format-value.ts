@@ -5,8 +5,20 @@ const NANOS_A_THOUSANDTH = 1_000_000n;
 /** As many digits as a double holds for sure: 4.35 times 1000 is 4350, not 4349.999…. */
 const SURE_DIGITS = 15;
 
-/** Writes a finite number as a quantity of whole thousandths. */
+/** Of thousandths, and of 1000 times as much each. */
+const SUFFIXES = ['m', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+
+/** Writes a finite number as a quantity of whole thousandths, with the largest suffix that leaves a whole number in front of it. */
 export function formatValue(value: number): string {
   const thousandths = Math.trunc(Number((value * 1000).toPrecision(SURE_DIGITS)));
+  if (thousandths === 0) return '0';
+  if (Number.isSafeInteger(thousandths)) {
+    let [amount, steps] = [thousandths, 0];
+    while (amount % 1000 === 0) {
+      amount /= 1000;
+      steps++;
+    }
+    return `${amount}${SUFFIXES[steps]}`;
+  }
   return Quantity.ofNanos(BigInt(thousandths) * NANOS_A_THOUSANDTH).toString();
 }

@@ -41,7 +41,7 @@ export class LabelledSet<T extends Labelled> implements Iterable<T> {
    * Every member that a selector may match once it has further labels, in the order in which they were added, and
    * possibly others.
    */
-  candidates(selector: LabelSelector): Iterable<T> {
+  candidates(selector: LabelSelector): ReadonlySet<T> {
     let fewest: ReadonlySet<T> = this.#members;
     for (const { key, operator, values } of selector.requirements) {
       const [value, ...others] = values;

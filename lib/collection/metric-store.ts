@@ -97,9 +97,12 @@ export class MetricStore implements ExternalMetricsProvider {
   ): readonly ExternalValue[] | undefined {
     const served = this.#external.get(metric.toLowerCase());
     if (!served) return undefined;
+    const candidates = served.get(namespace)?.candidates(selector);
+    if (!candidates) return [];
+    const [only] = candidates;
+    if (only && candidates.size === 1) return externalValues(only, selector); // autoscalers ask for one of their own
     const values = new Map<string, readonly ExternalValue[]>();
-    for (const one of served.get(namespace)?.candidates(selector) ?? []) {
-      if (!mayMatch(selector, one.labels)) continue;
+    for (const one of candidates) {
       const read = externalValues(one, selector);
       if (read.length > 0) values.set(one.identity, read);
     }
@@ -150,6 +153,7 @@ export class MetricStore implements ExternalMetricsProvider {
 /** The values of a metric that a selector matches, with all labels of each. */
 function externalValues(one: StoredExternalMetric, selector: LabelSelector): readonly ExternalValue[] {
   const values: ExternalValue[] = [];
+  if (!mayMatch(selector, one.labels)) return values;
   for (const { value, takenAtMs, windowSeconds, sourceLabels } of one.values()) {
     const labels = sourceLabels ? { ...sourceLabels, ...one.labels } : one.labels;
     if (selector.matches(labels)) values.push({ value, takenAtMs, windowSeconds, metric: one.name, labels });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { formatValue } from '#lib/collection/format-value.ts';
+import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
 
 describe('formatValue', () => {
   it('writes a number as a quantity, cut off after thousandths', () => {
@@ -14,5 +15,16 @@ describe('formatValue', () => {
       [1_500_000, '1500k'],
     ];
     expect(written.map(([value]) => formatValue(value))).to.deep.equal(written.map(([, text]) => text));
+  });
+
+  it('writes every number as quantities are written', () => {
+    const digits = [1, -1, 7, 10, 12.5, 999, 1_000, 1_024, 1_001, 999_999.999, 9_007_199_254_740.992];
+    for (const digit of digits) {
+      for (let power = -5; power <= 25; power++) {
+        const value = digit * 10 ** power;
+        const nanos = BigInt(Math.trunc(Number((value * 1000).toPrecision(15)))) * 1_000_000n;
+        expect(formatValue(value), String(value)).to.equal(Quantity.ofNanos(nanos).toString());
+      }
+    }
   });
 });
