@@ -17,8 +17,9 @@ export type ReviewKind = 'authn' | 'authz';
 
 /** Series about who comes in, by the names that Kubernetes' servers have for them; no caller is named in any. */
 export class AccessTelemetry {
-  readonly #authentications: Counter<'result'>;
-  readonly #authorizations: Counter<'result'>;
+  /** By result. Every request counts here twice, so that these become series only when they are asked for. */
+  readonly #authentications = new Map<string, number>();
+  readonly #authorizations = new Map<string, number>();
   readonly #tokenLookups: Counter<'status'>;
   readonly #remaining: Histogram;
   readonly #reviews: Readonly<Record<ReviewKind, Counter<'code'>>>;
@@ -27,18 +28,25 @@ export class AccessTelemetry {
 
   constructor(registry: Registry) {
     const registers = [registry];
-    this.#authentications = new Counter({
-      name: 'authentication_attempts_total', // Kubernetes' own lacks the ending that Prometheus' linter wants
-      help: 'Counter of authenticated attempts.',
-      labelNames: ['result'],
-      registers,
-    });
-    this.#authorizations = new Counter({
-      name: 'authorization_attempts_total',
-      help: "Counter of authorization attempts broken down by result. It can be either 'allowed', 'no-opinion' or 'error'.",
-      labelNames: ['result'],
-      registers,
-    });
+    const countByResult = (counts: ReadonlyMap<string, number>, name: string, help: string) =>
+      new Counter({
+        ...{ name, help, registers },
+        labelNames: ['result'],
+        collect() {
+          this.reset();
+          for (const [result, count] of counts) this.inc({ result }, count);
+        },
+      });
+    countByResult(
+      this.#authentications,
+      'authentication_attempts_total', // Kubernetes' own lacks the ending that Prometheus' linter wants
+      'Counter of authenticated attempts.',
+    );
+    countByResult(
+      this.#authorizations,
+      'authorization_attempts_total',
+      "Counter of authorization attempts broken down by result. It can be either 'allowed', 'no-opinion' or 'error'.",
+    );
     this.#tokenLookups = new Counter({
       name: 'authentication_token_cache_request_total',
       help: 'Number of bearer tokens looked up among those that are remembered.',
@@ -77,11 +85,11 @@ export class AccessTelemetry {
   }
 
   recordAuthentication(result: 'success' | 'error'): void {
-    this.#authentications.inc({ result });
+    countOne(this.#authentications, result);
   }
 
   recordAuthorization(result: 'allowed' | 'no-opinion' | 'error'): void {
-    this.#authorizations.inc({ result });
+    countOne(this.#authorizations, result);
   }
 
   recordTokenLookup(status: 'hit' | 'miss'): void {
@@ -102,4 +110,8 @@ export class AccessTelemetry {
     this.#reviews[kind].inc({ code });
     this.#reviewDurations[kind].observe({ code }, durationMs / 1000);
   }
+}
+
+function countOne(counts: Map<string, number>, result: string): void {
+  counts.set(result, (counts.get(result) ?? 0) + 1);
 }
