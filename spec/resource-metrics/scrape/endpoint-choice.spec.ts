@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
+import { kubeletEndpoints } from '#lib/resource-metrics/scrape/kubelet-endpoint.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const RECHECK_MS = 3_600_000;
@@ -85,7 +86,22 @@ describe('EndpointChoice', () => {
   it('forgets nodes that are gone', async () => {
     const { ask, choice } = setup('auto', { [SUMMARY_PATH]: 404 });
     await ask();
+    choice.retain((nodeName) => nodeName === 'a');
+    expect(await ask()).to.deep.equal([RESOURCE_PATH, 'responded']);
     choice.retain(() => false);
     expect(await ask()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'responded']);
+  });
+
+  it('has its endpoints forget them, too', () => {
+    const asked: string[] = [];
+    const { summary, resource } = kubeletEndpoints();
+    const retain = (isLive: (nodeName: string) => boolean) =>
+      void asked.push(...['a', 'b'].filter((name) => isLive(name)));
+    const choice = new EndpointChoice('auto', new ManualClock(), {
+      summary,
+      resource: { ...resource, retain },
+    });
+    choice.retain((nodeName) => nodeName === 'b');
+    expect(asked).to.deep.equal(['b']);
   });
 });

@@ -143,6 +143,9 @@ describe('ScrapeFailureLog', () => {
   it('forgets nodes that are gone', () => {
     const { log, record, messages } = setup();
     record('connection refused');
+    log.retain((nodeName) => nodeName === 'a');
+    record('connection refused');
+    expect(messages()).to.have.length(1);
     log.retain(() => false);
     record();
     expect(messages()).to.have.length(1);

@@ -22,5 +22,7 @@ describe('SecondScrapes', () => {
     seconds.retain((nodeName) => nodeName !== 'a');
     seconds.noteResponse('a', 60_000);
     expect(seconds.dueMs('a')).to.equal(72_000);
+    seconds.retain((nodeName) => nodeName === 'a');
+    expect(seconds.dueMs('a')).to.equal(72_000);
   });
 });

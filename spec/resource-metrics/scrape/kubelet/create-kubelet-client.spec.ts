@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import {
+  createKubeletClient,
+  type KubeletConnectionOptions,
+} from '#lib/resource-metrics/scrape/kubelet/create-kubelet-client.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { httpResponse, RawServer, serverCertificate } from '#spec/support/raw-server.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { until } from '#spec/support/until.ts';
+
+const never = new AbortController().signal;
+const certificate = serverCertificate('127.0.0.1', 'localhost');
+
+async function setup(options: Partial<KubeletConnectionOptions> = {}) {
+  const clock = new ManualClock();
+  const logger = new RecordingLogger();
+  const access = {
+    tls: { ca: certificate.ca, rejectUnauthorized: true },
+    authorization: async () => 'Bearer abc',
+  } as unknown as ClusterAccess;
+  const client = await createKubeletClient(
+    {
+      ...{ certificateAuthorityFile: undefined, certificateAuthorityText: undefined },
+      ...{ clientCertificateFile: undefined, clientKeyFile: undefined },
+      ...{ insecureTls: false, completelyInsecure: false },
+      ...{ dialTimeoutMs: 3000, requestTimeoutMs: 10_000, maxResponseBytes: 1024 },
+      ...options,
+    },
+    { access, clock, logger },
+  );
+  const get = (port: number, host = '127.0.0.1') =>
+    client
+      .get({ nodeName: 'a', host, port }, '/path', { signal: never, read: String })
+      .catch((error: Error & { code?: string }) => error.code ?? error.message);
+  return { client, clock, get, logger, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
+}
+
+/** A kubelet that responds with what it was asked by whom. */
+async function echoing(tls?: object): Promise<RawServer> {
+  return await RawServer.start(
+    (socket) =>
+      socket.on('data', (data) => {
+        const [, by = 'nobody'] = /^authorization: (.*)\r$/im.exec(String(data)) ?? [];
+        socket.write(httpResponse(`${String(data).split(' HTTP')[0]} by ${by}`));
+      }),
+    tls ? { tls } : {},
+  );
+}
+
+describe('createKubeletClient', () => {
+  it('asks with our credentials whom it has verified, and says nothing', async () => {
+    await using server = await echoing(certificate.tls);
+    await using system = await setup();
+    expect(await system.get(server.port)).to.equal('GET /path by Bearer abc');
+    expect(system.logger.lines).to.deep.equal([]);
+    await using stranger = await echoing(serverCertificate('127.0.0.1').tls);
+    expect(await system.get(stranger.port)).to.equal('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  });
+
+  it('asks anybody where told to verify nobody, and warns of that', async () => {
+    await using server = await echoing(serverCertificate('another').tls);
+    await using system = await setup({ insecureTls: true });
+    expect(await system.get(server.port)).to.equal('GET /path by Bearer abc');
+    expect(
+      system.logger.lines.map(({ level, message, fields }) => ({ level, message, fields })),
+    ).to.deep.equal([
+      {
+        level: 'warning',
+        message:
+          'KUBELETS ARE NOT VERIFIED: anyone who responds at their addresses is sent our credentials, and believed',
+        fields: { flag: '--kubelet-insecure-tls' },
+      },
+    ]);
+  });
+
+  it('asks in plain text and without credentials where told to, and warns of that', async () => {
+    await using server = await echoing();
+    await using system = await setup({ completelyInsecure: true, insecureTls: true });
+    expect(await system.get(server.port)).to.equal('GET /path by nobody');
+    expect(
+      system.logger.lines.map(({ level, message, fields }) => ({ level, message, fields })),
+    ).to.deep.equal([
+      {
+        level: 'warning',
+        message: 'KUBELETS ARE ASKED IN PLAIN TEXT: anybody on the way can read and change what they say',
+        fields: { flag: '--deprecated-kubelet-completely-insecure' },
+      },
+    ]);
+  });
+
+  it('knows the names of the hosts file', async function () {
+    if (!/^127\.0\.0\.1\s.*\blocalhost\b/m.test(readFileSync('/etc/hosts', 'utf8'))) this.skip();
+    await using server = await echoing(certificate.tls);
+    await using system = await setup();
+    expect(await system.get(server.port, 'localhost')).to.equal('GET /path by Bearer abc');
+  });
+
+  it('gives up when the time is over, for the handshake and for all, and on what is too long', async () => {
+    await using silent = await RawServer.start((socket) => socket.resume());
+    await using dialling = await setup();
+    const dialled = dialling.get(silent.port);
+    await until(dialling.clock, () => dialling.clock.sleeperCount === 3); // request, handshake and its permit
+    await dialling.clock.advance(3000);
+    expect(await dialled).to.equal('no TLS handshake within 3s');
+    await using system = await setup({ completelyInsecure: true });
+    const asked = system.get(silent.port);
+    await until(system.clock, () => (silent.sockets[1]?.bytesRead ?? 0) > 0);
+    await system.clock.advance(10_000);
+    expect(await asked).to.equal('no complete response within 10s');
+    await using talkative = await RawServer.start((socket) =>
+      socket.on('data', () => socket.write(httpResponse('x'.repeat(1025)))),
+    );
+    expect(await system.get(talkative.port)).to.equal(
+      'the response is larger than 1Ki (--kubelet-max-response-bytes)',
+    );
+  });
+
+  it('has sixteen handshakes under way at once, and begins the next when one has taken its time', async () => {
+    const greeted = new Set<number>();
+    await using silent = await RawServer.start((socket, index) =>
+      socket.on('data', () => greeted.add(index)),
+    );
+    await using system = await setup();
+    const asked = Array.from({ length: 20 }, () => system.get(silent.port));
+    await until(system.clock, () => silent.sockets.length === 20 && greeted.size >= 16);
+    for (let tick = 0; tick < 20; tick++) await system.clock.advance(0);
+    expect(greeted.size).to.equal(16);
+    await system.clock.advance(250);
+    await until(system.clock, () => greeted.size === 20);
+    await system.clock.advance(3000);
+    for (const message of await Promise.all(asked)) expect(message).to.equal('no TLS handshake within 3s');
+  });
+
+  it('closes its connections to kubelets that are gone, and all when it ends', async () => {
+    await using one = await echoing();
+    await using two = await echoing();
+    const system = await setup({ completelyInsecure: true });
+    for (const { port } of [one, two]) await system.get(port);
+    await system.client.retain(new Set([`127.0.0.1:${two.port}`]));
+    await until(system.clock, () => one.openSockets.length === 0);
+    expect(two.openSockets).to.have.length(1);
+    await system.client[Symbol.asyncDispose]();
+    await until(system.clock, () => two.openSockets.length === 0);
+  });
+
+  it('names the file that it cannot use, and follows none any more', async () => {
+    const certificateAuthorityFile = '/nowhere/ca.crt';
+    const refused = await setup({ certificateAuthorityFile }).then(() => '', describeError);
+    expect(refused).to.match(/^Cannot use --kubelet-certificate-authority in \/nowhere\/ca\.crt/);
+    await using insecure = await setup({ certificateAuthorityFile, completelyInsecure: true });
+    expect(insecure.logger.lines).to.have.length(1); // in plain text nobody looks at the file
+  });
+});
