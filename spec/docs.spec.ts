@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { formatAutoscalerFlagTables } from '#lib/autoscaler/options.ts';
@@ -6,12 +6,7 @@ import { formatFlagTables } from '#lib/resource-metrics/options.ts';
 import { formatTriggerTables } from '#lib/scaled-objects/triggers/format-trigger-tables.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
 
-const PAGES = [
-  'README.md',
-  ...readdirSync('docs')
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-];
+const PAGES = ['README.md', ...globSync('docs/**/*.md')];
 
 describe('README.md', () => {
   const readme = readFileSync('README.md', 'utf8');
@@ -29,20 +24,33 @@ describe('README.md', () => {
 });
 
 describe('the pages of the documentation', () => {
+  const links = PAGES.flatMap((page) =>
+    linksOf(readFileSync(page, 'utf8')).map((link) => ({ page, path: '', ...link })),
+  );
+
   it('link to no file that does not exist', () => {
-    const links = PAGES.flatMap((page) =>
-      linksOf(readFileSync(page, 'utf8')).map((path) => ({ page, path })),
-    );
     expect(links).to.deep.include({ page: 'README.md', path: 'docs/architecture.md' });
     const broken = links.filter(({ page, path }) => !existsSync(join(dirname(page), path)));
     expect(broken).to.deep.equal([]);
   });
 
+  it('link to no heading that does not exist', () => {
+    expect(links).to.deep.include({ page: 'docs/testing.md', path: 'architecture.md', heading: 'the-specs' });
+    const broken = links.filter(
+      ({ page, path, heading }) =>
+        heading && !headingsOf(readFileSync(path ? join(dirname(page), path) : page, 'utf8')).has(heading),
+    );
+    expect(broken).to.deep.equal([]);
+  });
+
   it('are judged by links that are found whatever surrounds them', () => {
     expect(linksOf('[a](b.md) and [c](d/e.md#f), [g](https://h.example/i), [j](#k)')).to.deep.equal([
-      'b.md',
-      'd/e.md',
+      { path: 'b.md' },
+      { path: 'd/e.md', heading: 'f' },
+      { heading: 'k' },
     ]);
+    const page = "# A\n\n## What it's for: `b` and [c](d.md)\n\n```\n# none\n```\n\n## A\n";
+    expect([...headingsOf(page)]).to.deep.equal(['a', 'what-its-for-b-and-c', 'a-1']);
   });
 });
 
@@ -90,7 +98,36 @@ describe('docs/dependencies.md', () => {
   });
 });
 
-/** The paths in this repository that a page links to, without their fragments. */
-function linksOf(page: string): string[] {
-  return [...page.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path);
+interface Link {
+  /** In this repository; absent for the page itself. */
+  readonly path?: string;
+  readonly heading?: string;
+}
+
+/** What a page links to that is not elsewhere. */
+function linksOf(page: string): Link[] {
+  return [...page.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)].map(([, path, heading]) => ({
+    ...(path && { path }),
+    ...(heading && { heading }),
+  }));
+}
+
+/** The headings of a page as links name them: in small letters, by hyphens, and by numbers where one comes again. */
+function headingsOf(page: string): ReadonlySet<string> {
+  const headings = new Set<string>();
+  const text = page.replace(/^```[\s\S]*?^```/gm, '');
+  for (const [, heading = ''] of text.matchAll(/^#{1,6} (.+)$/gm)) {
+    const words = heading
+      .trim()
+      .toLowerCase()
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+    const name = words.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/\s/g, '-');
+    for (let place = 0; ; place++) {
+      const numbered = place === 0 ? name : `${name}-${place}`;
+      if (headings.has(numbered)) continue;
+      headings.add(numbered);
+      break;
+    }
+  }
+  return headings;
 }
