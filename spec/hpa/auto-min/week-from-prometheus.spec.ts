@@ -135,6 +135,7 @@ describe('WeekFromPrometheus', () => {
     for (const minimum of [0, 2.5, -1]) expect(await of([minimum], [20])).to.deep.equal([]);
     expect(await of([], [20])).to.deep.equal([]);
     expect(await of([4], [])).to.deep.equal([]);
+    expect(await of([4], [-5])).to.deep.equal([]); // no load is below zero
   });
 
   it('reads a namespace again after ten minutes, and one after the other', async () => {

@@ -129,6 +129,64 @@ describe('parseScenario', () => {
     it(`refuses ${what}`, () => expect(() => parseScenario(SCENARIO.replace(from, to))).to.throw(problem));
   }
 
+  it('takes each number to its bounds, and tells of many problems the first five and how many more', () => {
+    const complaint = (...changes: readonly (readonly [from: string, to: string])[]) => {
+      const text = changes.reduce((changed, [from, to]) => changed.replace(from, to), SCENARIO);
+      try {
+        return parseScenario(text).replicas;
+      } catch (error) {
+        return (error as Error).message.replace('Cannot read the scenario: ', '');
+      }
+    };
+    const beside = (field: string) => ['replicas: 4', `replicas: 4\n${field}`] as const;
+    expect(complaint(['replicas: 4', 'replicas: 0'])).to.equal(0);
+    expect(complaint(['replicas: 4', 'replicas: 10000'])).to.equal(10_000);
+    expect(complaint(['replicas: 4', 'replicas: 10001'])).to.equal(
+      'replicas: Too big: expected number to be <=10000',
+    );
+    expect(complaint(['replicas: 4', 'replicas: 1.5'])).to.match(/^replicas: Invalid input: expected int/);
+    for (const tolerance of [0, 1]) expect(complaint(beside(`tolerance: ${tolerance}`))).to.equal(4);
+    expect(complaint(beside('tolerance: 1.1'))).to.equal('tolerance: Too big: expected number to be <=1');
+    expect(complaint(beside('tolerance: -0.1'))).to.equal('tolerance: Too small: expected number to be >=0');
+    expect(complaint(beside('startup: -1s'))).to.equal('startup: "-1s" is no duration like 1m30s');
+    expect(complaint(beside('startup: 0s'))).to.equal(4);
+    expect(complaint(beside('syncPeriod: 1s'))).to.equal(4);
+    expect(complaint(beside('syncPeriod: 999ms'))).to.equal('syncPeriod: must be at least 1s');
+    expect(complaint(['cpu: 100m', 'memory: much'])).to.match(/^requests\.memory: "much" is no quantity/);
+    // A decision a second for 10,000 s, of 1,000 replicas.
+    const long = [['15m', '10000s'], beside('syncPeriod: 1s')] as const;
+    expect(complaint(...long, ['maxReplicas: 20', 'maxReplicas: 1000'])).to.equal(4);
+    expect(complaint(...long, ['maxReplicas: 20', 'maxReplicas: 1001'])).to.equal(
+      'duration: so many decisions times replicas exceed 10000000',
+    );
+    expect(complaint(...long, ['replicas: 4', 'replicas: 1001'])).to.match(/^duration: so many/);
+    const unknown = (count: number) => Array.from({ length: count }, (_, place) => `u${place}: 1`).join('\n');
+    const first = [0, 1, 2, 3, 4].map((place) => `u${place}: unknown field`).join('; ');
+    expect(complaint(beside(unknown(5)))).to.equal(first);
+    expect(complaint(beside(unknown(7)))).to.equal(`${first}; and 2 more`);
+  });
+
+  it('takes what stands beside the HPA, with what it does not say as the controller has it', () => {
+    const beside =
+      'startup: 5s\nsyncPeriod: 30s\ntolerance: 0.2\ndownscaleStabilization: 1m\nrequests: { memory: 1Gi }';
+    const text = SCENARIO.replace('requests: { cpu: 100m }', beside);
+    const { config, hpa: _, load: __, ...scenario } = parseScenario(text);
+    expect(scenario).to.deep.equal({
+      ...{
+        replicas: 4,
+        requests: { memory: '1Gi' },
+        startupMs: 5000,
+        syncPeriodMs: 30_000,
+        durationMs: 900_000,
+      },
+    });
+    expect(config).to.deep.equal({
+      ...{ tolerance: 0.2, downscaleStabilizationMs: 60_000, configurableTolerance: true },
+      ...{ cpuInitializationPeriodMs: 300_000, initialReadinessDelayMs: 30_000, podLevelResources: true },
+    });
+    expect(parseScenario(SCENARIO.replace('requests: { cpu: 100m }\n', '')).requests).to.deep.equal({});
+  });
+
   it('refuses texts without end, and aliases that multiply', () => {
     expect(() => parseScenario('#'.repeat(5_000_000))).to.throw('longer than');
     expect(() => parseScenario('a: &a [1]\nb: *a')).to.throw();
