@@ -190,5 +190,19 @@ function singleHeaders({ headers }: ReceivedResponse): Readonly<Record<string, s
 
 /** The error of a response that has another status than 200. */
 export function unexpectedStatus(url: URL, statusCode: number, why?: string): Error {
-  return new Error(`Cannot ask ${url.host}: it responds with status ${statusCode}${why ? `: ${why}` : ''}`);
+  return new Error(
+    `Cannot ask ${url.host}: it responds with status ${shownStatus(statusCode)}${why ? `: ${why}` : ''}`,
+  );
 }
+
+/** A status as errors tell it; of a redirect, that it is not followed. */
+export function shownStatus(statusCode: number): string {
+  return isRedirect(statusCode) ? `${statusCode}, and redirects are not followed` : `${statusCode}`;
+}
+
+/** Whether a status says that what was asked for is elsewhere. */
+export function isRedirect(statusCode: number): boolean {
+  return REDIRECTS.has(statusCode);
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([300, 301, 302, 303, 307, 308]);

@@ -1,4 +1,4 @@
-import type { HttpClient } from '../http/http-client.ts';
+import { type HttpClient, isRedirect, unexpectedStatus } from '../http/http-client.ts';
 
 /** A request as the AWS SDK hands it on, signed. */
 export interface SdkRequest {
@@ -28,9 +28,10 @@ export function boundedRequestHandler(http: HttpClient) {
       const headers = Object.entries(request.headers).filter(
         ([name]) => !WRITTEN_BY_CLIENT.includes(name.toLowerCase()),
       );
+      const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`);
       const { statusCode, ...response } = await http.exchange(
         {
-          url: new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`),
+          url,
           method: request.method === 'GET' ? 'GET' : 'POST',
           headers: Object.fromEntries(headers),
           maxBytes: MAX_BYTES,
@@ -38,6 +39,7 @@ export function boundedRequestHandler(http: HttpClient) {
         },
         abortSignal,
       );
+      if (isRedirect(statusCode)) throw unexpectedStatus(url, statusCode);
       return { response: { statusCode, reason: '', ...response } };
     },
     updateHttpClientConfig() {},

@@ -35,7 +35,7 @@ describe('HttpClient', () => {
     });
     await using client = clientOf();
     expect(await errorOf(client.read({ url: new URL('/moved', server.url) }, FOREVER))).to.equal(
-      `Cannot ask 127.0.0.1:${server.port}: it responds with status 302`,
+      `Cannot ask 127.0.0.1:${server.port}: it responds with status 302, and redirects are not followed`,
     );
     expect(await errorOf(client.read({ url: server.url }, FOREVER))).to.match(/status 204$/);
     expect(server.requests.map(({ url }) => url.pathname)).to.deep.equal(['/moved', '/']);

@@ -29,7 +29,7 @@ describe('jsonQuery', () => {
     [
       'a redirect',
       (response) => response.writeHead(302, { location: '/other' }).end(),
-      /it responds with status 302$/,
+      /it responds with status 302, and redirects are not followed$/,
     ],
     ['no such value', (response) => response.end('{}'), /the response has no such value$/],
     ['deep nesting', (response) => response.end('['.repeat(1000)), /nested deeper than 128 levels$/],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { digestOf } from '#lib/sources/digest.ts';
+import { shownStatus } from '#lib/sources/http/http-client.ts';
 import type { HttpRequester } from '#lib/sources/http/request-tally.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readQueryError } from '#lib/sources/prometheus/read-query-response.ts';
@@ -144,7 +145,7 @@ function prometheusQuery({
       if (statusCode < 200 || statusCode > 299) {
         const why = readQueryError(body);
         const told = why === undefined ? '' : `: ${secrets.tell(why)}`;
-        throw new Error(`prometheus query api returned error. status: ${statusCode}${told}`);
+        throw new Error(`prometheus query api returned error. status: ${shownStatus(statusCode)}${told}`);
       }
       const value = readPrometheusValue(body, { query: text, isEmptyZero });
       return [value === undefined ? { value: 0, labels: {}, isStandIn: true } : { value, labels: {} }];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { digestOf } from '#lib/sources/digest.ts';
+import { shownStatus } from '#lib/sources/http/http-client.ts';
 import type { HttpRequester } from '#lib/sources/http/request-tally.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { Query } from '#lib/sources/query.ts';
@@ -186,7 +187,9 @@ async function askOne(
   const accepted = { accept: '*/*', ...headers };
   const { statusCode, body } = await http.exchange({ url, headers: accepted, timeoutMs }, signal);
   if (statusCode !== 200)
-    throw new Error(`error requesting metrics endpoint: ${shown.pathname}: api returned ${statusCode}`);
+    throw new Error(
+      `error requesting metrics endpoint: ${shown.pathname}: api returned ${shownStatus(statusCode)}`,
+    );
   try {
     return readLocatedValue(body, { location, format });
   } catch (cause) {

@@ -82,10 +82,11 @@ describe('prometheusTrigger', () => {
   });
 
   it('tells what the server says is wrong with a query, where it says so', async () => {
+    let status = 400;
     let body =
       '{"status":"error","errorType":"bad_data","error":"1:5: parse error: unclosed left parenthesis"}';
     await using server = await LoopbackServer.start((_, response) => {
-      response.statusCode = 400;
+      response.statusCode = status;
       response.end(body);
     });
     expect(await errorOf(ask(server.url.href, {}))).to.equal(
@@ -94,6 +95,10 @@ describe('prometheusTrigger', () => {
     body = '<html>';
     expect(await errorOf(ask(server.url.href, {}))).to.equal(
       'prometheus query api returned error. status: 400',
+    );
+    status = 302;
+    expect(await errorOf(ask(server.url.href, {}))).to.equal(
+      'prometheus query api returned error. status: 302, and redirects are not followed',
     );
   });
 
