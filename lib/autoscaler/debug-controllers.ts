@@ -1,5 +1,6 @@
 import { methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 
@@ -20,6 +21,7 @@ export interface ControllersState {
 export function debugControllers(state: () => ControllersState): Endpoint {
   return (context) => {
     if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
+    refuseUnknownParameters(context.state.query, []);
     writeBody(context, Buffer.from(`${printableLines(JSON.stringify(state(), undefined, 2))}\n`), 'json');
   };
 }

@@ -1,5 +1,6 @@
 import { methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import type { Collection } from '#lib/collection/collection.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
@@ -23,6 +24,7 @@ export function debugMetrics({ collectors, collection, clock }: DebuggedMetrics)
   return (context) => {
     if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
     const { query } = context.state;
+    refuseUnknownParameters(query, ['namespace', 'name']);
     const [namespace, name] = [query.get('namespace'), query.get('name')];
     const isAskedFor = (hpa: string) => {
       const [itsNamespace, itsName] = hpa.split('/');

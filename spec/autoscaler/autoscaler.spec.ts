@@ -65,6 +65,7 @@ describe('startAutoscaler', () => {
     await first[Symbol.asyncDispose]();
     await eventually(() => second.isLeader);
     expect((await lease()).spec.holderIdentity).to.equal('b');
+    expect((await get('/debug/controllers?namespace=a', second)).status).to.equal(400);
     const debug = await get('/debug/controllers', second);
     const { leaderSince, startedAt, ...told } = JSON.parse(debug.body);
     expect(told).to.deep.equal({ identity: 'b', isLeader: true, leader: 'b', controllers: ['cronhpa'] });

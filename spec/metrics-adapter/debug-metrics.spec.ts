@@ -44,6 +44,13 @@ describe('debugMetrics', () => {
     expect(some).to.deep.include({ isServed: true, notes: [] });
   });
 
+  it('refuses a parameter that it does not take', async () => {
+    await using page = await servePage(debugMetrics(metricsSource({})));
+    const { status, body } = await page.get('?namespce=default');
+    expect(status).to.equal(400);
+    expect(JSON.parse(body).message).to.equal('unknown query parameter "namespce": it takes namespace, name');
+  });
+
   it('is read alone', async () => {
     await using page = await servePage(debugMetrics(metricsSource({})));
     expect((await page.get('', { method: 'POST' })).status).to.equal(405);

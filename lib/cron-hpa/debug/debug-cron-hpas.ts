@@ -1,5 +1,6 @@
 import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { CRON_HPA, type CronHpa } from '../objects/cron-hpa.ts';
@@ -29,6 +30,7 @@ export function debugCronHpas(known: DebuggedCronHpas): Endpoint {
   return (context) => {
     if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
     const { query } = context.state;
+    refuseUnknownParameters(query, ['namespace', 'name', 'limit']);
     const [namespace, name] = [query.get('namespace') ?? '', query.get('name') ?? ''];
     if (name !== '' && namespace === '') throw badRequest('a name needs a namespace');
     const told =

@@ -1,5 +1,6 @@
 import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
 import type { DecisionLog, HpaDecisions } from './decision-log.ts';
@@ -13,6 +14,7 @@ export function debugHpa(decisions: DecisionLog, autoMin: Pick<AutoMinLog, 'find
   return (context) => {
     if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
     const { query } = context.state;
+    refuseUnknownParameters(query, ['namespace', 'name', 'format']);
     const format = query.get('format') ?? (context.accepts('json', 'text') === 'text' ? 'text' : 'json');
     if (format !== 'json' && format !== 'text') throw badRequest('format must be json or text');
     const namespace = query.get('namespace') ?? '';

@@ -1,5 +1,6 @@
 import { badRequest, methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
 import { parseCount } from '#lib/apiserver/http/query-values.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { type DebugResponse, encodeDebugResponse } from './debug-response.ts';
@@ -27,7 +28,7 @@ export function whyNotServed(options: WhyNotServedOptions): ReadonlyMap<string, 
     [
       '/debug/nodes',
       async (context) => {
-        const wanted = readWanted(context);
+        const wanted = readWanted(context, ['name', 'limit']);
         const { slices } = wanted;
         const names =
           wanted.name === undefined ? [...source.nodes.values()].map(({ name }) => name) : [wanted.name];
@@ -45,7 +46,7 @@ export function whyNotServed(options: WhyNotServedOptions): ReadonlyMap<string, 
     [
       '/debug/pods',
       async (context) => {
-        const wanted = readWanted(context);
+        const wanted = readWanted(context, ['name', 'namespace', 'limit']);
         const { name, namespace } = wanted;
         if (name === undefined) return respond(context, await describePods(source, wanted));
         if (namespace === undefined) throw badRequest('a pod is asked for by name and namespace');
@@ -64,9 +65,10 @@ interface Wanted extends PodsWanted {
   readonly name: string | undefined;
 }
 
-/** @throws {StatusError} 405 for other methods, 400 for a limit that is no number */
-function readWanted({ method, state }: ApiContext): Wanted {
+/** @throws {StatusError} 405 for other methods, 400 for an unknown parameter and a limit that is no number */
+function readWanted({ method, state }: ApiContext, parameters: readonly string[]): Wanted {
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
+  refuseUnknownParameters(state.query, parameters);
   const limit = parseCount(state.query.get('limit'));
   return {
     name: state.query.get('name') || undefined,

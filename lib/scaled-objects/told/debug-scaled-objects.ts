@@ -1,5 +1,6 @@
 import { methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
@@ -27,6 +28,7 @@ export function debugScaledObjects(options: DebugOptions): Endpoint {
   return (context) => {
     if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
     const { query } = context.state;
+    refuseUnknownParameters(query, ['namespace', 'name']);
     const [namespace, name] = [query.get('namespace'), query.get('name')];
     const isMeant = ({ object: { metadata } }: ToldObject) =>
       (!namespace || metadata.namespace === namespace) && (!name || metadata.name === name);

@@ -58,6 +58,7 @@ describe('debugCronHpas', () => {
         404,
         /^cronhorizontalpodautoscalers\.autoscaling\.stke\.com "default\/gone" not found$/,
       ],
+      ['?namespce=a', 400, /unknown query parameter "namespce": it takes namespace, name, limit/],
       ['?limit=many', 400, /limit must be a whole number/],
       ['?limit=-1', 400, /limit must be a whole number/],
       ['?limit=1000000000', 400, /limit must be a whole number/],

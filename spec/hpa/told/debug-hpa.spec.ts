@@ -118,6 +118,7 @@ the last 2 decisions, the latest first:
     for (const [search, code, message] of [
       ['namespace=default&name=gone', 404, /default\/gone/],
       ['name=web', 404, /web/],
+      ['namespce=a', 400, /^unknown query parameter "namespce": it takes namespace, name, format$/],
       ['format=xml', 400, /^format must be json or text$/],
     ] as const) {
       expect(() => asked(search), search)

@@ -146,6 +146,20 @@ describe('whyNotServed', () => {
       expect((await server.get('/debug/pods?name=vanished')).status).to.equal(400);
       expect((await server.get('/debug/nodes?name=node-1&limit=many')).status).to.equal(400);
     });
+
+    it('responds with 400 to a parameter that it does not take, and names those that it takes', async () => {
+      for (const [path, takes] of [
+        ['/debug/pods?namespce=default', 'name, namespace, limit'],
+        ['/debug/nodes?namespce=default', 'name, limit'],
+      ] as const) {
+        const { status, body } = await server.get(path);
+        expect(status).to.equal(400);
+        expect(String(body)).to.include(
+          JSON.stringify(`unknown query parameter "namespce": it takes ${takes}`),
+        );
+      }
+      expect((await server.get('/debug/nodes?pretty=true&timeout=10s')).status).to.equal(200);
+    });
   });
 
   it('tells of a cluster that was read once what everything waits for', async () => {

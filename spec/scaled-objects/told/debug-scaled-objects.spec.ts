@@ -215,5 +215,10 @@ describe('debugScaledObjects', () => {
     const jobs = [{ metadata: { namespace: 'b', name: 'work' }, spec: { jobTargetRef: {}, triggers: [] } }];
     await using page = await servePage(debugScaledObjects(toldOf({ jobs, isLeader: false })));
     expect(JSON.parse((await page.get()).body)).to.deep.equal({ scaledObjects: [], scaledJobs: [] });
+    const { status, body } = await page.get('?namespce=default');
+    expect([status, JSON.parse(body).message]).to.deep.equal([
+      400,
+      'unknown query parameter "namespce": it takes namespace, name',
+    ]);
   });
 });
