@@ -67,7 +67,7 @@ export async function namedSources(
 ): Promise<NamedSources> {
   const tls = new Map<string, CredentialSource>();
   for (const [name, folder] of options.sourceTls)
-    tls.set(name, environment.stack.use(await openTlsFolder(folder, environment)));
+    tls.set(name, environment.stack.use(await openSourceTls(name, folder, environment)));
   const withTls = (name: string) => ({ ...environment, tls: tls.get(name) });
   const server =
     options.prometheus &&
@@ -90,6 +90,16 @@ export async function namedSources(
       }),
     ),
   };
+}
+
+async function openSourceTls(
+  name: string,
+  folder: string,
+  environment: NamedSourcesEnvironment,
+): ReturnType<typeof openTlsFolder> {
+  return await openTlsFolder(folder, environment).catch((cause: unknown) => {
+    throw new Error(`Cannot use --source-tls of ${JSON.stringify(name)}`, { cause });
+  });
 }
 
 function influxdbAt(

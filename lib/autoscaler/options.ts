@@ -123,12 +123,16 @@ interface RunCommand {
  * @throws {FlagError} for what is unknown, malformed or contradictory
  */
 export function parseAutoscalerOptions(argv: readonly string[]): AutoscalerCommandLine {
-  const [command, ...rest] = argv;
+  const [command = '', ...rest] = argv;
   if (command === 'doctor') {
     const parsed = parseFlags({ ...FLAGS, ...doctorFlags }, rest);
     const asked = askedInstead(parsed.values, 'autoscaler doctor [flags]', DOCTOR_SECTIONS);
     return asked ?? { kind: 'doctor', ...readFlags(parsed), doctor: doctorOptionsOf(parsed.values) };
   }
+  if (/^[^-]/.test(command))
+    throw new FlagError(
+      `There is no command autoscaler ${JSON.stringify(command.slice(0, 100))}: there are doctor, explain-hpa, and none to run it`,
+    );
   const parsed = parseFlags(FLAGS, argv);
   return askedInstead(parsed.values, USAGE, SECTIONS) ?? { kind: 'run', ...readFlags(parsed) };
 }

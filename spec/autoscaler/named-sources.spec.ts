@@ -49,6 +49,14 @@ describe('namedSources', () => {
 });
 
 describe('openTlsFolder', () => {
+  it('tells which flag names a folder that is not there, and for which source', async () => {
+    await using system = await setUp();
+    await rm(system.folder, { recursive: true });
+    expect(await errorOf(system.open('prometheus'))).to.equal(
+      `Cannot use --source-tls of "prometheus": ${system.folder} does not exist, or may not be read`,
+    );
+  });
+
   it('refuses a folder that has nothing of it, or half of a pair, naming the folder', async () => {
     await using system = await setUp();
     await rm(join(system.folder, 'tls.key'));

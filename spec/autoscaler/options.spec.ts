@@ -85,7 +85,12 @@ describe('parseAutoscalerOptions', () => {
       'must name a source that another flag names (prometheus), not "influxdb"',
     ],
     [['--source-tls=prometheus/eu=/tls'], 'must name a source that another flag names (none)'],
-    [['physician'], '"physician" is no flag'],
+    [
+      ['dctor', '--namespace=shop'],
+      'There is no command autoscaler "dctor": there are doctor, explain-hpa, and none to run it',
+    ],
+    [['--controllers=hpa', 'physician'], '"physician" is no flag'],
+    [['doctor', '--namespace=Shop_1'], 'must be the name of a namespace'],
     [['doctor', 'web'], '"web" is no flag'],
     [['--output=json'], '--output'],
   ] as const) {

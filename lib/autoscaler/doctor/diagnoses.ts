@@ -6,6 +6,10 @@ import { failedBy } from '#lib/doctor/finding.ts';
 export const AUTOSCALER_DIAGNOSES = {
   ...API_DIAGNOSES,
   ...permissionDiagnoses('manifests/overlays/autoscaler'),
+  'namespace-absent': {
+    title: 'The namespace that is to be looked at does not exist',
+    remedy: 'See how it is spelt: `kubectl get namespaces`. Without --namespace all are looked at.',
+  },
   'leader-absent': {
     title: 'No replica of the autoscaler leads',
     remedy:

@@ -6,6 +6,7 @@ import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AutoscalerOptions, DoctorOptions } from '../options.ts';
+import { chosenNamespace } from './chosen-namespace.ts';
 import { failed } from './diagnoses.ts';
 import { doctorParts } from './doctor-parts.ts';
 
@@ -41,6 +42,7 @@ export async function runDoctor(
   const checks = [
     apiServer,
     permissionsCheck({ program: 'autoscaler', permissionsOf, failed }),
+    ...(doctor.namespace === undefined ? [] : [chosenNamespace(doctor.namespace)]),
     ...parts.flatMap((part) => part.checks),
   ];
   return await examine(checks, context, { output: doctor.output, write });

@@ -1,6 +1,7 @@
 import { doctorFlags as sharedFlags } from '#lib/doctor/doctor-flags.ts';
 import { flag } from '#lib/flags/flag.ts';
 import { text } from '#lib/flags/flag-kinds.ts';
+import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
 
 /** What the doctor looks at, beside the flags of the autoscaler that it takes too. */
 export const doctorFlags = {
@@ -9,6 +10,8 @@ export const doctorFlags = {
     shorthand: 'n',
     default: '',
     description: 'The one namespace whose objects are looked at; by default all.',
+    ruleBrokenBy: (namespace) =>
+      namespace === '' || isDnsLabel(namespace) ? undefined : 'must be the name of a namespace',
   }),
   serverAccount: sharedFlags.serverAccount,
 };

@@ -17,6 +17,7 @@ export async function openTlsFolder(
   folder: string,
   environment: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<CredentialSource & AsyncDisposable> {
+  if (!(await isThere(folder))) throw new Error(`${folder} does not exist, or may not be read`);
   const files: Partial<Record<keyof typeof FILES, string>> = {};
   for (const [name, file] of Object.entries(FILES) as [keyof typeof FILES, string][])
     if (await isThere(join(folder, file))) files[name] = join(folder, file);

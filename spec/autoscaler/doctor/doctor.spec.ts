@@ -37,6 +37,21 @@ describe('runDoctor of the autoscaler', () => {
     expect(isSound).to.equal(false);
   });
 
+  it('tells that the namespace does not exist which alone is to be looked at', async () => {
+    await using server = await startExaminedAutoscaler();
+    const { isSound, findings, diagnoses } = await examineAutoscaler(server, ['--namespace=nope']);
+    expect(diagnoses).to.deep.equal(['namespace-absent']);
+    expect(isSound).to.equal(false);
+    expect(findings.find(({ status }) => status === 'failed')).to.include({
+      subject: 'namespace nope',
+      seen: 'does not exist',
+      remedy: 'See how it is spelt: `kubectl get namespaces`. Without --namespace all are looked at.',
+    });
+    const { isSound: isFound, findings: there } = await examineAutoscaler(server, ['--namespace=default']);
+    expect(isFound).to.equal(true);
+    expect(there.map(({ seen }) => seen)).to.include('exists: its objects alone are looked at');
+  });
+
   it('tells that nobody leads', async () => {
     await using server = await startExaminedAutoscaler();
     const patch = { spec: { holderIdentity: '' } };
