@@ -1,10 +1,13 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { RequestOptions } from 'node:https';
 import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node';
 import type { CurrentContext } from './kubeconfig.ts';
 
 /** More of what a plugin says of its trouble is cut. */
 const MAX_COMPLAINT_LENGTH = 200;
+
+/** A credential takes some kilobytes; one that writes more is ended, for the library would hold whatever comes. */
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /** What the library's own way of running plugins can be given. */
 interface ExecAuthenticator {
@@ -34,25 +37,39 @@ export function credentialPlugin(
     exec: context.user.exec,
     authProvider: context.user['auth-provider'],
   } as User;
-  const kubeconfig = new KubeConfig();
-  kubeconfig.loadFromClusterAndUser(clusterOf(context), user);
   let ending = new AbortController().signal;
-  endPluginWith(kubeconfig, () => ending);
+  const load = () => {
+    const loaded = new KubeConfig();
+    loaded.loadFromClusterAndUser(clusterOf(context), user);
+    runPluginsBy(loaded, (command, args, options) =>
+      runPlugin(command, args, { ...options, signal: ending }),
+    );
+    return loaded;
+  };
+  let kubeconfig = load();
   return async (signal) => {
     ending = signal;
     const options: RequestOptions = {};
     try {
       await kubeconfig.applyToHTTPSOptions(options);
+      const credentials = credentialsIn(options);
+      if (user.exec && !credentials.cert && credentials.authorization === undefined)
+        throw new Error('it gives neither a token nor a client certificate');
+      return credentials;
     } catch (error) {
-      throw user.exec ? pluginError(error) : error;
+      if (!user.exec) throw error;
+      kubeconfig = load(); // the library would go on with what the plugin gave, however useless that is
+      throw pluginError(error);
     }
-    const { cert, key, headers } = options;
-    const header = headers && 'Authorization' in headers ? headers.Authorization : undefined;
-    return {
-      ...(cert && { cert: String(cert) }),
-      ...(key && { key: String(key) }),
-      authorization: typeof header === 'string' ? header.trim() : undefined,
-    };
+  };
+}
+
+function credentialsIn({ cert, key, headers }: RequestOptions): PluginCredentials {
+  const header = headers && 'Authorization' in headers ? headers.Authorization : undefined;
+  return {
+    ...(cert && { cert: String(cert) }),
+    ...(key && { key: String(key) }),
+    authorization: typeof header === 'string' ? header.trim() : undefined,
   };
 }
 
@@ -62,18 +79,47 @@ function clusterOf({ clusterName, cluster, server }: CurrentContext): Cluster {
   return { name: clusterName, server: cluster.server, skipTLSVerify };
 }
 
-/**
- * Has the plugin of a kubeconfig's user killed when a signal aborts: the library runs it for as long as it likes.
- *
- * @param signal asked for at each run
- */
-function endPluginWith(kubeconfig: KubeConfig, signal: () => AbortSignal): void {
+type RunPlugin = (command: string, args: readonly string[], options: object) => ChildProcess;
+
+/** Has the plugin of a kubeconfig's user run in a way of our own. */
+function runPluginsBy(kubeconfig: KubeConfig, run: RunPlugin): void {
   const authenticators: unknown = Reflect.get(kubeconfig, 'authenticators');
   if (!Array.isArray(authenticators)) return;
-  for (const authenticator of authenticators.filter(isExecAuthenticator)) {
+  for (const authenticator of authenticators.filter(isExecAuthenticator))
     authenticator.execFn = ((command: string, args: readonly string[] = [], options: object = {}) =>
-      spawn(command, args, { ...options, signal: signal() })) as typeof spawn;
+      run(command, args, options)) as typeof spawn;
+}
+
+/**
+ * Runs a plugin until the signal aborts or it has written too much; the library would for as long as it likes. It finds its input
+ * at the end, and is killed by what it cannot ignore; what it has started itself may go on, but nobody listens to that any more.
+ */
+function runPlugin(
+  command: string,
+  args: readonly string[],
+  options: { readonly signal: AbortSignal },
+): ChildProcess {
+  const plugin = spawn(command, args, {
+    ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    killSignal: 'SIGKILL',
+  });
+  const outputs = [plugin.stdout, plugin.stderr];
+  const leave = () => {
+    for (const output of outputs) output.destroy();
+  };
+  plugin.once('error', leave); // when the signal aborts, too
+  let bytes = 0;
+  for (const output of outputs) {
+    output.on('data', (chunk: Buffer | string) => {
+      bytes += Buffer.byteLength(chunk);
+      if (bytes <= MAX_OUTPUT_BYTES || output.destroyed) return;
+      plugin.kill('SIGKILL');
+      leave();
+      plugin.emit('error', new Error(`it writes more than ${MAX_OUTPUT_BYTES} bytes`));
+    });
   }
+  return plugin;
 }
 
 function isExecAuthenticator(value: unknown): value is ExecAuthenticator {
@@ -86,6 +132,8 @@ function isExecAuthenticator(value: unknown): value is ExecAuthenticator {
  */
 function pluginError(error: unknown): Error {
   if (error instanceof SyntaxError) return new Error('what the credential plugin writes is no JSON');
+  if (error instanceof TypeError && !('code' in error))
+    return new Error('what the credential plugin writes has no status');
   const words = error instanceof Error ? error.message.replace(/\s+/g, ' ').trim() : String(error);
   return new Error(
     `the credential plugin failed: ${words.slice(0, MAX_COMPLAINT_LENGTH) || 'it says nothing'}`,

@@ -286,6 +286,65 @@ describe('loadClusterAccess', () => {
       expect(logger.lines).to.have.lengthOf(1);
     });
 
+    for (const [what, script, complaint] of [
+      ['no status', "echo '{}'", 'what the credential plugin writes has no status'],
+      [
+        'nothing',
+        'echo null',
+        'the credential plugin failed: it gives neither a token nor a client certificate',
+      ],
+      [
+        'an empty status',
+        responding({}),
+        'the credential plugin failed: it gives neither a token nor a client certificate',
+      ],
+      ['output without end', 'exec yes', 'the credential plugin failed: it writes more than 1048576 bytes'],
+      [
+        'complaints without end',
+        'exec yes >&2',
+        'the credential plugin failed: it writes more than 1048576 bytes',
+      ],
+    ] as const) {
+      it(`keeps the last credentials when a plugin gives ${what}, and takes the next good ones`, async () => {
+        const good = (token: string) =>
+          plugin(responding({ token, expirationTimestamp: '2000-01-01T00:00:00Z' }));
+        const access = await load(await good('first'));
+        await plugin(script);
+        for (let round = 0; round < 2; round++) {
+          await clock.advance(10_000);
+          expect(await access.authorization()).to.equal('Bearer first');
+        }
+        expect(String(logger.lines.map(({ fields }) => fields.err))).to.match(new RegExp(`: ${complaint}$`));
+        await good('second');
+        await clock.advance(10_000);
+        expect(await access.authorization()).to.equal('Bearer second');
+      });
+    }
+
+    it('ends a plugin that takes no heed of being ended', async () => {
+      const pidFile = `${directory.path}/pid`;
+      const pid = async () => Number(await readFile(pidFile, 'utf8').catch(() => ''));
+      const isRunning = async () => {
+        try {
+          return (await pid()) > 0 && process.kill(await pid(), 0);
+        } catch {
+          return false;
+        }
+      };
+      const ending = new AbortController();
+      const deaf = await plugin(`trap '' TERM; echo $$ >${pidFile}; while :; do sleep 0.1; done`);
+      const ended = expectFailure(load(deaf, ending.signal), /: interrupted$/);
+      await eventually(isRunning);
+      ending.abort(new Error('interrupted'));
+      await ended;
+      await eventually(async () => !(await isRunning()));
+    });
+
+    it('has a plugin find its input at the end', async () => {
+      const access = await load(await plugin(`cat; ${responding({ token: 'a' })}`));
+      expect(await access.authorization()).to.equal('Bearer a');
+    });
+
     it('reaches a server over plain HTTP, without any user', async () => {
       const config = configOf({ server: 'http://127.0.0.1:8080' }, {});
       const access = await load({ ...config, contexts: [{ name: 'x', context: { cluster: 'c' } }] });
