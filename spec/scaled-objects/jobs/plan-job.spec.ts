@@ -1,9 +1,11 @@
 import { expect } from 'chai';
+import { z } from 'zod';
 import type { Collector } from '#lib/collection/collection.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { JobCheckFailure } from '#lib/scaled-objects/jobs/check-scaled-job.ts';
 import { JobMemories } from '#lib/scaled-objects/jobs/job-memory.ts';
-import { collect, jobRefusal } from '#lib/scaled-objects/jobs/plan-job.ts';
+import { collect, jobRefusal, plannedFor } from '#lib/scaled-objects/jobs/plan-job.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('jobRefusal', () => {
   const error = (statusCode: number) =>
@@ -66,5 +68,123 @@ describe('collect', () => {
     expect(soon).to.deep.equal([]);
     push();
     expect(soon).to.deep.equal(['default/work s0', 'default/work s1', 'default/work s2']);
+  });
+});
+
+describe('plannedFor', () => {
+  const start = () => {
+    const clock = new ManualClock();
+    const memory = new JobMemories(() => {}).of('shop/work');
+    const done: string[] = [];
+    const environments: unknown[] = [];
+    const note = (...words: readonly string[]) => void done.push(words.join(' '));
+    const state = {
+      refused: undefined as Error | undefined,
+      authentications: [] as unknown[],
+      aheadMs: 60_000,
+    };
+    const types = {
+      get: () => ({
+        ...{ parameters: z.object({}), takesAnyKey: true },
+        async plan({ environment }: { environment: unknown }) {
+          environments.push(environment);
+          if (state.refused) throw state.refused;
+          return { kind: 'external', metrics: [{ name: 'a', query: {} }] };
+        },
+      }),
+    };
+    const planned = async (generation: number, spec: object = {}, uid = 'u') => {
+      done.splice(0);
+      const object = {
+        metadata: { namespace: 'shop', name: 'work', uid, generation },
+        spec: {
+          triggers: [{ type: 'any', metadata: { keyFromEnv: 'KEY' } }],
+          jobTargetRef: {
+            template: {
+              spec: {
+                containers: [
+                  { name: 'main', env: [{ name: 'KEY', value: 'of main' }] },
+                  { name: 'side', env: [{ name: 'KEY', value: 'of side' }] },
+                ],
+              },
+            },
+          },
+          ...spec,
+        },
+      };
+      return await plannedFor(object as never, memory, {
+        ...{ clock, types, reader: {}, signal: new AbortController().signal },
+        reader: { secretData: async () => ({}), environmentOf: () => ({}) },
+        own: { normal: note, warning: note },
+        authenticationsOf: () => state.authentications,
+        jobs: {
+          create: async (_: object, { dryRun }: { dryRun: boolean }) => {
+            done.push(`create${dryRun ? ', to try it' : ''}`);
+            return clock.nowMs() - state.aheadMs;
+          },
+          list: async () => [],
+        },
+      } as never);
+    };
+    return { clock, memory, done, environments, state, planned };
+  };
+
+  it('tries a Job, learns the time of the API server, and tells what is asked, for each generation once', async () => {
+    const { clock, memory, done, planned } = start();
+    await clock.advance(5);
+    const plan = await planned(1);
+    const begun = [
+      'create, to try it',
+      'KEDAScalersStarted Started scalers watch',
+      'KEDAScalersStarted Scaler any is built',
+    ];
+    expect(done).to.deep.equal(begun);
+    expect(memory.clockAheadMs).to.equal(60_000);
+    expect(plan).to.deep.include({ uid: 'u', generation: 1, plannedAtMs: clock.monotonicMs() });
+    expect(plan.triggers[0]?.metrics[0]?.metricName).to.equal('s0-a');
+    expect(await planned(1)).to.equal(plan);
+    expect(done).to.deep.equal([]);
+    expect(await planned(2)).to.not.equal(plan);
+    expect(done).to.deep.equal(begun);
+    await planned(2, {}, 'another');
+    expect(done).to.deep.equal(begun);
+  });
+
+  it('takes the environment of the first container, or of the one that is named', async () => {
+    const { environments, planned } = start();
+    await planned(1);
+    await planned(2, { envSourceContainerName: 'side' });
+    expect(environments).to.deep.equal([{ KEY: 'of main' }, { KEY: 'of side' }]);
+  });
+
+  it('plans again as authentications change, and every five minutes where there are any', async () => {
+    const { clock, done, state, planned } = start();
+    let plan = await planned(1);
+    await clock.advance(300_000);
+    expect(await planned(1)).to.equal(plan);
+    state.authentications = [{ key: 'a' }];
+    expect(await planned(1)).to.not.equal(plan);
+    expect(done).to.deep.equal([]); // the same object: nothing to try, or to tell
+    plan = await planned(1);
+    await clock.advance(299_999);
+    expect(await planned(1)).to.equal(plan);
+    await clock.advance(1);
+    const again = await planned(1);
+    expect(again).to.not.equal(plan);
+    state.refused = new Error('down');
+    await clock.advance(300_000);
+    const kept = await planned(1);
+    expect(kept.triggers).to.deep.equal(again.triggers);
+    expect(kept.triggers[0]?.error).to.equal(undefined);
+  });
+
+  it('says of what cannot be planned that it is the object', async () => {
+    const { state, planned } = start();
+    state.refused = new Error('no such queue');
+    const refusal = await planned(1).catch((error: unknown) => error);
+    expect(refusal).to.be.instanceOf(JobCheckFailure);
+    expect((refusal as JobCheckFailure).full).to.equal(
+      'Failed to ensure ScaledJob is correctly created: no such queue',
+    );
   });
 });

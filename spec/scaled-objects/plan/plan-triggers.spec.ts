@@ -47,7 +47,7 @@ describe('planTriggers', () => {
   });
 
   it('tells by name which Secrets, ConfigMaps and keys are not there, of triggers that can do without and that cannot', async () => {
-    const plan = async (isNeeded: boolean, restrictsSecrets = false) => {
+    const plan = async (isNeeded: boolean, restrictsSecrets = false, clusterNamespace = 'kube-system') => {
       const [planned] = await planTriggers(
         [{ type: 'any', metadata: {}, authenticationRef: { name: 'ta' } }],
         {
@@ -64,7 +64,7 @@ describe('planTriggers', () => {
           environment: async () => ({}),
           signal: new AbortController().signal,
           reader: {
-            ...{ clusterNamespace: 'kube-system', restrictsSecrets },
+            ...{ clusterNamespace, restrictsSecrets },
             authentication: () => ({
               metadata: { name: 'ta' },
               spec: {
@@ -96,5 +96,7 @@ describe('planTriggers', () => {
     expect((await plan(false, true))?.missing[1]).to.equal(
       'TriggerAuthentication "ta": Secret default/missing-secret must not be read from that namespace',
     );
+    expect((await plan(false, true))?.missing[0]).to.equal(missing[0]); // it is Secrets that are restricted
+    expect((await plan(false, true, 'default'))?.missing).to.deep.equal(missing);
   });
 });

@@ -64,6 +64,7 @@ describe('compileFormula', () => {
 
   for (const [text, reason] of [
     ['filter([a], {})', /Expected an expression in \{\}/],
+    ['filter([a], {# > 3', /Unclosed \{/],
     ['a +', /^error trying to compile custom formula: /],
     ['other', /^error trying to run custom formula: unknown name other$/],
     ['a > b', /^error trying to run custom formula: it gives a boolean, not a number$/],

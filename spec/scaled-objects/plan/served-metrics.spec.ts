@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { servedMetrics, servedValues } from '#lib/scaled-objects/plan/served-metrics.ts';
+import type { MetricState } from '#lib/scaled-objects/values/metric-state.ts';
+
+const ERROR = new Error('refused');
+const LOST: MetricState = { kind: 'fallback', error: ERROR };
+const value = (...values: number[]): MetricState => ({ kind: 'value', values, isActive: true, atMs: 5 });
+const FORMULA = { scalingModifiers: { formula: 'a * 2', target: '4' } };
+const FALLBACK = { failureThreshold: 1, replicas: 3 };
+const object = (spec: object = {}) =>
+  ({
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: {
+      scaleTargetRef: { name: 'web' },
+      triggers: [{ type: 'redis', name: 'a', metadata: {} }],
+      ...spec,
+    },
+  }) as never;
+
+describe('servedMetrics', () => {
+  const plan = { triggers: [{ metrics: [{ metricName: 's0-a' }] }, { metrics: [{ metricName: 's1-b' }] }] };
+  const served = (spec: object = {}) => servedMetrics(object(spec), plan as never, () => []);
+
+  it('are those of the triggers, found by the label of the object, or the one that a formula makes', () => {
+    const [first, second] = served();
+    const { values, ...rest } = first ?? {};
+    expect(rest).to.deep.equal({
+      ...{ namespace: 'shop', name: 's0-a', identity: 'shop/web s0-a' },
+      labels: { 'scaledobject.keda.sh/name': 'web' },
+    });
+    expect([values?.(), second?.name]).to.deep.equal([[], 's1-b']);
+    expect(served({ advanced: FORMULA }).map(({ name }) => name)).to.deep.equal(['composite-metric']);
+    const broken = { scalingModifiers: { formula: 'a *', target: '4' } };
+    expect(served({ advanced: broken })).to.deep.equal([]);
+  });
+});
+
+describe('servedValues', () => {
+  const told = (state: MetricState, spec: object = {}, { replicas = 2, name = 's0-a' } = {}) => {
+    const metric = { metricName: 's0-a', target: 5, targetType: 'AverageValue' };
+    const observed = [{ trigger: { name: 'a' }, metric, state }] as never;
+    const target = { replicas, readyPods: 2 };
+    try {
+      const values = servedValues(name, { object: object(spec), observed, target, nowMs: 9 });
+      return values.map((one) => `${one.value} at ${one.takenAtMs}`).join(', ');
+    } catch (error) {
+      const { code, reason, message, cause } = error as StatusError;
+      expect(error).to.be.instanceOf(StatusError);
+      return `${code} ${reason} ${message}${cause === undefined ? '' : `: ${(cause as Error).message}`}`;
+    }
+  };
+  const failed = (name = 's0-a') => `500 InternalError metric:${name} encountered error`;
+
+  it('are those that the source told, when it told them', () => {
+    expect(told(value(1.5, 2))).to.equal('1500m at 5, 2 at 5');
+  });
+
+  it('are never nothing for something: an error, with its cause where there is one', () => {
+    expect(told({ kind: 'pending' })).to.equal(failed());
+    expect(told({ kind: 'failing', error: ERROR })).to.equal(`${failed()}: refused`);
+    expect(told({ kind: 'failing', error: ERROR }, { fallback: FALLBACK })).to.equal(`${failed()}: refused`);
+    expect(told(LOST)).to.equal(`${failed()}: refused`);
+    expect(told(value(1), {}, { name: 'other' })).to.equal(failed('other'));
+  });
+
+  it('are those of the fallback once that counts, as of now', () => {
+    expect(told(LOST, { fallback: FALLBACK })).to.equal('15 at 9');
+    const current = { ...FALLBACK, behavior: 'currentReplicas' };
+    expect(told(LOST, { fallback: current })).to.equal('10 at 9');
+  });
+
+  it('are what the formula makes of them, as of now', () => {
+    const spec = { advanced: FORMULA };
+    const name = 'composite-metric';
+    expect(told(value(1.25), spec, { name })).to.equal('2500m at 9');
+    expect(told({ kind: 'pending' }, spec, { name })).to.equal(failed(name));
+    expect(told({ kind: 'failing', error: ERROR }, spec, { name })).to.equal(`${failed(name)}: refused`);
+    expect(told(LOST, { ...spec, fallback: FALLBACK }, { name })).to.equal('12 at 9');
+  });
+});
