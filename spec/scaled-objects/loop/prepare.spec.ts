@@ -1,0 +1,156 @@
+import { expect } from 'chai';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { UnreadReference } from '#lib/scaled-objects/authentication/unread-reference.ts';
+import { CheckFailure } from '#lib/scaled-objects/checks/check-failure.ts';
+import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
+import { prepare } from '#lib/scaled-objects/loop/prepare.ts';
+import { toldTrigger } from '#spec/support/told-scaled-objects.ts';
+
+const HPA = 'failed to ensure HPA is correctly created for ScaledObject';
+const RESOURCE = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+};
+const apiError = (statusCode: number) =>
+  new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined });
+
+describe('prepare', () => {
+  const start = () => {
+    const told: string[] = [];
+    const note = (...words: readonly string[]) => void told.push(words.join(' '));
+    const memories = new LoopMemories();
+    const state = {
+      triggers: [toldTrigger('redis', { name: 'q', metric: { metricName: 's0-q' } })] as
+        | ReturnType<typeof toldTrigger>[]
+        | undefined,
+      hpas: {} as Record<string, object>,
+      refusal: undefined as Error | undefined,
+      deletion: undefined as Error | undefined,
+      signal: new AbortController().signal,
+    };
+    const prepared = async (spec: object = {}, more: object = {}) => {
+      told.splice(0);
+      const trigger = { type: 'redis', name: 'q', metadata: {} };
+      const object = {
+        metadata: { namespace: 'shop', name: 'web', uid: 'u', generation: 1, ...more },
+        spec: { scaleTargetRef: { name: 'web' }, triggers: [trigger], ...spec },
+        status: { hpaName: 'keda-hpa-web' },
+      };
+      return await prepare(
+        object as never,
+        {
+          ...{ key: 'shop/web', memories, version: '1', signal: state.signal },
+          own: { normal: note, warning: note },
+          scales: { get: async () => ({ specReplicas: 2, resource: RESOURCE }) },
+          workloads: { find: () => undefined },
+          objects: { rivalsOf: () => [] },
+          hpas: { beside: () => [], find: (key: string) => state.hpas[key] },
+          limitedByDefault: async () => [],
+          plans: { find: () => state.triggers && { triggers: state.triggers } },
+          hpaClient: {
+            apply: async (wanted: { metadata: { name: string } }) => {
+              if (state.refusal) throw state.refusal;
+              told.push(`apply ${wanted.metadata.name}`);
+              return { hpa: wanted, written: { text: 'written', resourceVersion: '1' } };
+            },
+            delete: async ({ metadata }: { metadata: { name: string } }) => {
+              if (state.deletion) throw state.deletion;
+              told.push(`delete ${metadata.name}`);
+            },
+          },
+        } as never,
+      );
+    };
+    const failure = async (spec: object = {}) =>
+      await prepared(spec).then(
+        () => 'no failure',
+        (error: Error) => (error instanceof CheckFailure ? error.message : `${error}`),
+      );
+    return { told, memories, state, prepared, failure };
+  };
+  const hpaOf = (uid: string, target = 'web') => ({
+    metadata: { name: 'old', ownerReferences: [{ uid, controller: true }] },
+    spec: { scaleTargetRef: { name: target } },
+  });
+  const begun = [
+    ...['apply keda-hpa-web', 'KEDAScalersStarted Started scalers watch'],
+    'KEDAScalersStarted Scaler redis is built',
+  ];
+
+  it('has an HPA, and tells for each generation once what is asked', async () => {
+    const { told, memories, prepared } = start();
+    const found = await prepared();
+    expect(found).to.deep.include({ target: { replicas: 2, resource: RESOURCE }, isRetargeted: false });
+    expect(told).to.deep.equal(begun);
+    expect(memories.of('shop/web').hpa).to.deep.equal({ text: 'written', resourceVersion: '1' });
+    await prepared();
+    expect(told).to.deep.equal(['apply keda-hpa-web']);
+    await prepared({}, { generation: 2 });
+    expect(told).to.deep.equal(begun);
+    await prepared({ minReplicaCount: 1, cooldownPeriod: 5 }, { generation: 3 });
+    expect(told.at(-1)).to.match(/^KEDAScalerInfo CooldownPeriod is configured but is not relevant/);
+  });
+
+  it('waits for a plan, and for what cannot be read just now', async () => {
+    const { told, state, prepared } = start();
+    state.triggers = undefined;
+    expect(await prepared()).to.equal(undefined);
+    state.triggers = [toldTrigger('redis', { error: new UnreadReference('down') })];
+    expect(await prepared()).to.equal(undefined);
+    expect(told).to.deep.equal([]);
+  });
+
+  it('fails by a trigger that cannot be planned, and tells each reason once, by another word with a formula', async () => {
+    const { told, state, failure } = start();
+    const broken = (message: string) => [toldTrigger('redis', { error: new Error(message) })];
+    state.triggers = broken('no queue');
+    expect(await failure()).to.equal(`${HPA}: no queue`);
+    expect(told).to.deep.equal(['KEDAScalerFailed no queue']);
+    expect(await failure()).to.equal(`${HPA}: no queue`);
+    expect(told).to.deep.equal([]);
+    state.triggers = broken('no host');
+    await failure({ advanced: { scalingModifiers: { formula: 'q', target: '1' } } });
+    expect(told).to.deep.equal(['KEDAMetricSourceFailed no host']);
+  });
+
+  it('says why its HPA cannot be written; but not as it ends', async () => {
+    const { state, failure } = start();
+    state.refusal = new Error('the quota is used up');
+    expect(await failure()).to.equal(`${HPA}: the quota is used up`);
+    state.signal = AbortSignal.abort(new Error('over'));
+    expect(await failure()).to.equal('Error: over');
+  });
+
+  it('deletes the HPA of its former name, if that is its own', async () => {
+    const { told, state, prepared, failure } = start();
+    const renamed = { advanced: { horizontalPodAutoscalerConfig: { name: 'new' } } };
+    state.hpas = { 'shop/keda-hpa-web': hpaOf('u') };
+    await prepared(renamed);
+    expect(told.slice(0, 2)).to.deep.equal(['delete old', 'apply new']);
+    state.deletion = apiError(404);
+    expect(await failure(renamed)).to.equal('no failure');
+    state.deletion = apiError(403);
+    expect(await failure(renamed)).to.equal(`${HPA}: no`);
+    state.hpas = { 'shop/keda-hpa-web': hpaOf('another') };
+    await prepared(renamed);
+    expect(told).to.deep.equal(['apply new']);
+    state.hpas = { 'shop/keda-hpa-web': hpaOf('u') };
+    await prepared();
+    expect(told).to.deep.equal(['apply keda-hpa-web']);
+  });
+
+  it('notices that its HPA has scaled another target, once a generation', async () => {
+    const isRetargeted = async (hpa: object) => {
+      const { state, prepared } = start();
+      state.hpas = { 'shop/keda-hpa-web': hpa };
+      const first = (await prepared())?.isRetargeted;
+      return [first, (await prepared())?.isRetargeted];
+    };
+    expect(await isRetargeted(hpaOf('u', 'other'))).to.deep.equal([true, false]);
+    expect(await isRetargeted(hpaOf('u'))).to.deep.equal([false, false]);
+    expect(await isRetargeted(hpaOf('another', 'other'))).to.deep.equal([false, false]);
+  });
+});
