@@ -1,3 +1,4 @@
+import { formatTime } from '#lib/control/status/conditions.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { CronHpa, CronHpaStatus, JobCondition, ReadyCondition } from '../objects/cron-hpa.ts';
 import { type MissedActivations, nextActivation } from '../plan/due-activations.ts';
@@ -138,9 +139,4 @@ function readyOf(
     observedGeneration: object.generation,
     lastTransitionTime,
   };
-}
-
-/** As `metav1.Time` writes it, in whole seconds. */
-function formatTime(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 }
