@@ -8,9 +8,16 @@ describe('clockSteps', () => {
     const told: string[] = [];
     const leave = clockSteps(clock, () => ['a', 'b']).onChange(({ key }) => told.push(key), { replay: true });
     await clock.advance(60_000);
-    clock.stepWall(300);
+    clock.stepWall(499);
+    await clock.advance(60_000);
+    clock.stepWall(-998); // to the other side
     await clock.advance(60_000);
     expect(told).to.deep.equal([]);
+    clock.stepWall(-1); // half a second from where it was looked at first
+    await clock.advance(4999);
+    expect(told).to.deep.equal([]);
+    await clock.advance(1);
+    expect(told.splice(0)).to.deep.equal(['a', 'b']);
     clock.stepWall(3_600_000);
     await clock.advance(60_000);
     expect(told).to.deep.equal(['a', 'b']);

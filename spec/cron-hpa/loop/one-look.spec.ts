@@ -4,7 +4,7 @@ import { cronHpaController } from '#lib/cron-hpa/loop/cron-hpa-controller.ts';
 import type { CronHpa, CronHpaStatus } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/told/cron-hpa-series.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
-import { cronHpa, planAt } from '#spec/support/cron-hpas.ts';
+import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const DUE = '2026-07-15T08:00:00Z';
@@ -78,6 +78,45 @@ describe('cronHpaController, at one look', () => {
     expect(written()?.jobs[0]?.message).to.match(/connection reset/);
     expect(await reconcile()).to.deep.equal({ requeueAfterMs: 2000 });
   });
+
+  it('tries again later from failure to failure, up to a minute, and begins again behind a success', async () => {
+    const seen = activatedAt('2026-07-14T08:00:00Z');
+    let isBroken = true;
+    const { clock, reconcile } = setUp({
+      ...{ seen, now: seen },
+      set: async () => {
+        if (isBroken) throw new Error('connection reset');
+      },
+    });
+    const delays: (number | undefined)[] = [];
+    const look = async () => void delays.push((await reconcile())?.requeueAfterMs);
+    for (let count = 0; count < 8; count++) await look();
+    expect(delays.splice(0)).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+    isBroken = false;
+    await look();
+    await clock.advance(86_400_000);
+    isBroken = true;
+    for (let count = 0; count < 2; count++) await look();
+    expect(delays).to.deep.equal([86_400_000, 1000, 2000]);
+  });
+
+  it('looks again when the next job is due, though that is before it would try again', async () => {
+    const seen = activatedAt('2026-07-14T08:00:00Z', { jobs: [job({ schedule: '* * * * * *' })] });
+    const { reconcile } = setUp({
+      ...{ seen, now: seen, set: () => Promise.reject(new Error('connection reset')) },
+    });
+    await reconcile();
+    expect(await reconcile()).to.deep.equal({ requeueAfterMs: 1000 });
+  });
+
+  it('names itself in events as what scales', async () => {
+    const seen = activatedAt('2026-07-14T08:00:00Z');
+    const { reconcile, told } = setUp({ seen, now: seen });
+    await reconcile();
+    expect(told).to.have.length(1);
+    expect(told[0]).to.deep.include({ type: 'Normal', reason: 'Scaled', action: 'Scale' });
+    expect(told[0]).to.have.property('regarding').which.includes({ kind: 'CronHorizontalPodAutoscaler' });
+  });
 });
 
 /** An object whose job was carried out last at a moment; later ones have later versions. */
@@ -104,6 +143,7 @@ function setUp({
 }) {
   const clock = new ManualClock(Date.parse(DUE));
   const sizes: number[] = [];
+  const told: object[] = [];
   let [latest, askedCount] = [now, 0];
   let written: CronHpaStatus | undefined;
   const nothing = { onChange: () => () => {}, synced: async () => {} };
@@ -127,9 +167,9 @@ function setUp({
       get: async () => ({ specReplicas: 1 }),
       set: set ?? (async (_: unknown, replicas: number) => void sizes.push(replicas)),
     },
-    ...{ events: { record() {} }, series },
+    ...{ events: { record: (event: object) => void told.push(event) }, series },
     ...{ clock, schedules: new Schedules(), timeZone: 'UTC', newJobId: () => '1' },
   } as never);
   const reconcile = (signal = never) => controller.reconcile('default/web', signal);
-  return { asked: () => askedCount, clock, reconcile, sizes, written: () => written };
+  return { asked: () => askedCount, clock, reconcile, sizes, told, written: () => written };
 }

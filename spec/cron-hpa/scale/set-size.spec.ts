@@ -152,6 +152,7 @@ describe('setSize', () => {
       },
     };
     expect(await errorOf(set(3, known))).to.match(/\(status 409\)/);
+    expect(max, 'one change for each of six attempts').to.equal(11);
     expect(await minReplicas()).to.equal(1);
   });
 
@@ -162,9 +163,11 @@ describe('setSize', () => {
     const named = cronHpa({
       spec: { scaleTargetRef: { apiVersion: '', kind: 'HorizontalPodAutoscaler', name: 'web' } },
     });
-    expect(await errorOf(set(3, undefined, named))).to.match(/no HorizontalPodAutoscaler scales/);
+    expect(await errorOf(set(3, undefined, named))).to.equal(
+      'no HorizontalPodAutoscaler scales HorizontalPodAutoscaler "web"',
+    );
     const known = await createHpa(1, 5);
-    expect(await errorOf(set(0, known))).to.match(/cannot have minReplicas 0/);
+    expect(await errorOf(set(0, known))).to.equal('HorizontalPodAutoscaler "web" cannot have minReplicas 0');
     expect(await set(3, known, named)).to.deep.include({ adjustType: 'hpa min replicas', current: 1 });
   });
 });
