@@ -16,7 +16,12 @@ export function chosenNamespace(namespace: string): Check {
         await context.get(path, `get namespaces ${namespace}`);
       } catch (error) {
         if (!(error instanceof ApiError) || error.statusCode !== 404) throw error;
-        return [failed(subject, 'does not exist', { diagnosis: 'namespace-absent', NAMESPACE: namespace })];
+        return [
+          failed(subject, 'the API server has none of this name', {
+            diagnosis: 'namespace-absent',
+            NAMESPACE: namespace,
+          }),
+        ];
       }
       return [ok(subject, 'exists: its objects alone are looked at')];
     },

@@ -9,6 +9,7 @@ import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import { CheckFailure } from '../checks/check-failure.ts';
 import { checkScaledObject } from '../checks/check-scaled-object.ts';
 import { limitedByDefault } from '../checks/limit-ranges.ts';
+import { pausedReplicasOf } from '../checks/paused-replicas.ts';
 import { hpaKeyOf } from '../follow/followed-objects.ts';
 import { isWorkload, targetName, type Workload, workloadOf } from '../follow/workloads.ts';
 import { hpasBeside, targetNamesOf } from '../hpa/followed-hpas.ts';
@@ -94,11 +95,12 @@ class Judge {
     this.#jobs = new JobClient({ api: client, version: '' });
   }
 
-  /** What is wrong with an object that is used: nothing is done for one that is paused, or is to go. */
+  /** What is wrong with an object that is used: nothing is done for one that is to go, and little for one that is paused. */
   async scaledObject(object: ScaledObject): Promise<readonly Finding[]> {
-    if (object.metadata.deletionTimestamp || requestsOf(object).isPaused) return [];
+    if (object.metadata.deletionTimestamp) return [];
     const { namespace = '' } = object.metadata;
     return await this.#judged('scaledobject', object, async () => {
+      if (requestsOf(object).isPaused) return void pausedReplicasOf(object);
       const workload = await this.#workload(object);
       const target = targetName(targetOf(object));
       const asks = object.spec.triggers.some(({ type }) => type === 'cpu' || type === 'memory');

@@ -35,6 +35,9 @@ export interface TriggersCheckOptions {
 
 const ASKED_AT_ONCE = 8;
 const TIMEOUT_MS = 15_000;
+/** So many keys of one trigger are told of, by so many of their characters. */
+const MOST_KEYS = 10;
+const KEY_LENGTH = 100;
 
 /** Whether each trigger can be planned, and its source responds: each is asked once, as the autoscaler would. */
 export function triggers(
@@ -108,18 +111,24 @@ async function examine(examined: Examined, { context, types, ...look }: Look): P
   const planned = await planTriggers(object.spec.triggers, { ...about, types, reader, environment, signal });
   const findings = planned.map(async (trigger): Promise<readonly Finding[]> => {
     const subject = `${kind.toLowerCase()} ${namespace}/${name} trigger ${trigger.index} (${trigger.type})`;
+    const notes = trigger.unmatched
+      .slice(0, MOST_KEYS)
+      .map((key) =>
+        note(subject, `metadata ${key.slice(0, KEY_LENGTH)} means nothing to a trigger of this type`),
+      );
     if (trigger.error)
       return [
+        ...notes,
         failed(subject, describeError(trigger.error), {
           ...{ diagnosis: 'scaledobjects-trigger-unusable', ...names },
         }),
       ];
-    if (trigger.resource) return [note(subject, 'the HPA controller reads it itself')];
+    if (trigger.resource) return [...notes, note(subject, 'the HPA controller reads it itself')];
     const missing = trigger.missing.map((what) =>
       failed(subject, what, { diagnosis: 'scaledobjects-parameter-missing', ...names }),
     );
     const asked = trigger.metrics.map((metric) => ask(metric, { subject, names, context }));
-    return [...missing, ...(await Promise.all(asked))];
+    return [...notes, ...missing, ...(await Promise.all(asked))];
   });
   return (await Promise.all(findings)).flat();
 }

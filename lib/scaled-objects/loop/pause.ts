@@ -2,7 +2,7 @@ import { controllerOf } from '#lib/control/metadata/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { CheckFailure, STEPS } from '../checks/check-failure.ts';
-import { PAUSED_REPLICAS, requestsOf } from '../objects/annotations.ts';
+import { pausedReplicasOf } from '../checks/paused-replicas.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import {
   hpaNameOf,
@@ -44,7 +44,7 @@ export async function pause(
   memories.of(key).startedGeneration = undefined; // it begins again when the pause ends
   memories.of(key).next = { what: 'do nothing until the pause ends', atMs: undefined };
   await deleteHpa(object, options);
-  const replicas = await pausedReplicas(object, options);
+  const replicas = await holdPausedReplicas(object, options);
   const {
     pausedReplicaCount: _,
     health: _health,
@@ -77,20 +77,12 @@ async function deleteHpa(object: ScaledObject, { hpaClient, hpas, signal }: Paus
   }
 }
 
-const MOST_REPLICAS = 2 ** 31 - 1;
-
-async function pausedReplicas(
+async function holdPausedReplicas(
   object: ScaledObject,
   { scales, signal }: PauseOptions,
 ): Promise<number | undefined> {
-  const { pausedReplicas: text } = requestsOf(object);
-  if (text === undefined) return undefined;
-  const replicas = Number(text);
-  if (!/^\d{1,10}$/.test(text) || replicas > MOST_REPLICAS)
-    throw new CheckFailure(
-      STEPS.pausedReplicas,
-      `value "${text.slice(0, 100)}" of annotation ${PAUSED_REPLICAS} is no number of replicas`,
-    );
+  const replicas = pausedReplicasOf(object);
+  if (replicas === undefined) return undefined;
   try {
     const scale = await scales.get(targetOf(object), signal);
     if (scale.specReplicas !== replicas) await scales.set(scale, replicas, signal);

@@ -1,5 +1,6 @@
 import { notFound } from '#lib/apiserver/errors/failures.ts';
 import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
 import { breadcrumbs } from '#lib/ui/breadcrumbs.ts';
 import { filterForm } from '#lib/ui/filter-form.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
@@ -85,11 +86,11 @@ function shownOf(
 function rowOf(shown: Shown, query: PageQuery, source: DebugOptions): Row {
   const { kind, object } = shown;
   const { namespace = '', name } = object.metadata;
-  const { conditions = [], lastActiveTime } = object.status ?? {};
+  const { lastActiveTime } = object.status ?? {};
   const { row, word } = wordOf(shown, source);
   return {
     state: row,
-    note: row === 'failing' && conditions.find(({ type }) => type === 'Ready')?.message,
+    note: row === 'failing' && whyNotReady(shown),
     cells: [
       stateWord(row, word),
       kind,
@@ -101,6 +102,15 @@ function rowOf(shown: Shown, query: PageQuery, source: DebugOptions): Row {
       nextText(shown, source),
     ],
   };
+}
+
+/** What the condition says, and of triggers that do not work, which only says that, why the first does not. */
+function whyNotReady({ object, told }: Shown): string | undefined {
+  const ready = object.status?.conditions?.find(({ type }) => type === 'Ready');
+  if (!told?.plan || !/^(Partial)?TriggerError$/.test(ready?.reason ?? '')) return ready?.message;
+  const failing = told.observed.flatMap(({ state }) => ('error' in state ? state.error : []));
+  const [cause] = [...told.plan.triggers.flatMap(({ error }) => error ?? []), ...failing];
+  return cause ? `${ready?.message}: ${describeError(cause)}` : ready?.message;
 }
 
 function renderOne(shown: Shown, source: DebugOptions): Html {
@@ -134,7 +144,8 @@ function wordOf({ kind, object }: Shown, { otherOperator }: DebugOptions) {
     conditions.some(({ type, status }) => type === wanted && status === 'True');
   const state = (row: RowState, word: string) => ({ row, word });
   if (otherOperator.signOn(kind, object) !== undefined) return state('waiting', 'left alone');
-  if (requestsOf(object).isPaused) return state('waiting', 'paused');
+  const isRefused = conditions.some(({ type, status }) => type === 'Ready' && status === 'False');
+  if (requestsOf(object).isPaused && !isRefused) return state('waiting', 'paused');
   if (conditions.length === 0) return state('waiting', 'not seen yet');
   if (!isReady(conditions)) return state('failing', 'not ready');
   if (isTrue('Fallback')) return state('waiting', 'falling back');

@@ -44,7 +44,7 @@ describe('runDoctor of the autoscaler', () => {
     expect(isSound).to.equal(false);
     expect(findings.find(({ status }) => status === 'failed')).to.include({
       subject: 'namespace nope',
-      seen: 'does not exist',
+      seen: 'the API server has none of this name',
       remedy: 'See how it is spelt: `kubectl get namespaces`. Without --namespace all are looked at.',
     });
     const { isSound: isFound, findings: there } = await examineAutoscaler(server, ['--namespace=default']);

@@ -114,6 +114,19 @@ describe('scaledObjectsDoctor', () => {
       );
   });
 
+  it('notes settings of a trigger that mean nothing, though it works without them', async () => {
+    await using server = await startServer();
+    await using source = await startSource(12);
+    await deployment(server, 'web');
+    const metadata = { ...source.metadata, targetVlaue: '7' };
+    await scaledObject(server, 'web', [{ type: 'metrics-api', metadata }]);
+    const { findings, isSound } = await examineAutoscaler(server, FLAGS);
+    const found = findings.filter(({ subject }) => subject.includes('trigger 0'));
+    expect(found.map(({ status }) => status)).to.deep.equal(['note', 'ok']);
+    expect(found[0]?.seen).to.equal('metadata targetVlaue means nothing to a trigger of this type');
+    expect(isSound).to.equal(true);
+  });
+
   it('takes a cluster without its definitions for one that needs none', async () => {
     await using server = await startSimulatedApiServer();
     await created(server, API_SERVICES, {
@@ -269,6 +282,8 @@ describe('scaledObjectsDoctor', () => {
     });
     await deployment(server, 'third');
     await scaledObject(server, 'paused', triggers, {}, { 'autoscaling.keda.sh/paused': 'true' });
+    const many = { 'autoscaling.keda.sh/paused-replicas': 'many' };
+    await scaledObject(server, 'paused-wrongly', triggers, {}, many);
     await deployment(server, 'taken');
     const horizontalPodAutoscalerConfig = { name: 'foreign' };
     await scaledObject(server, 'taken', triggers, { advanced: { horizontalPodAutoscalerConfig } });
@@ -295,9 +310,10 @@ describe('scaledObjectsDoctor', () => {
       `failed scaledobject default/younger: ${target}: the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'`,
       `failed scaledobject default/other: ${specified}: the scaledobject has a cpu trigger but the container main doesn't have the cpu request defined`,
       "failed scaledobject default/taken: failed to ensure HPA is correctly created for ScaledObject: the HPA 'foreign' already scales another workload, 'else' of type 'apps/v1.Deployment'",
+      'failed scaledobject default/paused-wrongly: failed to scale target to paused replica count: value "many" of annotation autoscaling.keda.sh/paused-replicas is no number of replicas',
       'failed scaledjob default/typed: Cannot set metricType in ScaledJob triggers',
     ]);
-    const rest = told.filter((one) => !/younger|other|taken|typed/.test(one)).sort();
+    const rest = told.filter((one) => !/younger|other|taken|typed|wrongly/.test(one)).sort();
     expect(rest).to.have.lengthOf(3);
     expect(rest[0]).to.match(new RegExp(`^failed scaledobject default/formula: ${specified}: `));
     expect(rest[1]).to.match(

@@ -49,6 +49,41 @@ describe('renderScaledObjects', () => {
     ]);
   });
 
+  it('says why triggers do not work where the condition only says that they do not', () => {
+    const failed = (reason: string, message: string) =>
+      ({ type: 'Ready', status: 'False', reason, message }) as const;
+    const refused = { kind: 'failing', error: new Error('refused') } as const;
+    const [, , unplanned, , unasked, , other] = rowsOf('', {
+      objects: [
+        scaledObject('a', { conditions: [failed('TriggerError', 'Triggers do not work')] }),
+        scaledObject('b', {
+          conditions: [{ ...failed('PartialTriggerError', 'Some do not'), status: 'Unknown' }],
+        }),
+        scaledObject('c', { conditions: [failed('ScaledObjectCheckFailed', 'no target')] }),
+      ],
+      triggers: {
+        'default/a': [toldTrigger('kafka', { error: new Error('no scaler found') })],
+        'default/b': [toldTrigger('prometheus', { metric: { metricName: 's0' } })],
+        'default/c': [toldTrigger('prometheus', { metric: { metricName: 's0' } })],
+      },
+      metrics: { s0: { state: refused, nextInMs: 1000 } },
+    });
+    expect([unplanned, unasked, other]).to.deep.equal([
+      'Triggers do not work: no scaler found',
+      'Some do not: refused',
+      'no target',
+    ]);
+  });
+
+  it('says of a pause that asks for no number of replicas why it is none', () => {
+    const annotations = { 'autoscaling.keda.sh/paused-replicas': 'many' };
+    const page = rowsOf('', { objects: [scaledObject('still', { conditions: [UNREADY] }, annotations)] });
+    expect(page.slice(1)).to.deep.equal([
+      'not ready|ScaledObject|default|still|Deployment still|prometheus, cron|–|nothing, for it is paused',
+      'there is no &lt;web&gt;',
+    ]);
+  });
+
   it('marks rows by their state, and each cell by what it holds, and links to each object', () => {
     const query = readPageQuery(new URLSearchParams('view=scaledobjects'), ['scaledobjects']);
     const objects = [
