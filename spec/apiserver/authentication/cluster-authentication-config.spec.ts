@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { ClusterAuthenticationConfig } from '#lib/apiserver/authentication/cluster-authentication-config.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { CONFIG_MAP } from '#spec/support/access-cluster.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { TestAuthority } from '#spec/support/issued-certificates.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { startLiveApiServer } from '#spec/support/simulated-api-server.ts';
+
+const authority = new TestAuthority('users');
+const other = new TestAuthority('others');
+
+/** Follows what a cluster tells, which the spec changes. */
+async function follow() {
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(await startLiveApiServer());
+  const { clock, cluster } = server;
+  const logger = new RecordingLogger();
+  const client = stack.use(new ApiClient({ access: await server.access(), clock, userAgent: 'spec' }));
+  const config = stack.use(
+    await ClusterAuthenticationConfig.start({ client, clock, logger, isFailureTolerated: false }),
+  );
+  const owned = stack.move();
+  return {
+    config,
+    reasons: () =>
+      logger.lines.flatMap(({ level, fields }) => (level === 'warning' ? [String(fields.reason)] : [])),
+    tell(data: Readonly<Record<string, string>>) {
+      const current = cluster.store.get(...CONFIG_MAP);
+      if (!current) throw new Error('the config map is gone');
+      const { resourceVersion: _, ...metadata } = current.metadata;
+      const told = { ...(current.data as Readonly<Record<string, string>>), ...data };
+      cluster.store.update('configmaps', { ...current, metadata, data: told });
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+describe('ClusterAuthenticationConfig', () => {
+  it('says once that something cannot be read, and again when that comes again', async () => {
+    await using followed = await follow();
+    const broken = { 'client-ca-file': 'none' };
+    followed.tell(broken);
+    await eventually(() => followed.reasons().length > 0);
+    followed.tell({ 'requestheader-allowed-names': '["a"]' }); // the rest is as broken as before
+    await eventually(() => followed.config.frontProxy?.allowedNames[0] === 'a');
+    expect(followed.reasons()).to.have.length(1);
+    const before = followed.config.clientAuthorities;
+    followed.tell({ 'client-ca-file': authority.pem });
+    await eventually(() => followed.config.clientAuthorities !== before);
+    followed.tell(broken);
+    await eventually(() => followed.reasons().length > 1);
+    expect(new Set(followed.reasons())).to.have.property('size', 1);
+  });
+
+  it('learns who the front proxy is though it cannot be read who signs for users', async () => {
+    await using followed = await follow();
+    const { clientAuthorities } = followed.config;
+    followed.tell({ 'client-ca-file': 'none', 'requestheader-client-ca-file': other.pem });
+    await eventually(() => followed.reasons().length > 0);
+    const [believed] = followed.config.frontProxy?.authorities.certificates ?? [];
+    expect(believed?.toString().trim()).to.equal(other.pem.trim());
+    expect(followed.config.clientAuthorities).to.equal(clientAuthorities);
+  });
+});
