@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { type RunControllerOptions, runController } from '#lib/control/run-controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
+import type { AskPrometheus } from '#lib/hpa/auto-min/week-from-prometheus.ts';
 import type { HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
 import type { HpaLoopOptions } from '#lib/hpa/loop/hpa-dependencies.ts';
 import { type HpaSubsystem, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
@@ -29,7 +30,10 @@ export interface HpaCluster extends AsyncDisposable {
   /** What the controller has running now. */
   readonly running: { readonly registry: Registry; readonly subsystem: HpaSubsystem };
   /** Starts the controller, as the leader does. */
-  lead(options?: Partial<HpaLoopOptions>, more?: { readonly version?: HpaVersion }): Promise<void>;
+  lead(
+    options?: Partial<HpaLoopOptions>,
+    more?: { readonly version?: HpaVersion; readonly askPrometheus?: AskPrometheus },
+  ): Promise<void>;
   /** Ends it, as the leader does that has lost its lease, or its life. */
   stop(): Promise<void>;
   deployment(name: string, replicas: number, namespace?: string): Promise<void>;
@@ -100,12 +104,12 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
       if (!running) throw new Error('nobody leads');
       return running;
     },
-    async lead(options = {}, { version = 'v2' } = {}) {
+    async lead(options = {}, { version = 'v2', askPrometheus } = {}) {
       const registry = new Registry();
       const client = new ApiClient({ access, clock, userAgent: 'spec/1' });
       const mapper = new RestMapper({ api: client, clock });
       const subsystem = hpaSubsystem({
-        ...{ client, mapper, registry, clock, logger },
+        ...{ client, mapper, registry, clock, logger, askPrometheus },
         scales: new ScaleClient({ api: client, mapper, clock }),
         events: {
           record: ({ regarding: { name }, reason, message }) =>

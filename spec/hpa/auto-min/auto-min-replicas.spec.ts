@@ -315,4 +315,25 @@ describe('a minReplicas that follows the week, in a cluster', () => {
     await cluster.api.delete(`${PATHS.hpas}/web`);
     await cluster.passes(async () => (await cluster.api.get(PATHS.memory)).status === 404);
   });
+
+  it('is judged on the first day by what a Prometheus knows of the days before', async () => {
+    await using cluster = await startHpaCluster();
+    await cluster.deployment('web', 4);
+    await cluster.hpa('web', { spec: { minReplicas: 4 } });
+    cluster.queue('web', '20');
+    await cluster.clock.advance(HOUR_MS);
+    const of = { horizontalpodautoscaler: 'web' };
+    const load = { ...of, metric_name: 'web', metric_target_type: 'average' };
+    const askPrometheus = async (query: string) =>
+      query.includes('spec_min_replicas')
+        ? [{ labels: of, value: 4 }]
+        : [{ labels: load, value: query.includes('group_left') ? 20 : 5 }];
+    await cluster.lead({}, { askPrometheus });
+    const told = () => cluster.events.find((event) => event.includes('MinReplicas'));
+    await cluster.passes(() => told() !== undefined, 1000);
+    expect(told()).to.equal(
+      'web MinReplicasRecommended minReplicas from 4 to 2: the peaks of External web average in the last 7 days, the latest first, were 5 5 5 5 5 5 5 (weights 7 6 5 4 3 2 1), 5 in the mean of a target of 10',
+    );
+    expect((await cluster.get('web')).spec.minReplicas).to.equal(4);
+  });
 });
