@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import type { Outcome } from '#lib/hpa/decision.ts';
+import { explainedAt, followedWeb } from '../auto-min/built-decision.ts';
 import { TOLD_AT_MS, ToldHpas } from './told-hpas.ts';
 
 const MINUTE_MS = 60_000;
@@ -24,6 +26,20 @@ describe('DecisionLog', () => {
     expect(explanation?.desiredReplicas).to.equal(100); // what was decided last is told on
     expect(since(7, {})).to.deep.equal([undefined, undefined]);
     expect(told.log.find('shop/web')?.other).to.equal(undefined);
+  });
+
+  it('knows that a metric is missing where others are there', () => {
+    const { log } = new ToldHpas();
+    const [read, failed] = [1, undefined].map((ratio) => explainedAt(ratio, { minReplicas: 2 }));
+    if (!read || !failed) throw new Error('both are explained');
+    const decided = (metrics: typeof read.metrics) => {
+      const outcome = { explanation: { ...read, atMs: TOLD_AT_MS, metrics } } as unknown as Outcome;
+      log.record('default/web', outcome, { hpa: followedWeb({ minReplicas: 2 }), isDryRun: false });
+      return log.find('default/web')?.missingSinceMs;
+    };
+    expect(decided([...read.metrics, ...failed.metrics])).to.equal(TOLD_AT_MS);
+    expect(decided([...read.metrics, ...read.metrics])).to.equal(undefined);
+    expect(decided([])).to.equal(undefined);
   });
 
   it('keeps the last fifty decisions, and the loads of as many', () => {
