@@ -43,6 +43,24 @@ describe('judgeScaledObject', () => {
     });
   }
 
+  it('takes triggers of cpu and memory, too, where it is not known in time what containers get by default', async () => {
+    const trigger = (type: string) =>
+      ({ type, metricType: 'Utilization', metadata: { value: '50' } }) as const;
+    for (const type of ['cpu', 'memory']) {
+      const object = { ...OBJECT, spec: { ...OBJECT.spec, triggers: [trigger(type)] } };
+      const { isAllowed } = await judgeScaledObject(
+        object,
+        { before: undefined, isDryRun: false },
+        {
+          ...{ rivalsOf: () => [], hpasBeside: () => [] },
+          workload: () => ({ replicas: 1, readyReplicas: 1, containers: [{ name: 'main', resources: [] }] }),
+          limitedByDefault: () => Promise.reject(new Error('too late')),
+        },
+      );
+      expect(isAllowed, type).to.equal(true);
+    }
+  });
+
   for (const [what, before, after, other, isAllowed] of [
     ['is pointed at the target of a younger one', one('api'), one('web'), younger('web'), false],
     ['is given the HPA of a younger one', one('web'), one('web', 'b'), younger('api', 'b'), false],
