@@ -53,6 +53,19 @@ describe('ClusterAccess', () => {
     expect(logger.lines).to.deep.equal([]);
   });
 
+  it('reads a source that fails no more often than one that responds', async () => {
+    const asking = access.authorization();
+    loads[1]?.reject(new Error('the plugin failed'));
+    expect(await asking).to.equal('Bearer 1');
+    await clock.advance(9_999);
+    expect(await access.authorization()).to.equal('Bearer 1');
+    expect(loads).to.have.length(2);
+    await clock.advance(1);
+    const again = access.authorization();
+    loads[2]?.resolve({ tls: TLS, authorization: 'Bearer 2' });
+    expect(await again).to.equal('Bearer 2');
+  });
+
   it('gives up on a source that takes longer than 10 s, and says so', async () => {
     const asking = access.authorization();
     await clock.advance(10_000);
