@@ -309,6 +309,24 @@ describe('Scraper', () => {
     });
   });
 
+  it('asks a node that has come back under its name as one that is new', async () => {
+    const kubelets: Record<string, Kubelet> = { a: { afterMs: 0 }, b: { afterMs: 0 } };
+    const { asked, clock, done, scrape } = setup(kubelets);
+    const cycle = async (scraped: Promise<void>, durationMs: number) => {
+      await clock.advance(durationMs);
+      await scraped;
+    };
+    await cycle(done, 12_000);
+    await cycle(scrape(), 12_000);
+    delete kubelets.b;
+    await cycle(scrape(), 12_000);
+    kubelets.b = { afterMs: 0 };
+    await cycle(scrape(), 1_000); // at 36 s
+    await cycle(scrape(), 12_000);
+    const askedAtMs = asked.filter(({ host }) => host === 'b').map(({ atMs }) => atMs);
+    expect(askedAtMs).to.deep.equal([0, 12_000, 36_000, 48_000]);
+  });
+
   it('asks from the third scrape on at the same point of each cycle', async () => {
     const { asked, clock, done, scrape } = setup({ a: { afterMs: 4000 } });
     await clock.advance(12_000);
