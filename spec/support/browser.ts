@@ -44,6 +44,7 @@ export class Browser implements AsyncDisposable {
           '--headless',
           '--no-sandbox',
           '--disable-gpu',
+          '--hide-scrollbars', // they would be in the way of photographs of whole pages
           '--no-first-run',
           '--disable-background-networking',
         ],

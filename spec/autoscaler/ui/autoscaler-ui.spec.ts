@@ -212,11 +212,32 @@ describe('autoscalerUi', () => {
             '(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }))(document.documentElement)',
           )) as { scrollWidth: number; clientWidth: number };
           expect(scrollWidth, `${width}`).to.be.at.most(clientWidth);
+          const cutTables = `[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth).length`;
+          if (width === 1280)
+            expect(await browser.evaluate(cutTables), 'tables wider than the page').to.equal(0);
         }
         expect(await browser.evaluate('document.styleSheets.length')).to.equal(1);
         expect(await browser.evaluate(`document.querySelectorAll('img, script').length`)).to.equal(0);
       });
     }
+
+    it('fades a table where it goes on behind the edge of the window, until it is scrolled to its end', async () => {
+      if (!browser) throw new Error('there is no browser');
+      await browser.open(`${autoscaler.origin}/ui`);
+      await browser.prefer('light');
+      const table = `document.querySelector('.scroll')`;
+      const fades = (length: string) =>
+        eventually(
+          async () =>
+            (await browser?.evaluate(`getComputedStyle(${table}).getPropertyValue('--fade')`)) === length,
+        );
+      await fades('0px');
+      await browser.resize({ width: 420, height: 900 });
+      await fades('40px');
+      await browser.photograph(`${PHOTOGRAPHS}/autoscaler-fading-420-light.png`);
+      await browser.evaluate(`${table}.scrollLeft = ${table}.scrollWidth`);
+      await fades('0px');
+    });
 
     it('filters by its form, and follows links to one object', async () => {
       if (!browser) throw new Error('there is no browser');
