@@ -30,7 +30,7 @@ export async function metricsAdapterPart(
     environment.logger.warning(
       'Requests that Skipper counts are not collected: they take a Prometheus server, and --prometheus-server names none',
     );
-  if (options.metricsAddress) stack.use(await listenForMetrics(options.metricsAddress, environment.registry));
+  if (options.metricsAddress) stack.use(await listenForMetrics(options.metricsAddress, environment));
   const adapter = stack.use(metricsAdapter(options, { ...environment, collectors, pods }));
   const owned = stack.move();
   return { ...adapter, [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { PipelineLimit } from '#lib/apiserver/serving/limit-pipeline.ts';
+import type { Clock } from '#lib/time/clock.ts';
 
 /** Where to listen. */
 export interface ListenAddress {
@@ -11,6 +14,9 @@ export interface ListenAddress {
 
 const MAX_CONNECTIONS = 64;
 const REQUEST_TIMEOUT_MS = 10_000;
+
+/** For a response to be made and read, with the wait for those before it on its connection. */
+const RESPONSE_TIMEOUT_MS = 10_000;
 
 /** Reads `HOST:PORT` or `:PORT` as Go does, an IPv6 address in brackets; `undefined` for anything else. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
@@ -23,22 +29,33 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
 }
 
 /**
- * Serves series over plain HTTP to everybody, as kube-metrics-adapter does.
+ * Serves series over plain HTTP to everybody, as kube-metrics-adapter does. They are written once for all who ask meanwhile; who
+ * does not read them in time, or asks again and again without, is cut off.
  *
  * @throws when the address cannot be listened at
  */
 export async function listenForMetrics(
   { host, port }: ListenAddress,
-  registry: Registry,
+  { registry, clock }: { readonly registry: Registry; readonly clock: Clock },
 ): Promise<AsyncDisposable & { readonly port: number }> {
   const { createServer } = await import('node:http'); // lazily: with it come fetch and WebSocket of Node's own
+  const pipelines = new PipelineLimit(() => {});
+  let writing: Promise<string> | undefined;
+  const series = () => {
+    writing ??= registry.metrics().finally(() => {
+      writing = undefined;
+    });
+    return writing;
+  };
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, async (request, response) => {
     request.resume();
+    if (!pipelines.enter(request.socket)) return;
+    limitResponse(response, clock, () => pipelines.leave(request.socket));
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const path = request.url?.split('?', 1)[0];
     if (path !== '/metrics' || !isRead) return void response.writeHead(isRead ? 404 : 405).end();
     try {
-      const text = await registry.metrics();
+      const text = await series();
       response.writeHead(200, { 'content-type': registry.contentType }).end(text);
     } catch {
       response.writeHead(500).end();
@@ -55,4 +72,14 @@ export async function listenForMetrics(
       await once(server, 'close');
     },
   };
+}
+
+/** Cuts the connection off where the response is not over in time, be it not made or not read. */
+function limitResponse(response: ServerResponse, clock: Clock, onOver: () => void): void {
+  const { socket } = response.req;
+  const timer = clock.startTimer(RESPONSE_TIMEOUT_MS, () => socket.destroy());
+  response.once('close', () => {
+    timer[Symbol.dispose]();
+    onOver();
+  });
 }

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect } from 'chai';
-import { Counter, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { listenForMetrics, parseListenAddress } from '#lib/autoscaler/metrics-listener.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('parseListenAddress', () => {
   it('reads what Go listens at', () => {
@@ -20,7 +24,10 @@ describe('listenForMetrics', () => {
   it('serves the series at /metrics, and nothing else', async () => {
     const registry = new Registry();
     new Counter({ name: 'things', help: 'Things.', registers: [registry] }).inc(3);
-    await using server = await listenForMetrics({ host: '127.0.0.1', port: 0 }, registry);
+    await using server = await listenForMetrics(
+      { host: '127.0.0.1', port: 0 },
+      { registry, clock: new ManualClock() },
+    );
     const ask = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${server.port}${path}`, { method });
     const response = await ask('/metrics?x=y');
     expect(response.status).to.equal(200);
@@ -28,5 +35,60 @@ describe('listenForMetrics', () => {
     expect(await response.text()).to.include('\nthings 3\n');
     expect((await ask('/')).status).to.equal(404);
     expect((await ask('/metrics', 'POST')).status).to.equal(405);
+  });
+
+  const flood = async (port: number, requests: number) => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    socket.pause(); // reads nothing
+    await once(socket, 'connect');
+    socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(requests));
+    return socket;
+  };
+  const longRegistry = () => {
+    const registry = new Registry();
+    new Gauge({ name: 'things', help: 'x'.repeat(16 * 1024 * 1024), registers: [registry] }); // more than sockets hold
+    return registry;
+  };
+
+  it('writes the series once for all who ask at the same time', async () => {
+    const registry = new Registry();
+    const written = Promise.withResolvers<string>();
+    let count = 0;
+    registry.metrics = () => {
+      count++;
+      return written.promise;
+    };
+    const clock = new ManualClock();
+    await using server = await listenForMetrics({ host: '127.0.0.1', port: 0 }, { registry, clock });
+    const asking = Array.from({ length: 5 }, () => fetch(`http://127.0.0.1:${server.port}/metrics`));
+    await eventually(() => clock.sleeperCount === 5); // each has a bound
+    written.resolve('things 3\n');
+    for (const response of await Promise.all(asking)) expect(await response.text()).to.equal('things 3\n');
+    expect(count).to.equal(1);
+  });
+
+  it('cuts off who asks more than a hundred times without reading', async () => {
+    await using server = await listenForMetrics(
+      { host: '127.0.0.1', port: 0 },
+      { registry: new Registry(), clock: new ManualClock() },
+    );
+    const socket = await flood(server.port, 101);
+    socket.resume();
+    await once(socket, 'close');
+    const other = await fetch(`http://127.0.0.1:${server.port}/`);
+    expect(other.status).to.equal(404);
+  });
+
+  it('cuts off who does not take the series within 10 s', async () => {
+    const clock = new ManualClock();
+    await using server = await listenForMetrics(
+      { host: '127.0.0.1', port: 0 },
+      { registry: longRegistry(), clock },
+    );
+    const socket = await flood(server.port, 1);
+    await eventually(() => clock.sleeperCount === 1);
+    await clock.advance(10_000);
+    socket.resume();
+    await once(socket, 'close');
   });
 });
