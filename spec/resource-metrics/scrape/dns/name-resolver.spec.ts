@@ -59,11 +59,16 @@ describe('NameResolver', () => {
   it('says so when there is no such host', async () => {
     using system = await setup({});
     expect(await system.message('gone.test')).to.equal('no such host: "gone.test"');
+    const error = await system.resolver.resolve('gone.test', never).catch((failure: Error) => failure);
+    expect(error).to.have.property('code', 'DNS_NO_SUCH_HOST');
   });
 
   it('tells a name server that fails from a host that does not exist', async () => {
     using system = await setup({ 'node.a.test': 'SERVFAIL', node: [ipv4('node', '10.0.0.7')] }, RESOLV_CONF);
     expect(await system.message('node')).to.equal('cannot look up "node.a.test": ESERVFAIL');
+    const error = await system.resolver.resolve('node', never).catch((failure: Error) => failure);
+    expect(error).to.have.property('code', 'DNS_FAILED');
+    expect(error).to.have.property('cause').which.includes({ code: 'ESERVFAIL', hostname: 'node.a.test' });
   });
 
   it('has no address of a name that exists without one', async () => {
@@ -109,6 +114,8 @@ describe('NameResolver', () => {
     expect(await lost).to.equal('no response from DNS for "lost.test" within 3s');
     const { length } = system.server.questions;
     expect(await system.message('lost.test')).to.match(/no response from DNS/);
+    const error = await system.resolver.resolve('lost.test', never).catch((failure: Error) => failure);
+    expect(error).to.have.property('code', 'DNS_SILENT');
     expect(system.server.questions).to.have.length(length);
   });
 

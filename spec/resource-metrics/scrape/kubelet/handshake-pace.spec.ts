@@ -26,5 +26,7 @@ describe('HandshakePace', () => {
 
   it('forgets what is long past', () => {
     expect(paceAfter(...times(100, 900), ...times(13, 20))).to.equal(250);
+    expect(paceAfter(...times(100, 20), ...times(12, 300))).to.equal(250);
+    expect(paceAfter(...times(100, 20), ...times(13, 300))).to.equal(1200);
   });
 });
