@@ -122,6 +122,16 @@ describe('the memory of the HPA controller', () => {
     await cluster.passes(async () => (await cluster.api.get(PATHS.memory)).status === 404);
   });
 
+  it('holds what there was before its bounds were applied, which the scale says no more', async () => {
+    await using cluster = await startHpaCluster();
+    await cluster.deployment('web', 25);
+    await cluster.hpa('web');
+    cluster.queue('web', '200');
+    await cluster.lead();
+    await cluster.passes(async () => (await cluster.replicas('web')) === 20);
+    expect((await cluster.api.get(PATHS.memory)).body.data?.web).to.contain('"latest":[25,');
+  });
+
   it('has scaling go on where it cannot be read, by what there is for a window, and says so once', async () => {
     await using cluster = await startHpaCluster();
     await setUp(cluster);
