@@ -87,7 +87,7 @@ describe('readCronHpa', () => {
   });
 
   it('tells when a spec was changed that the status does not tell of yet', () => {
-    const changedAt = (generation: number, status?: object) => {
+    const changedAt = (generation: number | undefined, status?: unknown) => {
       const fields = { fieldsV1: { 'f:spec': {} }, time: '2026-01-01T00:00:09Z' };
       const metadata = { ...METADATA, generation, creationTimestamp: '2026-01-01T00:00:00Z' };
       return readCronHpa({ ...object({}, status), metadata: { ...metadata, managedFields: [fields] } })
@@ -95,7 +95,8 @@ describe('readCronHpa', () => {
     };
     const changedAtMs = Date.parse('2026-01-01T00:00:09Z');
     expect(changedAt(1)).to.equal(changedAtMs);
-    expect(changedAt(1, {})).to.equal(changedAtMs);
+    for (const none of [{}, null, 'text']) expect(changedAt(1, none)).to.equal(changedAtMs);
+    expect(changedAt(undefined, { observedGeneration: 3 })).to.equal(undefined);
     expect(changedAt(3, { observedGeneration: 2 })).to.equal(changedAtMs);
     expect(changedAt(3, { observedGeneration: 3 })).to.equal(undefined);
     const ofTke = { conditions: [{ jobId: 'j1', name: 'night', state: 'Succeed' }] };
