@@ -268,6 +268,21 @@ describe('step', () => {
       expect(cluster.external(METRIC, 'web')).to.equal(direction === 'scaleUp' ? '9' : '0');
     });
 
+  it('tells of no activity that woke nothing as the last, for no cooldown follows from it', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 9);
+    await cluster.deployment('web', 0);
+    const annotations = { 'autoscaling.keda.sh/paused-scale-out': 'true' };
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] }, { annotations });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.elapse(61);
+    cluster.source.set('/queue', 0);
+    await cluster.elapse(31);
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')) === NOT_ACTIVE);
+    expect(await cluster.status('web')).not.to.have.property('lastActiveTime');
+  });
+
   for (const [text, isPaused] of [
     ['false', false],
     ['0', false],
