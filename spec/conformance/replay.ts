@@ -4,6 +4,7 @@ import { type Checked, healthChecks } from '#lib/resource-metrics/health-checks.
 import { systemClock } from '#lib/time/system-clock.ts';
 import { startAccessCluster } from '#spec/support/access-cluster.ts';
 import { type ApiResponse, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
+import { ownAddress } from '#spec/support/own-address.ts';
 import { recordedCluster } from './recorded-cluster.ts';
 import { recordedUsers } from './recorded-users.ts';
 import type { Recording } from './recording.ts';
@@ -14,8 +15,8 @@ export interface Replay extends AsyncDisposable {
   ask(recording: Recording, containerOrder: number): Promise<ApiResponse>;
 }
 
-/** The reference served on this port, and discovery tells it; the address is one that nobody else uses. */
-const ADDRESS = { bindAddress: '127.53.44.43', port: 4443 };
+/** The reference served on this port, and discovery tells it. */
+const ADDRESS = { bindAddress: ownAddress(), port: 4443 };
 
 /** A server that has all it needs. */
 export const HEALTHY: Checked = {

@@ -4,6 +4,7 @@ import { externalMetricsGroup } from '#lib/metrics-adapter/api/external-metrics-
 import { systemClock } from '#lib/time/system-clock.ts';
 import { startAccessCluster } from '#spec/support/access-cluster.ts';
 import { requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
+import { ownAddress } from '#spec/support/own-address.ts';
 import { type ComparableResponse, comparable } from '../comparable-response.ts';
 import { recordedUsers } from '../recorded-users.ts';
 import { type Recording, readRecordings } from '../recording.ts';
@@ -16,7 +17,7 @@ export interface Replayed {
   readonly theirs: ComparableResponse;
 }
 
-const ADDRESS = { bindAddress: '127.53.44.44', port: 6543 };
+const ADDRESS = { bindAddress: ownAddress(), port: 6543 };
 const NARROW = 'system:serviceaccount:shop:narrow';
 const UNCACHED = 'no-cache, private';
 const GROUPS = ['custom.metrics.k8s.io', 'external.metrics.k8s.io'];
