@@ -9,6 +9,8 @@ export interface RoutedObject {
 
 const PERCENT = z.number().check(z.gte(0), z.lte(100));
 const WEIGHTS = z.record(z.string(), PERCENT);
+/** Of a RouteGroup: a share, of whatever sum they have. */
+const WEIGHT = z._default(z.number().check(z.gte(0)), 0);
 const HOSTS = z._default(z.nullable(z.array(z.string())), []);
 
 const INGRESS = z.object({
@@ -19,7 +21,7 @@ const ROUTE_GROUP = z.object({
   spec: z.object({
     hosts: HOSTS,
     defaultBackends: z._default(
-      z.nullable(z.array(z.object({ backendName: z.string(), weight: z._default(PERCENT, 0) }))),
+      z.nullable(z.array(z.object({ backendName: z.string(), weight: WEIGHT }))),
       [],
     ),
   }),
@@ -41,8 +43,16 @@ export function readIngress(value: unknown, backendsAnnotations: readonly string
 export function readRouteGroup(value: unknown): RoutedObject {
   const { hosts, defaultBackends } = ROUTE_GROUP.parse(value).spec;
   const backends = defaultBackends ?? [];
-  const weights = Object.fromEntries(backends.map(({ backendName, weight }) => [backendName, weight]));
-  return { hosts: [...new Set(hosts ?? [])], weights: backends.length > 1 ? [weights] : [] };
+  return { hosts: [...new Set(hosts ?? [])], weights: backends.length > 1 ? [shares(backends)] : [] };
+}
+
+/** Skipper goes by the sum of all weights, and deals out evenly where none is above 0. */
+function shares(
+  backends: readonly { readonly backendName: string; readonly weight: number }[],
+): Readonly<Record<string, number>> {
+  const sum = backends.reduce((total, { weight }) => total + weight, 0);
+  const percentOf = (weight: number) => (sum > 0 ? weight / sum : 1 / backends.length) * 100;
+  return Object.fromEntries(backends.map(({ backendName, weight }) => [backendName, percentOf(weight)]));
 }
 
 const MAX_LENGTH = 64 * 1024;

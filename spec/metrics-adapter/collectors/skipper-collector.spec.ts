@@ -60,6 +60,16 @@ describe('skipperCollector', () => {
       'b',
       'a_example_org|0.7000',
     ],
+    [
+      'a RouteGroup whose weights are no per cent',
+      ROUTE_GROUP,
+      routeGroup([
+        { backendName: 'a', weight: 1 },
+        { backendName: 'b', weight: 1 },
+      ]),
+      'a',
+      'a_example_org|0.5000',
+    ],
   ];
   for (const [what, object, served, backend, expected] of queries)
     it(`asks by ${what}`, async () => {

@@ -51,15 +51,40 @@ describe('readRouteGroup', () => {
     const spec = { hosts: ['a.example', 'b.example', 'a.example'], defaultBackends: backends };
     expect(readRouteGroup({ spec })).to.deep.equal({
       hosts: ['a.example', 'b.example'],
-      weights: [{ a: 80, b: 0 }],
+      weights: [{ a: 100, b: 0 }],
     });
     expect(readRouteGroup({ spec: { defaultBackends: backends.slice(0, 1) } }).weights).to.deep.equal([]);
     for (const none of [{}, { hosts: null, defaultBackends: null }])
       expect(readRouteGroup({ spec: none })).to.deep.equal({ hosts: [], weights: [] });
   });
 
-  it('refuses a weight that is no per cent', () => {
-    for (const weight of [-1, 101, '1'])
+  const shared: readonly (readonly [string, readonly object[], Readonly<Record<string, number>>])[] = [
+    [
+      'what its weights are of their sum, which need not be 100',
+      [
+        { backendName: 'a', weight: 300 },
+        { backendName: 'b', weight: 100 },
+      ],
+      { a: 75, b: 25 },
+    ],
+    [
+      'even shares where no backend has a weight',
+      [{ backendName: 'a' }, { backendName: 'b' }],
+      { a: 50, b: 50 },
+    ],
+    [
+      'even shares where all weights are 0',
+      ['a', 'b', 'c', 'd'].map((backendName) => ({ backendName, weight: 0 })),
+      { a: 25, b: 25, c: 25, d: 25 },
+    ],
+  ];
+  for (const [what, defaultBackends, expected] of shared)
+    it(`has ${what}, as Skipper deals requests out`, () => {
+      expect(readRouteGroup({ spec: { defaultBackends } }).weights).to.deep.equal([expected]);
+    });
+
+  it('refuses a weight that is none', () => {
+    for (const weight of [-1, '1'])
       expect(() => readRouteGroup({ spec: { defaultBackends: [{ backendName: 'a', weight }] } })).to.throw();
   });
 });
