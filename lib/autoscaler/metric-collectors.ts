@@ -50,7 +50,7 @@ export async function metricCollectors(
   environment: MetricCollectorsEnvironment,
 ): Promise<{ readonly collectors: readonly MetricCollector[]; readonly pods: TargetPods }> {
   const { clock, logger, client, mapper, userAgent, schedules, stack } = environment;
-  const { allowedHosts, relistMs, scalingSchedule } = options;
+  const { allowedHosts, relistMs, scalingSchedule, defaultIntervalMs } = options;
   const share = new FairShare(clock);
   const http = { clock, userAgent, share };
   const clients = stack.use(new HttpClients({ ...http, allowedHosts: new AllowedHosts(allowedHosts) }));
@@ -67,7 +67,7 @@ export async function metricCollectors(
   const collectors = [
     prometheusCollector({ ...sources, clients }),
     httpCollector({ clients }),
-    podsCollector({ clock, clients: ofPods, pods, selectors }),
+    podsCollector({ clock, clients: ofPods, pods, selectors, defaultIntervalMs }),
     sqlCollector({ sources: sqlSources }),
     influxdbCollector({ server: sources.influxdb, clients }),
     ...(sources.zmon ? [zmonCollector({ server: sources.zmon })] : []),

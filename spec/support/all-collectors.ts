@@ -51,7 +51,10 @@ export function allCollectors(options: AllCollectorsOptions): readonly MetricCol
   return [
     prometheusCollector({ server, additionalServers: new Map([['other', server]]), clients }),
     httpCollector({ clients }),
-    podsCollector({ clock, clients, pods, selectors: { selectorOf: async () => '!absent' } }),
+    podsCollector({
+      ...{ clock, clients, pods, defaultIntervalMs: 60_000 },
+      selectors: { selectorOf: async () => '!absent' },
+    }),
     skipperCollector({
       server,
       client: { getJson: async () => ({ metadata: {}, spec: { rules: [{ host: 'shop.example.org' }] } }) },

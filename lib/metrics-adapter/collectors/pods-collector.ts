@@ -19,9 +19,13 @@ export interface PodsCollectorOptions {
   readonly clients: HttpClients;
   readonly pods: TargetPods;
   readonly selectors: Pick<TargetSelectors, 'selectorOf'>;
+  /** How often pods are asked where an HPA does not say it. */
+  readonly defaultIntervalMs: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 15_000;
+/** Values count for three intervals: where one pod hangs, those of the others are to be there again before. */
+const DEFAULT_TIMEOUT_INTERVALS = 2;
 const MAX_TIMEOUT_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -47,7 +51,9 @@ const settings = z.object({
     .describe('What stands behind the `?`.'),
   'request-timeout': duration(0, MAX_TIMEOUT_MS)
     .optional()
-    .describe('How long a pod may take, 15s unless given; 0 is the longest, 60s.'),
+    .describe(
+      'How long a pod may take, unless given 15s, or two intervals where that is less; 0 is the longest, 60s.',
+    ),
   'connect-timeout': duration(0, MAX_TIMEOUT_MS)
     .optional()
     .describe('How long connecting to it may take, 15s unless given; 0 is the longest, 60s.'),
@@ -57,7 +63,8 @@ const settings = z.object({
 });
 
 /** A number in the JSON of each ready pod of an HPA's target, for a Pods metric. */
-export function podsCollector({ clock, clients, pods, selectors }: PodsCollectorOptions): MetricCollector {
+export function podsCollector(options: PodsCollectorOptions): MetricCollector {
+  const { clock, clients, pods, selectors, defaultIntervalMs } = options;
   const fleet = new JsonFleet({ clock });
   return {
     name: 'json-path',
@@ -70,8 +77,10 @@ export function podsCollector({ clock, clients, pods, selectors }: PodsCollector
       const { values } = read;
       const { namespace, scaleTargetRef } = request.hpa;
       const target = { ...scaleTargetRef, namespace };
-      const timeoutMs = timeoutOf(values['request-timeout']);
-      const connectTimeoutMs = timeoutOf(values['connect-timeout']);
+      const { intervalMs = defaultIntervalMs } = request.config ?? {};
+      const unlessGivenMs = Math.min(DEFAULT_TIMEOUT_MS, DEFAULT_TIMEOUT_INTERVALS * intervalMs);
+      const timeoutMs = timeoutOf(values['request-timeout'], unlessGivenMs);
+      const connectTimeoutMs = timeoutOf(values['connect-timeout'], DEFAULT_TIMEOUT_MS);
       const minAgeMs = values['min-pod-ready-age'] ?? 0;
       const { scheme, port } = values;
       let isFirst = true; // what the HPA says has changed, or it is new
@@ -109,8 +118,8 @@ export function podsCollector({ clock, clients, pods, selectors }: PodsCollector
 /** So that those of the pods that responded count, although others took as long as they may. */
 const SPARE_MS = 1_000;
 
-function timeoutOf(givenMs: number | undefined): number {
-  return givenMs === 0 ? MAX_TIMEOUT_MS : (givenMs ?? DEFAULT_TIMEOUT_MS);
+function timeoutOf(givenMs: number | undefined, unlessGivenMs: number): number {
+  return givenMs === 0 ? MAX_TIMEOUT_MS : (givenMs ?? unlessGivenMs);
 }
 
 function memberOf(

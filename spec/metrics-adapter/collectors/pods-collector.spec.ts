@@ -63,6 +63,32 @@ describe('podsCollector', () => {
     ]);
   });
 
+  const waits: readonly (readonly [string, Readonly<Record<string, string>>, number])[] = [
+    ['two of its intervals', { interval: '2s' }, 4000],
+    ['two of the intervals that count where it has none', {}, 8000],
+    ['15 s where its interval is long', { interval: '1m' }, 15_000],
+    ['as long as it says, whatever its interval', { interval: '2s', 'request-timeout': '10s' }, 10_000],
+  ];
+  for (const [what, settings, longestMs] of waits)
+    it(`waits for one that hangs for ${what}`, async () => {
+      const hangs = Promise.withResolvers<void>();
+      await using system = await setUp({
+        '127.0.0.2': (_, response) => response.end('{"rps": 1}'),
+        '127.0.0.3': () => hangs.resolve(),
+      });
+      for (const last of [2, 3]) system.pods.push(pod({ name: `p${last}`, ip: `127.0.0.${last}` }));
+      const notes: string[] = [];
+      const asking = system
+        .plan({ ...settings, 'json-key': '$.rps' })
+        .query.ask(signal, (note) => notes.push(note));
+      await hangs.promise;
+      await system.clock.advance(longestMs);
+      expect((await asking).map(({ labels }) => labels.pod)).to.deep.equal(['p2']);
+      expect(notes).to.deep.equal([
+        `p3 has no value: Cannot ask 127.0.0.3:${system.port}: no response within ${longestMs / 1000}s`,
+      ]);
+    });
+
   it('fails where no pod has a value, and gives nothing where there is no pod', async () => {
     await using system = await setUp({ '127.0.0.2': (_, response) => response.end('{"rps": "many"}') });
     const { query } = system.plan({ 'json-eval': '$.rps' });
@@ -194,7 +220,10 @@ async function setUp(listeners: Readonly<Record<string, RequestListener>>, allow
       return 'app=web';
     },
   };
-  const collector = podsCollector({ clock, clients, pods: followed, selectors });
+  const collector = podsCollector({
+    ...{ clock, clients, pods: followed, selectors },
+    defaultIntervalMs: 4000,
+  });
   const planned = (settings: Readonly<Record<string, string | undefined>>) => {
     const annotations = Object.fromEntries(
       Object.entries({ port: String(port || 80), ...settings }).flatMap(([name, value]) =>
