@@ -26,7 +26,7 @@ export interface CollectedState {
 }
 
 const NO_REPLICAS =
-  'It is served divided by the replicas of the target, of which status.currentReplicas of the HPA says that there are none';
+  'It is served divided by the replicas of the target, of which the status of the HPA says that there are none';
 
 /** What is collected for HPAs, and how that goes; each is worked out as it is asked for. */
 export function* collectedStates(
@@ -36,7 +36,7 @@ export function* collectedStates(
   for (const { owner, name, collector, reading, isValid, failure, nextInMs } of collection.reports()) {
     const { hpa, metrics } = known.get(owner) ?? {};
     const metric = metrics?.find(({ key }) => key === name);
-    const isUndivided = metric?.perReplica === true && !hpa?.currentReplicas;
+    const isUndivided = metric?.perReplica === true && !hpa?.replicas;
     yield {
       hpa: owner,
       metric: metric && nameOfMetric(metric.metric),

@@ -96,7 +96,7 @@ function objectMetric(one: CollectedMetric, { collected, readingOf, options }: C
       if (!isWanted({ name: object.name, labels: options.objectLabels.labelsOf(object) })) return [];
       const reading = readingOf(one);
       const [sample] = reading?.samples ?? [];
-      const replicas = one.perReplica ? hpa.currentReplicas : 1;
+      const replicas = one.perReplica ? hpa.replicas : 1;
       if (!reading || !sample || !replicas) return []; // divided among none, it is nobody's
       const value = metricValue({ ...sample, value: sample.value / replicas }, reading);
       return [{ ...value, sourceLabels: undefined, object }];

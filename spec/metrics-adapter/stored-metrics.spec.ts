@@ -108,8 +108,8 @@ describe('storedMetrics, of an Object metric', () => {
 
   it('divides by the replicas of the target where it is asked to, and serves nothing where there are none', () => {
     const perReplica = object({ perReplica: true });
-    const valuesOf = (currentReplicas?: number) =>
-      store(perReplica, { samples: [sample(9)] }, currentReplicas)
+    const valuesOf = (replicas?: number) =>
+      store(perReplica, { samples: [sample(9)] }, replicas)
         .objects?.[0]?.values(ALL)
         .map(({ value }) => value);
     expect([valuesOf(4), valuesOf(0), valuesOf()]).to.deep.equal([['2250m'], [], []]);
@@ -155,12 +155,8 @@ function object(given: Given = {}) {
 }
 
 /** What is stored of one metric of `default/web`, whose source has told this. */
-function store(
-  one: CollectedMetric,
-  told?: { readonly samples: readonly Sample[] },
-  currentReplicas?: number,
-) {
-  const hpa = { namespace: 'default', name: 'web', currentReplicas };
+function store(one: CollectedMetric, told?: { readonly samples: readonly Sample[] }, replicas?: number) {
+  const hpa = { namespace: 'default', name: 'web', replicas };
   const reading: Reading | undefined = told && ({ notes: [], receivedAtMs: 9_000, ...told } as never);
   return storedMetrics(
     'default/web',

@@ -33,14 +33,14 @@ export interface SeenMetrics {
   readonly reports?: readonly CollectorReport[];
   /** Of default/web. */
   readonly problems?: readonly string[];
-  readonly known?: { readonly perReplica: boolean; readonly currentReplicas: number };
+  readonly known?: { readonly perReplica: boolean; readonly replicas: number };
 }
 
 /** Metrics that HPAs named web and api ask for in two namespaces, as they are shown. */
 export function metricsSource({ reports = [], problems = [], known }: SeenMetrics): DebuggedMetrics {
   const metric = { type: 'External', name: 'a', matchLabels: {} };
   const metrics = [{ key: 'a', metric, collector: 'counting', notes: [], perReplica: known?.perReplica }];
-  const hpa = { currentReplicas: known?.currentReplicas };
+  const hpa = { replicas: known?.replicas };
   const names = ['default/web', 'default/api', 'other/web', 'other/api'];
   return {
     clock: new ManualClock(NOW_MS),

@@ -36,8 +36,11 @@ const HPA = z.object({
     annotations: z._default(z.record(z.string(), z.string()), {}),
   }),
   spec: z.object({ scaleTargetRef: REFERENCE, metrics: z._default(z.nullable(z.array(METRIC)), []) }),
-  status: z.optional(z.object({ currentReplicas: z.optional(z.int()) })),
+  status: z.optional(
+    z.object({ currentReplicas: z.optional(z.int()), desiredReplicas: z.optional(z.int()) }),
+  ),
 });
+type Status = z.infer<typeof HPA>['status'];
 
 /**
  * Takes what the API server sent for a HorizontalPodAutoscaler of version v2 or v2beta2.
@@ -60,9 +63,18 @@ export function readScaledHpa(value: unknown): ScaledHpa | undefined {
     createdAt: creationTimestamp ?? '',
     annotations,
     scaleTargetRef: spec.scaleTargetRef,
-    currentReplicas: status?.currentReplicas,
+    replicas: replicasIn(status),
     metrics,
   };
+}
+
+/**
+ * The controller writes what it counted before it scales, and reads the metric again once the pods are there: divided by
+ * the earlier count, what each of them gets would be told too high, and it would scale up once more.
+ */
+function replicasIn({ currentReplicas, desiredReplicas }: NonNullable<Status> = {}): number | undefined {
+  if (currentReplicas === undefined) return desiredReplicas;
+  return Math.max(currentReplicas, desiredReplicas ?? 0);
 }
 
 function metricOf(metric: z.infer<typeof METRIC>): HpaMetric | undefined {

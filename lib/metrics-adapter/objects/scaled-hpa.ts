@@ -30,8 +30,8 @@ export interface ScaledHpa {
   /** Those that configure collectors, and those that were to do so and are misspelt, by their keys. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly scaleTargetRef: DescribedObject;
-  /** Of its status; `undefined` while it is not known. */
-  readonly currentReplicas: number | undefined;
+  /** Those that its status says that the target has, or is to have where these are more; `undefined` while it says neither. */
+  readonly replicas: number | undefined;
   readonly metrics: readonly HpaMetric[];
 }
 

@@ -14,13 +14,24 @@ describe('readScaledHpa', () => {
       createdAt: '',
       annotations: { 'metric-config.pods.a.b/c': 'd', 'metric-config/collectors': '[]' },
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
-      currentReplicas: undefined,
+      replicas: undefined,
       metrics: [
         { type: 'External', name: 'x', matchLabels: { a: 'b' } },
         { type: 'Object', name: 'o', matchLabels: {}, describedObject: service, targetsAverage: false },
         { type: 'Pods', name: 'p', matchLabels: {} },
       ],
     });
+  });
+
+  it('knows how many replicas the target has, or is to have where these are more', () => {
+    const replicasOf = (status: object) =>
+      readScaledHpa({ ...hpaObject({ metrics: [externalMetric('x')] }), status })?.replicas;
+    expect(replicasOf({ currentReplicas: 1, desiredReplicas: 5 })).to.equal(5);
+    expect(replicasOf({ currentReplicas: 5, desiredReplicas: 2 })).to.equal(5);
+    expect(replicasOf({ currentReplicas: 3 })).to.equal(3);
+    expect(replicasOf({ desiredReplicas: 2 })).to.equal(2);
+    expect(replicasOf({ desiredReplicas: 0 })).to.equal(0);
+    expect(replicasOf({})).to.equal(undefined);
   });
 
   it('leaves out resource metrics, and HPAs that have no others, unless they configure some', () => {
