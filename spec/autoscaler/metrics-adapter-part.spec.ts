@@ -230,11 +230,38 @@ describe('metricsAdapterPart, with pods', () => {
         hpa: 'other/web',
         metric: 'Object/rate',
         error:
-          'The metric of Namespace default is collected by another query already, of HPA default/web; a request cannot tell them apart',
+          'The metric of Namespace default is collected by another query, or divided by other replicas, already, of HPA default/web; a request cannot tell them apart',
       },
     ]);
     await client.delete(`${HPAS}/web`);
     await system.passes(async () => ((await system.get('/debug/metrics')).problems ?? []).length === 0);
+  });
+
+  it('keeps two HPAs from getting each other’s values of an object, of which one is divided by replicas', async () => {
+    await using system = await start();
+    const { client } = system.server;
+    const metrics = [objectMetric('rate', { apiVersion: 'v1', kind: 'Service', name: 'web' })];
+    const hpaOf = (name: string, settings: object) => {
+      const annotations = Object.entries({ query: 'sum(rate)', ...settings }).map(([setting, value]) => [
+        `metric-config.object.rate.prometheus/${setting}`,
+        value,
+      ]);
+      return hpaObject({ name, annotations: Object.fromEntries(annotations), metrics });
+    };
+    const problems = async () => (await system.get('/debug/metrics')).problems ?? [];
+    await client.post(HPAS, hpaOf('first', {}));
+    await system.passes(async () => (await system.get('/debug/metrics')).collected?.length === 1);
+    await system.server.clock.advance(2000);
+    await client.post(HPAS, hpaOf('second', { 'per-replica': 'true' }));
+    await system.passes(async () => (await problems()).length === 1);
+    expect(await problems()).to.deep.equal([
+      {
+        hpa: 'default/second',
+        metric: 'Object/rate',
+        error:
+          'The metric of Service web is collected by another query, or divided by other replicas, already, of HPA default/first; a request cannot tell them apart',
+      },
+    ]);
   });
 
   it('serves an External metric by the query of the HPA that was created first, and tells the other', async () => {

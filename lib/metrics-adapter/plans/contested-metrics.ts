@@ -6,14 +6,18 @@ import type { MetricClaims } from './metric-claims.ts';
 /** Says how the metrics of an HPA are collected, in the place of what it said before. @returns as {@link MetricClaims.put} */
 export function claimMetrics(
   claims: MetricClaims,
-  { namespace, name, createdAt }: ScaledHpa,
+  { namespace, name, createdAt, scaleTargetRef }: ScaledHpa,
   metrics: readonly CollectedMetric[],
 ): ReadonlySet<string> {
   return claims.put(
     `${namespace}/${name}`,
     metrics.flatMap((one) => {
       const subject = subjectOf(one, namespace);
-      return subject === undefined ? [] : { subject, queryKey: one.query.key, createdAt };
+      // What is divided by the replicas of one target is another value than the whole, or what is divided by those of another.
+      const { apiVersion, kind, name: target } = scaleTargetRef;
+      const divisor = one.perReplica ? [namespace, apiVersion, kind, target] : [];
+      const queryKey = JSON.stringify([one.query.key, ...divisor]);
+      return subject === undefined ? [] : { subject, queryKey, createdAt };
     }),
   );
 }
@@ -68,7 +72,7 @@ function lostTo(rival: string, metric: HpaMetric): Error {
   return new Error(
     metric.type === 'External'
       ? `${nameOfMetric(metric)} is collected by another query already, of HPA ${rival}; autoscalers would add both up, so give it another name`
-      : `The metric of ${kind} ${name} is collected by another query already, of HPA ${rival}; a request cannot tell them apart`,
+      : `The metric of ${kind} ${name} is collected by another query, or divided by other replicas, already, of HPA ${rival}; a request cannot tell them apart`,
   );
 }
 

@@ -2,6 +2,7 @@
 export interface MetricClaim {
   /** The same for metrics that a request cannot tell apart, by whatever HPA. */
   readonly subject: string;
+  /** The same for metrics of one value. */
   readonly queryKey: string;
   /** When the HPA was created, in the order of time. */
   readonly createdAt: string;
