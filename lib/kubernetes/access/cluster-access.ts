@@ -30,8 +30,12 @@ export interface ClusterSource {
   readonly server: URL;
   /** An HTTP proxy on the way to it. */
   readonly proxy: URL | undefined;
-  /** Reads the credentials from their files or their plugin, until the signal aborts. */
-  load(signal: AbortSignal): Promise<ClusterCredentials>;
+  /**
+   * Reads the credentials from their files or their plugin, until the signal aborts.
+   *
+   * @param areRefused whether the API server has refused the last ones: none that were kept will do
+   */
+  load(signal: AbortSignal, areRefused: boolean): Promise<ClusterCredentials>;
 }
 
 /** Credentials are read again at most this often. */
@@ -64,6 +68,9 @@ export class ClusterAccess {
   #credentials: ClusterCredentials;
   #loadedAtMs: number;
   #loading: Promise<void> | undefined;
+  #areRefused = false;
+  /** When credentials were last read because the ones before were refused. */
+  #replacedAtMs = Number.NEGATIVE_INFINITY;
   readonly #failures: FailureLog;
 
   private constructor(
@@ -86,7 +93,8 @@ export class ClusterAccess {
 
   /** @throws what the source throws when it cannot be read at all */
   static async open(source: ClusterSource, environment: ClusterAccessEnvironment): Promise<ClusterAccess> {
-    return new ClusterAccess(source, await load(source, FIRST_LOAD_TIMEOUT_MS, environment), environment);
+    const bounds = { timeoutMs: FIRST_LOAD_TIMEOUT_MS, areRefused: false };
+    return new ClusterAccess(source, await load(source, bounds, environment), environment);
   }
 
   /** As last read; the same object for as long as none of it changes. */
@@ -96,8 +104,7 @@ export class ClusterAccess {
 
   /** The value of the Authorization header of a request that is made now; {@link tls} is brought up to date too. */
   async authorization(): Promise<string | undefined> {
-    const { clock, signal } = this.#environment;
-    if (clock.monotonicMs() - this.#loadedAtMs >= REFRESH_INTERVAL_MS && !signal?.aborted) {
+    if (this.#isDue() && !this.#environment.signal?.aborted) {
       this.#loading ??= this.#reload().finally(() => {
         this.#loading = undefined;
       });
@@ -106,10 +113,30 @@ export class ClusterAccess {
     return this.#credentials.authorization;
   }
 
+  /**
+   * The API server does not know whose a request is that was made with these: they may have been revoked, or have expired a moment
+   * ago. The next request has them read again, now; if the new ones are refused, too, no sooner than at any time.
+   *
+   * @param authorization the value of the request's Authorization header
+   */
+  refuse(authorization: string | undefined): void {
+    if (authorization === this.#credentials.authorization) this.#areRefused = true;
+  }
+
+  #isDue(): boolean {
+    const nowMs = this.#environment.clock.monotonicMs();
+    const sinceMs = this.#areRefused ? this.#replacedAtMs : this.#loadedAtMs;
+    return nowMs - sinceMs >= REFRESH_INTERVAL_MS;
+  }
+
   async #reload(): Promise<void> {
     const { clock, signal } = this.#environment;
+    const areRefused = this.#areRefused;
+    this.#areRefused = false;
+    if (areRefused) this.#replacedAtMs = clock.monotonicMs();
     try {
-      const { tls, authorization } = await load(this.#source, RELOAD_TIMEOUT_MS, this.#environment);
+      const bounds = { timeoutMs: RELOAD_TIMEOUT_MS, areRefused };
+      const { tls, authorization } = await load(this.#source, bounds, this.#environment);
       const isSame = isDeepStrictEqual(tls, this.#credentials.tls);
       this.#credentials = { tls: isSame ? this.#credentials.tls : tls, authorization };
       this.#failures.succeed();
@@ -123,10 +150,10 @@ export class ClusterAccess {
 
 async function load(
   source: ClusterSource,
-  timeoutMs: number,
+  { timeoutMs, areRefused }: { readonly timeoutMs: number; readonly areRefused: boolean },
   { clock, signal }: ClusterAccessEnvironment,
 ): Promise<ClusterCredentials> {
   const expired = () => new Error(`credentials were not there within ${formatDuration(timeoutMs)}`);
   using deadline = startDeadline(clock, timeoutMs, signal ? { signal, expired } : { expired });
-  return await source.load(deadline.signal);
+  return await source.load(deadline.signal, areRefused);
 }

@@ -27,11 +27,12 @@ interface PluginCredentials {
 /**
  * Has the library make the credentials of a user that has them made: by an exec plugin, or by a provider that it knows.
  *
- * @returns what makes them, or has them from the last time while they are valid; it ends a plugin when its signal aborts
+ * @returns what makes them, or has them from the last time while they are valid and were not refused: those that say nothing of when
+ * they expire are good until then, as in client-go. It ends a plugin when its signal aborts
  */
 export function credentialPlugin(
   context: CurrentContext,
-): (signal: AbortSignal) => Promise<PluginCredentials> {
+): (signal: AbortSignal, areRefused: boolean) => Promise<PluginCredentials> {
   const user = {
     name: context.userName,
     exec: context.user.exec,
@@ -47,8 +48,9 @@ export function credentialPlugin(
     return loaded;
   };
   let kubeconfig = load();
-  return async (signal) => {
+  return async (signal, areRefused) => {
     ending = signal;
+    if (areRefused) kubeconfig = load();
     const options: RequestOptions = {};
     try {
       await kubeconfig.applyToHTTPSOptions(options);

@@ -24,21 +24,25 @@ export async function kubeconfigSource(path: string): Promise<ClusterSource> {
   };
   const context = await named(readCurrentContext(path));
   const make = await credentialMaker(context);
-  const load = async (signal: AbortSignal): Promise<ClusterCredentials> => {
+  const load = async (signal: AbortSignal, areRefused: boolean): Promise<ClusterCredentials> => {
     const { tls, authorization } = await readCredentials(context);
-    const made = await make?.(signal);
+    const made = await make?.(signal, areRefused);
     const { cert = tls.cert, key = tls.key } = made ?? {};
     verifyPem({ ...tls, cert, key }, context);
     return { tls: { ...tls, cert, key }, authorization: authorization ?? made?.authorization };
   };
   const { server, proxy } = context;
-  return { server, proxy, load: (signal) => named(raceAbort(load(signal), signal)) };
+  return {
+    server,
+    proxy,
+    load: (signal, areRefused) => named(raceAbort(load(signal, areRefused), signal)),
+  };
 }
 
 /** What runs for the user's credentials; `undefined` where nothing has to. */
 async function credentialMaker(
   context: CurrentContext,
-): Promise<((signal: AbortSignal) => Promise<MadeCredentials>) | undefined> {
+): Promise<((signal: AbortSignal, areRefused: boolean) => Promise<MadeCredentials>) | undefined> {
   if (!context.user.exec && !context.user['auth-provider']) return undefined;
   // Its library takes tens of megabytes, which everybody else can do without.
   const { credentialPlugin } = await import('./credential-plugin.ts');

@@ -50,6 +50,7 @@ const MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
+const UNAUTHORIZED = 401;
 
 /** A server that asks for a longer pause is not waited for: what works on many objects has others to do. */
 const MAX_RETRY_DELAY_MS = 30_000;
@@ -191,6 +192,7 @@ export class ApiClient {
     const response = await raceAbort(request, signal);
     const { statusCode, headers } = response;
     if (statusCode >= 200 && statusCode < 300) return response;
+    if (statusCode === UNAUTHORIZED) access.refuse(authorization);
     const retryAfter = headers['retry-after'];
     throw apiErrorOf(describe(call), {
       statusCode,

@@ -16,6 +16,7 @@ describe('ClusterAccess', () => {
   let logger: RecordingLogger;
   let ending: AbortController;
   let loads: PromiseWithResolvers<ClusterCredentials>[];
+  let refusals: boolean[];
   let access: ClusterAccess;
 
   beforeEach(async () => {
@@ -23,7 +24,9 @@ describe('ClusterAccess', () => {
     logger = new RecordingLogger();
     ending = new AbortController();
     loads = [];
-    const load = (signal: AbortSignal) => {
+    refusals = [];
+    const load = (signal: AbortSignal, areRefused: boolean) => {
+      refusals.push(areRefused);
       const loading = Promise.withResolvers<ClusterCredentials>();
       signal.addEventListener('abort', () => loading.reject(signal.reason));
       loads.push(loading);
@@ -64,6 +67,32 @@ describe('ClusterAccess', () => {
     const again = access.authorization();
     loads[2]?.resolve({ tls: TLS, authorization: 'Bearer 2' });
     expect(await again).to.equal('Bearer 2');
+  });
+
+  it('has credentials read at once that the API server refuses, and new ones that it refuses, too, no sooner than after 10 s', async () => {
+    const reloading = access.authorization();
+    loads[1]?.resolve({ tls: TLS, authorization: 'Bearer 2' });
+    await reloading;
+    access.refuse('Bearer 1'); // of a request that was on its way for long
+    expect(await access.authorization()).to.equal('Bearer 2');
+    access.refuse('Bearer 2');
+    const replacing = access.authorization();
+    expect(refusals).to.deep.equal([false, false, true]);
+    loads[2]?.resolve({ tls: TLS, authorization: 'Bearer 3' });
+    expect(await replacing).to.equal('Bearer 3');
+    access.refuse('Bearer 3');
+    await clock.advance(9_999);
+    expect(await access.authorization()).to.equal('Bearer 3');
+    await clock.advance(1);
+    const again = access.authorization();
+    expect(refusals).to.deep.equal([false, false, true, true]);
+    loads[3]?.resolve({ tls: TLS, authorization: 'Bearer 4' });
+    expect(await again).to.equal('Bearer 4');
+    await clock.advance(10_000);
+    const usual = access.authorization();
+    expect(refusals.at(-1)).to.equal(false);
+    loads[4]?.resolve({ tls: TLS, authorization: 'Bearer 4' });
+    await usual;
   });
 
   it('gives up on a source that takes longer than 10 s, and says so', async () => {

@@ -340,6 +340,15 @@ describe('loadClusterAccess', () => {
       await eventually(async () => !(await isRunning()));
     });
 
+    it('runs a plugin no more whose token has no end, until the API server refuses that', async () => {
+      const access = await load(await plugin(responding({ token: 'first' })));
+      await plugin(responding({ token: 'second' }));
+      await clock.advance(10_000);
+      expect(await access.authorization()).to.equal('Bearer first');
+      access.refuse('Bearer first');
+      expect(await access.authorization()).to.equal('Bearer second');
+    });
+
     it('has a plugin find its input at the end', async () => {
       const access = await load(await plugin(`cat; ${responding({ token: 'a' })}`));
       expect(await access.authorization()).to.equal('Bearer a');

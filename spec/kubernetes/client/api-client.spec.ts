@@ -95,6 +95,22 @@ describe('ApiClient', () => {
       });
     });
 
+    it('has credentials read again at once that the server refuses, and not those of whom it forbids something', async () => {
+      let [status, reads] = [200, 0];
+      const server = await serve((_, response) => void response.writeHead(status).end('{}'));
+      const client = await clientOf(server.url, async () =>
+        credentials({ authorization: `Bearer ${++reads}` }),
+      );
+      for (status of [403, 401]) await failureOf(client.getJson('/api'));
+      status = 200;
+      await client.getJson('/api');
+      expect(server.requests.map(({ headers }) => headers.authorization)).to.deep.equal([
+        'Bearer 1',
+        'Bearer 1',
+        'Bearer 2',
+      ]);
+    });
+
     it('takes neither a redirect nor anything else beside success for a response', async () => {
       let status = 0;
       const server = await serve((_, response) => {
