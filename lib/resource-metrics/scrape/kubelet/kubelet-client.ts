@@ -2,6 +2,7 @@ import type net from 'node:net';
 import { formatAddress, type ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
+import { raceAbort } from '#lib/time/race-abort.ts';
 import type { DialDeadline, Dialer } from './dialer.ts';
 import { ConnectionClosed } from './http-error.ts';
 import { KubeletConnection, type KubeletRequest } from './kubelet-connection.ts';
@@ -15,7 +16,7 @@ export interface KubeletClientOptions {
   readonly dialer: Pick<Dialer, 'dial' | 'credentials'>;
   /** The value of the Authorization header; asked for at every request, for tokens rotate. */
   readonly authorization: () => Promise<string | undefined>;
-  /** Bounds a request: dialling, where there is no connection, and the response; not the wait for a handshake's permit, or for memory. */
+  /** Bounds a request: dialling, where there is no connection, and the response; not the wait for credentials, a handshake's permit, or memory. */
   readonly requestTimeoutMs: number;
   /** A longer response is refused. */
   readonly maxResponseBytes: number;
@@ -66,7 +67,7 @@ export class KubeletClient {
   async #ask<Read>(target: ScrapeTarget, asked: Omit<KubeletRequest<Read>, 'authorization'>): Promise<Read> {
     const address = formatAddress(target);
     const { signal, pause } = asked;
-    const request = { ...asked, authorization: await this.#options.authorization() };
+    const request = { ...asked, authorization: await this.#authorization(asked) };
     const certificate = this.#options.dialer.credentials?.cert;
     const kept = this.#connections.get(address);
     if (kept && kept.certificate !== certificate) kept.connection.close();
@@ -84,6 +85,12 @@ export class KubeletClient {
       const isKept = this.#connections.get(address)?.connection === connection;
       if (!isKept || this.#connections.size > this.#mostKept) connection.close();
     }
+  }
+
+  /** Who makes credentials may take its time, or fail, and then the last ones are used: no kubelet is to look slow for it. */
+  async #authorization({ signal, pause }: DialDeadline): Promise<string | undefined> {
+    using _paused = pause?.();
+    return await raceAbort(this.#options.authorization(), signal);
   }
 
   async #dial(target: ScrapeTarget, deadline: DialDeadline): Promise<net.Socket> {

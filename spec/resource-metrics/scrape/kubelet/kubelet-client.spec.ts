@@ -17,10 +17,13 @@ const never = new AbortController().signal;
 
 function setup({
   authorization,
+  authorizationDelayMs = 0,
   dialDelayMs = 0,
   permitDelayMs = 0,
 }: {
   readonly authorization?: string;
+  /** How long it takes to be made. */
+  readonly authorizationDelayMs?: number;
   readonly dialDelayMs?: number;
   /** How long a handshake waits until it may begin. */
   readonly permitDelayMs?: number;
@@ -47,7 +50,10 @@ function setup({
   const client = new KubeletClient({
     clock,
     dialer: slowDialer,
-    authorization: async () => authorization,
+    authorization: async () => {
+      if (authorizationDelayMs > 0) await clock.sleep(authorizationDelayMs);
+      return authorization;
+    },
     requestTimeoutMs: 10_000,
     maxResponseBytes: MAX_RESPONSE_BYTES,
   });
@@ -224,6 +230,27 @@ describe('KubeletClient', () => {
     expect(system.clock.sleeperCount).to.equal(1);
     await system.clock.advance(1);
     expect(await failed).to.equal('no complete response within 10s');
+  });
+
+  it('does not hold against a kubelet that credentials took long to be made', async () => {
+    await using server = await RawServer.start(responding(httpResponse('{}')));
+    await using system = setup({ authorizationDelayMs: 10_000 });
+    const result = system.failure(server.port);
+    await until(system.clock, () => system.clock.sleeperCount === 1);
+    await system.clock.advance(10_000);
+    expect(await result).to.equal('responded {}');
+    expect(system.clock.sleeperCount).to.equal(0);
+  });
+
+  it('waits for credentials no longer than its caller does', async () => {
+    await using system = setup({ authorizationDelayMs: 60_000 });
+    const leaving = new AbortController();
+    const target = { nodeName: 'a', host: '127.0.0.1', port: 1 };
+    const asking = system.client.get(target, '/path', { signal: leaving.signal, read: String });
+    leaving.abort(new Error('the program ends'));
+    const failure = await asking.catch((error: Error) => error);
+    expect(failure).to.have.property('message', 'the program ends');
+    await system.clock.advance(60_000);
   });
 
   it('names a response that is no HTTP', async () => {
