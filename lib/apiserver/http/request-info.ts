@@ -37,14 +37,15 @@ export interface ResourceRequestInfo {
   readonly parts: readonly string[];
 }
 
-const VERBS: Readonly<Record<string, string>> = {
-  POST: 'create',
-  GET: 'get',
-  HEAD: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
+/** HTTP/2 lets a client take any word for a method. */
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ['POST', 'create'],
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
 const VERBS_IN_PATH = ['proxy', 'watch'];
 const VERBS_WITH_SELECTORS = ['list', 'watch', 'deletecollection'];
 const NAMESPACE_SUBRESOURCES = ['status', 'finalize'];
@@ -65,7 +66,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
     : ['', ...segments.slice(1)];
   const hasVerbInPath = VERBS_IN_PATH.includes(rest[0] ?? '') && rest.length > 1;
   const { namespace, parts } = splitNamespace(hasVerbInPath ? rest.slice(1) : rest);
-  const verb = hasVerbInPath ? (rest[0] ?? '') : (VERBS[method] ?? '');
+  const verb = hasVerbInPath ? (rest[0] ?? '') : (VERBS.get(method) ?? '');
   const [resource = '', name = '', subresource = ''] = parts;
   const sent = name === '' ? readSelectors(query) : NO_SELECTORS;
   const named = name === '' ? collectionVerb(verb, query, sent) : { verb, name };

@@ -33,6 +33,8 @@ describe('parseRequestInfo', () => {
     [`DELETE ${ROOT}/nodes/a`, 'delete nodes a'],
     [`DELETE ${ROOT}/nodes`, 'deletecollection nodes'],
     [`FOO ${ROOT}/nodes`, ' nodes'],
+    [`constructor ${ROOT}/nodes`, ' nodes'],
+    [`__proto__ ${ROOT}/nodes`, ' nodes'],
     ['GET /api/v1/pods', 'list pods'],
   ];
   for (const [request, expected] of resources) {
