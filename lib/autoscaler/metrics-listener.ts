@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Registry } from 'prom-client';
 import { PipelineLimit } from '#lib/apiserver/serving/limit-pipeline.ts';
+import { type AddressedPlace, PlacesByAddress } from '#lib/apiserver/serving/places-by-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** Where to listen. */
@@ -13,7 +14,9 @@ export interface ListenAddress {
 }
 
 const MAX_CONNECTIONS = 64;
-const REQUEST_TIMEOUT_MS = 10_000;
+
+/** A request that takes longer to come is cut off; Node would look for such twice a minute. */
+const REQUEST_TIMEOUTS = { requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 
 /** For a response to be made and read, with the wait for those before it on its connection. */
 const RESPONSE_TIMEOUT_MS = 10_000;
@@ -30,7 +33,8 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
 
 /**
  * Serves series over plain HTTP to everybody, as kube-metrics-adapter does. They are written once for all who ask meanwhile; who
- * does not read them in time, or asks again and again without, is cut off.
+ * does not read them in time, or asks again and again without, is cut off. Where there are too many connections, an address that has more
+ * than others loses its oldest.
  *
  * @throws when the address cannot be listened at
  */
@@ -47,7 +51,7 @@ export async function listenForMetrics(
     });
     return writing;
   };
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, async (request, response) => {
+  const server = createServer(REQUEST_TIMEOUTS, async (request, response) => {
     request.resume();
     if (!pipelines.enter(request.socket)) return;
     limitResponse(response, clock, () => pipelines.leave(request.socket));
@@ -61,7 +65,7 @@ export async function listenForMetrics(
       response.writeHead(500).end();
     }
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.prependListener('connection', limitConnections());
   server.listen({ port, ...(host === undefined ? {} : { host }) });
   await once(server, 'listening');
   return {
@@ -71,6 +75,26 @@ export async function listenForMetrics(
       server.closeAllConnections();
       await once(server, 'close');
     },
+  };
+}
+
+interface Place extends AddressedPlace {
+  readonly socket: Socket;
+}
+
+/** Bounds how many connections there are, and leaves each address some of them. */
+function limitConnections(): (socket: Socket) => void {
+  const places = new PlacesByAddress<Place>();
+  return (socket) => {
+    const place = { socket, address: socket.remoteAddress ?? '' };
+    if (places.size >= MAX_CONNECTIONS) {
+      const victim = places.victimFor(place, () => 0) ?? place;
+      places.delete(victim);
+      victim.socket.destroy();
+      if (victim === place) return;
+    }
+    places.add(place);
+    socket.once('close', () => places.delete(place));
   };
 }
 

@@ -79,6 +79,27 @@ describe('listenForMetrics', () => {
     expect(other.status).to.equal(404);
   });
 
+  it('has a place for who asks from another address than the one that holds all 64 places', async () => {
+    await using server = await listenForMetrics(
+      { host: '127.0.0.1', port: 0 },
+      { registry: new Registry(), clock: new ManualClock() },
+    );
+    const open = async (localAddress: string) => {
+      const socket = connect({ port: server.port, host: '127.0.0.1', localAddress }).on('error', () => {});
+      await once(socket, 'connect');
+      socket.write('GET /metrics HTTP/1.1\r\n'); // and no more
+      return socket;
+    };
+    const holding = await Promise.all(Array.from({ length: 64 }, () => open('127.0.0.1')));
+    const refused = await open('127.0.0.1');
+    await eventually(() => refused.closed);
+    const other = await open('127.0.0.2');
+    other.end('Host: a\r\nConnection: close\r\n\r\n').setEncoding('utf8');
+    expect((await other.toArray()).join('')).to.match(/^HTTP\/1.1 200 OK\r\n/);
+    await eventually(() => holding.filter((socket) => socket.closed).length === 1);
+    for (const socket of holding) socket.destroy();
+  });
+
   it('cuts off who does not take the series within 10 s', async () => {
     const clock = new ManualClock();
     await using server = await listenForMetrics(
