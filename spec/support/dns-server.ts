@@ -2,8 +2,13 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Answer, decode, encode } from 'dns-packet';
 
-/** What a name server says of a name: addresses, that it has failed, or nothing. A name that is not listed does not exist. */
-export type Zone = Readonly<Record<string, readonly Answer[] | 'SERVFAIL' | 'silence'>>;
+/**
+ * What a name server says of a name: addresses, that it has failed, or nothing, of IPv6 alone or at all. A name that is not listed
+ * does not exist.
+ */
+export type Zone = Readonly<
+  Record<string, readonly (Answer | 'silence about IPv6')[] | 'SERVFAIL' | 'silence'>
+>;
 
 const [NOERROR, SERVFAIL, NXDOMAIN] = [0, 2, 3];
 
@@ -22,8 +27,9 @@ export class DnsServer {
       this.questions.push(`${question.type} ${question.name}`);
       const found = zone[question.name];
       if (found === 'silence') return;
+      if (question.type === 'AAAA' && found?.includes('silence about IPv6')) return;
       const flags = found === 'SERVFAIL' ? SERVFAIL : found ? NOERROR : NXDOMAIN;
-      const answers = found && found !== 'SERVFAIL' ? found.filter(({ type }) => type === question.type) : [];
+      const answers = found && found !== 'SERVFAIL' ? found.filter(isOf(question.type)) : [];
       socket.send(
         encode({ type: 'response', id: id ?? 0, flags, questions, answers }),
         peer.port,
@@ -47,6 +53,10 @@ export class DnsServer {
   [Symbol.dispose](): void {
     this.#socket.close();
   }
+}
+
+function isOf(wanted: Answer['type']): (entry: Answer | string) => entry is Answer {
+  return (entry): entry is Answer => typeof entry !== 'string' && entry.type === wanted;
 }
 
 /** An A record. */

@@ -92,13 +92,16 @@ export class NameResolver {
     throw new NameLookupError('DNS_NO_SUCH_HOST', `no such host: "${host}"`);
   }
 
+  /** Asks for both at once. An IPv4 address that is there does not wait for the other: some name servers never respond to that. */
   async #query(name: string): Promise<string | undefined> {
-    const [four, six] = await Promise.allSettled([this.#dns.resolve4(name), this.#dns.resolve6(name)]);
-    const address = (four.status === 'fulfilled' ? four.value : []).concat(
-      six.status === 'fulfilled' ? six.value : [],
-    )[0];
-    if (address !== undefined) return address;
-    for (const { reason } of [four, six].filter((result) => result.status === 'rejected')) {
+    const asking = [this.#dns.resolve4(name), this.#dns.resolve6(name)].map(outcomeOf);
+    const outcomes: PromiseSettledResult<string[]>[] = [];
+    for (const each of asking) {
+      const outcome = await each;
+      if (outcome.status === 'fulfilled' && outcome.value[0] !== undefined) return outcome.value[0];
+      outcomes.push(outcome);
+    }
+    for (const { reason } of outcomes.filter((outcome) => outcome.status === 'rejected')) {
       if (reason.code !== 'ENOTFOUND' && reason.code !== 'ENODATA') {
         throw new NameLookupError('DNS_FAILED', `cannot look up "${name}": ${reason.code}`, {
           cause: reason,
@@ -107,4 +110,9 @@ export class NameResolver {
     }
     return undefined;
   }
+}
+
+async function outcomeOf<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
+  const [outcome] = await Promise.allSettled([promise]);
+  return outcome;
 }

@@ -40,6 +40,13 @@ describe('NameResolver', () => {
     expect(await system.message('six.test')).to.equal('fd00::8');
   });
 
+  it('has an IPv4 address at once from a name server that never responds to questions for IPv6', async () => {
+    using system = await setup({ 'node.test': [ipv4('node.test', '10.0.0.7'), 'silence about IPv6'] });
+    expect(await system.message('node.test')).to.equal('10.0.0.7');
+    const asked = system.server.questions.filter((each) => each === 'AAAA node.test').length;
+    expect(asked).to.be.within(1, 3); // who waits for it gives up after the fourth time, which takes 7.5 s
+  });
+
   it('reads the hosts file first', async () => {
     using system = await setup({}, { hosts: '10.0.0.9 node-9' });
     expect(await system.message('NODE-9')).to.equal('10.0.0.9');
