@@ -7,7 +7,7 @@ import { HealthCounter } from '../values/metric-health.ts';
 export interface LoopMemory {
   /** The generation of which it was told that its triggers are asked. */
   startedGeneration: number | undefined;
-  /** More exact than the status, which is not written every time. */
+  /** By the monotonic clock. More exact than the status, which is not written every time, and does not follow the wall clock. */
   lastActiveAtMs: number | undefined;
   /** As it was after our last write: informers are later. */
   latest: ScaledObject | undefined;

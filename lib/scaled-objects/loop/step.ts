@@ -64,8 +64,12 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   // Polls go on between looks, and before this replica leads. At zero there is nothing that a cooldown would keep.
   const heardActiveAtMs = target.replicas > 0 ? plans.lastActiveAtMs(key) : undefined;
   if (heardActiveAtMs !== undefined)
-    memory.lastActiveAtMs = Math.max(memory.lastActiveAtMs ?? 0, heardActiveAtMs);
-  const lastActiveAtMs = latest(memory.lastActiveAtMs, object.status?.lastActiveTime, nowMs);
+    memory.lastActiveAtMs = Math.max(memory.lastActiveAtMs ?? heardActiveAtMs, heardActiveAtMs);
+  const monotonicMs = clock.monotonicMs();
+  // A step of the wall clock makes no activity older or younger.
+  const rememberedAtMs = () =>
+    memory.lastActiveAtMs === undefined ? undefined : nowMs - (monotonicMs - memory.lastActiveAtMs);
+  const lastActiveAtMs = latest(rememberedAtMs(), object.status?.lastActiveTime, nowMs);
   const input = {
     replicas: target.replicas,
     minReplicas: object.spec.minReplicaCount,
@@ -81,7 +85,7 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   const decision = decide(input);
   const isDone = await act(object, decision, { ...options, evaluation });
   const isActiveNow = decision.isActiveNow && isDone;
-  if (isActiveNow) memory.lastActiveAtMs = nowMs;
+  if (isActiveNow) memory.lastActiveAtMs = monotonicMs;
   memory.next = nextStep(input, decision);
   const conditions = withConditions(object.status?.conditions, [
     readyOf(decision),
@@ -91,7 +95,7 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   return {
     status: {
       ...base,
-      ...activeTime(object, latest(memory.lastActiveAtMs, object.status?.lastActiveTime, nowMs), decision),
+      ...activeTime(object, latest(rememberedAtMs(), object.status?.lastActiveTime, nowMs), decision),
       triggersActivity: evaluation.triggersActivity,
       conditions,
     },

@@ -3,7 +3,7 @@ import type { ObservedMetric } from '../values/metric-state.ts';
 interface Heard {
   /** `undefined` while something fails. */
   text: string | undefined;
-  /** When a poll has last left a trigger active. */
+  /** When a poll has last left a trigger active, by the monotonic clock. */
   lastActiveAtMs: number | undefined;
 }
 
@@ -21,18 +21,18 @@ export class HeardStates {
   confirms(
     key: string,
     observed: readonly ObservedMetric[],
-    options: { readonly countsValues: boolean; readonly isActive: boolean; readonly nowMs: number },
+    options: { readonly countsValues: boolean; readonly isActive: boolean; readonly monotonicMs: number },
   ): boolean {
     const heard = this.#heard.get(key) ?? { text: undefined, lastActiveAtMs: undefined };
     this.#heard.set(key, heard);
-    if (options.isActive) heard.lastActiveAtMs = options.nowMs;
+    if (options.isActive) heard.lastActiveAtMs = options.monotonicMs;
     const text = textOf(observed, options.countsValues);
     const isSame = text !== undefined && text === heard.text;
     heard.text = text;
     return isSame;
   }
 
-  /** When a poll has last found an object active; `undefined` where none did. */
+  /** When a poll has last found an object active, by the monotonic clock; `undefined` where none did. */
   lastActiveAtMs(key: string): number | undefined {
     return this.#heard.get(key)?.lastActiveAtMs;
   }

@@ -81,7 +81,10 @@ export class ScaledObjectPlans implements Disposable {
     return this.#activities.get(key);
   }
 
-  /** When a poll of this replica, be it the leader or not, has last found an object active; `undefined` where none did. */
+  /**
+   * When a poll of this replica, be it the leader or not, has last found an object active, by the monotonic clock; `undefined`
+   * where none did.
+   */
   lastActiveAtMs(key: string): number | undefined {
     return this.#heard.lastActiveAtMs(key);
   }
@@ -145,12 +148,14 @@ export class ScaledObjectPlans implements Disposable {
       const plan = this.#plans.find(key);
       if (!object || !plan) return;
       const observed = this.observe(key, object, plan);
-      const nowMs = this.#options.clock.nowMs();
+      const { clock } = this.#options;
+      const monotonicMs = clock.monotonicMs();
       const countsValues = Boolean(object.spec.advanced?.scalingModifiers?.formula);
       // What is confirmed is looked at again by the loop itself, once an interval.
       const isActive = this.#isActive(object, plan, observed);
-      if (!this.#heard.confirms(key, observed, { countsValues, isActive, nowMs })) this.changed.tell(key);
-      this.#activityOf(key).note(observed, nowMs);
+      if (!this.#heard.confirms(key, observed, { countsValues, isActive, monotonicMs }))
+        this.changed.tell(key);
+      this.#activityOf(key).note(observed, clock.nowMs());
       this.#readScale(key, object);
       if (!this.#plans.isCurrent(key, object)) this.#stale.tell(key);
     };

@@ -45,6 +45,28 @@ describe('step', () => {
     await cluster.holds(async () => (await cluster.replicas('web')) === 0);
   });
 
+  for (const [how, stepMs] of [
+    ['back', -3_600_000],
+    ['forward', 3_600_000],
+  ] as const)
+    it(`keeps to the cooldown where the wall clock is set ${how} by an hour meanwhile`, async () => {
+      await using cluster = await startScaledObjectsCluster();
+      cluster.source.set('/queue', 1);
+      await cluster.deployment('web', 2);
+      const periods = { pollingInterval: 10, cooldownPeriod: 60 };
+      await cluster.scaledObject('web', { ...periods, triggers: [cluster.trigger('/queue')] });
+      await cluster.lead();
+      await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+      cluster.source.set('/queue', 0);
+      await cluster.elapse(11);
+      await cluster.holds(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
+      cluster.clock.stepWall(stepMs);
+      await cluster.elapse(30);
+      expect(await cluster.replicas('web')).to.equal(2);
+      await cluster.elapse(70);
+      await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    });
+
   it('counts the cooldown from when a leader has seen activity that ended, though it polls seldom', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);

@@ -12,9 +12,9 @@ const observed = (state: MetricState): readonly ObservedMetric[] => [
 describe('HeardStates', () => {
   it('tells what is confirmed from what changes', () => {
     const heard = new HeardStates();
-    const confirms = (state: MetricState, nowMs: number, countsValues = false) => {
+    const confirms = (state: MetricState, monotonicMs: number, countsValues = false) => {
       const isActive = state.kind === 'value' && state.isActive;
-      return heard.confirms('n/web', observed(state), { nowMs, countsValues, isActive });
+      return heard.confirms('n/web', observed(state), { monotonicMs, countsValues, isActive });
     };
     expect(confirms({ kind: 'pending' }, 1)).to.equal(false);
     expect(heard.lastActiveAtMs('n/web')).to.equal(undefined);
@@ -35,7 +35,7 @@ describe('HeardStates', () => {
     const heard = new HeardStates();
     const failing: MetricState = { kind: 'failing', error: new Error('gone') };
     const confirms = (state: MetricState) =>
-      heard.confirms('n/web', observed(state), { nowMs: 1, countsValues: false, isActive: false });
+      heard.confirms('n/web', observed(state), { monotonicMs: 1, countsValues: false, isActive: false });
     expect([confirms(failing), confirms(failing)]).to.deep.equal([false, false]);
     expect([confirms(value(true, 1)), confirms(failing), confirms(value(true, 1))]).to.deep.equal([
       false,
