@@ -92,6 +92,23 @@ describe('loadClusterAccess', () => {
       });
     }
 
+    it('keeps the authorities that it has while ca.crt is cut off, as in the middle of a write, and refuses to begin so', async () => {
+      const access = await inCluster();
+      const both = `${authority.certificatePem}${new CertificateAuthority('next').certificatePem}`;
+      const { length } = authority.certificatePem;
+      for (const end of [10, length / 2, length - 3, length + 10, both.length - 3]) {
+        await directory.write('ca.crt', both.slice(0, end));
+        await clock.advance(10_000);
+        await access.authorization();
+        expect(access.tls.ca, `cut off at ${end}`).to.equal(authority.certificatePem);
+        await expectFailure(inCluster(), /: the file \S+ ends in the middle of a certificate or key$/);
+      }
+      await directory.write('ca.crt', both);
+      await clock.advance(10_000);
+      await access.authorization();
+      expect(access.tls.ca).to.equal(both);
+    });
+
     it('says which file is missing', async () => {
       await directory[Symbol.asyncDispose]();
       await expectFailure(
