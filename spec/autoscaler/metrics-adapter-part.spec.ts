@@ -197,7 +197,7 @@ describe('metricsAdapterPart, with pods', () => {
     expect(await state()).to.deep.include({
       isServed: false,
       notes: [
-        'It is served divided by the replicas of the target, of which status.currentReplicas of the HPA says that there are none',
+        'It is served divided by the replicas of the target, of which the status of the HPA says that there are none',
       ],
     });
     const { body } = await client.get(`${HPAS}/web`);
