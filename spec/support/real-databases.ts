@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, chmod, glob } from 'node:fs/promises';
+import { access, chmod, glob, mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
@@ -40,14 +40,24 @@ export async function startMariadb(binary: string): Promise<RealDatabase> {
   const directory = starting.use(await TemporaryDirectory.create());
   await chmod(directory.path, 0o755);
   const data = join(directory.path, 'data');
+  // Each one that starts deletes the temporary tables of all others that have theirs in the same folder.
+  const temporary = join(directory.path, 'temporary');
+  await mkdir(temporary);
+  await succeed('chown', ['mysql', temporary]);
   await succeed('mariadb-install-db', [
-    ...['--no-defaults', '--user=mysql', `--datadir=${data}`],
+    ...['--no-defaults', '--user=mysql', `--datadir=${data}`, `--tmpdir=${temporary}`],
     ...['--auth-root-authentication-method=normal', '--skip-test-db'],
   ]);
   const port = await freePort();
   const socket = join(data, 'socket');
   const { ca, certificate, key } = await writeCertificate(directory, 'mysql');
-  const options = [`--datadir=${data}`, `--port=${port}`, `--socket=${socket}`, '--bind-address=127.0.0.1'];
+  const options = [
+    `--datadir=${data}`,
+    `--tmpdir=${temporary}`,
+    `--port=${port}`,
+    `--socket=${socket}`,
+    '--bind-address=127.0.0.1',
+  ];
   options.push(`--ssl-cert=${certificate}`, `--ssl-key=${key}`);
   const server = starting.use(
     new SpawnedProgram(binary, ['--no-defaults', '--user=mysql', ...options], { name: 'MariaDB' }),
