@@ -74,10 +74,11 @@ async function measure(clients: readonly Client[], job: LoadJob): Promise<LoadRe
   const startMs = performance.now();
   const askOn = async (client: Client, index: number): Promise<void> => {
     // To go on from when it was late would leave all clients that waited together asking together from then on.
-    const nextMs = (dueMs: number) => (everyMs > 0 ? dueMs + everyMs : performance.now());
-    const firstMs = startMs + (index * everyMs) / clients.length;
-    for (let dueMs = firstMs; dueMs - startMs < job.durationMs; dueMs = nextMs(dueMs)) {
-      if (dueMs > performance.now()) await sleep(dueMs - performance.now());
+    const nextMs = (dueMs: number) => (everyMs > 0 ? dueMs + everyMs : performance.now() - startMs);
+    // Counted from the start: a sum with the moment of the start is rounded, and one more could seem due before the end.
+    for (let dueMs = (index * everyMs) / clients.length; dueMs < job.durationMs; dueMs = nextMs(dueMs)) {
+      const waitMs = startMs + dueMs - performance.now();
+      if (waitMs > 0) await sleep(waitMs);
       const path = paths[asked++ % paths.length] ?? job.path;
       const sentMs = performance.now();
       bodyBytes = await ask(client, { ...job, path });
