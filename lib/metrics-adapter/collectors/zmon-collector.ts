@@ -8,6 +8,8 @@ const TAG = 'tag-';
 const DEFAULT_DURATION_MS = 600_000;
 const MAX_DURATION_MS = 7 * 86_400_000;
 const AGGREGATOR = /^(?:avg|count|last|max|min|sum|diff)$/; // written out, so that what it costs can be checked
+/** Each works on what those before it made; there are seven. */
+const MAX_AGGREGATORS = 10;
 
 const settings = z.object({
   'check-id': wholeNumber(1, 2 ** 31).describe('Number of the check.'),
@@ -16,8 +18,11 @@ const settings = z.object({
     .optional()
     .describe('How far back data counts, 10m unless given.'),
   aggregators: list(AGGREGATOR, `some of ${ZMON_AGGREGATORS.join(', ')}`)
+    .refine((names) => names.length <= MAX_AGGREGATORS, { error: `must be no more than ${MAX_AGGREGATORS}` })
     .optional()
-    .describe('What makes one number of the data, separated by commas, `last` unless given.'),
+    .describe(
+      'What makes one number of the data, one after the other, separated by commas; `last` unless given.',
+    ),
 });
 
 /** The data of a check of ZMON, for an External metric; `tag-NAME` settings say of which entities. */
@@ -38,7 +43,9 @@ export function zmonCollector({ server }: { readonly server: ZmonServer }): Metr
         key: values.key,
         tags: Object.fromEntries(tags),
         durationMs: values.duration ?? DEFAULT_DURATION_MS,
-        aggregators: ZMON_AGGREGATORS.filter((name) => (values.aggregators ?? ['last']).includes(name)),
+        aggregators: (values.aggregators ?? ['last']).flatMap(
+          (given) => ZMON_AGGREGATORS.find((name) => name === given) ?? [],
+        ),
       });
     },
   };

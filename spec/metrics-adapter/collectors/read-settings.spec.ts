@@ -110,6 +110,20 @@ describe('readSettings, of every collector of External metrics', () => {
       ]);
     });
 
+  it('has the aggregators of ZMON work one after the other as they are listed', () => {
+    const keys = ['max,avg', 'avg, max', 'max', 'last', undefined].map(
+      (aggregators) =>
+        plan('zmon', { 'check-id': '1', ...(aggregators && { aggregators }) }).planned[0]?.query.key ?? '',
+    );
+    expect(keys.map((key) => JSON.parse(key).at(-1))).to.deep.equal([
+      ['max', 'avg'],
+      ['avg', 'max'],
+      ['max'],
+      ['last'],
+      ['last'],
+    ]);
+  });
+
   it('has an equal query of ZMON for tags in any order, and others for others', () => {
     const keyOf = (settings: Settings) =>
       plan('zmon', { 'check-id': '1', ...settings }).planned[0]?.query.key;
@@ -118,7 +132,6 @@ describe('readSettings, of every collector of External metrics', () => {
     for (const other of [{}, { 'tag-a': '2', 'tag-b': '1' }, { 'tag-a': '1', 'tag-b': '2', key: 'k' }])
       expect(keyOf(other)).to.not.equal(tagged);
     expect(keyOf({ aggregators: 'last', duration: '10m' })).to.equal(keyOf({}));
-    expect(keyOf({ aggregators: 'max,avg' })).to.equal(keyOf({ aggregators: 'avg, max' }));
   });
 
   it('takes no key for what every object has', () => {

@@ -158,6 +158,7 @@ export const WRONG_SETTINGS: readonly WrongSettings[] = [
       aggregators: [
         ...not('must be some of avg, count, last, max, min, sum, diff', '', 'median'),
         ['max,,avg', 'must be some of avg, count, last, max, min, sum, diff, not ""'],
+        [Array(11).fill('max').join(), 'must be no more than 10'],
       ],
     },
     missing: [[{}, 'check-id']],
