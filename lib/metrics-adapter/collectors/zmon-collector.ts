@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ZMON_AGGREGATORS, type ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
-import type { MetricCollector } from './metric-collector.ts';
+import type { MetricCollector, SettingOrLabel } from './metric-collector.ts';
 import { readSettings } from './read-settings.ts';
 import { duration, list, text, wholeNumber } from './setting-kinds.ts';
 
@@ -35,9 +35,7 @@ export function zmonCollector({ server }: { readonly server: ZmonServer }): Metr
     takesAlso: (name) => name.startsWith(TAG),
     queryOf(request) {
       const { values, all } = readSettings(settings, request);
-      const tags = [...all]
-        .filter(([name]) => name.startsWith(TAG))
-        .map(([name, { value }]) => [name.slice(TAG.length), value] as const);
+      const tags = [...all].filter(([name]) => name.startsWith(TAG)).map(tagOf);
       return server.query({
         checkId: values['check-id'],
         key: values.key,
@@ -49,4 +47,11 @@ export function zmonCollector({ server }: { readonly server: ZmonServer }): Metr
       });
     },
   };
+}
+
+/** @throws for what KairosDB would refuse at each request */
+function tagOf([name, { value, place }]: readonly [string, SettingOrLabel]): readonly [string, string] {
+  if (name === TAG) throw new Error(`${place} must have the name of a tag behind "${TAG}"`);
+  if (value.trim() === '') throw new Error(`${place} must not be empty`);
+  return [name.slice(TAG.length), value];
 }

@@ -110,6 +110,19 @@ describe('readSettings, of every collector of External metrics', () => {
       ]);
     });
 
+  for (const [name, value, rule] of [
+    ['tag-', 'shop', 'must have the name of a tag behind "tag-"'],
+    ['tag-application', '', 'must not be empty'],
+    ['tag-application', ' \n', 'must not be empty'],
+  ] as const)
+    it(`refuses ${name} of ZMON that is ${JSON.stringify(value)}, naming it`, () => {
+      const { planned, problems } = plan('zmon', { 'check-id': '1', [name]: value });
+      expect(planned).to.deep.equal([]);
+      expect(problems.map(({ error }) => error.message)).to.deep.equal([
+        `Annotation metric-config.external.m.zmon/${name} ${rule}`,
+      ]);
+    });
+
   it('has the aggregators of ZMON work one after the other as they are listed', () => {
     const keys = ['max,avg', 'avg, max', 'max', 'last', undefined].map(
       (aggregators) =>
