@@ -85,6 +85,12 @@ export const repeatedText: FlagKind<readonly string[]> = {
   join: (lists) => lists.flat(),
 };
 
+/** `NAME=VALUE`, or several with commas between them; a single one may have commas in its value, as in Go. */
+export const namedTexts: FlagKind<readonly string[]> = {
+  ...repeatedText,
+  parse: (value) => (value.indexOf('=') === value.lastIndexOf('=') ? [value] : value.split(',')),
+};
+
 /** One of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): FlagKind<T> {
   return {

@@ -64,6 +64,8 @@ describe('parseAutoscalerOptions', () => {
     [['--nakadi-endpoint=a'], 'must be a URL'],
     [['--additional-prometheus-server=eu'], 'must be NAME=URL'],
     [['--additional-prometheus-server=eu='], 'must be NAME=URL'],
+    [['--additional-prometheus-server=eu=http://a,us=http://b,c'], 'must be NAME=URL'],
+    [['--additional-prometheus-server=eu=http://a,eu=http://b'], 'must name "eu" once'],
     [
       ['--additional-prometheus-server=eu=http://a', '--additional-prometheus-server=eu=http://b'],
       'must name "eu" once',
@@ -189,6 +191,21 @@ describe('parseAutoscalerOptions', () => {
       allowedHosts: [],
       metricsAddress: { host: undefined, port: 7979 },
     });
+  });
+
+  it('takes several Prometheus servers, and their token files, with commas between them', () => {
+    const { metricsAdapter } = optionsOf(
+      '--additional-prometheus-server=eu=http://eu,us=http://us:9090/x',
+      '--additional-prometheus-server=asia=http://me:secret,too@asia',
+      '--additional-prometheus-server-token-file=eu=/eu-token,us=/us-token',
+    );
+    expect(metricsAdapter?.additionalPrometheus).to.deep.equal(
+      new Map([
+        ['eu', { url: 'http://eu', tokenFile: '/eu-token' }],
+        ['us', { url: 'http://us:9090/x', tokenFile: '/us-token' }],
+        ['asia', { url: 'http://me:secret,too@asia', tokenFile: undefined }],
+      ]),
+    );
   });
 
   it('says which of the flags that are given have no effect', () => {

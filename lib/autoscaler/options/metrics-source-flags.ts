@@ -1,5 +1,5 @@
 import { flag } from '#lib/flags/flag.ts';
-import { boolean, repeatedText, text, texts } from '#lib/flags/flag-kinds.ts';
+import { boolean, namedTexts, repeatedText, text, texts } from '#lib/flags/flag-kinds.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 
@@ -17,13 +17,14 @@ export const metricsSourceFlags = {
     default: '',
     description: 'File with a bearer token for it; read again as it changes.',
   }),
-  additionalPrometheusServer: flag('additional-prometheus-server', repeatedText, {
+  additionalPrometheusServer: flag('additional-prometheus-server', namedTexts, {
     default: [],
-    description: 'Another Prometheus server, as NAME=URL, for HPAs that say prometheus-server-alias.',
+    description:
+      'Another Prometheus server, as NAME=URL, for HPAs that say prometheus-server-alias; NAME=URL,NAME=URL for several.',
     ruleBrokenBy: (entries) => firstBroken(entries, 'NAME=URL', ruleBrokenByUrl),
     mayHoldSecret: true,
   }),
-  additionalPrometheusServerTokenFile: flag('additional-prometheus-server-token-file', repeatedText, {
+  additionalPrometheusServerTokenFile: flag('additional-prometheus-server-token-file', namedTexts, {
     default: [],
     description: 'File with a bearer token for one of these, as NAME=PATH; read again as it changes.',
     ruleBrokenBy: (entries) => firstBroken(entries, 'NAME=PATH', () => undefined),
