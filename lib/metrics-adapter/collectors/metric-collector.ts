@@ -15,7 +15,7 @@ export interface CollectorRequest {
 export interface MetricCollector {
   /** As annotations and the label `type` name it. */
   readonly name: string;
-  /** Names of External metrics that mean this collector without a label `type`, as was usual once. */
+  /** Names of External metrics that mean this collector without a label `type`, as was usual once; also as that label beside annotations. */
   readonly legacyMetrics: readonly string[];
   readonly types: readonly HpaMetric['type'][];
   /** What annotations and labels may say to it, each with its description. */

@@ -18,7 +18,7 @@ export type ChosenCollector = MetricCollector | undefined | Error;
 /**
  * Chooses the collector of a metric: for an External metric by the label `type`, else by annotation, else by a known
  * name of the metric; for others by annotation, else by the kind of their object. What none of these claims is another
- * provider's.
+ * provider's. Of a metric with a known name, annotations may call the collector what they like, as was usual once.
  */
 export function chooseCollector(
   collectors: readonly MetricCollector[],
@@ -26,20 +26,22 @@ export function chooseCollector(
 ): ChosenCollector {
   const ofType = collectors.filter(({ types }) => types.includes(metric.type));
   const byName = (name: string) => ofType.find((collector) => collector.name === name);
-  if (metric.type === 'External') {
-    const labelled = byName(metric.matchLabels.type ?? '');
-    if (labelled) return labelled;
-    if (config && metric.matchLabels.type !== undefined)
-      return unknown(`Label type of the metric's selector`, metric.matchLabels.type, ofType, metric);
+  const byLegacyMetric = (name: string) =>
+    metric.type === 'External' ? ofType.find(({ legacyMetrics }) => legacyMetrics.includes(name)) : undefined;
+  const label = metric.type === 'External' ? metric.matchLabels.type : undefined;
+  if (label !== undefined) {
+    const labelled = byName(label) ?? (config && byLegacyMetric(label));
+    return labelled ?? (config && unknown(`Label type of the metric's selector`, label, ofType, metric));
   }
   if (config) {
     const place = `The collector of annotations of ${nameOfMetric(metric)}`;
-    return byName(config.collector) ?? unknown(place, config.collector, ofType, metric);
+    return (
+      byName(config.collector) ??
+      byLegacyMetric(metric.name) ??
+      unknown(place, config.collector, ofType, metric)
+    );
   }
-  return ofType.find(
-    ({ legacyMetrics, claims }) =>
-      claims?.(metric) || (metric.type === 'External' && legacyMetrics.includes(metric.name)),
-  );
+  return ofType.find(({ claims }) => claims?.(metric)) ?? byLegacyMetric(metric.name);
 }
 
 function unknown(

@@ -87,6 +87,30 @@ describe('readSettings, of every collector of External metrics', () => {
       expect(planned[0]?.query.key).not.to.include('secret');
     });
 
+  for (const [metric, collector, settings] of [
+    ['http', 'json-path', { endpoint: 'http://shop', 'json-key': '$' }],
+    ['flux-query', 'influxdb', { query: 'from(b)' }],
+    ['zmon-check', 'zmon', { 'check-id': '1' }],
+    ['sqs-queue-length', 'sqs-queue-length', { 'queue-name': 'jobs', region: 'eu-central-1' }],
+    ['requests-per-second', 'requests-per-second', { hostnames: 'a.example.org' }],
+  ] as const)
+    it(`takes a metric ${metric} for one of ${collector}, by labels alone or by annotations that say "json"`, () => {
+      const annotations = Object.fromEntries(
+        Object.entries(settings).map(([name, value]) => [
+          `metric-config.external.${metric}.json/${name}`,
+          value,
+        ]),
+      );
+      for (const [given, labels] of [
+        [annotations, { identifier: 'unique' }],
+        [{}, settings],
+      ] as const) {
+        const { planned: all, problems } = planned(given, labels, metric);
+        expect(problems.map(({ error }) => error.message)).to.deep.equal([]);
+        expect(all.map((one) => one.collector)).to.deep.equal([collector]);
+      }
+    });
+
   it('refuses settings that exclude one another, naming the first', () => {
     const { planned, problems } = plan('nakadi', {
       ...{ 'metric-type': 'unconsumed-events', 'subscription-id': 'a', 'consumer-group': 'g' },
@@ -169,8 +193,8 @@ function plan(collector: string, settings: Settings) {
   return planned(annotations, { type: collector });
 }
 
-function planned(annotations: Settings, labels: Settings) {
-  const hpa = readScaledHpa(hpaObject({ annotations, metrics: [externalMetric('m', labels)] }));
+function planned(annotations: Settings, labels: Settings, metric = 'm') {
+  const hpa = readScaledHpa(hpaObject({ annotations, metrics: [externalMetric(metric, labels)] }));
   if (!hpa) throw new Error('it is an HPA');
   return planCollectors(hpa, COLLECTORS);
 }

@@ -310,10 +310,30 @@ describe('planCollectors', () => {
     ]);
   });
 
+  for (const [what, metric] of [
+    ['a metric of a known name', externalMetric('prometheus-query', { identifier: 'unique' })],
+    ['a label type', externalMetric('a', { type: 'prometheus' })],
+    ['a label type that is a known name of a metric', externalMetric('a', { type: 'prometheus-query' })],
+  ] as const)
+    it(`knows the collector by ${what}, whatever annotations call it`, () => {
+      const { name } = (metric as { readonly external: { readonly metric: { readonly name: string } } })
+        .external.metric;
+      const { planned, problems } = plan({
+        annotations: { [`metric-config.external.${name}.prom/query`]: 'up' },
+        metrics: [metric],
+      });
+      expect(problems).to.deep.equal([]);
+      expect(planned.map(({ collector, query }) => [collector, query.description])).to.deep.equal([
+        ['prometheus', 'up of Prometheus at prometheus'],
+      ]);
+    });
+
   it("leaves other providers' metrics alone", () => {
     const metrics = [
       externalMetric('s0-rabbitmq', { 'scaledobject.keda.sh/name': 'web' }),
       externalMetric('pubsub', { type: 'google' }),
+      externalMetric('lag', { type: 'prometheus-query' }),
+      externalMetric('prometheus-query', { type: 'google', query: 'up' }),
       podsMetric('requests'),
       objectMetric('rate', { apiVersion: 'v1', kind: 'Service', name: 'web' }),
     ];
