@@ -3,7 +3,7 @@ import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server
 import { hostQuery } from './host-query.ts';
 import type { MetricCollector } from './metric-collector.ts';
 import { readSettings } from './read-settings.ts';
-import { list, wholeNumber } from './setting-kinds.ts';
+import { list, numberIn } from './setting-kinds.ts';
 
 /** What the collector of hosts' requests works with. */
 export interface HostRateCollectorOptions {
@@ -16,7 +16,7 @@ const settings = z.object({
   hostnames: list(/^[a-zA-Z0-9.-]{1,253}$/, 'host names separated by commas').describe(
     'Host names, separated by commas.',
   ),
-  weight: wholeNumber(0, 100)
+  weight: numberIn(0, 100)
     .optional()
     .describe('Which share of the requests counts, in per cent; 100 unless given.'),
 });

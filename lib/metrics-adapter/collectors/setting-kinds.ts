@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { decimalNumber } from '#lib/sources/decimal-number.ts';
 import { parseSourceUrl, type SourceUrl } from '#lib/sources/http/source-url.ts';
 import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
 
@@ -21,6 +22,14 @@ export function wholeNumber(least: number, most: number) {
     const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
     return number >= least && number <= most ? number : undefined;
   }, `a whole number from ${least} to ${most}`);
+}
+
+/** A number in a range. */
+export function numberIn(least: number, most: number) {
+  return convert((value) => {
+    const number = decimalNumber(value) ?? Number.NaN;
+    return number >= least && number <= most ? number : undefined;
+  }, `a number from ${least} to ${most}`);
 }
 
 /** A duration as Go writes it, in a range, as milliseconds. */

@@ -75,6 +75,11 @@ const GOOD: readonly (readonly [string, Settings, string])[] = [
     { hostnames: 'a.example.org,b-c.example.org', weight: '42' },
     'scalar(sum(rate(requests{host=~"a_example_org|b-c_example_org"}[1m])) * 0.4200) of Prometheus at source',
   ],
+  [
+    'requests-per-second',
+    { hostnames: 'a', weight: '33.3' },
+    'scalar(sum(rate(requests{host=~"a"}[1m])) * 0.3330) of Prometheus at source',
+  ],
 ];
 
 describe('readSettings, of every collector of External metrics', () => {

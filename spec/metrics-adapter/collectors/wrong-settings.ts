@@ -107,7 +107,7 @@ export const WRONG_SETTINGS: readonly WrongSettings[] = [
     wrong: {
       ...COMMON,
       hostnames: not('must be host names separated by commas', '', 'a"}', 'a b', '*.a', 'a_b', '.*', 'a|b'),
-      weight: not('must be a whole number from 0 to 100', '', '-1', '101', '1.5', '50%'),
+      weight: not('must be a number from 0 to 100', '', '-1', '100.1', '1,5', '50%', 'NaN', '0x10'),
     },
     missing: [[{}, 'hostnames']],
   },
