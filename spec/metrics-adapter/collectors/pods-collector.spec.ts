@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
+import net, { type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { podsCollector } from '#lib/metrics-adapter/collectors/pods-collector.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
@@ -88,6 +90,40 @@ describe('podsCollector', () => {
         `p3 has no value: Cannot ask 127.0.0.3:${system.port}: no response within ${longestMs / 1000}s`,
       ]);
     });
+
+  it('asks by TLS where the scheme is https', async () => {
+    await using system = await setUp({ '127.0.0.2': (_, response) => response.end('1') });
+    system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
+    const { query } = system.plan({ scheme: 'https', 'json-key': '$' });
+    expect(await errorOf(query.ask(signal))).to.match(
+      /^None of 1 has a value, not a: Cannot ask 127\.0\.0\.2:\d+: .*SSL routines/,
+    );
+  });
+
+  it('waits for a connection for as long as it says', async () => {
+    await using silent = net.createServer((socket) => void socket.on('error', () => {}).resume());
+    await once(silent.listen(0, '127.0.0.2'), 'listening');
+    await using system = await setUp({});
+    system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
+    const port = String((silent.address() as AddressInfo).port);
+    const { query } = system.plan({ port, scheme: 'https', 'connect-timeout': '100ms', 'json-key': '$' });
+    expect(await errorOf(query.ask(signal))).to.match(
+      /^None of 1 has a value, not a: Cannot ask 127\.0\.0\.2:\d+: Connect Timeout Error .*timeout: 100ms/,
+    );
+  });
+
+  it('takes what is not given for its default, and a timeout of 0 for the longest', async () => {
+    await using system = await setUp({});
+    const keyOf = (settings: Readonly<Record<string, string>>) =>
+      system.plan({ 'json-key': '$', interval: '1m', ...settings }).query.key;
+    const defaults = { scheme: 'http', path: '/', 'request-timeout': '15s', 'connect-timeout': '15s' };
+    for (const [name, value] of Object.entries({ ...defaults, 'min-pod-ready-age': '0s', 'raw-query': '' }))
+      expect(keyOf({ [name]: value }), name).to.equal(keyOf({}));
+    for (const name of ['request-timeout', 'connect-timeout'])
+      expect(keyOf({ [name]: '0' }), name)
+        .to.equal(keyOf({ [name]: '60s' }))
+        .and.not.to.equal(keyOf({}));
+  });
 
   it('fails where no pod has a value, and gives nothing where there is no pod', async () => {
     await using system = await setUp({ '127.0.0.2': (_, response) => response.end('{"rps": "many"}') });

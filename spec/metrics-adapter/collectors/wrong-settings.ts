@@ -33,7 +33,12 @@ const JSON_RULES: WrongSettings['wrong'] = {
     ['$.', 'must have a name or "*" at character 3, not the end'],
     [`$${'.a'.repeat(2048)}`, 'must be no longer than 4096 characters'],
   ],
-  'json-eval': [['', 'must not be empty']],
+  'json-eval': [
+    ['', 'must not be empty'],
+    ['1 +', 'must have a value at character 4, not the end'],
+    ['ciel($.a)', 'must not call "ciel", which is no function'],
+    [`1${'+1'.repeat(2048)}`, 'must be no longer than 4096 characters'],
+  ],
   aggregator: [...not('must be avg, min, max, sum', '', 'median', 'AVG')],
 };
 const PATH = 'must be a path of at most 1024 characters, with what is unusual percent-encoded';

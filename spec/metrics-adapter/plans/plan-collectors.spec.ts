@@ -90,6 +90,18 @@ describe('planCollectors', () => {
       },
       'up of Prometheus at prometheus',
     ],
+    [
+      'the annotation of an object that another one names, of a server that the administrator names',
+      {
+        annotations: {
+          'metric-config.object.a.prometheus/query-name': 'mine',
+          'metric-config.object.a.prometheus/mine': 'sum(e)',
+          'metric-config.object.a.prometheus/prometheus-server-alias': 'other',
+        },
+        metrics: [objectMetric('a', { apiVersion: 'v1', kind: 'Service', name: 'web' })],
+      },
+      'sum(e) of Prometheus at other',
+    ],
   ];
   for (const [where, input, description] of queries)
     it(`finds the query in ${where}`, () => {
@@ -108,6 +120,11 @@ describe('planCollectors', () => {
     [
       'a name of no query',
       { 'query-name': 'b' },
+      'Annotation metric-config.external.a.prometheus/query-name names no query: metric External/a has no setting "b"',
+    ],
+    [
+      'a name of an empty query',
+      { 'query-name': 'b', b: ' ' },
       'Annotation metric-config.external.a.prometheus/query-name names no query: metric External/a has no setting "b"',
     ],
     [
