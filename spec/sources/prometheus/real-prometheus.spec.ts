@@ -1,7 +1,11 @@
 import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { listenForMetrics } from '#lib/autoscaler/metrics-listener.ts';
+import { metricsAdapterSeries } from '#lib/metrics-adapter/metrics-adapter-series.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import type { Sample } from '#lib/sources/query.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -27,7 +31,12 @@ describe('PrometheusServer, with a real Prometheus', () => {
         response.end('queue_depth{queue="a"} 3\nqueue_depth{queue="b"} 4.5\nbroken NaN\n');
       }),
     );
-    prometheus = stack.use(await startPrometheus(binary, [exporter.url.host]));
+    const registry = new Registry();
+    const series = metricsAdapterSeries({ registry, nowMs: () => 0, collected: () => [] });
+    series.asked('queue.example', { durationMs: 20, error: undefined });
+    const environment = { registry, clock: new ManualClock() };
+    const own = stack.use(await listenForMetrics({ host: '127.0.0.1', port: 0 }, environment));
+    prometheus = stack.use(await startPrometheus(binary, [exporter.url.host, `127.0.0.1:${own.port}`]));
     const http = stack.use(
       new HttpClient({
         clock: new ManualClock(),
@@ -40,18 +49,21 @@ describe('PrometheusServer, with a real Prometheus', () => {
   after(() => stack?.disposeAsync());
 
   it('gives what an exporter exposes', async () => {
-    const query = server.query('sort(queue_depth)');
-    let samples = await query.ask(signal).catch(() => []);
-    while (samples.length === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      samples = await query.ask(signal).catch(() => []);
-    }
+    const samples = await scraped('sort(queue_depth)');
     expect(samples.map(({ value, labels }) => [labels.queue, value])).to.deep.equal([
       ['a', 3],
       ['b', 4.5],
     ]);
     expect(await valuesOf('scalar(sum(queue_depth))')).to.deep.equal([7.5]);
     expect(await valuesOf('vector(1)')).to.deep.equal([1]);
+  });
+
+  it('gives what our own /metrics exposes', async () => {
+    const samples = await scraped('autoscaler_source_requests_total{result="success"}');
+    expect(samples.map(({ value, labels }) => [labels.source, value])).to.deep.equal([['queue.example', 1]]);
+    expect(await valuesOf('kube_metrics_adapter_collections_success')).to.deep.equal([1]);
+    const inTime = 'autoscaler_source_request_duration_seconds_bucket{le="0.025"}';
+    expect(await valuesOf(inTime)).to.deep.equal([1]);
   });
 
   it('has no result where there is none', async () => {
@@ -65,6 +77,17 @@ describe('PrometheusServer, with a real Prometheus', () => {
   it('is told what is wrong with a query', async () => {
     expect(await errorOf('sum(')).to.match(/status 400: .*parse error: .*unclosed left parenthesis/);
   });
+
+  /** What a query gives, once its target has been scraped. */
+  async function scraped(text: string): Promise<readonly Sample[]> {
+    const query = server.query(text);
+    let samples: readonly Sample[] = [];
+    while (samples.length === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      samples = await query.ask(signal).catch(() => []);
+    }
+    return samples;
+  }
 
   async function valuesOf(text: string): Promise<readonly number[]> {
     return (await server.query(text).ask(signal)).map(({ value }) => value);
