@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { FairShare } from '#lib/concurrency/fair-share.ts';
+import type { InfluxdbAccount } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import {
   type CredentialSource,
   fixedCredentials,
@@ -25,8 +27,7 @@ import type {
 
 /** The sources that the administrator names by flags. */
 export interface NamedSources {
-  /** By the organization that a metric names, or the administrator. */
-  readonly influxdb: ((organization: string | undefined) => InfluxdbServer) | undefined;
+  readonly influxdb: ((own: InfluxdbAccount) => InfluxdbServer) | undefined;
   readonly zmon: ZmonServer | undefined;
   readonly nakadi: NakadiServer | undefined;
   readonly sqsRegions: ReadonlyMap<string, SqsRegion>;
@@ -112,8 +113,17 @@ function influxdbAt(
   if (token !== '' && read.credentials)
     throw new Error('--influxdb-address must have no user and password beside --influxdb-token');
   const credentials = token === '' ? read.credentials : fixedCredentials({ authorization: `Token ${token}` });
+  const { clock, userAgent, share, tls, stack } = environment;
   const http = clientOf(environment, credentials);
-  return (org = organization) => new InfluxdbServer({ http, url, org });
+  const clients = stack.use(
+    new HttpClients({ clock, userAgent, share, allowedHosts: new AllowedHosts(EVERYWHERE) }),
+  );
+  const clientFor = (own: string) =>
+    clients.find({
+      credentials: joinedCredentials(fixedCredentials({ authorization: `Token ${own}` }), tls),
+    });
+  return ({ organization: org = organization, token: own }) =>
+    new InfluxdbServer({ http: own === undefined ? http : clientFor(own), url, org });
 }
 
 /** A server that takes an OAuth2 token, out of a flag or a file that rotates. */

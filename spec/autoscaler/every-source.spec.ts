@@ -42,6 +42,7 @@ const METRICS: readonly (readonly [string, object, value: string])[] = [
     { collector: 'influxdb', query: 'x', org: 'o', address: 'URL', token: 'S-influxdb-own' },
     '1500m',
   ],
+  ['tenant-rows', { collector: 'influxdb', query: 'x', org: 't', token: 'S-influxdb-tenant' }, '1500m'],
   ['jobs', { collector: 'sqs-queue-length', 'queue-name': 'jobs', region: 'eu-central-1' }, '3'],
   ['check', { collector: 'zmon', 'check-id': '7' }, '9250m'],
   ['events', { collector: 'nakadi', 'metric-type': 'unconsumed-events', 'subscription-id': 's' }, '5'],
@@ -137,7 +138,7 @@ describe('the autoscaler, with every source', () => {
     const basic = Buffer.from('me:S-prometheus-url').toString('base64');
     expect(new Set(shown)).to.include.members([
       ...[`Basic ${basic}`, 'Bearer S-prometheus-token', 'Bearer S-oauth2'],
-      ...['Token S-influxdb', 'Token S-influxdb-own'],
+      ...['Token S-influxdb', 'Token S-influxdb-own', 'Token S-influxdb-tenant'],
     ]);
     areFailing = true;
     await eventually(async () => {
@@ -250,7 +251,7 @@ function broken(): object {
   const list = [
     { metric: 'a', collector: 'json-path', endpoint: 'ftp://me:S-broken@host', 'json-key': '$' },
     { metric: 'b', collector: 'prometheus', 'prometheus-server': 'me:S-broken@host', query: 'up' },
-    { metric: 'c', collector: 'influxdb', query: 'x', token: 'S-broken' },
+    { metric: 'c', collector: 'influxdb', query: 'x', token: 'S-broken', address: 'http://a' },
     { metric: 'd', collector: 'influxdb', query: 'x', token: 'S-broken of two words', address: 'http://a' },
   ].map((one) => ({ type: 'External', ...one }));
   return hpaObject({

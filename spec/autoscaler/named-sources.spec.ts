@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type NamedSources, namedSources } from '#lib/autoscaler/named-sources.ts';
+import type { InfluxdbAccount } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
 import { openTlsFolder } from '#lib/sources/http/tls-folder.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
@@ -15,11 +16,12 @@ import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 const signal = new AbortController().signal;
 const HOST = { subject: { commonName: 'source' }, usages: ['serverAuth'], names: ['localhost'] } as const;
 
+const NOBODY = { organization: undefined, token: undefined };
 /** Every source that flags may name over HTTP, by its name in `--source-tls`, and what it is shown beside a certificate. */
 const SOURCES: Readonly<Record<string, readonly [(sources: NamedSources) => Query | undefined, string]>> = {
   prometheus: [({ server }) => server?.query('up'), `Basic ${Buffer.from('me:secret').toString('base64')}`],
   'prometheus/eu': [({ additionalServers }) => additionalServers.get('eu')?.query('up'), 'Bearer first'],
-  influxdb: [({ influxdb }) => influxdb?.(undefined).query('from(b)'), 'Token influx'],
+  influxdb: [({ influxdb }) => influxdb?.(NOBODY).query('from(b)'), 'Token influx'],
   zmon: [
     ({ zmon }) => zmon?.query({ checkId: 1, key: 'a', tags: {}, durationMs: 1_000, aggregators: ['last'] }),
     'Bearer oauth2',
@@ -46,6 +48,28 @@ describe('namedSources', () => {
         /certificate/,
       );
     });
+});
+
+describe('namedSources, of InfluxDB', () => {
+  it('has it shown the token of a metric that has its own, with the certificate of all, and asked for its organization', async () => {
+    await using system = await setUp();
+    await using named = await system.open('influxdb');
+    const ask = async (own: InfluxdbAccount) => {
+      await named.sources
+        .influxdb?.(own)
+        .query('from(b)')
+        .ask(signal)
+        .catch(() => {});
+      return [...system.shown(), system.asked()?.searchParams.get('org')];
+    };
+    expect(await ask({ ...NOBODY, token: 'own' })).to.deep.equal(['first', 'Token own', 'o']);
+    expect(await ask({ organization: 'tenant', token: 'theirs' })).to.deep.equal([
+      ...['first', 'Token theirs', 'tenant'],
+    ]);
+    expect(await ask({ ...NOBODY, organization: 'tenant' })).to.deep.equal([
+      ...['first', 'Token influx', 'tenant'],
+    ]);
+  });
 });
 
 describe('openTlsFolder', () => {
@@ -99,6 +123,7 @@ async function setUp() {
   return {
     ...{ ...environment, folder, writeCertificate },
     shown: () => [server.requests.at(-1)?.peerName, server.requests.at(-1)?.headers.authorization],
+    asked: () => server.requests.at(-1)?.url,
     /** @param name of the source for which certificates are given; by default none */
     async open(name?: string) {
       const owned = new AsyncDisposableStack();

@@ -64,7 +64,10 @@ export function allCollectors(options: AllCollectorsOptions): readonly MetricCol
       ...{ ingresses: true, routeGroups: true, backendsAnnotations: [] },
     }),
     hostRateCollector({ server, series: 'requests' }),
-    influxdbCollector({ clients, server: (org = 'shop') => new InfluxdbServer({ http, url, org }) }),
+    influxdbCollector({
+      clients,
+      server: ({ organization: org = 'shop' }) => new InfluxdbServer({ http, url, org }),
+    }),
     sqsCollector({ regions: new Map([['eu-central-1', region]]) }),
     zmonCollector({ server: new ZmonServer({ http, url }) }),
     nakadiCollector({ server: new NakadiServer({ http, url }) }),

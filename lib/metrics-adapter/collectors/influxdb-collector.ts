@@ -8,10 +8,16 @@ import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import { sourceUrl, text } from './setting-kinds.ts';
 
+/** As whom a metric has a server asked; the administrator says what it leaves out. */
+export interface InfluxdbAccount {
+  readonly organization: string | undefined;
+  readonly token: string | undefined;
+}
+
 /** What the InfluxDB collector works with. */
 export interface InfluxdbCollectorOptions {
-  /** The server that is asked where nothing else is said; by its organization where a metric names another. */
-  readonly server: ((organization: string | undefined) => InfluxdbServer) | undefined;
+  /** The server that is asked where nothing else is said. */
+  readonly server: ((own: InfluxdbAccount) => InfluxdbServer) | undefined;
   /** Clients for servers that annotations name, with no other credentials than these hold. */
   readonly clients: HttpClients;
 }
@@ -30,7 +36,7 @@ const settings = z.object({
     .string()
     .regex(TOKEN, { error: 'must be one word of printable ASCII' })
     .optional()
-    .describe('Its token; that of `--influxdb-token` is shown to no other server.'),
+    .describe('The token that it is shown; that of `--influxdb-token` is shown to no other server.'),
   org: text.optional().describe('Its organization.'),
 });
 
@@ -66,8 +72,7 @@ function serverOf(
 ): InfluxdbServer {
   const { address, token, org } = values;
   if (!address) {
-    if (token !== undefined) throw new Error(`${place('token')} needs address beside it`);
-    if (server) return server(org);
+    if (server) return server({ organization: org, token });
     throw new Error('There is no InfluxDB server to ask: neither --influxdb-address nor address is given');
   }
   if (token === undefined || org === undefined)

@@ -26,7 +26,10 @@ const http = clients.find();
 const url = new URL('http://source');
 const COLLECTORS = [
   httpCollector({ clients }),
-  influxdbCollector({ clients, server: (org = 'ours') => new InfluxdbServer({ http, url, org }) }),
+  influxdbCollector({
+    clients,
+    server: ({ organization: org = 'ours' }) => new InfluxdbServer({ http, url, org }),
+  }),
   zmonCollector({ server: new ZmonServer({ http, url }) }),
   nakadiCollector({ server: new NakadiServer({ http, url }) }),
   sqsCollector({ regions: new Map([['eu-central-1', new SqsRegion({ http, region: 'eu-central-1' })]]) }),
@@ -40,6 +43,7 @@ const GOOD: readonly (readonly [string, Settings, string])[] = [
   ['json-path', { endpoint: 'http://me:secret@shop/a', 'json-key': '$.a' }, '$.a in /a of shop'],
   ['influxdb', { query: 'from(b)\n|> last()' }, 'from(b) |> last() of InfluxDB at source'],
   ['influxdb', { 'query-name': 'mine', mine: 'from(b)' }, 'from(b) of InfluxDB at source'],
+  ['influxdb', { query: 'from(b)', token: 'secret', org: 'tenant' }, 'from(b) of InfluxDB at source'],
   [
     'influxdb',
     { query: 'from(b)', address: 'http://other:8086', token: 'secret', org: 'o' },

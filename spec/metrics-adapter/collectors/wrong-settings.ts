@@ -129,7 +129,6 @@ export const WRONG_SETTINGS: readonly WrongSettings[] = [
         ...['', 'a b', 'a\r\nb', '\u{e4}', 'a'.repeat(1025)].map(
           (token) => [token, 'must be one word of printable ASCII'] as const,
         ),
-        ['secret', 'needs address beside it'],
       ],
       org: TEXT,
     },
