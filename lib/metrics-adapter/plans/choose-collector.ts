@@ -18,7 +18,8 @@ export type ChosenCollector = MetricCollector | undefined | Error;
 /**
  * Chooses the collector of a metric: for an External metric by the label `type`, else by annotation, else by a known
  * name of the metric; for others by annotation, else by the kind of their object. What none of these claims is another
- * provider's. Of a metric with a known name, annotations may call the collector what they like, as was usual once.
+ * provider's. Of a metric with a known name, or about an object of such a kind, annotations may call the collector what
+ * they like, as they may in kube-metrics-adapter.
  */
 export function chooseCollector(
   collectors: readonly MetricCollector[],
@@ -33,15 +34,10 @@ export function chooseCollector(
     const labelled = byName(label) ?? (config && byLegacyMetric(label));
     return labelled ?? (config && unknown(`Label type of the metric's selector`, label, ofType, metric));
   }
-  if (config) {
-    const place = `The collector of annotations of ${nameOfMetric(metric)}`;
-    return (
-      byName(config.collector) ??
-      byLegacyMetric(metric.name) ??
-      unknown(place, config.collector, ofType, metric)
-    );
-  }
-  return ofType.find(({ claims }) => claims?.(metric)) ?? byLegacyMetric(metric.name);
+  const claimed = ofType.find(({ claims }) => claims?.(metric)) ?? byLegacyMetric(metric.name);
+  if (!config) return claimed;
+  const place = `The collector of annotations of ${nameOfMetric(metric)}`;
+  return byName(config.collector) ?? claimed ?? unknown(place, config.collector, ofType, metric);
 }
 
 function unknown(

@@ -83,6 +83,19 @@ describe('skipperCollector', () => {
       );
     });
 
+  it('takes annotations of its metric, whatever they call the collector', async () => {
+    await using system = await setUp(ingress({ [WEIGHTS]: '{"blue": 20}' }));
+    const key = 'metric-config.object.requests-per-second.ingress';
+    const annotations = { [`${key}/backend`]: 'blue', [`${key}/interval`]: '15s' };
+    const { planned, problems } = system.plan({ object: INGRESS, annotations });
+    expect(problems).to.deep.equal([]);
+    expect(planned.map(({ collector, intervalMs }) => [collector, intervalMs])).to.deep.equal([
+      ['skipper', 15_000],
+    ]);
+    await planned[0]?.query.ask(signal);
+    expect(system.prometheus.requests[0]?.body).to.include('0.2000');
+  });
+
   it('takes the backend from behind the comma of the metric’s name, too', async () => {
     await using system = await setUp(ingress({ [WEIGHTS]: '{"blue": 20}' }));
     const { planned } = system.plan({ object: INGRESS, name: 'requests-per-second,blue' });
