@@ -33,7 +33,7 @@ describe('parseOptions', () => {
         certFile: undefined,
         keyFile: undefined,
         namedCertificates: [],
-        tls: { minVersion: 'TLSv1.2', cipherSuites: [] },
+        tls: { minVersion: 'TLSv1.2', cipherSuites: [], curves: [] },
         maxStreamsPerConnection: 100,
         inFlightLimits: { reading: 400, mutating: 200 },
         enableWatch: false,
@@ -143,6 +143,7 @@ describe('parseOptions', () => {
       ...['--authorization-always-allow-paths=/a,b*', '--authorization-webhook-cache-authorized-ttl=0s'],
       ...['--tls-sni-cert-key=/e,/f:a.example,*.b.example', '--tls-sni-cert-key=/g,/h'],
       ...['--tls-min-version=VersionTLS13', '--tls-cipher-suites=TLS_RSA_WITH_AES_128_CBC_SHA'],
+      '--tls-curve-preferences=23,4588',
       ...['--http2-max-streams-per-connection=7', '--max-requests-inflight=0', '--enable-watch'],
     );
     expect(authentication).to.deep.include({
@@ -165,7 +166,11 @@ describe('parseOptions', () => {
         { certFile: '/e', keyFile: '/f', names: ['a.example', '*.b.example'] },
         { certFile: '/g', keyFile: '/h', names: [] },
       ],
-      tls: { minVersion: 'TLSv1.3', cipherSuites: ['TLS_RSA_WITH_AES_128_CBC_SHA'] },
+      tls: {
+        minVersion: 'TLSv1.3',
+        cipherSuites: ['TLS_RSA_WITH_AES_128_CBC_SHA'],
+        curves: ['23', '4588'],
+      },
       maxStreamsPerConnection: 7,
       inFlightLimits: { reading: Number.POSITIVE_INFINITY, mutating: 200 },
       enableWatch: true,
@@ -179,6 +184,7 @@ describe('parseOptions', () => {
     ['--kubelet-max-response-bytes=1000', 'must be from 1048576 (1 MiB)'],
     ['--tls-min-version=VersionSSL30', 'must be one of VersionTLS10'],
     ['--tls-cipher-suites=RC4', '"RC4" must be one of'],
+    ['--tls-curve-preferences=23,X25519', '"X25519" must be one of 23, 24, 25, 29, 4587, 4588, 4589'],
     ['--authorization-always-allow-paths=/a*b', 'must have no star but at the end of a path'],
     ['--requestheader-group-headers=a,', 'must not have an empty name'],
     ['--authorization-webhook-cache-authorized-ttl=-1s', 'must not be negative'],

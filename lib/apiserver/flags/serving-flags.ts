@@ -1,5 +1,5 @@
 import type { NamedCertificateFiles } from '#lib/apiserver/tls/serving-certificates.ts';
-import { CIPHER_SUITE_NAMES, TLS_VERSIONS } from '#lib/apiserver/tls/tls-settings.ts';
+import { CIPHER_SUITE_NAMES, CURVE_NUMBERS, TLS_VERSIONS } from '#lib/apiserver/tls/tls-settings.ts';
 import type { FlagKind } from '#lib/flags/flag.ts';
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, duration, integer, ipAddress, oneOf, text, texts } from '#lib/flags/flag-kinds.ts';
@@ -70,6 +70,14 @@ export const servingFlags = {
       return unknown === undefined
         ? undefined
         : `"${unknown}" must be one of ${CIPHER_SUITE_NAMES.join(', ')}`;
+    },
+  }),
+  tlsCurvePreferences: flag('tls-curve-preferences', texts, {
+    default: [],
+    description: `Curves of the TLS key exchange to speak, by Go's numbers, 23 for P-256 and 29 for X25519: any of ${CURVE_NUMBERS.join(', ')}.`,
+    ruleBrokenBy: (numbers) => {
+      const unknown = numbers.find((number) => !CURVE_NUMBERS.includes(number));
+      return unknown === undefined ? undefined : `"${unknown}" must be one of ${CURVE_NUMBERS.join(', ')}`;
     },
   }),
   disableHttp2Serving: flag('disable-http2-serving', boolean, {

@@ -52,7 +52,11 @@ export function servingOptionsOf(values: FlagValues<typeof servingFlags>): Servi
     certFile: given(values.tlsCertFile),
     keyFile: given(values.tlsPrivateKeyFile),
     namedCertificates: values.tlsSniCertKeys,
-    tls: { minVersion: TLS_VERSIONS[values.tlsMinVersion], cipherSuites: values.tlsCipherSuites },
+    tls: {
+      minVersion: TLS_VERSIONS[values.tlsMinVersion],
+      cipherSuites: values.tlsCipherSuites,
+      curves: values.tlsCurvePreferences,
+    },
     maxStreamsPerConnection: values.disableHttp2Serving
       ? 0
       : values.http2MaxStreamsPerConnection || DEFAULT_MAX_STREAMS,

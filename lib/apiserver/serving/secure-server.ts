@@ -50,7 +50,7 @@ const DEFAULT_TIMEOUTS: ConnectionTimeouts = {
 };
 /** Requests at once on one HTTP/2 connection, as in Kubernetes' servers. */
 export const DEFAULT_MAX_STREAMS = 100;
-const DEFAULT_TLS: TlsSettings = { minVersion: 'TLSv1.2', cipherSuites: [] };
+const DEFAULT_TLS: TlsSettings = { minVersion: 'TLSv1.2', cipherSuites: [], curves: [] };
 
 /** Serves HTTP/1.1 and HTTP/2 over TLS on one port, until it is disposed. */
 export class SecureServer implements AsyncDisposable {

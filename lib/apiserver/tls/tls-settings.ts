@@ -5,6 +5,8 @@ export interface TlsSettings {
   readonly minVersion: SecureVersion;
   /** Of TLS 1.2, by Go's names; none for Node's own choice. Those of TLS 1.3 are not chosen among, as in Go. */
   readonly cipherSuites: readonly string[];
+  /** Of the key exchange, by Go's numbers; none for Node's own choice. Their order says nothing, as in Go. */
+  readonly curves: readonly string[];
 }
 
 /** Versions by the names that Kubernetes' flags call them. */
@@ -44,14 +46,31 @@ const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_C
 /** Every name that a cipher suite can be chosen by. */
 export const CIPHER_SUITE_NAMES: readonly string[] = [...TLS13_SUITES, ...Object.keys(CIPHER_SUITES)];
 
+/** Go's numbers of the curves that it has, which are IANA's, and OpenSSL's names; the best first. */
+const CURVES: readonly (readonly [number: string, name: string])[] = [
+  ['4588', 'X25519MLKEM768'],
+  ['4587', 'SecP256r1MLKEM768'],
+  ['4589', 'SecP384r1MLKEM1024'],
+  ['29', 'X25519'],
+  ['23', 'P-256'],
+  ['24', 'P-384'],
+  ['25', 'P-521'],
+];
+
+/** Every number that a curve can be chosen by. */
+export const CURVE_NUMBERS: readonly string[] = CURVES.map(([number]) => number).sort();
+
 /** The options of a Node TLS context for these settings. */
-export function tlsContextOptions({ minVersion, cipherSuites }: TlsSettings): {
+export function tlsContextOptions({ minVersion, cipherSuites, curves }: TlsSettings): {
   readonly minVersion: SecureVersion;
   readonly ciphers?: string;
+  readonly ecdhCurve?: string;
 } {
   const chosen = cipherSuites.flatMap((name) => CIPHER_SUITES[name] ?? []);
+  const groups = CURVES.flatMap(([number, name]) => (curves.includes(number) ? name : []));
   return {
     minVersion,
     ...(cipherSuites.length > 0 && { ciphers: [...TLS13_SUITES, ...chosen].join(':') }),
+    ...(curves.length > 0 && { ecdhCurve: groups.join(':') }),
   };
 }

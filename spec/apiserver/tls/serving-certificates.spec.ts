@@ -157,7 +157,7 @@ describe('openServingCertificates', () => {
 
 describe('TLS of a server', () => {
   it('is of the lowest version or later', async () => {
-    await using set = await setUp({ minVersion: 'TLSv1.3', cipherSuites: [] });
+    await using set = await setUp({ minVersion: 'TLSv1.3', cipherSuites: [], curves: [] });
     expect(await refusal(set.port, { maxVersion: 'TLSv1.2' })).to.match(/alert protocol version/);
     await using socket = await shakeHands(set.port, {});
     expect(socket.tls.getProtocol()).to.equal('TLSv1.3');
@@ -167,6 +167,7 @@ describe('TLS of a server', () => {
     await using set = await setUp({
       minVersion: 'TLSv1.2',
       cipherSuites: ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384'],
+      curves: [],
     });
     const tls12 = { maxVersion: 'TLSv1.2' } as const;
     await using socket = await shakeHands(set.port, tls12);
@@ -176,6 +177,36 @@ describe('TLS of a server', () => {
     await using modern = await shakeHands(set.port, {});
     expect(modern.tls.getProtocol()).to.equal('TLSv1.3');
   });
+
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const)
+    it(`is of the chosen curves alone, by the numbers that Go calls them, in ${maxVersion}`, async () => {
+      await using set = await setUp({ minVersion: 'TLSv1.2', cipherSuites: [], curves: ['24', '25'] });
+      for (const [ecdhCurve, bits] of [
+        ['P-256:P-384', 384], // P-256 is the certificate's, which TLS 1.2 asks for, too
+        ['X25519:P-256:P-521', 521],
+      ] as const) {
+        await using socket = await shakeHands(set.port, { maxVersion, ecdhCurve });
+        expect(socket.tls.getEphemeralKeyInfo()).to.deep.include({ type: 'ECDH', size: bits });
+      }
+      expect(await refusal(set.port, { maxVersion, ecdhCurve: 'X25519:P-256' })).to.match(
+        /handshake failure/,
+      );
+    });
+
+  for (const [number, name] of [
+    ['23', 'P-256'],
+    ['24', 'P-384'],
+    ['25', 'P-521'],
+    ['29', 'X25519'],
+    ['4587', 'SecP256r1MLKEM768'],
+    ['4588', 'X25519MLKEM768'],
+    ['4589', 'SecP384r1MLKEM1024'],
+  ] as const)
+    it(`takes ${number} for ${name}`, async () => {
+      await using set = await setUp({ minVersion: 'TLSv1.3', cipherSuites: [], curves: [number] });
+      await using socket = await shakeHands(set.port, { ecdhCurve: name });
+      expect(socket.tls.getProtocol()).to.equal('TLSv1.3');
+    });
 
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     it(`resumes no session of ${maxVersion}: clients are verified by all that they show`, async () => {
