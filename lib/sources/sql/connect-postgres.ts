@@ -27,6 +27,7 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
     application_name: 'autoscaler',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
+  takeStepsOnce(client, socket);
   const destroy = () => void socket.destroy();
   client.on('error', destroy); // a connection that breaks while nobody uses it is simply gone
   using _bound = socket.bound();
@@ -52,4 +53,32 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
       return { columns: fields.map(({ name }) => name), rows };
     },
   };
+}
+
+/** What the client does when the server asks for the password or a proof of it, which is none of its published interface. */
+const LOGIN_STEPS = [
+  '_handleAuthCleartextPassword',
+  '_handleAuthMD5Password',
+  '_handleAuthSASL',
+  '_handleAuthSASLContinue',
+  '_handleAuthSASLFinal',
+] as const;
+
+type LoginSteps = Record<(typeof LOGIN_STEPS)[number], (message: object) => unknown>;
+
+/**
+ * Ends a connection whose server asks for a step of logging in once more. The client begins all that it is asked for at once,
+ * and 4 MiB hold requests for an hour of work, which goes on when the connection is broken, in the threads that look names up and read files.
+ */
+function takeStepsOnce(client: object, socket: GuardedSocket): void {
+  const steps = client as LoginSteps;
+  for (const name of LOGIN_STEPS) {
+    const step = steps[name];
+    let isTaken = false;
+    steps[name] = (message) => {
+      if (isTaken) return socket.breakOff(new Error('the server asks for one step of logging in twice'));
+      isTaken = true;
+      return step.call(client, message);
+    };
+  }
 }

@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { connectPostgres } from '#lib/sources/sql/connect-postgres.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+
+const CLEARTEXT = 3;
+const MD5 = 5;
+const SASL = 10;
+const SASL_CONTINUE = 11;
+
+describe('connectPostgres', () => {
+  for (const [what, request] of [
+    ['its password', authentication(CLEARTEXT, '')],
+    ['the digest of its password', authentication(MD5, 'salt')],
+    ['a login', authentication(SASL, 'SCRAM-SHA-256\0\0')],
+  ] as const)
+    it(`breaks off a server that asks twice for ${what}`, async () => {
+      await using server = await start((socket) => socket.write(Buffer.concat([request, request])));
+      expect(await server.failure()).to.include('asks for one step of logging in twice');
+    });
+
+  it('proves its password once, however often a server asks for that', async () => {
+    await using server = await start((socket) => {
+      socket.write(authentication(SASL, 'SCRAM-SHA-256\0\0'));
+      socket.once('data', (login) => {
+        const [, nonce] = /r=([^\0]+)/.exec(login.toString('latin1')) ?? [];
+        const proof = authentication(SASL_CONTINUE, `r=${nonce}x,s=AAAA,i=4096`);
+        socket.write(Buffer.concat([proof, proof, proof]));
+      });
+    });
+    expect(await server.failure()).to.include('asks for one step of logging in twice');
+  });
+});
+
+/** A server that responds to its client as a spec wants, and why nobody can. */
+async function start(respond: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      respond(socket);
+      socket.on('data', () => {});
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    failure: () =>
+      connectPostgres({
+        ...{ system: 'postgres', host: '127.0.0.1', port, tls: undefined },
+        ...{ user: 'reader', password: 'secret', database: 'shop' },
+        allowedHosts: new AllowedHosts(['127.0.0.1']),
+      }).then(() => 'none', describeError),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A request for a step of logging in. */
+function authentication(kind: number, data: string): Buffer {
+  const head = Buffer.alloc(9);
+  head.write('R');
+  head.writeInt32BE(8 + data.length, 1);
+  head.writeInt32BE(kind, 5);
+  return Buffer.concat([head, Buffer.from(data)]);
+}
