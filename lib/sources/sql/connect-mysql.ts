@@ -36,6 +36,7 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
     typeCast: (field) => field.string('utf8'), // told no encoding, it warns of JSON on the console
   });
   keepInOrder(connection, socket);
+  boundLogin(connection, socket);
   const destroy = () => {
     connection.destroy();
     socket.destroy();
@@ -68,6 +69,8 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
 /** What the client has for each packet, which is none of its published interface. */
 interface PacketHandler {
   readonly sequenceId: number;
+  /** Whether the server has let us in. */
+  readonly authorized: boolean;
   handlePacket(packet?: { readonly sequenceId: number }): void;
 }
 
@@ -78,6 +81,24 @@ function keepInOrder(connection: object, socket: GuardedSocket): void {
   client.handlePacket = (packet) => {
     if (packet === undefined || packet.sequenceId === client.sequenceId) handle.call(client, packet);
     else socket.breakOff(new Error('the packets of the response come out of order'));
+  };
+}
+
+/** Of three passwords, each asked for in the longest way, there are thirteen. */
+const MOST_LOGIN_PACKETS = 16;
+
+/**
+ * Ends a connection whose server never comes to an end of letting us in. It may ask for the password again and again, encrypted
+ * by a key of its own, and one that takes 10 ms of the event loop has 1 KB.
+ */
+function boundLogin(connection: object, socket: GuardedSocket): void {
+  const client = connection as PacketHandler;
+  const handle = client.handlePacket;
+  let count = 0;
+  client.handlePacket = (packet) => {
+    if (packet === undefined || client.authorized || ++count <= MOST_LOGIN_PACKETS)
+      handle.call(client, packet);
+    else socket.breakOff(new Error(`the server sends more than ${MOST_LOGIN_PACKETS} packets to log in`));
   };
 }
 

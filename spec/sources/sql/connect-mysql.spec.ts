@@ -29,17 +29,40 @@ describe('connectMysql', () => {
     expect(String(system.connection.socket.breakage)).to.include('out of order');
     expect(system.printed).to.deep.equal([]);
   });
+
+  it('breaks off a server that asks for the password again and again', async () => {
+    const again = Buffer.from('\xfemysql_native_password\x000123456789abcdefghij\0', 'latin1');
+    const requests = Array.from({ length: 200 }, (_, index) => packet(2 + index, again));
+    const failed = await start(() => OK, { logIn: Buffer.concat(requests) }).catch((error: unknown) => error);
+    expect(String(failed)).to.include('more than 16 packets to log in');
+  });
+
+  it('logs in to a server that asks for the password in another way', async () => {
+    const otherwise = Buffer.from('\xfemysql_native_password\x000123456789abcdefghij\0', 'latin1');
+    await using system = await start(() => resultOf('1', TEXT_TYPE), {
+      logIn: packet(2, otherwise),
+      okAt: 4,
+    });
+    expect((await system.connection.read('SELECT it')).rows).to.deep.equal([['1']]);
+  });
 });
 
 /** A connection to a server that responds to `SELECT it` as a spec wants, and what is written to the console meanwhile. */
-async function start(respond: () => Buffer) {
+async function start(
+  respond: () => Buffer,
+  { logIn, okAt = 2 }: { readonly logIn?: Buffer; readonly okAt?: number } = {},
+) {
   const sockets = new Set<Socket>();
   const server = net.createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     socket.write(packet(0, greeting()));
-    socket.once('data', () => {
-      socket.write(packet(2, OK));
+    socket.once('data', async () => {
+      if (logIn) {
+        socket.write(logIn);
+        await once(socket, 'data');
+      }
+      socket.write(packet(okAt, OK));
       socket.on('data', (request) => {
         const sql = request.subarray(5).toString();
         if (sql === 'SELECT VERSION()') socket.write(resultOf(VERSION, TEXT_TYPE));
@@ -54,20 +77,28 @@ async function start(respond: () => Buffer) {
   const print = (line: unknown) => void printed.push(line);
   Object.assign(console, { error: print, warn: print });
   const { port } = server.address() as AddressInfo;
-  const connection = await connectMysql({
-    ...{ system: 'mysql', host: '127.0.0.1', port, tls: undefined },
-    ...{ user: 'reader', password: '', database: 'shop', allowedHosts: new AllowedHosts(['127.0.0.1']) },
-  });
-  return {
-    ...{ connection, printed },
-    async [Symbol.asyncDispose]() {
-      Object.assign(console, { error, warn });
-      connection.destroy();
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+  const stop = async () => {
+    Object.assign(console, { error, warn });
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
   };
+  try {
+    const connection = await connectMysql({
+      ...{ system: 'mysql', host: '127.0.0.1', port, tls: undefined },
+      ...{ user: 'reader', password: '', database: 'shop', allowedHosts: new AllowedHosts(['127.0.0.1']) },
+    });
+    return {
+      ...{ connection, printed },
+      async [Symbol.asyncDispose]() {
+        connection.destroy();
+        await stop();
+      },
+    };
+  } catch (failure) {
+    await stop();
+    throw failure;
+  }
 }
 
 function greeting(): Buffer {
