@@ -1,11 +1,44 @@
 import { createPrivateKey } from 'node:crypto';
+import { checkEncryption } from './check-encryption.ts';
 
-/** The key of a client certificate without its passphrase. @throws an Error that shows nothing of either */
-export function clientKey(key: string | undefined, passphrase: string | undefined): string | undefined {
-  if (key === undefined || passphrase === undefined) return key;
+/** What else is known of a key. */
+export interface ClientKeyOptions {
+  /** Of the parameter; by default `key`. */
+  readonly name?: string;
+  readonly passphrase?: string | undefined;
+}
+
+const BLOCK = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----((?:(?!-----)[\s\S])*)-----END \1-----/;
+/** Blocks of PKCS #8: TLS takes one for the other. */
+const PKCS8 = ['PRIVATE KEY', 'ENCRYPTED PRIVATE KEY'];
+const BASE64 = /^[A-Za-z0-9+/=\s]*$/;
+
+/**
+ * The key of a client certificate without its passphrase: to load one that is encrypted takes all that its text asks for,
+ * with an empty passphrase where there is none. What has no key in it stays as it is, and fails where it is used.
+ *
+ * @throws an Error that shows nothing of either
+ */
+export function clientKey(
+  key: string | undefined,
+  { name = 'key', passphrase }: ClientKeyOptions = {},
+): string | undefined {
+  if (key === undefined || (passphrase === undefined && !key.includes('PRIVATE KEY'))) return key;
   try {
-    return createPrivateKey({ key, passphrase }).export({ type: 'pkcs8', format: 'pem' }).toString();
+    return readKey(key, passphrase).export({ type: 'pkcs8', format: 'pem' }).toString();
   } catch (cause) {
-    throw new Error('parameter "key" cannot be read with parameter "keyPassword"', { cause });
+    const how = passphrase === undefined ? 'without a passphrase' : 'with parameter "keyPassword"';
+    throw new Error(`parameter "${name}" cannot be read ${how}`, { cause });
   }
+}
+
+function readKey(text: string, passphrase: string | undefined) {
+  const [block, label = '', content = ''] = BLOCK.exec(text) ?? [];
+  if (block === undefined) throw new Error('it is no private key in PEM');
+  const given = passphrase === undefined ? {} : { passphrase };
+  if (!PKCS8.includes(label)) return createPrivateKey({ key: block, ...given }); // encrypted in one round, if at all
+  if (!BASE64.test(content)) throw new Error('it is no private key in PEM');
+  const der = Buffer.from(content, 'base64');
+  checkEncryption(der);
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8', ...given });
 }

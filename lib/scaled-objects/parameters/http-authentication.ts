@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type CredentialSource, fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import { authorityIn } from './authority.ts';
+import { clientKey } from './client-key.ts';
 import { parameter, secret, text } from './parameter.ts';
 
 const MODES = ['apiKey', 'basic', 'tls', 'bearer', 'custom'] as const;
@@ -65,7 +66,7 @@ export function httpIdentity(given: Given, isUnverified: boolean): HttpIdentity 
   const credentials = fixedCredentials({
     authorization,
     ca: authorityIn(given.ca),
-    ...(has('tls') ? { cert: need('cert'), key: need('key') } : {}),
+    ...(has('tls') ? { cert: need('cert'), key: clientKey(need('key')) } : {}),
     ...(isUnverified ? { isUnverified } : {}),
   });
   const headers = has('custom') ? { [need('customAuthHeader')]: need('customAuthValue') } : {};

@@ -109,7 +109,12 @@ function loginOf({ username, password }: Given, url: URL) {
 function tlsOf({ tls, ca, cert, key, keyPassword, unsafeSsl }: Given): SourceTls {
   if (tls === 'disable') return { isUnverified: unsafeSsl };
   if ((cert === undefined) !== (key === undefined)) throw new Error('cert and key need each other');
-  return { ca: authorityIn(ca), cert, key: clientKey(key, keyPassword), isUnverified: unsafeSsl };
+  return {
+    ca: authorityIn(ca),
+    cert,
+    key: clientKey(key, { passphrase: keyPassword }),
+    isUnverified: unsafeSsl,
+  };
 }
 
 function decoded(text: string): string {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { RedisPlace } from '#lib/sources/redis/redis-place.ts';
 import { authorityIn } from './authority.ts';
+import { clientKey } from './client-key.ts';
 import { hostAndPort } from './host-and-port.ts';
 import {
   AUTHENTICATION,
@@ -89,10 +90,12 @@ export function redisPlaceOf(given: Given, form: (typeof REDIS_FORMS)[number]): 
   if (form === 'cluster' && database !== 0)
     throw new Error('parameter "databaseIndex" cannot be set for a cluster');
   const addresses = texts.map((text) => hostAndPort('address', text));
-  const { cert, key, keyPassword: passphrase } = given;
+  const { cert, keyPassword: passphrase } = given;
   const ca = authorityIn(given.ca);
   const isEncrypted = enableTLS === true || tls === 'enable';
-  const secured = isEncrypted ? { ca, cert, key, passphrase, isUnverified: unsafeSsl } : undefined;
+  const secured = isEncrypted
+    ? { ca, cert, key: clientKey(given.key, { passphrase }), isUnverified: unsafeSsl }
+    : undefined;
   const access = { database, username, password, tls: secured };
   if (form !== 'sentinel') return { kind: form, addresses, access };
   const { sentinelMaster: master, sentinelUsername, sentinelPassword } = given;

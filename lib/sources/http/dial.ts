@@ -13,8 +13,6 @@ export interface SourceTls {
   /** PEM of a client certificate and its key. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Of the key. */
-  readonly passphrase?: string | undefined;
   /** Takes any certificate of the server: its user has asked for that. */
   readonly isUnverified: boolean;
 }

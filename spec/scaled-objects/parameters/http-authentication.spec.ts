@@ -37,6 +37,12 @@ describe('httpIdentity', () => {
     expect(identity.credentials.current.isUnverified).to.equal(true);
   });
 
+  it('loads no client key that is encrypted', () => {
+    const encrypted = '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----';
+    const given = SCHEMA.parse({ authModes: 'tls', cert: 'CERT', key: encrypted });
+    expect(() => httpIdentity(given, false)).to.throw('parameter "key" cannot be read without a passphrase');
+  });
+
   it('needs no password of basic', () => {
     const { credentials } = httpIdentity(SCHEMA.parse({ authModes: 'basic', username: 'ann' }), false);
     expect(credentials.current.authorization).to.equal(`Basic ${Buffer.from('ann:').toString('base64')}`);

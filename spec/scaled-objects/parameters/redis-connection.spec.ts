@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { expect } from 'chai';
 import { z } from 'zod';
@@ -8,6 +9,10 @@ import {
 } from '#lib/scaled-objects/parameters/redis-connection.ts';
 
 const CA = rootCertificates[0] ?? '';
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const PKCS8 = { type: 'pkcs8', format: 'pem' } as const;
+const KEY = privateKey.export(PKCS8);
+const ENCRYPTED = privateKey.export({ ...PKCS8, cipher: 'aes-256-cbc', passphrase: 'pw' }).toString();
 
 const SCHEMA = z.object(REDIS_CONNECTION);
 type Given = Readonly<Record<string, string>>;
@@ -50,8 +55,8 @@ describe('redisPlaceOf', () => {
     [{ tls: 'disable' }, false],
   ] as const)
     it(`is ${isEncrypted ? '' : 'not '}encrypted by ${JSON.stringify(given)}`, () => {
-      const files = { ca: CA, cert: 'CERT', key: 'KEY', keyPassword: 'pw', unsafeSsl: 'true' };
-      const secured = { ca: CA, cert: 'CERT', key: 'KEY', passphrase: 'pw', isUnverified: true };
+      const files = { ca: CA, cert: 'CERT', key: ENCRYPTED, keyPassword: 'pw', unsafeSsl: 'true' };
+      const secured = { ca: CA, cert: 'CERT', key: KEY, isUnverified: true };
       const { tls } = place({ address: 'a:1', ...files, ...given }).access;
       expect(tls).to.deep.equal(isEncrypted ? secured : undefined);
     });

@@ -8,6 +8,7 @@ import type { Sample } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { clientKey } from '../../parameters/client-key.ts';
 import { hostAndPort } from '../../parameters/host-and-port.ts';
 import { boolean, METADATA, parameter, secret, text, UNSAFE_SSL } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
@@ -61,7 +62,8 @@ export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Tri
 }
 
 function scalerOf(given: z.output<typeof parameters>): ScalerServer {
-  const { caCert: ca, tlsClientCert: cert, tlsClientKey: key } = given;
+  const { caCert: ca, tlsClientCert: cert } = given;
+  const key = clientKey(given.tlsClientKey, { name: 'tlsClientKey' });
   if ((cert === undefined) !== (key === undefined))
     throw new Error('tlsClientCert and tlsClientKey need each other');
   const isEncrypted = given.enableTLS || ca !== undefined || cert !== undefined;

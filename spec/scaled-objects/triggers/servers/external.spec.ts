@@ -225,6 +225,11 @@ describe('externalTrigger, with a real gRPC server', () => {
     );
     const broken = { ...tls, tlsClientKey: 'no PEM' };
     expect(await errorOf(plan(server, { authentication: broken }))).to.match(/^got empty metric spec: /);
+    const locked = '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----';
+    const encrypted = { ...tls, tlsClientKey: locked };
+    expect(await errorOf(plan(server, { authentication: encrypted }))).to.match(
+      /^parameter "tlsClientKey" cannot be read without a passphrase/,
+    );
   });
 
   it('calls no server that must not be asked, whatever its name', async () => {
