@@ -1,3 +1,4 @@
+import type { Clock } from '#lib/time/clock.ts';
 import type { PlannedObject } from '../triggers/planned-object.ts';
 import { ActivityLog } from '../values/activity-log.ts';
 
@@ -9,6 +10,8 @@ export interface JobMemory {
   told: ReadonlyMap<string, object>;
   /** By how much our clock is ahead of the API server's at most, by the last Job that it took. */
   clockAheadMs: number;
+  /** How far our wall clock was ahead of the monotonic one then; `undefined` before the first. */
+  wallAheadMs: number | undefined;
   readonly activity: ActivityLog;
   readonly onAsked: () => void;
   failures: string;
@@ -16,9 +19,25 @@ export interface JobMemory {
   refusal: string | undefined;
 }
 
+type Clocks = Pick<Clock, 'nowMs' | 'monotonicMs'>;
+
+/** Clocks that are slewed differ by less. */
+const STEP_MS = 1000;
+
 /** Takes in when a Job was made by the API server's clock, and by ours. */
-export function noteClocks(memory: JobMemory, createdAtMs: number, nowMs: number): void {
-  if (!Number.isNaN(createdAtMs)) memory.clockAheadMs = nowMs - createdAtMs;
+export function noteClocks(memory: JobMemory, createdAtMs: number, clock: Clocks): void {
+  if (Number.isNaN(createdAtMs)) return;
+  memory.clockAheadMs = clock.nowMs() - createdAtMs;
+  memory.wallAheadMs = wallAheadMs(clock);
+}
+
+/** Whether our wall clock, or this machine, has stood still or was stepped since: what was noted may be wrong then. */
+export function isClockStepped(memory: JobMemory, clock: Clocks): boolean {
+  return memory.wallAheadMs !== undefined && Math.abs(wallAheadMs(clock) - memory.wallAheadMs) >= STEP_MS;
+}
+
+function wallAheadMs(clock: Clocks): number {
+  return clock.nowMs() - clock.monotonicMs();
 }
 
 /** What a leader remembers of ScaledJobs; it begins with its term. */
@@ -41,6 +60,7 @@ export class JobMemories {
       authentications: [],
       told: new Map(),
       clockAheadMs: 0,
+      wallAheadMs: undefined,
       activity,
       onAsked,
       failures: '',

@@ -5,7 +5,7 @@ import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.t
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 import { pendingJobs, runningJobs, surplusJobs } from './found-jobs.ts';
 import { combineDemands, demandOf, type JobDemand } from './job-demand.ts';
-import { type JobMemory, noteClocks } from './job-memory.ts';
+import { isClockStepped, type JobMemory, noteClocks } from './job-memory.ts';
 import { newJobCount } from './new-job-count.ts';
 import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 
@@ -94,6 +94,7 @@ async function create(
 ): Promise<void> {
   if (!demand.isActive) return;
   const toldAtMs = Math.min(...observed.flatMap(({ state }) => (state.kind === 'value' ? [state.atMs] : [])));
+  if (isClockStepped(memory, clock)) await compareClocks(object, { jobs, memory, clock, signal });
   // When Jobs end is told by another clock than ours.
   const running = runningJobs(all, toldAtMs - memory.clockAheadMs - MARGIN_MS);
   const strategy = object.spec.scalingStrategy ?? {};
@@ -106,7 +107,7 @@ async function create(
   for (let index = 0; index < count; index++) {
     try {
       const createdAtMs = await jobs.create(object, { signal });
-      noteClocks(memory, createdAtMs, clock.nowMs());
+      noteClocks(memory, createdAtMs, clock);
       made++;
     } catch (error) {
       signal.throwIfAborted();
@@ -117,6 +118,18 @@ async function create(
     }
   }
   if (made > 0) own.normal('KEDAJobsCreated', `Created ${made} jobs`);
+}
+
+/** Learns again how the API server's clock differs from ours; where that fails, making Jobs does, too, and tells it. */
+async function compareClocks(
+  object: ScaledJob,
+  { jobs, memory, clock, signal }: Pick<CreateOptions, 'jobs' | 'memory' | 'clock' | 'signal'>,
+): Promise<void> {
+  try {
+    noteClocks(memory, await jobs.create(object, { signal, dryRun: true }), clock);
+  } catch {
+    signal.throwIfAborted();
+  }
 }
 
 function tellFailures(observed: readonly ObservedMetric[], { memory, own }: MakeJobsOptions): void {

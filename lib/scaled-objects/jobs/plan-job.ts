@@ -54,7 +54,7 @@ export async function plannedFor(
       signal.throwIfAborted();
       throw jobRefusal(cause);
     });
-    noteClocks(memory, createdAtMs, clock.nowMs());
+    noteClocks(memory, createdAtMs, clock);
     await rollOut(object, options);
     tellStarted(triggers, own);
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Collection } from '#lib/collection/collection.ts';
-import { JobMemories } from '#lib/scaled-objects/jobs/job-memory.ts';
+import { JobMemories, noteClocks } from '#lib/scaled-objects/jobs/job-memory.ts';
 import { makeJobs } from '#lib/scaled-objects/jobs/make-jobs.ts';
 import type { ScaledJob } from '#lib/scaled-objects/objects/scaled-job.ts';
 import type { PlannedObject } from '#lib/scaled-objects/triggers/planned-object.ts';
@@ -19,10 +19,27 @@ describe('makeJobs', () => {
     // Ours is an hour behind.
     expect(await madeAfter({ endedAtOursMs: 3_600_000 - 60_000, clockAheadMs: -3_600_000 })).to.equal(2);
   });
+
+  it('goes on to make Jobs beside those that have ended when our clock is stepped back, or was stopped', async () => {
+    // Of what ended a minute before, nothing is in the queue any more; what ended just after may be.
+    for (const steppedMs of [-3_600_000, 3_600_000]) {
+      const stepped = { clockAheadMs: 0, steppedMs };
+      expect(await madeAfter({ endedAtOursMs: -steppedMs - 60_000, ...stepped })).to.equal(2);
+      expect(await madeAfter({ endedAtOursMs: -steppedMs + 500, ...stepped })).to.equal(1);
+    }
+  });
 });
 
 /** How many Jobs are made of two messages, with one Job that has ended, as others tell, so long after the queue told its length by our clock. */
-async function madeAfter({ endedAtOursMs, clockAheadMs }: { endedAtOursMs: number; clockAheadMs: number }) {
+async function madeAfter({
+  endedAtOursMs,
+  clockAheadMs,
+  steppedMs,
+}: {
+  endedAtOursMs: number;
+  clockAheadMs: number;
+  steppedMs?: number;
+}) {
   const clock = new ManualClock();
   const logger = new RecordingLogger();
   await using collection = new Collection({
@@ -39,6 +56,13 @@ async function madeAfter({ endedAtOursMs, clockAheadMs }: { endedAtOursMs: numbe
   };
   const trigger = { index: 0, type: 'queue', metrics: [metric], resource: undefined, error: undefined };
   const plan = { uid: 'u', generation: 1, plannedAtMs: 0, triggers: [trigger] } as unknown as PlannedObject;
+  const memory = new JobMemories(() => {}).of(KEY);
+  memory.clockAheadMs = clockAheadMs;
+  if (steppedMs !== undefined) {
+    noteClocks(memory, clock.nowMs() - clockAheadMs, clock);
+    clock.stepWall(steppedMs);
+  }
+  const aheadMs = clockAheadMs + (steppedMs ?? 0);
   collection.replace(KEY, new Map([['s0-queue', { query, intervalMs: 30_000 }]]));
   await clock.advance(10);
   const toldAtMs = collection.reading(KEY, 's0-queue')?.receivedAtMs ?? Number.NaN;
@@ -48,20 +72,18 @@ async function madeAfter({ endedAtOursMs, clockAheadMs }: { endedAtOursMs: numbe
     status: { conditions: [{ type: 'Complete', status: 'True' }], completionTime },
   };
   let made = 0;
-  const memory = new JobMemories(() => {}).of(KEY);
-  memory.clockAheadMs = clockAheadMs;
   await makeJobs({ metadata: { name: 'work' }, spec: {} } as unknown as ScaledJob, {
     ...{ key: KEY, plan, memory, collection, clock, signal: new AbortController().signal },
     own: { normal: () => {}, warning: () => {} },
     jobs: {
       list: async () => [ended],
-      create: async () => {
-        made++;
-        return clock.nowMs() - clockAheadMs;
+      create: async (_: object, { dryRun = false }: { dryRun?: boolean }) => {
+        if (!dryRun) made++;
+        return clock.nowMs() - aheadMs;
       },
       delete: async () => {},
     } as never,
   });
-  expect(memory.clockAheadMs).to.equal(clockAheadMs);
+  expect(memory.clockAheadMs).to.equal(aheadMs);
   return made;
 }
