@@ -1,5 +1,6 @@
 import { decimalNumber } from '../decimal-number.ts';
 import { shorten } from '../http/shorten.ts';
+import { measuredAt } from '../measured-time.ts';
 import type { Sample } from '../query.ts';
 import { parseCsv } from './parse-csv.ts';
 
@@ -57,7 +58,6 @@ function sampleOf(
   const value = decimalNumber(text);
   if (value === undefined || (type !== undefined && !NUMBERS.has(type)))
     throw new Error(`column ${valueColumn} holds ${JSON.stringify(shorten(text))}, which is no number`);
-  const takenAtMs = Date.parse(field('_time') ?? '');
   return {
     value,
     labels: Object.fromEntries(
@@ -65,6 +65,6 @@ function sampleOf(
         .map((name, index) => [name, row[index] ?? ''] as const)
         .filter(([name], index) => types[index] === 'string' && name !== '' && !OWN_COLUMNS.has(name)),
     ),
-    ...(Number.isFinite(takenAtMs) ? { takenAtMs } : {}),
+    ...measuredAt(Date.parse(field('_time') ?? '')),
   };
 }

@@ -2,6 +2,7 @@ import { decimalNumber } from '../decimal-number.ts';
 import { shorten } from '../http/shorten.ts';
 import { isArray, isObject, type Json } from '../json/json-value.ts';
 import { readBoundedJson } from '../json/read-bounded-json.ts';
+import { measuredAt } from '../measured-time.ts';
 import type { Sample } from '../query.ts';
 
 /**
@@ -50,7 +51,7 @@ function sampleOf(point: Json | undefined, labels: Readonly<Record<string, strin
   const [seconds, text, ...more] = isArray(point) ? point : [];
   if (typeof seconds !== 'number' || typeof text !== 'string' || more.length > 0) throw unknownForm();
   const value = decimalNumber(text);
-  if (value !== undefined) return { value, labels, takenAtMs: Math.round(seconds * 1000) };
+  if (value !== undefined) return { value, labels, ...measuredAt(seconds * 1000) };
   throw new Error(`the query gives ${JSON.stringify(shorten(text))}, which is no result`);
 }
 

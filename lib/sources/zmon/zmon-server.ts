@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { HttpClient } from '../http/http-client.ts';
 import { pathBelow } from '../http/path-below.ts';
 import { readJsonAs } from '../json/read-json-as.ts';
+import { measuredAt } from '../measured-time.ts';
 import type { Query, Sample } from '../query.ts';
 import { relativeTime } from './relative-time.ts';
 
@@ -75,7 +76,7 @@ export class ZmonServer {
       const { queries } = readJsonAs(RESPONSE, body, 'KairosDB');
       const [atMs, value] = queries[0]?.results[0]?.values.at(-1) ?? [];
       if (atMs === undefined || value === undefined) return [];
-      return [{ value, labels: {}, ...(atMs > 0 ? { takenAtMs: atMs } : {}) }];
+      return [{ value, labels: {}, ...(atMs > 0 ? measuredAt(atMs) : {}) }];
     } catch (cause) {
       throw new Error(`Cannot use what ZMON at ${this.#endpoint.host} responds`, { cause });
     }

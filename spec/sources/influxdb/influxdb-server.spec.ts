@@ -47,6 +47,13 @@ describe('InfluxdbServer', () => {
     });
   });
 
+  it('gives no time that nobody could be told, and the number all the same', async () => {
+    const body =
+      '#datatype,string,long,dateTime:RFC3339,long\r\n,result,table,_time,_value\r\n,_result,0,+200000-01-01T00:00:00Z,7\r\n';
+    await using system = await setUp({ body });
+    expect(await system.server.query(FLUX).ask(signal)).to.deep.equal([{ value: 7, labels: {} }]);
+  });
+
   it('reads the first column that there is of those that it is told', async () => {
     const body =
       '#datatype,string,long,double,long\r\n,result,table,_value,metricvalue\r\n,_result,0,1.5,42\r\n';

@@ -32,6 +32,13 @@ describe('PrometheusServer', () => {
     ]);
   });
 
+  it('gives no time that nobody could be told, and the number all the same', async () => {
+    for (const seconds of [1e300, -1, 253_402_300_800]) {
+      await using system = await setUp(vector([{ metric: {}, value: [seconds, '1'] }]));
+      expect(await system.server.query('a').ask(signal)).to.deep.equal([{ value: 1, labels: {} }]);
+    }
+  });
+
   const refused: readonly (readonly [string, object, RegExp])[] = [
     ['an empty vector', vector([]), /the query has no result$/],
     ['NaN', vector([{ metric: {}, value: [1, 'NaN'] }]), /"NaN", which is no result$/],

@@ -56,6 +56,11 @@ describe('ZmonServer', () => {
     ]);
   });
 
+  it('takes a point of a time that nobody could be told for one of now', async () => {
+    await using system = await setUp(response([1e300, 7]));
+    expect(await system.server.query(CHECK).ask(signal)).to.deep.equal([{ value: 7, labels: {} }]);
+  });
+
   it('takes a point without a time for one of now', async () => {
     await using system = await setUp(response([0, 7]));
     expect(await system.server.query(CHECK).ask(signal)).to.deep.equal([{ value: 7, labels: {} }]);
