@@ -17,6 +17,13 @@ describe('formatValue', () => {
     expect(written.map(([value]) => formatValue(value))).to.deep.equal(written.map(([, text]) => text));
   });
 
+  it('writes the greatest numbers as the greatest quantity, of which some stand for none at all', () => {
+    for (const value of [1e19, 1e305, 1e306, Number.MAX_VALUE]) {
+      expect(formatValue(value)).to.equal('9223372036854775807');
+      expect(formatValue(-value)).to.equal('-9223372036854775807');
+    }
+  });
+
   it('writes every number as quantities are written', () => {
     const digits = [1, -1, 7, 10, 12.5, 999, 1_000, 1_024, 1_001, 999_999.999, 9_007_199_254_740.992];
     for (const digit of digits) {

@@ -3,6 +3,8 @@ import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
 const NANOS_A_THOUSANDTH = 1_000_000n;
 /** Beyond this a double tells no thousandths apart. */
 const MOST = Number.MAX_SAFE_INTEGER / 1000;
+/** Quantities end below, at 2^63; a double has no thousand times the greatest double. */
+const GREATEST = 1e19;
 
 /**
  * A number as HPAs are told it: a quantity of whole thousandths, the nearest; of two that are as near, the even one.
@@ -17,7 +19,7 @@ export function formatAmount(value: number): string {
 /** The same, with what is finer than a thousandth cut off. */
 export function formatTruncated(value: number): string {
   if (!(value > 0) || value === Number.POSITIVE_INFINITY) return '0';
-  return quantityOf(BigInt(Math.trunc(value * 1000)));
+  return quantityOf(BigInt(Math.trunc(Math.min(value, GREATEST) * 1000)));
 }
 
 function nearestThousandths(value: number): number {
