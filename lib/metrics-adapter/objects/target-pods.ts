@@ -45,7 +45,7 @@ export class TargetPods {
   }
 }
 
-/** Whether a pod may be asked: ready for so long already. */
+/** Whether a pod may be asked: ready for so long already. Where any will do, nobody's clock matters: ours may be behind. */
 export function isReadyFor(pod: TargetPod, ageMs: number, nowMs: number): boolean {
-  return pod.readySinceMs !== undefined && nowMs - pod.readySinceMs >= ageMs;
+  return pod.readySinceMs !== undefined && (ageMs === 0 || nowMs - pod.readySinceMs >= ageMs);
 }

@@ -41,6 +41,11 @@ describe('isReadyFor', () => {
     expect([3_999, 4_000].map((nowMs) => isReadyFor(POD, 3_000, nowMs))).to.deep.equal([false, true]);
     expect(isReadyFor({ ...POD, readySinceMs: undefined }, 0, 4_000)).to.equal(false);
   });
+
+  it('takes each that is ready where it need not have been so for long, though our clock is behind', () => {
+    expect(isReadyFor(POD, 0, 999)).to.equal(true);
+    expect(isReadyFor(POD, 1, 999)).to.equal(false);
+  });
 });
 
 function setUp() {
