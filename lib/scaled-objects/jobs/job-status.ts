@@ -16,7 +16,7 @@ export function statusOf(
   const { spec, status: before } = object;
   const authentications = spec.triggers.flatMap(({ authenticationRef }) => authenticationRef?.name ?? []);
   const written = before?.lastActiveTime;
-  const isDue = isActive === true && (!written || nowMs - Date.parse(written) >= ACTIVE_WRITE_MS);
+  const isDue = isActive === true && (!written || Math.abs(nowMs - Date.parse(written)) >= ACTIVE_WRITE_MS);
   const wasPaused = before?.conditions?.some(({ type, reason }) => type === 'Paused' && reason !== undefined);
   return {
     ...before,

@@ -27,6 +27,7 @@ describe('statusOf', () => {
     ['the first time', true, undefined, NOW],
     ['a minute after it was written', true, '2026-01-01T11:59:00Z', NOW],
     ['not before', true, '2026-01-01T11:59:01Z', '2026-01-01T11:59:01Z'],
+    ['though a clock that was ahead has written that it will be', true, '2026-01-01T13:00:00Z', NOW],
     ['not while nothing is active', false, '2026-01-01T10:00:00Z', '2026-01-01T10:00:00Z'],
     ['not while nobody knows', undefined, '2026-01-01T10:00:00Z', '2026-01-01T10:00:00Z'],
     ['never, where nothing was', false, undefined, undefined],
