@@ -10,6 +10,7 @@ import { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { offerNoCostlyCiphers } from '#lib/sources/http/tls-ciphers.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { debugControllers } from './debug-controllers.ts';
@@ -54,6 +55,7 @@ export async function startAutoscaler(
 ): Promise<Autoscaler> {
   const { access, clock, logger, version, identity } = environment;
   await using starting = new AsyncDisposableStack();
+  offerNoCostlyCiphers(); // whom sources are asked of, many may say
   const registry = new SlicedRegistry();
   addProcessSeries(registry);
   const userAgent = `autoscaler/${version.gitVersion}`;
