@@ -61,6 +61,14 @@ describe('clientKey', () => {
       expect(refusal(key, { passphrase })).to.include('encrypted by more than 100000 rounds');
   });
 
+  it('takes no key that takes long to prove', () => {
+    expect(clientKey(keyOf(8192))).to.equal(keyOf(8192));
+    expect(refusal(keyOf(8208))).to.include('it has more than 8192 bits');
+    expect(refusal(pem('PRIVATE KEY', Buffer.alloc(13_000)))).to.include(
+      'it is longer than 16384 characters',
+    );
+  });
+
   it('refuses what only seems to be a key', () => {
     const plain = Buffer.from(PLAIN.replaceAll(/-----.*-----|\s/g, ''), 'base64');
     for (const key of [
@@ -91,6 +99,15 @@ function refusal(key: string, options?: Parameters<typeof clientKey>[1]): string
   } catch (error) {
     return describeError(error);
   }
+}
+
+/** A key of RSA that is none, for its numbers have nothing to do with one another; loading one does not tell. */
+function keyOf(bits: number) {
+  const number = (length: number) => Buffer.alloc(length / 8, 0xc1).toString('base64url');
+  const [whole, half] = [number(bits), number(bits / 2)];
+  const halves = { p: half, q: half, dp: half, dq: half, qi: half };
+  const key = { kty: 'RSA', n: whole, e: 'AQAB', d: whole, ...halves };
+  return createPrivateKey({ key, format: 'jwk' }).export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
 /** Some bytes that say of themselves that they are a key, encrypted by AES-256-CBC under what such numbers make of a passphrase. */
