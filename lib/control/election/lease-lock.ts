@@ -19,7 +19,8 @@ export interface LeaseLockOptions {
 
 /** The lease as somebody else holds it, and when this process first saw it so, by its own monotonic clock. */
 interface Observation {
-  readonly resourceVersion: string | undefined;
+  /** What holders write, and nobody else: a label that is put on the lease of one that vanished is no renewal. */
+  readonly spec: string;
   readonly seenAtMs: number;
 }
 
@@ -27,7 +28,7 @@ interface Observation {
 const RELEASE_TIMEOUT_MS = 2_000;
 
 /**
- * A Lease that one of many holds: taken while nobody has it, and when it has not changed for as long as its holder said, by the
+ * A Lease that one of many holds: taken while nobody has it, and when it was not renewed for as long as its holder said, by the
  * monotonic clock of who looks. Conflicts leave it to the one that was faster.
  */
 export class LeaseLock {
@@ -79,7 +80,7 @@ export class LeaseLock {
     this.#holder = spec.holderIdentity || undefined;
     this.#heldSince = spec.acquireTime ?? undefined;
     const isOurs = spec.holderIdentity === identity;
-    if (!isOurs && spec.holderIdentity && !this.#hasExpired(current)) return false;
+    if (!isOurs && spec.holderIdentity && !this.#hasExpired(spec)) return false;
     const kept: LeaseSpec = isOurs
       ? { acquireTime: spec.acquireTime ?? nowText, leaseTransitions: spec.leaseTransitions ?? 0 }
       : { leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
@@ -106,12 +107,11 @@ export class LeaseLock {
     }
   }
 
-  /** Whether the lease has not changed for as long as its holder said, as seen from here. */
-  #hasExpired({ metadata: { resourceVersion }, spec }: Lease): boolean {
+  /** Whether the lease was not renewed for as long as its holder said, as seen from here. */
+  #hasExpired(spec: LeaseSpec): boolean {
     const nowMs = this.#options.clock.monotonicMs();
-    if (!this.#observed || this.#observed.resourceVersion !== resourceVersion) {
-      this.#observed = { resourceVersion, seenAtMs: nowMs };
-    }
+    const text = JSON.stringify(spec);
+    if (this.#observed?.spec !== text) this.#observed = { spec: text, seenAtMs: nowMs };
     const durationMs = Math.max((spec.leaseDurationSeconds ?? 0) * 1000, this.#options.durationMs);
     return nowMs - this.#observed.seenAtMs > durationMs;
   }

@@ -48,6 +48,39 @@ describe('LeaseLock', () => {
     expect(await hold(a)).to.equal(false);
   });
 
+  it('takes over from one that vanished though somebody labels its lease again and again', async () => {
+    const [a, b] = [lockOf('a'), lockOf('b')];
+    await hold(a);
+    expect(await hold(b)).to.equal(false);
+    for (let passedMs = 0; passedMs < DURATION_MS; passedMs += 5_000) {
+      await served.clock.advance(5_000);
+      const body = { metadata: { labels: { 'synced-at': `${passedMs}` } } };
+      const contentType = 'application/merge-patch+json';
+      await served.api.requestJson({ method: 'PATCH', path: PATH, body, contentType });
+      expect(await hold(b)).to.equal(false);
+    }
+    await served.clock.advance(1);
+    expect(await hold(b)).to.equal(true);
+    expect((await served.api.getJson(PATH)) as object)
+      .to.have.property('metadata')
+      .that.deep.includes({ labels: { 'synced-at': '10000' } });
+  });
+
+  it('heeds no wall clock: neither a renewal that seems to be an hour ahead, nor one that seems to be an hour ago', async () => {
+    const [a, b] = [lockOf('a'), lockOf('b')];
+    for (const stepMs of [3_600_000, -7_200_000]) {
+      served.clock.stepWall(stepMs);
+      await hold(a);
+      expect(await hold(b)).to.equal(false);
+      served.clock.stepWall(-stepMs);
+      await served.clock.advance(DURATION_MS);
+      expect(await hold(b)).to.equal(false);
+      await served.clock.advance(1);
+      expect(await hold(b)).to.equal(true);
+      await b.release();
+    }
+  });
+
   it('lets others take at once what was released, and releases nothing of theirs', async () => {
     const [a, b] = [lockOf('a'), lockOf('b')];
     await hold(a);
