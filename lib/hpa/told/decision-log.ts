@@ -83,7 +83,7 @@ export class DecisionLog {
       desiredReplicas: explanation.desiredReplicas,
       isScaled: desiredReplicas !== undefined && !isDryRun,
       ...(isDryRun && { agrees: explanation.desiredReplicas === hpa.status?.desiredReplicas }),
-      ...(error !== undefined && { error: shortened(error, LONGEST_ERROR) }),
+      ...(error !== undefined && { error: sameText(before?.decisions.at(-1)?.error, error) }),
     };
     const isMissing = explanation.metrics.some(({ failure }) => failure !== undefined);
     const isAtMax = explanation.desiredReplicas === explanation.maxReplicas;
@@ -122,4 +122,10 @@ export class DecisionLog {
   clear(): void {
     this.#hpas.clear();
   }
+}
+
+/** An error as far as it is told; while it is that of the decision before, the very same text: there are fifty of each HPA. */
+function sameText(before: string | undefined, error: string): string {
+  const text = shortened(error, LONGEST_ERROR);
+  return text === before ? before : text;
 }

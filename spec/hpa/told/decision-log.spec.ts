@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Outcome } from '#lib/hpa/decision.ts';
+import { memoryInUse } from '#spec/support/held-resources.ts';
 import { explainedAt, followedWeb } from '../auto-min/built-decision.ts';
 import { TOLD_AT_MS, ToldHpas } from './told-hpas.ts';
 
@@ -83,6 +84,28 @@ describe('DecisionLog', () => {
     expect(told.log.find('shop/web')).to.have.property('problem', 'odd');
   });
 
+  it('holds of a long error no more than it tells', async () => {
+    const told = new ToldHpas();
+    const before = await memoryInUse();
+    for (let place = 0; place < 50; place++)
+      told.decided('shop/web', TOLD_AT_MS + place, { error: built(`no value ${place} of `, 200_000) });
+    expect((await memoryInUse()) - before).to.be.below(2_000_000); // a fifth of the errors
+    expect(told.log.find('shop/web')?.decisions).to.have.lengthOf(50);
+  });
+
+  it('holds an error once that goes on and on, as where no metrics are served', async () => {
+    const told = new ToldHpas();
+    const keys = Array.from({ length: 200 }, (_, place) => `shop/web-${place}`);
+    for (const key of keys) told.decided(key, TOLD_AT_MS);
+    const before = await memoryInUse();
+    for (let place = 1; place <= 50; place++)
+      for (const key of keys) told.decided(key, TOLD_AT_MS + place, { error: built(`${key}: `, 450) });
+    expect((await memoryInUse()) - before).to.be.below(3_000_000); // the errors of all decisions are 4.5 MB
+    expect(told.log.find('shop/web-7')?.decisions.map(({ error }) => error?.slice(0, 12))).to.deep.equal(
+      Array.from({ length: 50 }, () => 'shop/web-7: '),
+    );
+  });
+
   it('forgets one that is gone, and all where nothing is decided any more', () => {
     const told = new ToldHpas();
     for (const key of ['shop/a', 'shop/b', 'bank/c']) told.decided(key, TOLD_AT_MS);
@@ -95,3 +118,8 @@ describe('DecisionLog', () => {
     expect([told.log.size, told.log.find('shop/b')]).to.deep.equal([0, undefined]);
   });
 });
+
+/** A text with memory of its own, as what is decided makes a new one each time. */
+function built(beginning: string, length: number): string {
+  return Buffer.from(beginning.padEnd(length, 'x')).toString();
+}
