@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
+import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ClusterCredentials, ClusterSource } from './cluster-access.ts';
 import { loadCredentialFile } from './load-credential-file.ts';
 
@@ -20,10 +21,17 @@ export interface InClusterEnvironment {
 export function inClusterSource(environment: InClusterEnvironment): ClusterSource {
   const { serviceHost, servicePort, serviceAccountDirectory = SERVICE_ACCOUNT_DIRECTORY } = environment;
   const host = isIPv6(serviceHost) ? `[${serviceHost}]` : serviceHost;
+  let loading: Promise<ClusterCredentials> | undefined;
   return {
     server: new URL(`https://${host}:${servicePort}`),
     proxy: undefined,
-    load: () => loadServiceAccount(serviceAccountDirectory),
+    load(signal) {
+      // Of a volume that hangs, one read at most: each keeps one of the few threads that there are for files and names.
+      loading ??= loadServiceAccount(serviceAccountDirectory).finally(() => {
+        loading = undefined;
+      });
+      return raceAbort(loading, signal);
+    },
   };
 }
 

@@ -1,4 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readFile, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
@@ -107,6 +110,43 @@ describe('loadClusterAccess', () => {
       await clock.advance(10_000);
       await access.authorization();
       expect(access.tls.ca).to.equal(both);
+    });
+
+    it('goes on with what it has when a file cannot be read to its end, as on a volume that hangs, and reads it once at a time', async () => {
+      const access = await inCluster();
+      const token = join(directory.path, 'token');
+      await unlink(token);
+      await promisify(execFile)('mkfifo', [token]);
+      let given: string | undefined;
+      let reading = Promise.resolve();
+      const isReadOnce = () =>
+        process.getActiveResourcesInfo().filter((one) => one === 'FSReqPromise').length === 1;
+      try {
+        for (let round = 0; round < 3; round++) {
+          await clock.advance(10_000);
+          given = undefined;
+          reading = access.authorization().then((authorization) => {
+            given = authorization;
+          });
+          await clock.advance(9_999);
+          expect(given).to.equal(undefined);
+          await eventually(isReadOnce); // each more would keep a thread
+          await clock.advance(1);
+          expect(given).to.equal('Bearer first');
+        }
+        expect(String(logger.lines.map(({ fields }) => fields.err))).to.include(
+          'credentials were not there within 10s',
+        );
+      } finally {
+        await writeFile(token, 'second'); // ends what reads it
+        await reading;
+      }
+      await unlink(token);
+      await directory.write('token', 'third');
+      await eventually(async () => {
+        await clock.advance(10_000);
+        return (await access.authorization()) === 'Bearer third';
+      });
     });
 
     it('says which file is missing', async () => {
