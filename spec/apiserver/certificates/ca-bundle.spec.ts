@@ -14,4 +14,16 @@ describe('parseCaBundle', () => {
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     expect(() => parseCaBundle(new TestAuthority('one').pem + broken)).to.throw('authority 2 of 2');
   });
+
+  it('refuses a text that ends in the middle of an authority, as while it is being written', () => {
+    const [one, other] = [new TestAuthority('one').pem, new TestAuthority('other').pem];
+    const both = `${one}${other}`;
+    for (const end of [one.length + 10, one.length + 30, one.length + other.length / 2, both.length - 10])
+      expect(() => parseCaBundle(both.slice(0, end)), `cut off at ${end}`).to.throw(
+        'of 2 that begin, 1 have an end',
+      );
+    const withoutItsEnd = one.replace(/-----END.*/, '');
+    expect(() => parseCaBundle(withoutItsEnd + other)).to.throw('of 2 that begin, 1 have an end');
+    expect(parseCaBundle(one.trim() + other).certificates).to.have.length(2); // all that there is, nonetheless
+  });
 });
