@@ -30,8 +30,14 @@ export function leader(election: LeaderElectionSettings | undefined): Check {
       const { holderIdentity, renewTime, leaseDurationSeconds } = readLease(value).spec;
       if (!holderIdentity) return absent('is held by nobody');
       const ageMs = context.clock.nowMs() - Date.parse(renewTime ?? '');
-      const seen = `held by ${holderIdentity}, renewed ${Number.isNaN(ageMs) ? 'never' : `${Math.round(ageMs / 1000)} s ago`}`;
-      const isRenewed = ageMs < (leaseDurationSeconds ?? election.leaseDurationMs / 1000) * 1000;
+      const durationMs = (leaseDurationSeconds ?? election.leaseDurationMs / 1000) * 1000;
+      if (ageMs <= -durationMs) {
+        const aheadS = Math.round(-ageMs / 1000);
+        const seen = `held by ${holderIdentity}, renewed ${aheadS} s from now, for one of both clocks is wrong: see whether that time changes`;
+        return [{ status: 'unchecked', subject, seen }];
+      }
+      const seen = `held by ${holderIdentity}, renewed ${Number.isNaN(ageMs) ? 'never' : `${Math.round(Math.max(0, ageMs) / 1000)} s ago`}`;
+      const isRenewed = ageMs < durationMs;
       return isRenewed
         ? [ok(subject, seen)]
         : [

@@ -71,6 +71,22 @@ describe('runDoctor of the autoscaler', () => {
     });
   });
 
+  it('does not take a leader for well that renewed in what is the future here, for it may be gone', async () => {
+    await using server = await startExaminedAutoscaler();
+    const leader = async () => {
+      const { checks } = await examineAutoscaler(server);
+      return checks.find(({ name }) => name === 'leader')?.findings[0];
+    };
+    const subject = 'lease kube-system/autoscaler';
+    server.clock.stepWall(-14_000);
+    expect(await leader()).to.deep.equal({ status: 'ok', subject, seen: 'held by pod-1, renewed 0 s ago' });
+    server.clock.stepWall(-3_600_000);
+    expect(await leader()).to.deep.equal({
+      ...{ status: 'unchecked', subject },
+      seen: 'held by pod-1, renewed 3614 s from now, for one of both clocks is wrong: see whether that time changes',
+    });
+  });
+
   it('tells each permission that the account of the autoscaler lacks, with the commands that grant it', async () => {
     await using server = await startExaminedAutoscaler();
     const account = 'system:serviceaccount:kube-system:autoscaler';
