@@ -27,7 +27,7 @@ export const podMetrics: Check<DoctorContext> = {
       if (served?.has(keyOf(pod))) return [];
       const probe = byNode.get(pod.nodeName);
       // Without the list of what is served, only what the kubelets do not tell is known to be missing.
-      const reason = probe ? explain(pod, probe, context, served !== undefined) : leftOut(pod);
+      const reason = probe ? explain(pod, probe, context, served !== undefined) : leftOut(pod, context);
       return reason ? [reason] : [];
     });
     const complaints = missing.filter(({ status }) => status === 'failed').length;
@@ -97,8 +97,12 @@ function explain(
   return failed(subject, seen, { diagnosis: 'pod-not-served', ...names });
 }
 
-function leftOut(pod: RunningPod): Finding {
-  return note(`pod ${keyOf(pod)}`, `runs on node "${pod.nodeName}", which --node-selector leaves out`);
+function leftOut(pod: RunningPod, { options }: DoctorContext): Finding {
+  const why =
+    options.nodeSelector === ''
+      ? 'which the API server does not list'
+      : 'which --node-selector leaves out, or the API server does not list';
+  return note(`pod ${keyOf(pod)}`, `runs on node "${pod.nodeName}", ${why}`);
 }
 
 function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {

@@ -41,6 +41,26 @@ describe('podMetrics', () => {
       .which.includes('/debug/pods?namespace=default&name=late');
   });
 
+  it('blames --node-selector only where it is given for a pod whose node is not asked', async () => {
+    await using server = await startExaminedCluster({
+      nodes: 1,
+      pods: [{ name: 'web', node: 'node-1', startedSecondsAgo: 600 }],
+    });
+    const { store } = server.cluster;
+    const web = store.get('pods', 'default', 'web') ?? expect.fail('it was made');
+    const left = { ...web, metadata: { name: 'left', namespace: 'default' } };
+    store.create('pods', { ...left, spec: { ...(web.spec as object), nodeName: 'node-gone' } });
+    const seen = async (flags: readonly string[]) =>
+      (await examine(server, flags)).findings.find(({ subject }) => subject === 'pod default/left');
+    expect(await seen([])).to.deep.equal({
+      ...{ status: 'note', subject: 'pod default/left' },
+      seen: 'runs on node "node-gone", which the API server does not list',
+    });
+    expect(await seen(['--node-selector=kubernetes.io/os=linux'])).to.deep.include({
+      seen: 'runs on node "node-gone", which --node-selector leaves out, or the API server does not list',
+    });
+  });
+
   it('refers to the node where that cannot be scraped', async () => {
     await using server = await startExaminedCluster({ nodes: 1, nodeOverrides: {} });
     server.cluster.addPod({ name: 'stranded', node: 'node-1', startedSecondsAgo: 600 });
