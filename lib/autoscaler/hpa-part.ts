@@ -59,7 +59,8 @@ export async function hpaPart(environment: HpaPartEnvironment): Promise<Subsyste
       await raceAbort(started.promise, signal).catch(() => {});
       if (signal.aborted) return;
       const run = { clock, logger, signal, workers: WORKERS, series, queue: RETRY };
-      await runController(hpa.controller(), run);
+      await using controller = hpa.controller();
+      await runController(controller, run);
     },
     async [Symbol.asyncDispose]() {
       disposal.abort(new Error('the program ends'));

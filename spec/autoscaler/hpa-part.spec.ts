@@ -10,7 +10,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
 describe('hpaPart', () => {
-  it('scales as a part of the autoscaler, and tells why', async () => {
+  it('scales as a part of the autoscaler, and tells why for as long as it leads', async () => {
     await using server = await startSimulatedApiServer();
     await scalesAndTells(server, 'v2');
   });
@@ -96,6 +96,15 @@ describe('hpaPart', () => {
     expect((await get('/debug/hpa?format=text')).body).to.match(/^default\/web {2}/);
     expect((await get('/debug/hpa?namespace=default&name=no')).status).to.equal(404);
     expect((await get('/debug/hpa?format=xml')).status).to.equal(400);
+    const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/autoscaler';
+    await server.client.patch(lease, 'merge', { spec: { holderIdentity: 'b' } });
+    await eventually(async () => {
+      await server.clock.advance(1000);
+      return (await get(why)).status === 404;
+    });
+    const standingBy = (await get('/metrics')).body;
+    expect(standingBy).to.include('horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers 0\n');
+    expect(standingBy).to.not.include('horizontal_pod_autoscaler_controller_desired_replicas{');
     expect(
       logger.lines.some(({ message }) => message.includes('-horizontal-pod-autoscaler-controller')),
     ).to.equal(true);

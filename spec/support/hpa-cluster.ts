@@ -138,6 +138,7 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
       const end = async () => {
         ending.abort(new Error('not the leader any more'));
         await done;
+        await controller[Symbol.asyncDispose]();
         await subsystem[Symbol.asyncDispose]();
         await client[Symbol.asyncDispose]();
       };

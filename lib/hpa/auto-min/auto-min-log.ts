@@ -55,7 +55,7 @@ export class AutoMinLog {
     this.#adjustments.remove({ namespace, name });
   }
 
-  /** Another term begins; what went in between is not known. */
+  /** The term ends; what goes until the next one is not known. */
   clear(): void {
     this.#adjustments.reset();
     this.#lines.clear();

@@ -125,7 +125,7 @@ export class HpaSeries {
     this.#unkept.kept(namespace, name);
   }
 
-  /** Another term begins; which HPAs went in between, and how others scaled, is not known. */
+  /** The term ends; which HPAs go, and how others scale, until the next one is not known. */
   clear(): void {
     this.#lastActions.clear();
     this.#reversals.reset();

@@ -57,8 +57,8 @@ export interface HpaSubsystem extends AsyncDisposable, HasUi<HpaUiPart> {
   /** Follows HPAs in a version, and pods, as every replica does. */
   start(version: HpaVersion): void;
   readonly isSynced: boolean;
-  /** What the leader runs, once started: a new one for each term. */
-  controller(): Controller;
+  /** What the leader runs, once started: a new one for each term. Disposing it ends what is told of the term. */
+  controller(): Controller & AsyncDisposable;
 }
 
 /** Puts the HPA controller together: HPAs, pods, metrics → decision → memory, scale, status, events. */
@@ -103,16 +103,13 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     controller() {
       if (!following) throw new Error('Cannot control HPAs: it is not known in which version they are');
       const { informer: hpas, resource, version } = following;
-      decisions.clear();
-      autoMinLog.clear();
-      series.clear();
       const hpaClient = new ResourceClient({ api: client, resource });
       const store = new MemoryStore({
         configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
         isKnown: (key) => hpas.find(hpaOfKey(key)) !== undefined,
       });
       const { options, isHeldUp = () => false } = environment;
-      return hpaController({
+      const controller = hpaController({
         ...environment,
         ...{ hpas, pods, others, decisions, series, scales },
         readWorld: new ReadWorld({ ...environment, pods, reader, scales }),
@@ -135,6 +132,15 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
           tell: (hpa, event) => tell(hpa, environment, event),
         }),
       });
+      return {
+        ...controller,
+        // Another leads now: what was decided here would be told on, though it is not so any more, and alerts with it.
+        async [Symbol.asyncDispose]() {
+          decisions.clear();
+          autoMinLog.clear();
+          series.clear();
+        },
+      };
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(
