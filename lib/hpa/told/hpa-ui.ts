@@ -1,6 +1,7 @@
 import type { UiPart } from '#lib/ui/ui-part.ts';
 import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
 import type { DecisionLog } from './decision-log.ts';
+import { troubleOf } from './trouble-of.ts';
 
 /** What there is to show of HPAs. */
 export interface HpaUiSource {
@@ -21,9 +22,8 @@ export function hpaUi(source: HpaUiSource): HpaUiPart {
     source,
     summary() {
       let troubled = 0;
-      for (const { missingSinceMs, other } of source.decisions.values())
-        if (missingSinceMs !== undefined || other) troubled++;
-      return { count: source.decisions.size, troubled, trouble: 'without a metric or left alone' };
+      for (const one of source.decisions.values()) if (troubleOf(one)) troubled++;
+      return { count: source.decisions.size, troubled, trouble: 'failing or left alone' };
     },
   };
 }

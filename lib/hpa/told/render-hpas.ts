@@ -1,7 +1,7 @@
 import { notFound } from '#lib/apiserver/errors/failures.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { breadcrumbs } from '#lib/ui/breadcrumbs.ts';
-import { type Html, html } from '#lib/ui/html.ts';
+import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { ago, lasting } from '#lib/ui/moments.ts';
 import { objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery, pageAddress } from '#lib/ui/page-query.ts';
@@ -11,6 +11,7 @@ import { hpaCharts } from './hpa-charts.ts';
 import { hpaText } from './hpa-text.ts';
 import type { HpaUiSource } from './hpa-ui.ts';
 import { shortened } from './shortened.ts';
+import { troubleOf } from './trouble-of.ts';
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
 const COLUMNS: readonly Column[] = [
@@ -34,40 +35,30 @@ export function renderHpas(query: PageQuery, source: HpaUiSource): Html {
   const listed = [...source.decisions.values()].filter(({ namespace, name }) =>
     isListed(query, namespace, name),
   );
-  const isTroubled = ({ missingSinceMs, other }: HpaDecisions) =>
-    missingSinceMs !== undefined || other !== undefined;
+  const isTroubled = (one: HpaDecisions) => troubleOf(one) !== undefined;
   const none = 'None has been decided here: only the replica that leads decides HPAs.';
   const rowOf = (one: HpaDecisions) => hpaRow(one, query, source.nowMs());
   const list = { title: 'HorizontalPodAutoscalers', columns: COLUMNS, listed, isTroubled, rowOf, none };
   return objectList(list, query);
 }
 
-function hpaRow(
-  { namespace, name, explanation, decisions, missingSinceMs, other, atMaxSinceMs }: HpaDecisions,
-  query: PageQuery,
-  nowMs: number,
-): Row {
+function hpaRow(one: HpaDecisions, query: PageQuery, nowMs: number): Row {
+  const { namespace, name, explanation, decisions, atMaxSinceMs } = one;
   const latest = decisions.at(-1);
   const address = pageAddress({ view: query.view, namespace, name, isStill: query.isStill });
   const leading =
     explanation?.leadingMetric === undefined ? undefined : explanation.metrics[explanation.leadingMetric];
-  const failed = explanation?.metrics.find(({ failure }) => failure !== undefined);
   const { currentReplicas, desiredReplicas } = latest ?? {};
   const replicas =
     currentReplicas === desiredReplicas
       ? `${currentReplicas ?? '?'}`
       : `${currentReplicas ?? '?'} → ${desiredReplicas ?? '?'}`;
-  const trouble = other ? 'left alone' : 'metric missing';
-  const isTroubled = other !== undefined || missingSinceMs !== undefined;
-  const note = other
-    ? html`"${shortened(other.manager, LONGEST_NAME)}" acted on it ${ago(other.writtenAtMs, nowMs)}`
-    : failed &&
-      html`${shortened(`${failed.name}: ${failed.failure?.message}`, LONGEST_NOTE)}${missingSinceMs !== undefined && html` (${lasting(missingSinceMs, nowMs)})`}`;
+  const trouble = troubleOf(one);
   return {
-    ...(isTroubled ? { state: other ? 'waiting' : 'failing', note } : {}),
+    ...(trouble && { state: trouble.state, note: noteOn(one, nowMs) }),
     cells: [
-      isTroubled
-        ? stateWord(other ? 'waiting' : 'failing', trouble)
+      trouble
+        ? stateWord(trouble.state, trouble.word)
         : atMaxSinceMs !== undefined
           ? html`${stateWord('waiting', 'at maximum')}`
           : stateWord('served', wordOf(latest)),
@@ -82,6 +73,16 @@ function hpaRow(
       latest ? ago(latest.atMs, nowMs) : '–',
     ],
   };
+}
+
+/** Why an HPA is in trouble. */
+function noteOn({ explanation, decisions, missingSinceMs, other }: HpaDecisions, nowMs: number): HtmlPart {
+  if (other)
+    return html`"${shortened(other.manager, LONGEST_NAME)}" acted on it ${ago(other.writtenAtMs, nowMs)}`;
+  const failed = explanation?.metrics.find(({ failure }) => failure !== undefined);
+  const why = failed ? `${failed.name}: ${failed.failure?.message}` : decisions.at(-1)?.error;
+  if (why === undefined) return undefined;
+  return html`${shortened(why, LONGEST_NOTE)}${missingSinceMs !== undefined && html` (${lasting(missingSinceMs, nowMs)})`}`;
 }
 
 function renderHpa(query: PageQuery, { decisions, autoMin }: HpaUiSource): Html {

@@ -42,7 +42,7 @@ describe('autoscalerUi', () => {
     const page = textOf(await get('/ui'));
     expect(page).to.match(/Replica replica-1 .*Leader acts for \S+/);
     expect(page).to.match(/Controllers cronhpa, hpa, scaledobjects/);
-    expect(page).to.match(/look here HPAs 6 \d without a metric or left alone/);
+    expect(page).to.match(/look here HPAs 6 \d failing or left alone/);
     expect(page).to.match(/look here Metrics 3 2 failing or not served/);
     expect(page).to.match(/Cron-HPAs 2 1 not ready/);
     expect(page).to.match(/ScaledObjects 4 1 not ready/);

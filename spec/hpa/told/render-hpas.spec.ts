@@ -81,8 +81,13 @@ describe('renderHpas, of what was decided', () => {
     step: 'no-scale',
     currentReplicas: undefined,
     desiredReplicas: undefined,
+    error: 'failed to query scale subresource for Deployment/shop/lost: there is none',
   } as const;
   told.decided('shop/lost', TOLD_AT_MS, lost);
+  const unclear = { ...without, step: 'unclear-pods', error: 'pods are selected by two' } as const;
+  told.decided('shop/rival', TOLD_AT_MS, unclear);
+  const stuck = { ...scales, isScaled: false, error: 'failed to rescale Deployment/shop/stuck: forbidden' };
+  told.decided('shop/stuck', TOLD_AT_MS, stuck);
   for (const atMs of [TOLD_AT_MS - 120_000, TOLD_AT_MS])
     told.decided('shop/mute', atMs, { ratio: null, ...without });
   const other = { manager: 'kube-controller-manager', writtenAtMs: TOLD_AT_MS - 5000 };
@@ -98,6 +103,12 @@ describe('renderHpas, of what was decided', () => {
   it('lists each with its replicas, what leads it and how it is, those in trouble first with why', () => {
     expect(rowsOf(page('view=hpas'))).to.deep.equal([
       '[] State | Namespace | HPA | Replicas | Metrics ask for | Bounds | Leading metric | Decided',
+      '[failing has-reason] no scale | shop | lost | ? | – | 2 to 100 | – | 30s ago',
+      '[failing reason] failed to query scale subresource for Deployment/shop/lost: there is none',
+      '[failing has-reason] unclear pods | shop | rival | 2 | – | 2 to 100 | – | 30s ago',
+      '[failing reason] pods are selected by two',
+      '[failing has-reason] not scaled | shop | stuck | 2 → 3 | 3 | 2 to 100 | cpu resource at 150% of its target | 30s ago',
+      '[failing reason] failed to rescale Deployment/shop/stuck: forbidden',
       '[failing has-reason] metric missing | shop | mute | 2 | – | 2 to 100 | – | 30s ago',
       '[failing reason] cpu resource: nobody serves it (for 2m30s)',
       '[waiting has-reason] left alone | bank | other | ? | – | – | – | 30s ago',
@@ -106,13 +117,12 @@ describe('renderHpas, of what was decided', () => {
       '[] scaled | shop | grown | 2 → 3 | 3 | 2 to 100 | cpu resource at 150% of its target | 30s ago',
       '[] at maximum | shop | full | 100 | 2 | 2 to 100 | cpu resource at 100% of its target | 30s ago',
       '[] switched off | shop | off | 0 | – | 2 to 100 | – | 30s ago',
-      '[] no scale | shop | lost | ? | – | 2 to 100 | – | 30s ago',
     ]);
     expect(page('view=hpas&namespace=bank')).to.not.include('shop');
     expect(page('view=hpas&filter=nothing')).to.include(
       'None has been decided here: only the replica that leads decides HPAs.',
     );
-    expect(page('view=hpas')).to.include('<h2>HorizontalPodAutoscalers</h2><span class="count">7</span>');
+    expect(page('view=hpas')).to.include('<h2>HorizontalPodAutoscalers</h2><span class="count">9</span>');
   });
 
   it('gives each state its colour, and stands amounts below one another', () => {
@@ -120,8 +130,9 @@ describe('renderHpas, of what was decided', () => {
       ([, colour, word]) => `${colour}: ${word}`,
     );
     expect(states).to.deep.equal([
-      ...['failing: metric missing', 'waiting: left alone', 'served: stays', 'served: scaled'],
-      ...['waiting: at maximum', 'served: switched off', 'served: no scale'],
+      ...['failing: no scale', 'failing: unclear pods', 'failing: not scaled', 'failing: metric missing'],
+      ...['waiting: left alone', 'served: stays', 'served: scaled', 'waiting: at maximum'],
+      'served: switched off',
     ]);
     const head = [...page('view=hpas').matchAll(/<th(?: class="(\w+)")? scope="col">/g)].map(
       ([, look]) => look,
@@ -170,12 +181,12 @@ the last 1 decisions, the latest first:
     expect(page('view=hpas&name=grown')).to.include('<span class="count">1</span>'); // a name says too little
   });
 
-  it('counts for the front page those without a metric or left alone', () => {
+  it('counts for the front page those that fail or are left alone', () => {
     const { view, title, about, summary } = hpaUi(source);
     expect([view, title, about]).to.deep.equal([
       ...['hpas', 'HPAs', 'HorizontalPodAutoscalers that this replica decides, by metrics'],
     ]);
-    expect(summary()).to.deep.equal({ count: 7, troubled: 2, trouble: 'without a metric or left alone' });
+    expect(summary()).to.deep.equal({ count: 9, troubled: 5, trouble: 'failing or left alone' });
   });
 });
 
