@@ -9,6 +9,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import {
   type EventFacts,
   type EventSource,
+  eventMessage,
   eventNamespace,
   eventObject,
   type SeenEvent,
@@ -73,8 +74,9 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   /** Has an event written some time soon; the same one again is counted in it. Never throws. */
-  record(facts: EventFacts): void {
+  record(told: EventFacts): void {
     const { clock } = this.#options;
+    const facts = { ...told, message: eventMessage(told.message) }; // it is held for long, and may be as long as an object
     const key = keyOf(facts);
     const known = this.#events.get(key);
     const nowMs = clock.nowMs();

@@ -10,7 +10,7 @@ export interface EventFacts {
   readonly reason: string;
   /** What was done or tried, in CamelCase, as in `Scale`. */
   readonly action: string;
-  /** For people. */
+  /** For people; the first 1,024 bytes of it are told. */
   readonly message: string;
 }
 
@@ -39,6 +39,15 @@ export function eventNamespace({ regarding }: EventFacts): string {
   return regarding.namespace || 'default';
 }
 
+/** A message as far as the API server takes one. */
+export function eventMessage(text: string): string {
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= MAX_MESSAGE_BYTES) return text;
+  // A character that was cut in two decodes as a mark of that, which goes.
+  const cut = bytes.subarray(0, MAX_MESSAGE_BYTES - 3).toString('utf8');
+  return `${cut.replace(/\ufffd$/, '')}…`;
+}
+
 /** An event as the group `events.k8s.io`, or where that is not served the core group, takes it. */
 export function eventObject(event: SeenEvent, source: EventSource, group: string) {
   const { name, type } = event;
@@ -50,13 +59,12 @@ export function eventObject(event: SeenEvent, source: EventSource, group: string
     reportingInstance: source.instance.slice(0, MAX_WORD_LENGTH),
   };
   const object = referenceTo(event.regarding);
-  const text = cutBytes(event.message);
   if (group === '') {
     return {
       ...common,
       ...seriesOf(event, group),
       involvedObject: object,
-      message: text,
+      message: event.message,
       source: { component: source.controller },
       reportingComponent: source.controller,
       firstTimestamp: formatTime(event.firstSeenAtMs),
@@ -66,7 +74,7 @@ export function eventObject(event: SeenEvent, source: EventSource, group: string
     ...common,
     ...(event.count > 1 ? seriesOf(event, group) : {}),
     regarding: object,
-    note: text,
+    note: event.message,
     reportingController: source.controller,
     eventTime: formatMicroTime(event.firstSeenAtMs),
   };
@@ -87,12 +95,4 @@ function referenceTo({ apiVersion, kind, namespace, name, uid, resourceVersion }
     ...(uid && { uid }),
     ...(resourceVersion && { resourceVersion }),
   };
-}
-
-function cutBytes(text: string): string {
-  const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= MAX_MESSAGE_BYTES) return text;
-  // A character that was cut in two decodes as a mark of that, which goes.
-  const cut = bytes.subarray(0, MAX_MESSAGE_BYTES - 3).toString('utf8');
-  return `${cut.replace(/\ufffd$/, '')}…`;
 }

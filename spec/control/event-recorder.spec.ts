@@ -4,6 +4,7 @@ import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { memoryInUse } from '#spec/support/held-resources.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
 import { type SimulatedApi, startSimulatedApi } from '#spec/support/simulated-api.ts';
 import { until } from '#spec/support/until.ts';
@@ -246,6 +247,18 @@ describe('EventRecorder', () => {
         recorder.record({ ...SCALED, regarding: { ...REGARDING, name: `n${index}`, uid: `${index}` } });
       }
       expect(recorder.dropped).to.equal(500);
+      await until(served.clock, () => writes().length === 1);
+      await recorder[Symbol.asyncDispose]();
+    });
+
+    it('holds no more of a message than is told', async () => {
+      respond = () => undefined;
+      const before = await memoryInUse();
+      for (let index = 0; index < 200; index++) {
+        const regarding = { ...REGARDING, name: `n${index}`, uid: `${index}` };
+        recorder.record({ ...SCALED, regarding, message: `${'x'.repeat(100_000)} ${index}` });
+      }
+      expect((await memoryInUse()) - before).to.be.below(4_000_000); // a fifth of the messages
       await until(served.clock, () => writes().length === 1);
       await recorder[Symbol.asyncDispose]();
     });
