@@ -9,9 +9,15 @@ export interface LoadPoint {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Tells what holds at a moment: the last point that is not later. */
+/** Tells what holds at a moment: the last point that is not later. Each decision of a scenario asks, so points are halved. */
 export function loadAt(points: readonly LoadPoint[], atMs: number): LoadPoint['values'] {
-  return points.findLast((point) => point.atMs <= atMs)?.values ?? {};
+  let [from, until] = [0, points.length];
+  while (from < until) {
+    const middle = (from + until) >>> 1;
+    if ((points[middle]?.atMs ?? 0) <= atMs) from = middle + 1;
+    else until = middle;
+  }
+  return points[from - 1]?.values ?? {};
 }
 
 /** So many rows of a table are read at most. */

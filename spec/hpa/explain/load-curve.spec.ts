@@ -34,4 +34,21 @@ describe('loadAt', () => {
       ...[undefined, '1', '1', '2', '2'],
     ]);
   });
+
+  it('is found with a few looks among as many points as are read, wherever it is', () => {
+    let looks = 0;
+    const points = Array.from({ length: 100_000 }, (_, place) => ({
+      get atMs() {
+        looks++;
+        return place * 1000;
+      },
+      values: { a: `${place}` },
+    }));
+    for (const place of [0, 1, 49_999, 50_000, 99_998, 99_999]) {
+      looks = 0;
+      expect(loadAt(points, place * 1000 + 500)).to.deep.equal({ a: `${place}` });
+      expect(looks).to.be.below(20);
+    }
+    expect([loadAt(points, -1), loadAt([], 0)]).to.deep.equal([{}, {}]);
+  });
 });
