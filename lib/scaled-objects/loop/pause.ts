@@ -43,7 +43,7 @@ export async function pause(
   if (memories.of(key).startedGeneration !== undefined) tellStopped(own);
   memories.of(key).startedGeneration = undefined; // it begins again when the pause ends
   memories.of(key).next = { what: 'do nothing until the pause ends', atMs: undefined };
-  await deleteHpa(object, options);
+  await deleteHpas(object, options);
   const replicas = await holdPausedReplicas(object, options);
   const {
     pausedReplicaCount: _,
@@ -65,15 +65,18 @@ function whilePaused(paused: readonly ObjectCondition[]): readonly ObjectConditi
   return found.filter(({ type }) => type !== 'HPAActive');
 }
 
-async function deleteHpa(object: ScaledObject, { hpaClient, hpas, signal }: PauseOptions): Promise<void> {
-  const { namespace = '' } = object.metadata;
-  const hpa = hpas.find(`${namespace}/${object.status?.hpaName || hpaNameOf(object)}`);
-  if (!hpa || controllerOf(hpa)?.uid !== object.metadata.uid) return;
-  try {
-    await hpaClient.delete(hpa, signal);
-  } catch (cause) {
-    signal.throwIfAborted();
-    if (!isNotFound(cause)) throw new CheckFailure(STEPS.deletePausedHpa, describeError(cause), { cause });
+/** Of the name that the status tells, and of that which it is to have now: one may be there before the status tells it. */
+async function deleteHpas(object: ScaledObject, { hpaClient, hpas, signal }: PauseOptions): Promise<void> {
+  const { namespace = '', uid } = object.metadata;
+  for (const name of new Set([object.status?.hpaName || hpaNameOf(object), hpaNameOf(object)])) {
+    const hpa = hpas.find(`${namespace}/${name}`);
+    if (!hpa || controllerOf(hpa)?.uid !== uid) continue;
+    try {
+      await hpaClient.delete(hpa, signal);
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (!isNotFound(cause)) throw new CheckFailure(STEPS.deletePausedHpa, describeError(cause), { cause });
+    }
   }
 }
 

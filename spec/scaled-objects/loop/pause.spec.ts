@@ -12,6 +12,21 @@ describe('pause', () => {
     expect((await paused({ hpaOwner: undefined })).deleted).to.deep.equal([]);
   });
 
+  it('deletes the HPA of its former name, too, and that of its new one though the status does not tell it yet', async () => {
+    const renamed = { hpaOwner: UID, status: { hpaName: 'former' } };
+    for (const hpas of [['former'], ['keda-hpa-web'], ['former', 'keda-hpa-web']])
+      expect((await paused({ ...renamed, hpas })).deleted).to.deep.equal(hpas);
+    expect((await paused({ ...renamed, hpas: ['former'], hpaOwner: 'another' })).deleted).to.deep.equal([]);
+  });
+
+  it('forgets the failures of triggers that nobody asks meanwhile: they do not count when it ends', async () => {
+    const health = { 's0-queue': { numberOfFailures: 4, status: 'Failing' } };
+    const { status } = await paused({
+      status: { health, triggersActivity: { 's0-queue': { isActive: true } } },
+    });
+    expect(status).to.not.have.any.keys('health', 'triggersActivity');
+  });
+
   it('puts up with an HPA that is gone already, and with no other failure', async () => {
     const refusing = (statusCode: number) => () =>
       Promise.reject(new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined }));
@@ -38,10 +53,15 @@ describe('pause', () => {
 /** Pauses an object with an HPA of that owner, whose target has two replicas. */
 async function paused({
   hpaOwner,
+  hpas = ['keda-hpa-web'],
+  status: before,
   replicas,
   remove,
 }: {
   readonly hpaOwner?: string | undefined;
+  /** The names of those that are there. */
+  readonly hpas?: readonly string[];
+  readonly status?: object;
   /** The annotation that asks for some. */
   readonly replicas?: string;
   /** In place of deleting an HPA. */
@@ -49,18 +69,20 @@ async function paused({
 }) {
   const [deleted, sizes]: [string[], number[]] = [[], []];
   const ownerReferences = [{ uid: hpaOwner, controller: true }];
-  const hpa = { metadata: { name: 'keda-hpa-web', ...(hpaOwner && { ownerReferences }) } };
+  const hpaOf = (name: string) => ({ metadata: { name, ...(hpaOwner && { ownerReferences }) } });
   const annotations = replicas === undefined ? {} : { 'autoscaling.keda.sh/paused-replicas': replicas };
   const status = await pause(
     {
       metadata: { name: 'web', namespace: 'default', uid: UID, annotations },
       spec: { scaleTargetRef: { name: 'web' }, triggers: [] },
-      status: { conditions: [{ type: 'Paused', status: 'True' }], pausedReplicaCount: 7 },
+      status: { conditions: [{ type: 'Paused', status: 'True' }], pausedReplicaCount: 7, ...before },
     } as never,
     {
       ...{ own: { normal() {}, warning() {} }, memories: new LoopMemories() },
-      hpas: { find: (key: string) => (key === 'default/keda-hpa-web' ? hpa : undefined) },
-      hpaClient: { delete: remove ?? (async ({ metadata }: typeof hpa) => deleted.push(metadata.name)) },
+      hpas: { find: (key: string) => hpas.filter((name) => key === `default/${name}`).map(hpaOf)[0] },
+      hpaClient: {
+        delete: remove ?? (async ({ metadata }: ReturnType<typeof hpaOf>) => deleted.push(metadata.name)),
+      },
       scales: {
         get: async () => ({ specReplicas: 2 }),
         set: async (_: unknown, size: number) => sizes.push(size),
