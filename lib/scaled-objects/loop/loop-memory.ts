@@ -51,7 +51,11 @@ export class LoopMemories {
    */
   latest(key: string, found: ScaledObject | undefined): ScaledObject | undefined {
     const { latest } = this.#memories.get(key) ?? {};
-    if (!found || !latest || found.metadata.uid !== latest.metadata.uid) return found;
+    if (!found || !latest) return found;
+    if (found.metadata.uid !== latest.metadata.uid) {
+      this.forget(key); // it was deleted and made again before anybody saw that it was gone
+      return found;
+    }
     return Number(latest.metadata.resourceVersion) >= Number(found.metadata.resourceVersion) ? latest : found;
   }
 

@@ -105,6 +105,8 @@ export class ScaledObjectPlans implements Disposable {
           this.#drop(key);
           return {};
         }
+        const known = this.#plans.find(key);
+        if (known && known.uid !== object.metadata.uid) this.#drop(key); // deleted, and made again since
         const plan = await this.#plans.current(key, object, signal);
         this.#collect(key, object, plan);
         this.changed.tell(key);
