@@ -31,6 +31,7 @@ export async function playBroker(behaviour: BrokerBehaviour = {}, tls?: TlsOptio
   const onConnection = (socket: Socket) => {
     const decoder = new AmqpDecoder();
     let isGreeted = false;
+    let isChannelOpen = false;
     socket.on('data', (chunk: Buffer) => {
       const bytes = isGreeted ? chunk : chunk.subarray(8);
       if (!isGreeted) {
@@ -49,13 +50,24 @@ export async function playBroker(behaviour: BrokerBehaviour = {}, tls?: TlsOptio
         send(METHODS.start, Buffer.from([0, 9]), table({}), longText('PLAIN EXTERNAL'), longText('en_US'));
       if (id === METHODS.startOk) send(METHODS.tune, u16(2047), u32(131_072), u16(60));
       if (id === METHODS.open) send(METHODS.openOk, shortText(''));
-      if (id === METHODS.channelOpen) send(METHODS.channelOpenOk, longText(''));
+      if (id === METHODS.channelOpen) {
+        isChannelOpen = true;
+        send(METHODS.channelOpenOk, longText(''));
+      }
       if (id !== METHODS.queueDeclare) return;
+      if (!isChannelOpen) {
+        const reason = [u16(504), shortText("CHANNEL_ERROR - expected 'channel.open'")];
+        socket.write(encodeMethod(0, METHODS.close, ...reason, u16(50), u16(10)));
+        return;
+      }
       const name = content.subarray(3, 3 + (content[2] ?? 0)).toString();
       const length = queues.get(name);
-      if (length !== undefined) send(METHODS.queueDeclareOk, shortText(name), u32(length), u32(0));
-      else
-        send(METHODS.channelClose, u16(404), shortText(`NOT_FOUND - no queue '${name}'`), u16(50), u16(10));
+      if (length !== undefined) {
+        send(METHODS.queueDeclareOk, shortText(name), u32(length), u32(0));
+        return;
+      }
+      isChannelOpen = false;
+      send(METHODS.channelClose, u16(404), shortText(`NOT_FOUND - no queue '${name}'`), u16(50), u16(10));
     };
   };
   const server = await RawServer.start(onConnection, tls ? { tls } : {});
