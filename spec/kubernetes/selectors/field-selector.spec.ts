@@ -96,6 +96,8 @@ describe('FieldSelector', () => {
   it('takes a missing field as empty', () => {
     expect(parseFieldSelector('metadata.namespace=a').matches({})).to.equal(false);
     expect(parseFieldSelector('metadata.namespace!=a').matches({})).to.equal(true);
+    expect(parseFieldSelector('metadata.namespace=').matches({})).to.equal(true);
+    expect(parseFieldSelector('metadata.namespace!=').matches({})).to.equal(false);
   });
 
   it('tells the one value that it admits', () => {

@@ -1,4 +1,8 @@
 import { expect } from 'chai';
+import { followObjects } from '#lib/scaled-objects/follow/followed-objects.ts';
+import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { startListingServer } from '#spec/support/listing-server.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 describe('followObjects', () => {
@@ -23,4 +27,29 @@ describe('followObjects', () => {
     const { metadata, status } = await cluster.get(`${elsewhere}/web`);
     expect([metadata.finalizers, status]).to.deep.equal([undefined, undefined]);
   });
+
+  it('tells an authentication that was changed, or made again under its name, from what it was before', async () => {
+    const told = async (metadata: object) => {
+      const items = [{ metadata: { namespace: 'shop', name: 'keys', ...metadata } }];
+      await using served = await startListingServer(
+        JSON.stringify({ metadata: { resourceVersion: '5' }, items }),
+      );
+      await using followed = followObjects({ ...served, namespaces: [] });
+      followed.start();
+      await eventually(() => followed.isSynced);
+      return followed.authenticationsOf(USER)[0];
+    };
+    const before = await told({ uid: 'a', generation: 1 });
+    expect(await told({ uid: 'a', generation: 1, labels: { team: 'a' } })).to.equal(before);
+    expect(await told({ uid: 'a', generation: 2 })).to.not.equal(before);
+    expect(await told({ uid: 'b', generation: 1 })).to.not.equal(before);
+  });
 });
+
+const USER: ScaledObject = {
+  metadata: { namespace: 'shop', name: 'web' },
+  spec: {
+    scaleTargetRef: { name: 'web' },
+    triggers: [{ type: 'redis', metadata: {}, authenticationRef: { name: 'keys' } }],
+  },
+};

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { JobMemories } from '#lib/scaled-objects/jobs/job-memory.ts';
+import { scaledJobController } from '#lib/scaled-objects/jobs/scaled-job-controller.ts';
 import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
 import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
 import {
@@ -224,6 +226,32 @@ describe('scaledJobController', () => {
     await cluster.api.delete(`${PATHS.scaledJobs}/work`);
     await cluster.holds(async () => (await cluster.get(`${PATHS.scaledJobs}/work`)).code === 404);
     expect(cluster.events).to.include('work ScaledJobDeleted ScaledJob was deleted');
+  });
+});
+
+describe('scaledJobController, of an object that is gone', () => {
+  it('has nothing asked for it any more, and remembers nothing of it', async () => {
+    const asked = new Map<string, number>();
+    const memories = new JobMemories(() => {});
+    for (const key of ['default/work', 'default/other']) {
+      memories.of(key).plan = { uid: 'u', generation: 1, triggers: [], plannedAtMs: 0 };
+      asked.set(key, 1).set(`pushes ${key}`, 1);
+    }
+    const controller = scaledJobController({
+      ...{ objects: { find: () => undefined }, others: [], asked: {}, memories },
+      collection: { replace: (key: string, { size }: ReadonlyMap<string, unknown>) => asked.set(key, size) },
+      pushes: {
+        replace: (key: string, { length }: readonly unknown[]) => asked.set(`pushes ${key}`, length),
+      },
+    } as never);
+    expect(await controller.reconcile('default/work', new AbortController().signal)).to.deep.equal({});
+    expect([memories.plan('default/work'), memories.plan('default/other')?.uid]).to.deep.equal([
+      undefined,
+      'u',
+    ]);
+    expect(Object.fromEntries(asked)).to.deep.equal({
+      ...{ 'default/work': 0, 'pushes default/work': 0, 'default/other': 1, 'pushes default/other': 1 },
+    });
   });
 });
 

@@ -49,6 +49,14 @@ describe('step, at one look', () => {
     ]);
   });
 
+  it('writes down when it was last active once that ends, though it wrote that less than a minute before', async () => {
+    const { status } = await stepped({
+      ...{ replicas: 2, states: [NOTHING_TO_DO], cooldownPeriod: 300 },
+      ...{ status: { lastActiveTime: '2026-01-01T00:00:00Z' }, seconds: 50, heardActiveAtMs: 40_000 },
+    });
+    expect(status.lastActiveTime).to.equal('2026-01-01T00:00:40Z');
+  });
+
   it('tells that its target cannot be scaled, and fails', async () => {
     const failing = { replicas: 0, states: [SOMETHING_TO_DO], set: () => Promise.reject(new Error('no')) };
     const events: string[] = [];
@@ -66,6 +74,10 @@ async function stepped({
   states,
   annotations = {},
   replicasByNow = replicas,
+  cooldownPeriod = 0,
+  status: before = {},
+  seconds = 0,
+  heardActiveAtMs,
   events = [],
   set,
 }: {
@@ -74,6 +86,12 @@ async function stepped({
   readonly annotations?: Readonly<Record<string, string>>;
   /** As the API server has them. */
   readonly replicasByNow?: number;
+  readonly cooldownPeriod?: number;
+  readonly status?: object;
+  /** How long after the clock has begun. */
+  readonly seconds?: number;
+  /** When a poll has last found it active, by the monotonic clock. */
+  readonly heardActiveAtMs?: number;
   readonly events?: string[];
   readonly set?: () => Promise<never>;
 }) {
@@ -89,22 +107,25 @@ async function stepped({
   const sizes: number[] = [];
   const tell = (reason: string, message: string) => void events.push(`${reason} ${message}`);
   const own = { normal: tell, warning: tell };
+  const clock = new ManualClock();
+  await clock.advance(seconds * 1000);
   const { status } = await step(
     {
       metadata: {
         ...{ name: 'web', namespace: 'default', annotations },
         creationTimestamp: '2020-01-01T00:00:00Z',
       },
-      spec: { scaleTargetRef: { name: 'web' }, cooldownPeriod: 0, triggers: [] },
+      spec: { scaleTargetRef: { name: 'web' }, cooldownPeriod, triggers: [] },
+      status: before,
     } as never,
     {
-      ...{ key: 'default/web', clock: new ManualClock(), memories: new LoopMemories(), plan: { triggers } },
+      ...{ key: 'default/web', clock, memories: new LoopMemories(), plan: { triggers } },
       target: {
         replicas,
         resource: { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
       },
       ...{ hpa: {}, own, workloads: { find: () => undefined } },
-      plans: { observe: () => observed, lastActiveAtMs: () => undefined },
+      plans: { observe: () => observed, lastActiveAtMs: () => heardActiveAtMs },
       scales: {
         get: async () => ({ specReplicas: replicasByNow }),
         set: set ?? (async (_: unknown, size: number) => sizes.push(size)),

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { targetReading } from '#lib/scaled-objects/loop/scale-target.ts';
 import { REPLICA_SET, REPLICA_SETS, refuseScales, replicaSet } from '#spec/support/replica-set-target.ts';
 import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
@@ -25,5 +26,29 @@ describe('targetReading', () => {
     await cluster.elapse(16);
     await cluster.holds(async () => (await replicas()) === 0);
     await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+  });
+
+  it('asks where a target is served whose kind is another one than the status tells', async () => {
+    const served = { group: 'apps', version: 'v1', namespaced: true };
+    const deployments = { ...served, kind: 'Deployment', plural: 'deployments' };
+    const statefulSets = { ...served, kind: 'StatefulSet', plural: 'statefulsets' };
+    const reading = async (kind: string) =>
+      await targetReading(
+        {
+          metadata: { name: 'web', namespace: 'default' },
+          spec: { scaleTargetRef: { name: 'web', kind }, triggers: [] },
+          status: {
+            scaleTargetKind: 'apps/v1.Deployment',
+            scaleTargetGVKR: { group: 'apps', version: 'v1', kind: 'Deployment', resource: 'deployments' },
+          },
+        },
+        {
+          workloads: { find: () => ({ replicas: 3 }) },
+          scales: { get: async () => ({ specReplicas: 3, resource: statefulSets }) },
+          ...{ events: { normal() {}, warning() {} }, signal: new AbortController().signal },
+        } as never,
+      );
+    expect(await reading('Deployment')).to.deep.equal({ replicas: 3, resource: deployments });
+    expect(await reading('StatefulSet')).to.deep.equal({ replicas: 3, resource: statefulSets });
   });
 });

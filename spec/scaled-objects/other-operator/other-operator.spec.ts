@@ -132,6 +132,20 @@ describe('OtherOperator', () => {
     expect(waiting.beginnings).to.equal(0);
   });
 
+  it('begins no second time before what it has ended acts no more, however long that takes', async () => {
+    await using world = await start();
+    await world.until(() => world.isActing);
+    const mayEnd = world.holdEnd();
+    await world.holdLease();
+    await world.passes(5);
+    await world.until(() => world.operator.sign === HELD);
+    await world.passes(80); // the lease has ended by then
+    expect([world.isActing, world.beginnings]).to.deep.equal([true, 1]);
+    mayEnd();
+    await world.passes(6);
+    await world.until(() => world.beginnings === 2);
+  });
+
   it('looks at no lease where none is named', async () => {
     await using world = await start({ isHeld: true, kedaNamespace: '' });
     await world.until(() => world.isActing);
@@ -237,15 +251,18 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
   let [isActing, beginnings, writes] = [false, 0, 0];
   const failing = Promise.withResolvers<never>();
   failing.promise.catch(() => {});
+  let held: PromiseWithResolvers<void> | undefined;
   const ended = operator.whileAlone(ending.signal, async (signal) => {
     [isActing, beginnings] = [true, beginnings + 1];
     const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     await Promise.race([stopped, failing.promise]);
+    await held?.promise;
     isActing = false;
   });
   ended.catch(() => {});
   starting.defer(async () => {
     ending.abort();
+    held?.resolve();
     await ended.catch(() => {});
   });
   const stack = starting.move();
@@ -256,6 +273,11 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
     },
     get beginnings() {
       return beginnings;
+    },
+    /** Has what acts go on acting after it was told to end. @returns lets it end */
+    holdEnd() {
+      held = Promise.withResolvers<void>();
+      return held.resolve;
     },
     told: () => logger.lines.map(({ message }) => message).filter((one) => TELLING.includes(one)),
     leaves: (name: string, namespace = 'default') =>

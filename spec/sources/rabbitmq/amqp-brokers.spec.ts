@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { type AmqpBroker, AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
-import { encodeMethod, METHODS, shortText, u16 } from '#lib/sources/rabbitmq/amqp-frames.ts';
+import { encodeMethod, METHODS, shortText, u16, u32 } from '#lib/sources/rabbitmq/amqp-frames.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
@@ -126,6 +126,16 @@ describe('AmqpBrokers', () => {
       expect(told, what).to.match(/none of AMQP|does not speak|longer than 1048576|nobody asked|no count/);
       if (what !== 'no count') await eventually(() => broker.server.openSockets.length === 0);
     }
+  });
+
+  it('bounds what a broker sends for each request, not what it has sent in all', async () => {
+    const heartbeats = Buffer.alloc(600 * 1024, Buffer.from([8, 0, 0, 0, 0, 0, 0, 0xce]));
+    const count = encodeMethod(1, METHODS.queueDeclareOk, shortText('jobs'), u32(7), u32(0));
+    const broker = await play({
+      [METHODS.queueDeclare]: (socket) => void socket.write(Buffer.concat([heartbeats, count])),
+    });
+    for (let request = 0; request < 3; request++) expect(await ask(at(broker))).to.equal(7);
+    expect(broker.server.sockets).to.have.length(1);
   });
 
   it('breaks off a broker that talks when nobody asks', async () => {

@@ -78,6 +78,19 @@ describe('askPlace', () => {
     expect(await errorOf(other.ask(other.sentinel))).to.match(/10\.1\.2\.3 must not be asked/);
   });
 
+  it('asks the next sentinel where one knows no master, and no other once one does', async () => {
+    const master = await play(() => ':7\r\n');
+    const { port } = master.server;
+    const knows = await play(() => `*2\r\n$9\r\n127.0.0.1\r\n$${`${port}`.length}\r\n${port}\r\n`);
+    const knowsNone = await play(() => '*-1\r\n');
+    const among = (...played: (typeof knows)[]) =>
+      ({ ...knows.sentinel, addresses: played.flatMap(({ sentinel }) => sentinel.addresses) }) as RedisPlace;
+    expect(await knows.ask(among(knowsNone, knows))).to.equal(7);
+    expect([knowsNone.asked(), knows.asked()]).to.deep.equal([1, 1]);
+    expect(await knows.ask(among(knows, knowsNone))).to.equal(7);
+    expect([knowsNone.asked(), knows.asked()]).to.deep.equal([1, 2]);
+  });
+
   it('takes nothing for a server that is none', async () => {
     for (const told of [
       '*-1\r\n',

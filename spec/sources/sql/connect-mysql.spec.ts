@@ -20,6 +20,19 @@ describe('connectMysql', () => {
     expect(system.printed).to.deep.equal([]);
   });
 
+  it('sends nothing but what reads: all else would outlast its transaction', async () => {
+    await using system = await start(() => resultOf('1', TEXT_TYPE));
+    system.asked.length = 0;
+    for (const text of ['SET SESSION sql_log_bin = 0', 'CALL clean()', 'DELETE FROM jobs', 'selected', '']) {
+      const failed = await system.connection.read(text).catch((error: Error) => error.message);
+      expect(failed, text).to.equal('the statement must be a SELECT, WITH, VALUES, TABLE or SHOW');
+    }
+    expect(system.asked).to.deep.equal([]);
+    for (const text of ['SELECT it', '(select 1)', 'WITH j AS (SELECT 1) SELECT 1', 'show status'])
+      await system.connection.read(text);
+    expect(system.asked.filter((sql) => sql === 'START TRANSACTION READ ONLY')).to.have.length(4);
+  });
+
   it('breaks off a peer whose packets come out of order', async () => {
     await using system = await start(() =>
       Buffer.concat(Array.from({ length: 1_000 }, () => packet(77, Buffer.of(0)))),
@@ -53,6 +66,7 @@ async function start(
   { logIn, okAt = 2 }: { readonly logIn?: Buffer; readonly okAt?: number } = {},
 ) {
   const sockets = new Set<Socket>();
+  const asked: string[] = [];
   const server = net.createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
@@ -65,6 +79,7 @@ async function start(
       socket.write(packet(okAt, OK));
       socket.on('data', (request) => {
         const sql = request.subarray(5).toString();
+        asked.push(sql);
         if (sql === 'SELECT VERSION()') socket.write(resultOf(VERSION, TEXT_TYPE));
         else socket.write(sql === 'SELECT it' ? respond() : packet(1, OK));
       });
@@ -89,7 +104,7 @@ async function start(
       ...{ user: 'reader', password: '', database: 'shop', allowedHosts: new AllowedHosts(['127.0.0.1']) },
     });
     return {
-      ...{ connection, printed },
+      ...{ connection, printed, asked },
       async [Symbol.asyncDispose]() {
         connection.destroy();
         await stop();

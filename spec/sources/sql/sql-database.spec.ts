@@ -53,6 +53,18 @@ describe('SqlDatabase', () => {
     expect(sent).to.be.below(64 * MEBIBYTE);
   });
 
+  it('tells nobody the password that a database repeats in its error', async () => {
+    const fields = Buffer.from('SFATAL\0C28P01\0Mno entry for hidden-word\0\0');
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(fields.length + length.length);
+    await using peer = await listen((socket) =>
+      socket.once('data', () => socket.end(Buffer.concat([Buffer.from('E'), length, fields]))),
+    );
+    using database = databaseAt(peer.port, 'postgres', { password: 'hidden-word' });
+    const told = await database.rows('SELECT 1', new AbortController().signal).catch(describeError);
+    expect(told).to.match(/^Cannot ask database shop at 127\.0\.0\.1:\d+: no entry for …$/);
+  });
+
   it('tells two databases apart by all that makes them different, and shows no password', () => {
     const keys = [{}, { password: 'other' }, { database: 'b' }, { user: 'b' }, { tls: {} }].map((more) => {
       using database = databaseAt(1, 'postgres', more);

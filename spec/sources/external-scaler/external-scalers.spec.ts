@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
+import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { ExternalScalerServer } from '#spec/support/external-scaler-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const NOTHING = { specs: [], values: [], isActive: false };
+
+describe('ExternalScalers', () => {
+  it('follows a scaler again ever more seldom while it is down, and soon again once it has told something', async () => {
+    const clock = new WatchedClock();
+    using scalers = new ExternalScalers({ clock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) });
+    const gone = await ExternalScalerServer.start(NOTHING);
+    const { port } = gone;
+    await gone[Symbol.asyncDispose]();
+    const object = { name: 'web', namespace: 'default', metadata: {}, secrets: [] };
+    const ended = new AbortController();
+    let told = 0;
+    const onActive = () => {
+      told++;
+    };
+    const at = { host: '127.0.0.1', port, tls: undefined };
+    const following = scalers.follow(at, { object, onActive }, ended.signal);
+    for (const waitMs of [4_000, 8_000, 16_000]) {
+      await eventually(() => clock.slept.at(-1) === waitMs);
+      if (waitMs < 16_000) await clock.advance(waitMs);
+    }
+    const server = await ExternalScalerServer.start(NOTHING, { port });
+    await clock.advance(16_000);
+    await eventually(() => server.streams.size === 1);
+    server.push(true);
+    await eventually(() => told === 1);
+    await server[Symbol.asyncDispose]();
+    await eventually(() => clock.slept.length === 4);
+    expect(clock.slept.slice(0, 3)).to.deep.equal([4_000, 8_000, 16_000]);
+    expect(clock.slept[3]).to.be.within(2_000, 4_000); // by whether it was cut, or has ended
+    ended.abort(new Error('done'));
+    await following;
+  });
+});
+
+/** Knows how long it was slept by it. */
+class WatchedClock extends ManualClock {
+  readonly slept: number[] = [];
+
+  override sleep(...its: Parameters<ManualClock['sleep']>): Promise<void> {
+    this.slept.push(its[0]);
+    return super.sleep(...its);
+  }
+}
