@@ -1,6 +1,6 @@
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, duration, text, texts } from '#lib/flags/flag-kinds.ts';
-import { notNegative } from '#lib/flags/not-negative.ts';
+import { notNegative } from '#lib/flags/number-rules.ts';
 
 /** Who may come in, and who says so. */
 export const authenticationFlags = {

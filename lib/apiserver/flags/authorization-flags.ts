@@ -1,7 +1,7 @@
 import { parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
 import { flag } from '#lib/flags/flag.ts';
 import { duration, text, texts } from '#lib/flags/flag-kinds.ts';
-import { notNegative } from '#lib/flags/not-negative.ts';
+import { notNegative } from '#lib/flags/number-rules.ts';
 
 /** Who may do what, and who says so. */
 export const authorizationFlags = {

@@ -3,7 +3,7 @@ import { CIPHER_SUITE_NAMES, CURVE_NUMBERS, TLS_VERSIONS } from '#lib/apiserver/
 import type { FlagKind } from '#lib/flags/flag.ts';
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, duration, integer, ipAddress, oneOf, text, texts } from '#lib/flags/flag-kinds.ts';
-import { notNegative } from '#lib/flags/not-negative.ts';
+import { notNegative } from '#lib/flags/number-rules.ts';
 
 /** Files of certificate and key, and the names that they are for: `CERTFILE,KEYFILE:NAME,*.DOMAIN`; may be repeated. */
 const certificateForNames: FlagKind<readonly NamedCertificateFiles[]> = {
