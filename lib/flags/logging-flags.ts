@@ -1,5 +1,6 @@
 import { flag } from './flag.ts';
 import { integer, oneOf } from './flag-kinds.ts';
+import { notNegative } from './number-rules.ts';
 
 /** What is logged, and how. */
 export const loggingFlags = {
@@ -11,7 +12,7 @@ export const loggingFlags = {
     shorthand: 'v',
     default: 0,
     description: 'How much is logged: 0 for what somebody may act on, up to 10.',
-    ruleBrokenBy: (level) => (level >= 0 ? undefined : 'must not be negative'),
+    ruleBrokenBy: notNegative,
   }),
 };
 

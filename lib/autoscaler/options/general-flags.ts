@@ -1,5 +1,6 @@
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, decimal, integer, text, texts } from '#lib/flags/flag-kinds.ts';
+import { positive } from '#lib/flags/number-rules.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { CONTROLLERS, selectControllers } from '../controller-names.ts';
 
@@ -50,7 +51,3 @@ export const generalFlags = {
   version: flag('version', boolean, { default: false, description: 'Print the version and exit.' }),
   help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this help and exit.' }),
 };
-
-function positive(value: number): string | undefined {
-  return value > 0 ? undefined : 'must be above 0';
-}

@@ -1,5 +1,6 @@
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, decimal, duration, integer, oneOf, text, texts } from '#lib/flags/flag-kinds.ts';
+import { notNegative, positive } from '#lib/flags/number-rules.ts';
 import { AUTO_MIN_MODES, AUTO_MIN_REPLICAS } from '#lib/hpa/auto-min/auto-min-settings.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
@@ -39,7 +40,7 @@ export const hpaFlags = {
   concurrentHpaSyncs: flag('concurrent-horizontal-pod-autoscaler-syncs', integer, {
     default: 5,
     description: 'How many HorizontalPodAutoscalers are decided at once.',
-    ruleBrokenBy: (count) => (count > 0 ? undefined : 'must be above 0'),
+    ruleBrokenBy: positive,
   }),
   hpaFeatureGates: flag('feature-gates', texts, {
     default: [],
@@ -107,8 +108,4 @@ function isWeight(text: string): boolean {
 
 function isNotAbove(text: string, before: string | undefined): boolean {
   return before === undefined || Number(text) <= Number(before);
-}
-
-function notNegative(value: number): string | undefined {
-  return value >= 0 ? undefined : 'must not be negative';
 }

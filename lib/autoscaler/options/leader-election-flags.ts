@@ -1,5 +1,6 @@
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, duration, text } from '#lib/flags/flag-kinds.ts';
+import { positive } from '#lib/flags/number-rules.ts';
 
 /** Which one of several replicas acts. */
 export const leaderElectionFlags = {
@@ -19,7 +20,7 @@ export const leaderElectionFlags = {
   retryPeriodMs: flag('leader-elect-retry-period', duration, {
     default: 2_000,
     description: 'How often the lease is renewed, or looked at.',
-    ruleBrokenBy: (durationMs) => (durationMs > 0 ? undefined : 'must be above 0'),
+    ruleBrokenBy: positive,
   }),
   leaseName: flag('leader-elect-resource-name', text, {
     default: 'autoscaler',

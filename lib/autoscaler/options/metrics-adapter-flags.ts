@@ -1,5 +1,6 @@
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, decimal, duration, integer, text } from '#lib/flags/flag-kinds.ts';
+import { notNegative, positive } from '#lib/flags/number-rules.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { parseListenAddress } from '../metrics-listener.ts';
 
@@ -21,7 +22,7 @@ export const metricsAdapterFlags = {
   metricsTtlMs: flag('metrics-ttl', duration, {
     default: 900_000,
     description: 'For how long a value counts at most; three intervals of its collector where that is less.',
-    ruleBrokenBy: (ttlMs) => (ttlMs > 0 ? undefined : 'must be above 0'),
+    ruleBrokenBy: positive,
   }),
   resourceUpdateIntervalMs: flag('resource-update-interval', duration, {
     default: 30_000,
@@ -44,7 +45,7 @@ export const metricsAdapterFlags = {
   scalingScheduleRampSteps: flag('scaling-schedule-ramp-steps', integer, {
     default: 10,
     description: 'In how many steps it is.',
-    ruleBrokenBy: (steps) => (steps > 0 ? undefined : 'must be above 0'),
+    ruleBrokenBy: positive,
   }),
   scalingScheduleTimeZone: flag('scaling-schedule-default-time-zone', text, {
     default: 'Europe/Berlin',
@@ -88,8 +89,4 @@ export const metricsAdapterFlags = {
 
 function atLeastOneSecond(intervalMs: number): string | undefined {
   return intervalMs >= 1000 ? undefined : 'must be at least 1s';
-}
-
-function notNegative(value: number): string | undefined {
-  return value >= 0 ? undefined : 'must not be negative';
 }

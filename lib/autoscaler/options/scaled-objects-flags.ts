@@ -1,5 +1,6 @@
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, duration, integer, text, texts } from '#lib/flags/flag-kinds.ts';
+import { positive } from '#lib/flags/number-rules.ts';
 import { parseListenAddress } from '../metrics-listener.ts';
 
 /** How ScaledObjects are scaled. */
@@ -7,7 +8,7 @@ export const scaledObjectsFlags = {
   concurrentScaledObjectSyncs: flag('concurrent-scaled-object-syncs', integer, {
     default: 5,
     description: 'How many ScaledObjects are reconciled at once.',
-    ruleBrokenBy: (count) => (count > 0 ? undefined : 'must be above 0'),
+    ruleBrokenBy: positive,
   }),
   watchNamespace: flag('watch-namespace', texts, {
     default: [],
@@ -33,7 +34,7 @@ export const scaledObjectsFlags = {
   triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
     default: 3000,
     description: 'How long an HTTP request of a trigger may take that does not say it.',
-    ruleBrokenBy: (timeoutMs) => (timeoutMs > 0 ? undefined : 'must be above 0'),
+    ruleBrokenBy: positive,
   }),
   clusterObjectNamespace: flag('cluster-object-namespace', text, {
     default: 'kube-system',
