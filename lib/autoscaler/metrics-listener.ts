@@ -5,13 +5,7 @@ import type { Registry } from 'prom-client';
 import { PipelineLimit } from '#lib/apiserver/serving/limit-pipeline.ts';
 import { type AddressedPlace, PlacesByAddress } from '#lib/apiserver/serving/places-by-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
-
-/** Where to listen. */
-export interface ListenAddress {
-  /** `undefined` for every interface. */
-  readonly host: string | undefined;
-  readonly port: number;
-}
+import type { ListenAddress } from './options/listen-address.ts';
 
 const MAX_CONNECTIONS = 64;
 
@@ -20,16 +14,6 @@ const REQUEST_TIMEOUTS = { requestTimeout: 10_000, connectionsCheckingInterval: 
 
 /** For a response to be made and read, with the wait for those before it on its connection. */
 const RESPONSE_TIMEOUT_MS = 10_000;
-
-/** Reads `HOST:PORT` or `:PORT` as Go does, an IPv6 address in brackets; `undefined` for anything else. */
-export function parseListenAddress(text: string): ListenAddress | undefined {
-  const colon = text.lastIndexOf(':');
-  const [host, port] = [text.slice(0, colon), text.slice(colon + 1)];
-  if (colon === -1 || !/^\d{1,5}$/.test(port) || Number(port) > 65_535) return undefined;
-  if (host.startsWith('[') && host.endsWith(']')) return { host: host.slice(1, -1), port: Number(port) };
-  if (/[\s:[\]/]/.test(host)) return undefined;
-  return { host: host === '' ? undefined : host, port: Number(port) };
-}
 
 /**
  * Serves series over plain HTTP to everybody, as kube-metrics-adapter does. They are written once for all who ask meanwhile; who

@@ -16,13 +16,13 @@ import { formatMarkdown } from '#lib/flags/format-markdown.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
 import { type ControllerName, selectControllers } from './controller-names.ts';
-import { parseListenAddress } from './metrics-listener.ts';
 import { compatibilityFlags } from './options/compatibility-flags.ts';
 import { doctorFlags } from './options/doctor-flags.ts';
 import { generalFlags } from './options/general-flags.ts';
 import { hpaFlags } from './options/hpa-flags.ts';
 import { type HpaOptions, hpaOptionsOf } from './options/hpa-options.ts';
 import { leaderElectionFlags } from './options/leader-election-flags.ts';
+import { parseListenAddress } from './options/listen-address.ts';
 import { metricsAdapterFlags } from './options/metrics-adapter-flags.ts';
 import {
   type MetricsAdapterPartOptions,

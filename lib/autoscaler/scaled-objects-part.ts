@@ -24,7 +24,7 @@ import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import { untilAllowed } from './allowed-kinds.ts';
-import type { ListenAddress } from './metrics-listener.ts';
+import type { ListenAddress } from './options/listen-address.ts';
 import { untilServed } from './served-kind.ts';
 import type { Subsystem } from './subsystem.ts';
 

@@ -2,23 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { Counter, Gauge, Registry } from 'prom-client';
-import { listenForMetrics, parseListenAddress } from '#lib/autoscaler/metrics-listener.ts';
+import { listenForMetrics } from '#lib/autoscaler/metrics-listener.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-
-describe('parseListenAddress', () => {
-  it('reads what Go listens at', () => {
-    expect(parseListenAddress(':7979')).to.deep.equal({ host: undefined, port: 7979 });
-    expect(parseListenAddress('127.0.0.1:0')).to.deep.equal({ host: '127.0.0.1', port: 0 });
-    expect(parseListenAddress('localhost:80')).to.deep.equal({ host: 'localhost', port: 80 });
-    expect(parseListenAddress('[::1]:80')).to.deep.equal({ host: '::1', port: 80 });
-  });
-
-  it('takes nothing else', () => {
-    for (const text of ['', '7979', ':', ':x', ':65536', ':-1', '::1:80', 'a b:1', 'http://a:1', 'a:1\n'])
-      expect(parseListenAddress(text), text).to.equal(undefined);
-  });
-});
 
 describe('listenForMetrics', () => {
   it('serves the series at /metrics, and nothing else', async () => {

@@ -2,7 +2,7 @@ import { flag } from '#lib/flags/flag.ts';
 import { boolean, decimal, duration, integer, text } from '#lib/flags/flag-kinds.ts';
 import { notNegative, positive } from '#lib/flags/number-rules.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
-import { parseListenAddress } from '../metrics-listener.ts';
+import { parseListenAddress } from './listen-address.ts';
 
 /** What is collected for HPAs and served, by the names that kube-metrics-adapter has. */
 export const metricsAdapterFlags = {

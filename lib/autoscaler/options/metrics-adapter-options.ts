@@ -2,7 +2,7 @@ import type { FlagValues } from '#lib/flags/flag.ts';
 import { FlagError } from '#lib/flags/flag-error.ts';
 import type { MetricsAdapterOptions } from '#lib/metrics-adapter/metrics-adapter.ts';
 import type { ScheduleDefaults } from '#lib/metrics-adapter/scaling-schedules/scheduled-value.ts';
-import { type ListenAddress, parseListenAddress } from '../metrics-listener.ts';
+import { type ListenAddress, parseListenAddress } from './listen-address.ts';
 import type { metricsAdapterFlags } from './metrics-adapter-flags.ts';
 import { type metricsSourceFlags, splitEntry } from './metrics-source-flags.ts';
 

@@ -1,7 +1,7 @@
 import { flag } from '#lib/flags/flag.ts';
 import { boolean, duration, integer, text, texts } from '#lib/flags/flag-kinds.ts';
 import { positive } from '#lib/flags/number-rules.ts';
-import { parseListenAddress } from '../metrics-listener.ts';
+import { parseListenAddress } from './listen-address.ts';
 
 /** How ScaledObjects are scaled. */
 export const scaledObjectsFlags = {

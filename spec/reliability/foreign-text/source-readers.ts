@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { clientAuthoritiesIn, dataOf, frontProxyIn } from '#lib/apiserver/authentication/config-map-data.ts';
 import { parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
 import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
-import { parseListenAddress } from '#lib/autoscaler/metrics-listener.ts';
+import { parseListenAddress } from '#lib/autoscaler/options/listen-address.ts';
 import { readLease } from '#lib/control/election/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
@@ -508,7 +508,7 @@ export const OPERATOR_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'where to listen',
-    files: ['metrics-listener.ts'],
+    files: ['listen-address.ts'],
     bound: ARGUMENT,
     shapes: { colons: repeated(':'), digits: repeated('1', { before: ':' }), brackets: repeated('[') },
     read: parseListenAddress,

@@ -1,0 +1,16 @@
+/** Where to listen. */
+export interface ListenAddress {
+  /** `undefined` for every interface. */
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
+/** Reads `HOST:PORT` or `:PORT` as Go does, an IPv6 address in brackets; `undefined` for anything else. */
+export function parseListenAddress(text: string): ListenAddress | undefined {
+  const colon = text.lastIndexOf(':');
+  const [host, port] = [text.slice(0, colon), text.slice(colon + 1)];
+  if (colon === -1 || !/^\d{1,5}$/.test(port) || Number(port) > 65_535) return undefined;
+  if (host.startsWith('[') && host.endsWith(']')) return { host: host.slice(1, -1), port: Number(port) };
+  if (/[\s:[\]/]/.test(host)) return undefined;
+  return { host: host === '' ? undefined : host, port: Number(port) };
+}
