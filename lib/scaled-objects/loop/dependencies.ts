@@ -7,6 +7,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { Workloads } from '../follow/workloads.ts';
 import type { HpaClient, ManagedHpa } from '../hpa/hpa-client.ts';
+import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../objects/scaled-object.ts';
 import type { OtherOperator } from '../other-operator/other-operator.ts';
 import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
@@ -44,4 +45,11 @@ export interface ScaledObjectDependencies {
   readonly version: string;
   /** Resources of which a namespace gives containers a default. */
   readonly limitedByDefault: (namespace: string, signal: AbortSignal) => Promise<readonly string[]>;
+}
+
+/** The same for one reconcile of one object. */
+export interface ReconcileOptions extends ScaledObjectDependencies {
+  /** Of this object. */
+  readonly own: ObjectEvents;
+  readonly signal: AbortSignal;
 }

@@ -2,10 +2,10 @@ import { removeFinalizer } from '#lib/control/metadata/finalizers.ts';
 import { FINALIZER } from '../objects/resources.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { tellStopped } from '../plan/tell-started.ts';
-import type { PauseOptions } from './pause.ts';
+import type { ReconcileOptions } from './dependencies.ts';
 
 /** Leaves the target as an object that is deleted says, and lets the object go. Its HPA goes with it. */
-export async function finalize(object: ScaledObject, options: PauseOptions): Promise<void> {
+export async function finalize(object: ScaledObject, options: ReconcileOptions): Promise<void> {
   const { client, clock, own, memories, signal } = options;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return;
   const memory = memories.of(`${object.metadata.namespace}/${object.metadata.name}`);
@@ -17,7 +17,7 @@ export async function finalize(object: ScaledObject, options: PauseOptions): Pro
 }
 
 /** What cannot be restored keeps nobody from deleting. */
-async function restore(object: ScaledObject, { scales, logger, signal }: PauseOptions): Promise<void> {
+async function restore(object: ScaledObject, { scales, logger, signal }: ReconcileOptions): Promise<void> {
   const { originalReplicaCount: original, scaleTargetGVKR } = object.status ?? {};
   if (!object.spec.advanced?.restoreToOriginalReplicaCount || original === undefined || !scaleTargetGVKR)
     return;

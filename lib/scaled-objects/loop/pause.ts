@@ -3,7 +3,6 @@ import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { CheckFailure, STEPS } from '../checks/check-failure.ts';
 import { pausedReplicasOf } from '../checks/paused-replicas.ts';
-import type { ObjectEvents } from '../objects/object-events.ts';
 import {
   hpaNameOf,
   type ObjectCondition,
@@ -12,14 +11,8 @@ import {
   targetOf,
 } from '../objects/scaled-object.ts';
 import { tellStopped } from '../plan/tell-started.ts';
-import type { ScaledObjectDependencies } from './dependencies.ts';
+import type { ReconcileOptions } from './dependencies.ts';
 import { CONDITIONS, statusOf, withConditions } from './scaled-object-conditions.ts';
-
-/** What pausing takes. */
-export interface PauseOptions extends ScaledObjectDependencies {
-  readonly own: ObjectEvents;
-  readonly signal: AbortSignal;
-}
 
 /**
  * Has a paused object do nothing: its HPA goes, and its target gets the replicas that the pause asks for.
@@ -29,7 +22,7 @@ export interface PauseOptions extends ScaledObjectDependencies {
  */
 export async function pause(
   object: ScaledObject,
-  options: PauseOptions & { readonly write: (status: ScaledObjectStatus) => Promise<ScaledObject> },
+  options: ReconcileOptions & { readonly write: (status: ScaledObjectStatus) => Promise<ScaledObject> },
 ): Promise<ScaledObjectStatus> {
   const { own, memories, write } = options;
   const before = object.status;
@@ -66,7 +59,10 @@ function whilePaused(paused: readonly ObjectCondition[]): readonly ObjectConditi
 }
 
 /** Of the name that the status tells, and of that which it is to have now: one may be there before the status tells it. */
-async function deleteHpas(object: ScaledObject, { hpaClient, hpas, signal }: PauseOptions): Promise<void> {
+async function deleteHpas(
+  object: ScaledObject,
+  { hpaClient, hpas, signal }: ReconcileOptions,
+): Promise<void> {
   const { namespace = '', uid } = object.metadata;
   for (const name of new Set([object.status?.hpaName || hpaNameOf(object), hpaNameOf(object)])) {
     const hpa = hpas.find(`${namespace}/${name}`);
@@ -82,7 +78,7 @@ async function deleteHpas(object: ScaledObject, { hpaClient, hpas, signal }: Pau
 
 async function holdPausedReplicas(
   object: ScaledObject,
-  { scales, signal }: PauseOptions,
+  { scales, signal }: ReconcileOptions,
 ): Promise<number | undefined> {
   const replicas = pausedReplicasOf(object);
   if (replicas === undefined) return undefined;

@@ -11,7 +11,7 @@ import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object
 import { tellStarted } from '../plan/tell-started.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { modifiersOf } from '../values/modifiers.ts';
-import type { PauseOptions } from './pause.ts';
+import type { ReconcileOptions } from './dependencies.ts';
 import { type TargetReading, targetReading } from './scale-target.ts';
 
 /** An object that is as it should be, with its HPA. */
@@ -23,7 +23,7 @@ export interface Prepared {
   readonly isRetargeted: boolean;
 }
 
-type Options = PauseOptions & { readonly key: string };
+type Options = ReconcileOptions & { readonly key: string };
 
 /**
  * Checks an object and has its HPA be what it should be.

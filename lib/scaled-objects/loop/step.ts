@@ -12,8 +12,8 @@ import {
 } from '../objects/scaled-object.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
 import { validFallback } from '../values/fallback.ts';
+import type { ReconcileOptions } from './dependencies.ts';
 import { describedStatus } from './described-status.ts';
-import type { PauseOptions } from './pause.ts';
 import type { Prepared } from './prepare.ts';
 import { kindText, setReplicas } from './scale-target.ts';
 import { CONDITIONS, hpaActive, statusOf, withConditions } from './scaled-object-conditions.ts';
@@ -22,7 +22,7 @@ import { pauseConditions, tellFailures, tellFallback, tellUnpaused } from './tel
 /** Steady activity is written down no more often than this. */
 const ACTIVE_WRITE_MS = 60_000;
 
-type Options = PauseOptions & Prepared & { readonly key: string };
+type Options = ReconcileOptions & Prepared & { readonly key: string };
 
 /** What came of one look at an object. */
 export interface StepResult {
