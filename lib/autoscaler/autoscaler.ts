@@ -1,6 +1,6 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { type SubsystemServerEnvironment, serveSubsystems } from '#lib/apiserver/serve-subsystems.ts';
-import type { Subsystem as ServedSubsystem } from '#lib/apiserver/subsystem.ts';
+import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { LeaderElection } from '#lib/control/election/leader-election.ts';
@@ -16,8 +16,8 @@ import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { debugControllers } from './debug-controllers.ts';
 import type { HpaPartEnvironment } from './hpa-part.ts';
 import { leadTogether } from './lead-together.ts';
+import type { LeaderSubsystem } from './leader-subsystem.ts';
 import type { AutoscalerOptions } from './options.ts';
-import type { Subsystem } from './subsystem.ts';
 import { autoscalerUi } from './ui/autoscaler-ui.ts';
 
 /** What the autoscaler needs from outside. */
@@ -86,7 +86,7 @@ export async function startAutoscaler(
   const workQueues = new WorkQueueSeries({ clock, registry });
   const shared = { client, mapper, scales, events, registry, clock, logger, workQueues };
   const store = new MetricStore();
-  const subsystems: Subsystem[] = [];
+  const subsystems: LeaderSubsystem[] = [];
   const cronHpa = options.controllers.has('cronhpa')
     ? starting.use((await PARTS.cronHpa())({ ...shared, ...options.cronHpa }))
     : undefined;
@@ -163,7 +163,7 @@ export async function startAutoscaler(
 }
 
 /** What the program tells of itself. */
-function debugging(controllers: Endpoint): ServedSubsystem {
+function debugging(controllers: Endpoint): Subsystem {
   return {
     groups: [],
     healthChecks: [],
@@ -182,7 +182,7 @@ function electionOf(
 
 /** Has the subsystems act whenever this process leads, until it is disposed of. */
 function startLeading(
-  subsystems: readonly Subsystem[],
+  subsystems: readonly LeaderSubsystem[],
   election: LeaderElection | undefined,
 ): AsyncDisposable {
   const ending = new AbortController();

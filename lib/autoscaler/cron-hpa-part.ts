@@ -7,8 +7,8 @@ import {
 } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
 import { CRON_HPA } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { LeaderSubsystem } from './leader-subsystem.ts';
 import { untilServed } from './served-kind.ts';
-import type { Subsystem } from './subsystem.ts';
 
 /** What Cron-HPA needs as a part of the autoscaler. */
 export interface CronHpaPartEnvironment extends CronHpaEnvironment {
@@ -18,7 +18,7 @@ export interface CronHpaPartEnvironment extends CronHpaEnvironment {
 }
 
 /** Cron-HPA as a part, which others ask what it holds up. */
-export type CronHpaPart = Subsystem & Pick<CronHpaSubsystem, 'holdsUp'>;
+export type CronHpaPart = LeaderSubsystem & Pick<CronHpaSubsystem, 'holdsUp'>;
 
 /** Failures of the API server itself are tried again at the latest after this long. */
 const LONGEST_RETRY_MS = 60_000;

@@ -3,8 +3,8 @@ import { runController } from '#lib/control/run-controller.ts';
 import { HPA_VERSIONS, type HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
 import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
+import type { LeaderSubsystem } from './leader-subsystem.ts';
 import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';
-import type { Subsystem } from './subsystem.ts';
 
 /** What the HPA controller needs as a part of the autoscaler. */
 export interface HpaPartEnvironment
@@ -25,7 +25,7 @@ const LOOK_MS = 10_000;
  *
  * @throws when what flags say of Prometheus cannot be used
  */
-export async function hpaPart(environment: HpaPartEnvironment): Promise<Subsystem> {
+export async function hpaPart(environment: HpaPartEnvironment): Promise<LeaderSubsystem> {
   const { workQueues: series, clock, logger, options } = environment;
   await using starting = new AsyncDisposableStack();
   const askPrometheus = await openPrometheus(environment, starting);

@@ -1,4 +1,4 @@
-import type { Subsystem } from './subsystem.ts';
+import type { LeaderSubsystem } from './leader-subsystem.ts';
 
 /**
  * Has subsystems act until the signal aborts. Where one fails, the others end, too: none acts any more when this is told.
@@ -6,12 +6,12 @@ import type { Subsystem } from './subsystem.ts';
  * @throws what the first one failed with, once all have ended
  */
 export async function leadTogether(
-  subsystems: readonly Pick<Subsystem, 'lead'>[],
+  subsystems: readonly Pick<LeaderSubsystem, 'lead'>[],
   signal: AbortSignal,
 ): Promise<void> {
   const failing = new AbortController();
   const all = AbortSignal.any([signal, failing.signal]);
-  const lead = async (subsystem: Pick<Subsystem, 'lead'>) => {
+  const lead = async (subsystem: Pick<LeaderSubsystem, 'lead'>) => {
     try {
       await subsystem.lead(all);
     } catch (error) {

@@ -24,9 +24,9 @@ import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import { untilAllowed } from './allowed-kinds.ts';
+import type { LeaderSubsystem } from './leader-subsystem.ts';
 import type { ListenAddress } from './options/listen-address.ts';
 import { untilServed } from './served-kind.ts';
-import type { Subsystem } from './subsystem.ts';
 
 /** What flags say of ScaledObjects. */
 export interface ScaledObjectsPartOptions {
@@ -65,7 +65,7 @@ const KINDS = [SCALED_OBJECTS, SCALED_JOBS, TRIGGER_AUTHENTICATIONS, CLUSTER_TRI
  *
  * @throws when the webhook cannot be served where it is to be
  */
-export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Promise<Subsystem> {
+export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Promise<LeaderSubsystem> {
   await using starting = new AsyncDisposableStack();
   const { client, mapper, clock, logger, workers, workQueues: series, userAgent, allowedHosts } = environment;
   const sources = starting.use(

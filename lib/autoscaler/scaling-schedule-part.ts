@@ -14,7 +14,7 @@ import { ScheduleKeeper } from '#lib/metrics-adapter/scaling-schedules/schedule-
 import type { ScheduleDefaults } from '#lib/metrics-adapter/scaling-schedules/scheduled-value.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { Subsystem } from './subsystem.ts';
+import type { LeaderSubsystem } from './leader-subsystem.ts';
 
 /** What scaling schedules need as a part of the autoscaler. */
 export interface ScalingSchedulePartEnvironment {
@@ -32,7 +32,7 @@ export interface ScalingSchedulePartEnvironment {
 /** Scaling schedules as a part of the autoscaler: every replica follows them, and the leader keeps them. */
 export function scalingSchedulePart(
   environment: ScalingSchedulePartEnvironment,
-): Subsystem & { readonly schedules: FollowedSchedules } {
+): LeaderSubsystem & { readonly schedules: FollowedSchedules } {
   const { clock, logger } = environment;
   const schedules = new FollowedSchedules(environment);
   const disposal = new AbortController();

@@ -1,9 +1,9 @@
-import type { Subsystem as ServedSubsystem } from '#lib/apiserver/subsystem.ts';
+import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
 import type { AutoscalerUiPart } from './ui/autoscaler-ui-source.ts';
 
 /** A subsystem of the autoscaler: every replica serves and follows objects, and only the leader acts. */
-export interface Subsystem extends ServedSubsystem, Partial<HasUi<AutoscalerUiPart>> {
+export interface LeaderSubsystem extends Subsystem, Partial<HasUi<AutoscalerUiPart>> {
   /** What only the leader does; comes back once the signal has aborted and nothing acts any more. */
   lead(signal: AbortSignal): Promise<void>;
 }
