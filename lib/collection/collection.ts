@@ -2,14 +2,14 @@ import type { Query } from '#lib/sources/query.ts';
 import type { LineBudgets } from '#lib/telemetry/line-budgets.ts';
 import { Poll, type PollEnvironment, type PollWant } from './poll.ts';
 import type { PollFailure, PollRecord, Reading } from './poll-results.ts';
-import { SourceTurns } from './source-turns.ts';
+import { SourceSemaphores } from './source-semaphores.ts';
 
 /** What collections work with. */
 export interface CollectionEnvironment extends PollEnvironment {
   /** How much the log says of the failures of each tenant; by default all of them. */
   readonly linesOfTenants?: LineBudgets;
   /** Shared with collections that ask over the same connections; by default it is alone. */
-  readonly turns?: SourceTurns;
+  readonly semaphores?: SourceSemaphores;
 }
 
 /** What somebody wants to know, and how often. */
@@ -49,14 +49,14 @@ const WARM_AFTER_MS = 30_000;
  */
 export class Collection implements AsyncDisposable {
   readonly #environment: CollectionEnvironment;
-  readonly #turns: SourceTurns;
+  readonly #semaphores: SourceSemaphores;
   readonly #startedAtMs: number;
   readonly #polls = new Map<string, Poll>();
   readonly #owners = new Map<string, ReadonlyMap<string, Running>>();
 
   constructor(environment: CollectionEnvironment) {
     this.#environment = environment;
-    this.#turns = environment.turns ?? new SourceTurns();
+    this.#semaphores = environment.semaphores ?? new SourceSemaphores();
     this.#startedAtMs = environment.clock.monotonicMs();
   }
 
@@ -155,7 +155,7 @@ export class Collection implements AsyncDisposable {
 
   #newPoll(query: Query, tenant: string | undefined): Poll {
     const lines = tenant === undefined ? undefined : this.#environment.linesOfTenants?.of(tenant);
-    return new Poll(query, { ...this.#environment, turns: this.#turns, lines });
+    return new Poll(query, { ...this.#environment, semaphores: this.#semaphores, lines });
   }
 
   #stop(running: Running): void {

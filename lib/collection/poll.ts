@@ -6,7 +6,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import { type PollOutcome, PollResults, type Reading } from './poll-results.ts';
-import type { SourceTurns } from './source-turns.ts';
+import type { SourceSemaphores } from './source-semaphores.ts';
 
 /** What polls work with. */
 export interface PollEnvironment {
@@ -27,7 +27,7 @@ export interface PollEnvironment {
 
 /** What a poll has in common with others of its collection. */
 export interface SharedByPolls {
-  readonly turns: SourceTurns;
+  readonly semaphores: SourceSemaphores;
   readonly lines: LineBudget | undefined;
 }
 
@@ -157,7 +157,7 @@ export class Poll {
   }
 
   async #outcome(timeoutMs: number): Promise<PollOutcome> {
-    const { clock, turns } = this.#environment;
+    const { clock, semaphores } = this.#environment;
     const startedAtMs = clock.monotonicMs();
     let waitedMs: number | undefined;
     const expired = () => {
@@ -172,7 +172,7 @@ export class Poll {
     };
     try {
       using deadline = startDeadline(clock, timeoutMs, { signal: this.#ended.signal, expired });
-      using _turn = await turns.take(this.#query, this.#tenant, deadline.signal);
+      using _permit = await semaphores.acquire(this.#query, this.#tenant, deadline.signal);
       waitedMs = clock.monotonicMs() - startedAtMs;
       return { samples: await raceAbort(this.#query.ask(deadline.signal, note), deadline.signal), notes };
     } catch (cause) {

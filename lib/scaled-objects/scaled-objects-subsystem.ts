@@ -1,7 +1,7 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
-import { SourceTurns } from '#lib/collection/source-turns.ts';
+import { SourceSemaphores } from '#lib/collection/source-semaphores.ts';
 import { type Controller, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
@@ -103,10 +103,10 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   const following: FollowOptions = { client, clock, logger, namespaces: options.namespaces };
   const followed = followObjects(following);
   const { objects, scaledJobs, authentications, clusterAuthentications, workloads, targets } = followed;
-  const turns = new SourceTurns();
+  const semaphores = new SourceSemaphores();
   const newCollection = () =>
     new Collection({
-      ...{ clock, logger, random, turns, timeoutMs: SOURCE_TIMEOUT_MS },
+      ...{ clock, logger, random, semaphores, timeoutMs: SOURCE_TIMEOUT_MS },
       onAsked: () => {},
     });
   const collection = newCollection();

@@ -8,31 +8,31 @@ const MOST_AT_ONCE = 32;
  * Has tenants share sources: of the requests that one takes at once, those of one namespace are no more than it leaves
  * free to others, so that slow queries of one namespace never keep those of another waiting.
  */
-export class SourceTurns {
+export class SourceSemaphores {
   readonly #bySource = new Map<string, FairSemaphore>();
 
   /**
    * Waits until the source of a query may be asked for a tenant. Without the name of either it is asked at once.
    *
-   * @returns what is to be disposed of when the request has ended
+   * @returns a permit, to be disposed of when the request has ended
    * @throws the signal's reason when it aborts first
    */
-  async take(
+  async acquire(
     { source, mostAtOnce = MOST_AT_ONCE }: Query,
     tenant: string | undefined,
     signal: AbortSignal,
   ): Promise<Disposable> {
     if (source === undefined || tenant === undefined) return { [Symbol.dispose]() {} };
-    const turns = this.#bySource.get(source) ?? new FairSemaphore(mostAtOnce);
-    this.#bySource.set(source, turns);
+    const semaphore = this.#bySource.get(source) ?? new FairSemaphore(mostAtOnce);
+    this.#bySource.set(source, semaphore);
     const forget = () => {
-      if (turns.isIdle && this.#bySource.get(source) === turns) this.#bySource.delete(source);
+      if (semaphore.isIdle && this.#bySource.get(source) === semaphore) this.#bySource.delete(source);
     };
     try {
-      const turn = await turns.acquire(tenant, signal);
+      const permit = await semaphore.acquire(tenant, signal);
       return {
         [Symbol.dispose]() {
-          turn[Symbol.dispose]();
+          permit[Symbol.dispose]();
           forget();
         },
       };
