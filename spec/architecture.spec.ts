@@ -293,8 +293,10 @@ describe('parseSourceFile', () => {
     expect(reads('const { env } = process.env;')).to.equal(true);
     expect(reads("import { argv } from 'node:process';")).to.equal(true);
     expect(reads('globalThis.process.exit();')).to.equal(true);
+    expect(reads('const { version } = process;')).to.equal(true);
+    expect(reads('told(process, 1);')).to.equal(true);
     expect(reads('// process.env is read elsewhere')).to.equal(false);
-    expect(reads('this.process.start(); child.process[0];')).to.equal(false);
+    expect(reads('this.process.start(); child.process[0]; told(this.process);')).to.equal(false);
   });
 });
 

@@ -104,7 +104,7 @@ export async function startAutoscaler(
   if (options.controllers.has('scaledobjects')) {
     const scaledObjectsPart = await PARTS.scaledObjects();
     const reader = clientOf('triggers', paced);
-    const part = { ...shared, reader, store, userAgent, version: version.gitVersion };
+    const part = { ...shared, reader, store, userAgent, version };
     subsystems.push(starting.use(await scaledObjectsPart({ ...part, ...options.scaledObjects })));
   }
 

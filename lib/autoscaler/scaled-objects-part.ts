@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { openServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
 import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { runController } from '#lib/control/run-controller.ts';
@@ -16,6 +17,7 @@ import {
   type ScaledObjectsSubsystem,
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
+import { buildSeries } from '#lib/scaled-objects/told/build-series.ts';
 import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import { listEndpoints } from '#lib/scaled-objects/triggers/cluster/list-endpoints.ts';
 import { listPods } from '#lib/scaled-objects/triggers/cluster/list-pods.ts';
@@ -49,8 +51,9 @@ export interface WebhookOptions {
 
 /** What ScaledObjects need as a part of the autoscaler. */
 export interface ScaledObjectsPartEnvironment
-  extends Omit<ScaledObjectsEnvironment, 'types'>,
+  extends Omit<ScaledObjectsEnvironment, 'types' | 'version'>,
     ScaledObjectsPartOptions {
+  readonly version: VersionInfo;
   readonly userAgent: string;
   readonly workQueues: WorkQueueSeries;
 }
@@ -68,15 +71,20 @@ const KINDS = [SCALED_OBJECTS, SCALED_JOBS, TRIGGER_AUTHENTICATIONS, CLUSTER_TRI
 export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Promise<LeaderSubsystem> {
   await using starting = new AsyncDisposableStack();
   const { client, mapper, clock, logger, workers, workQueues: series, userAgent, allowedHosts } = environment;
+  const { registry, version } = environment;
   const sources = starting.use(
     openTriggerSources({
       ...{ clock, userAgent, allowedHosts, timeoutMs: environment.httpTimeoutMs },
       ...{ listPods: listPods(client), listEndpoints: listEndpoints(client) },
     }),
   );
-  environment.registry.add(sources.durations.series);
+  registry.add(buildSeries(version));
+  registry.add(sources.durations.series);
   const scaledObjects = starting.use(
-    scaledObjectsSubsystem({ ...environment, types: new TriggerTypes(allTriggers(sources)) }),
+    scaledObjectsSubsystem({
+      ...{ ...environment, version: version.gitVersion },
+      types: new TriggerTypes(allTriggers(sources)),
+    }),
   );
   if (environment.webhook) await serveWebhook(environment.webhook, { scaledObjects, environment, starting });
   const started = starting.move();

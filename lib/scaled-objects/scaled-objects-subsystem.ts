@@ -43,7 +43,6 @@ import { PushFollowers } from './plan/push-followers.ts';
 import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
 import type { ScaledObjectsOptions } from './scaled-objects-options.ts';
 import { writtenStatuses } from './statuses/written-statuses.ts';
-import { buildSeries } from './told/build-series.ts';
 import { debugScaledObjects } from './told/debug-scaled-objects.ts';
 import { kedaSeries } from './told/keda-series.ts';
 import { registeredSeries } from './told/registered-series.ts';
@@ -127,8 +126,6 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   });
   let jobTerm: JobTerm | undefined;
   const told = { objects, jobs: scaledJobs, plans, collection, jobTerm: () => jobTerm };
-  const { version: nodeVersion, platform, arch } = process;
-  environment.registry.add(buildSeries({ version: environment.version, nodeVersion, platform, arch }));
   environment.registry.add(kedaSeries(told));
   const kinds = {
     scaled_object: objects,

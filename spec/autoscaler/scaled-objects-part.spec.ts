@@ -41,6 +41,23 @@ describe('scaledObjectsPart', () => {
     expect(refusals()).to.have.lengthOf(1);
   });
 
+  it('tells at /metrics which build runs', async () => {
+    await using server = await startLiveApiServer({});
+    const commandLine = parseAutoscalerOptions([
+      ...['--bind-address=127.0.0.1', '--secure-port=0', '--controllers=scaledobjects'],
+      ...['--authorization-always-allow-paths=/metrics'],
+      `--cert-dir=${join(dirname(server.kubeconfig), 'serving')}`,
+    ]);
+    if (commandLine.kind !== 'run') throw new Error('it does not run');
+    await using autoscaler = await startAutoscaler(commandLine.options, {
+      ...{ access: await server.access(), clock: server.clock, identity: 'a', logger: new RecordingLogger() },
+      version: versionInfo({ version: 'v24.1.0', platform: 'linux', arch: 'x64' }),
+    });
+    const url = `https://127.0.0.1:${autoscaler.address.port}/metrics`;
+    const { body } = await requestHttps(url, { rejectUnauthorized: false });
+    expect(body).to.match(/^keda_build_info\{.*goversion="nodev24\.1\.0",goos="linux",goarch="amd64"\} 1$/m);
+  });
+
   it('leaves objects to an operator that holds its lease, and takes them over where that has ended', async () => {
     const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
     await using server = await startLiveApiServer({ definitions });

@@ -25,7 +25,8 @@ const STRING_OR_COMMENT =
 const IMPORT_OR_REEXPORT = /(?:^|;)[ \t]*(?:import|export)\b[^;'"`=]*?\bfrom\s*['"]([^'"]+)['"]/gm;
 const IMPORT_FOR_EFFECT = /(?:^|;)[ \t]*import\s*['"]([^'"]+)['"]/gm;
 const DYNAMIC_OR_TYPE_IMPORT = /\bimport\(\s*['"]([^'"]+)['"]/g;
-const GLOBAL_PROCESS = /(?<![\w.$#'"`-])process\s*(?:\?\.|\.|\[)|globalThis\.process\b/;
+const GLOBAL_PROCESS =
+  /(?<![\w.$#'"`-])process\s*(?:\?\.|\.|\[)|globalThis\.process\b|[=(]\s*process\s*[;,)]/;
 const EVALUATION = /\beval\s*\(|\bFunction\s*\(/;
 
 /**
