@@ -1,10 +1,10 @@
-import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
+import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 
 /** Clients that ask loopback addresses. */
-export function triggerClients(): HttpClients {
+export function triggerClients(): TriggerClients {
   const options = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']), userAgent: 'spec' };
-  return new HttpClients((credentials) => new HttpClient({ ...options, credentials }));
+  return new TriggerClients((credentials) => new HttpClient({ ...options, credentials }));
 }

@@ -12,11 +12,11 @@ import { mysqlTrigger } from './databases/mysql.ts';
 import type { SqlTriggerOptions } from './databases/postgresql.ts';
 import { postgresqlTrigger } from './databases/postgresql.ts';
 import { prometheusTrigger } from './databases/prometheus.ts';
-import type { HttpClients } from './http-clients.ts';
 import { type ExternalTriggerOptions, externalTrigger } from './servers/external.ts';
 import { metricsApiTrigger } from './servers/metrics-api.ts';
 import type { ListEndpoints } from './servers/service-endpoints.ts';
 import type { Trigger } from './trigger.ts';
+import type { TriggerClients } from './trigger-clients.ts';
 
 /** What triggers work with. */
 export interface AllTriggersOptions
@@ -26,7 +26,7 @@ export interface AllTriggersOptions
     SqsTriggerOptions {
   readonly redis: RedisServers;
   readonly clock: Clock;
-  readonly clients: HttpClients;
+  readonly clients: TriggerClients;
   /** By default of one HTTP request. */
   readonly timeoutMs: number;
   readonly listPods: ListPods;

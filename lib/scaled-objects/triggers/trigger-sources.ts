@@ -9,9 +9,9 @@ import { SqsRegions } from '#lib/sources/sqs/sqs-regions.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AllTriggersOptions } from './all-triggers.ts';
 import type { ListPods } from './cluster/kubernetes-workload.ts';
-import { HttpClients } from './http-clients.ts';
 import { type RequestDurations, requestDurations } from './request-durations.ts';
 import type { ListEndpoints } from './servers/service-endpoints.ts';
+import { TriggerClients } from './trigger-clients.ts';
 
 /** What sources are opened with. */
 export interface TriggerSourcesOptions {
@@ -37,7 +37,7 @@ export function openTriggerSources(
   return {
     ...{ clock, allowedHosts, timeoutMs, listPods, listEndpoints, durations },
     clients: stack.use(
-      new HttpClients((credentials) => new HttpClient({ ...http, credentials }), {
+      new TriggerClients((credentials) => new HttpClient({ ...http, credentials }), {
         ...{ clock, durations },
       }),
     ),

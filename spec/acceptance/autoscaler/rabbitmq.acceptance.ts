@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { rabbitmqTrigger } from '#lib/scaled-objects/triggers/brokers/rabbitmq.ts';
-import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
+import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
@@ -42,7 +42,7 @@ describe('The trigger rabbitmq, with a real RabbitMQ', function () {
   it('counts by AMQP and by the management plugin, and tells what there is not', async () => {
     const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) };
     const clients = stack.use(
-      new HttpClients((credentials) => new HttpClient({ ...base, userAgent: 'spec', credentials })),
+      new TriggerClients((credentials) => new HttpClient({ ...base, userAgent: 'spec', credentials })),
     );
     const brokers = stack.use(new AmqpBrokers(base));
     const trigger = rabbitmqTrigger({ brokers, clients, timeoutMs: 10_000 });

@@ -14,8 +14,8 @@ import {
   text,
 } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
-import type { HttpClients } from '../http-clients.ts';
 import { above, oneMetric, type Trigger } from '../trigger.ts';
+import type { TriggerClients } from '../trigger-clients.ts';
 
 /** It becomes a part of a host's name. */
 const REGION = /^[a-z0-9-]{1,50}$/;
@@ -73,7 +73,7 @@ const parameters = z.object({
 /** What triggers work with that ask SQS. */
 export interface SqsTriggerOptions {
   readonly regions: SqsRegions;
-  readonly clients: HttpClients;
+  readonly clients: TriggerClients;
 }
 
 /** The messages of a queue of Amazon SQS. */

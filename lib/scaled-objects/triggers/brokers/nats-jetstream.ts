@@ -5,8 +5,8 @@ import { jetstreamLag } from '#lib/sources/nats/jetstream-consumer.ts';
 import { hostAndPort } from '../../parameters/host-and-port.ts';
 import { boolean, integer, METADATA, type Place, parameter, text } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
-import type { HttpClients } from '../http-clients.ts';
 import { above, oneMetric, type Trigger } from '../trigger.ts';
+import type { TriggerClients } from '../trigger-clients.ts';
 
 const PLACE: readonly Place[] = ['authentication', 'metadata'];
 
@@ -45,7 +45,7 @@ export function natsJetstreamTrigger({
   clients,
   timeoutMs,
 }: {
-  readonly clients: HttpClients;
+  readonly clients: TriggerClients;
   /** Of one request. */
   readonly timeoutMs: number;
 }): Trigger {

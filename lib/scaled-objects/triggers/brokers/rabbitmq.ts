@@ -14,9 +14,9 @@ import {
 } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
 import { RABBITMQ_CONNECTION, rabbitmqConnectionOf } from '../../parameters/rabbitmq-connection.ts';
-import type { HttpClients } from '../http-clients.ts';
 import { patientQuery } from '../patient-query.ts';
 import { above, type Judgement, oneMetric, type Trigger } from '../trigger.ts';
+import type { TriggerClients } from '../trigger-clients.ts';
 
 const MODES = [
   'QueueLength',
@@ -86,7 +86,7 @@ const parameters = z.object({
 /** What triggers work with that ask RabbitMQ. */
 export interface RabbitmqTriggerOptions {
   readonly brokers: AmqpBrokers;
-  readonly clients: HttpClients;
+  readonly clients: TriggerClients;
   /** By default of one HTTP request. */
   readonly timeoutMs: number;
 }

@@ -14,8 +14,8 @@ import {
   UNSAFE_SSL,
 } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
-import type { HttpClients } from '../http-clients.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
+import type { TriggerClients } from '../trigger-clients.ts';
 
 const PLACE: readonly Place[] = ['metadata', 'authentication'];
 
@@ -64,7 +64,7 @@ const parameters = z.object({
 const LANGUAGES: Readonly<Record<string, 'influxql' | 'sql'>> = { influxql: 'influxql', flightsql: 'sql' };
 
 /** What a query of InfluxDB gives. */
-export function influxdbTrigger({ clients }: { readonly clients: HttpClients }): Trigger {
+export function influxdbTrigger({ clients }: { readonly clients: TriggerClients }): Trigger {
   return {
     types: ['influxdb'],
     description: 'The number that a query of InfluxDB 2 or 3 gives.',

@@ -18,9 +18,9 @@ import {
   UNSAFE_SSL,
 } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
-import type { HttpClients } from '../http-clients.ts';
 import { patientQuery } from '../patient-query.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
+import type { TriggerClients } from '../trigger-clients.ts';
 import { readPrometheusValue } from './prometheus-value.ts';
 
 const parameters = z.object({
@@ -67,7 +67,7 @@ const parameters = z.object({
 
 /** What triggers that speak HTTP work with. */
 export interface HttpTriggerOptions {
-  readonly clients: HttpClients;
+  readonly clients: TriggerClients;
   readonly clock: Clock;
   /** By default of one request. */
   readonly timeoutMs: number;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { natsJetstreamTrigger } from '#lib/scaled-objects/triggers/brokers/nats-jetstream.ts';
-import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
+import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
@@ -20,7 +20,7 @@ describe('natsJetstreamTrigger', () => {
   beforeEach(() => {
     stack = new AsyncDisposableStack();
     const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']), userAgent: 'spec' };
-    const clients = new HttpClients((credentials) => new HttpClient({ ...base, credentials }));
+    const clients = new TriggerClients((credentials) => new HttpClient({ ...base, credentials }));
     trigger = natsJetstreamTrigger({ clients: stack.use(clients), timeoutMs: 5000 });
   });
 

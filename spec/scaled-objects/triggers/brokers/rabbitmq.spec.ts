@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { judgeQueue, rabbitmqTrigger } from '#lib/scaled-objects/triggers/brokers/rabbitmq.ts';
-import { HttpClients } from '#lib/scaled-objects/triggers/http-clients.ts';
+import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
@@ -18,7 +18,7 @@ describe('rabbitmqTrigger', () => {
     stack = new AsyncDisposableStack();
     const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) };
     const clients = stack.use(
-      new HttpClients((credentials) => new HttpClient({ ...base, userAgent: 'spec', credentials })),
+      new TriggerClients((credentials) => new HttpClient({ ...base, userAgent: 'spec', credentials })),
     );
     trigger = rabbitmqTrigger({ brokers: stack.use(new AmqpBrokers(base)), clients, timeoutMs: 3000 });
   });

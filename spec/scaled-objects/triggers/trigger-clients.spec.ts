@@ -3,7 +3,7 @@ import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
 
-describe('HttpClients', () => {
+describe('TriggerClients', () => {
   it('keep on serving who has one, however many other credentials there are', async () => {
     await using server = await LoopbackServer.start((_, response) => void response.end('7'));
     await using clients = triggerClients();

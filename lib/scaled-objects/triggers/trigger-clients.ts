@@ -16,7 +16,7 @@ export interface RequestWatch {
 }
 
 /** HTTP clients, one for each set of credentials. */
-export class HttpClients implements AsyncDisposable {
+export class TriggerClients implements AsyncDisposable {
   readonly #make: (credentials: CredentialSource) => HttpClient;
   readonly #clients = new Map<string, HttpClient>();
 
