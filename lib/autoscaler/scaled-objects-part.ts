@@ -4,13 +4,7 @@ import { openServingCertificates } from '#lib/apiserver/tls/serving-certificates
 import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import { findHpas } from '#lib/metrics-adapter/objects/find-hpas.ts';
-import {
-  API_VERSION,
-  CLUSTER_TRIGGER_AUTHENTICATIONS,
-  SCALED_JOBS,
-  SCALED_OBJECTS,
-  TRIGGER_AUTHENTICATIONS,
-} from '#lib/scaled-objects/objects/resources.ts';
+import { API_VERSION, FOLLOWED_KINDS } from '#lib/scaled-objects/objects/resources.ts';
 import type { ScaledObjectsOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
 import {
   type ScaledObjectsEnvironment,
@@ -61,7 +55,6 @@ export interface ScaledObjectsPartEnvironment
 /** Failures of the API server itself are tried again at the latest after this long. */
 const RETRY = { maxDelayMs: 60_000 };
 const COLLECTOR_WORKERS = 8;
-const KINDS = [SCALED_OBJECTS, SCALED_JOBS, TRIGGER_AUTHENTICATIONS, CLUSTER_TRIGGER_AUTHENTICATIONS];
 
 /**
  * ScaledObjects as a part of the autoscaler: it waits for their definitions and for permission; every replica asks, the leader acts.
@@ -96,9 +89,9 @@ export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironmen
 
   async function follow(): Promise<void> {
     const waiting = { clock, logger, signal, controller: 'scaledobjects' };
-    for (const { kind } of KINDS)
+    for (const { kind } of FOLLOWED_KINDS)
       await untilServed({ apiVersion: API_VERSION, kind }, { ...waiting, mapper });
-    await untilAllowed(KINDS, { ...waiting, client, namespaces: environment.options.namespaces });
+    await untilAllowed(FOLLOWED_KINDS, { ...waiting, client, namespaces: environment.options.namespaces });
     const resource = await findHpas({ mapper, clock, logger, signal });
     isServed = true;
     scaledObjects.start(resource);

@@ -1,12 +1,11 @@
 import type { Workload } from '../follow/workloads.ts';
-import { hpaNameOf, type ScaledObject } from '../objects/scaled-object.ts';
+import { DEFAULT_MAX_REPLICAS, hpaNameOf, type ScaledObject } from '../objects/scaled-object.ts';
 import { modifiersOf } from '../values/modifiers.ts';
 import { CheckFailure, STEPS } from './check-failure.ts';
 import { checkRivals, type Rivals } from './check-rivals.ts';
 import { brokenByTriggers } from './check-triggers.ts';
 
 const LONGEST_NAME = 63;
-const DEFAULT_MAX = 100;
 const RESOURCES = ['cpu', 'memory'];
 
 /** What else is in the namespace. */
@@ -47,7 +46,7 @@ function checkNames(object: ScaledObject): void {
 
 function checkReplicas({ spec }: ScaledObject): void {
   const { minReplicaCount, idleReplicaCount: idle } = spec;
-  const max = spec.maxReplicaCount ?? DEFAULT_MAX;
+  const max = spec.maxReplicaCount ?? DEFAULT_MAX_REPLICAS;
   const min = minReplicaCount ?? 0;
   if (min > max)
     throw new CheckFailure(

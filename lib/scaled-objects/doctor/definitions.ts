@@ -2,21 +2,8 @@ import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
 import { note, ok } from '#lib/doctor/finding.ts';
 import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
-import {
-  CLUSTER_TRIGGER_AUTHENTICATIONS,
-  SCALED_JOBS,
-  SCALED_OBJECTS,
-  TRIGGER_AUTHENTICATIONS,
-} from '../objects/resources.ts';
+import { FOLLOWED_KINDS } from '../objects/resources.ts';
 import { failed } from './diagnoses.ts';
-
-/** Kinds without which the controller waits. */
-export const KINDS = [
-  SCALED_OBJECTS,
-  SCALED_JOBS,
-  TRIGGER_AUTHENTICATIONS,
-  CLUSTER_TRIGGER_AUTHENTICATIONS,
-] as const;
 
 /** Whether the API server knows what there is to be followed; a cluster without any of it needs none of it. */
 export const definitions: Check = {
@@ -27,7 +14,7 @@ export const definitions: Check = {
     const served = await servedKinds(context);
     if (!served.includes(true))
       return [note('keda.sh', 'no definition is installed: nothing is scaled by events')];
-    return KINDS.map((resource, index) => {
+    return FOLLOWED_KINDS.map((resource, index) => {
       const apiVersion = formatApiVersion(resource);
       const subject = `${resource.plural}.${resource.group}`;
       if (served[index]) return ok(subject, `served as ${apiVersion}`);
@@ -55,7 +42,7 @@ export function whereServed({ run, ...check }: Check): Check {
 
 async function servedKinds({ mapper, signal }: ApiContext): Promise<readonly boolean[]> {
   return await Promise.all(
-    KINDS.map(async (resource) => {
+    FOLLOWED_KINDS.map(async (resource) => {
       const reference = { apiVersion: formatApiVersion(resource), kind: resource.kind };
       return (await mapper.findExact(reference, signal)) !== undefined;
     }),

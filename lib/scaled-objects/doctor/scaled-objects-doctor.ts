@@ -1,9 +1,10 @@
 import { LEASES } from '#lib/control/election/lease.ts';
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
 import type { Permission } from '#lib/doctor/permission.ts';
+import { FOLLOWED_KINDS } from '../objects/resources.ts';
 import { OPERATOR_LEASE } from '../other-operator/operator-lease.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
-import { definitions, isAnyServed, KINDS, whereServed } from './definitions.ts';
+import { definitions, isAnyServed, whereServed } from './definitions.ts';
 import { SCALED_OBJECTS_DIAGNOSES } from './diagnoses.ts';
 import { ExaminedObjects } from './examined-objects.ts';
 import { metricsProvider } from './metrics-provider.ts';
@@ -30,7 +31,7 @@ export function scaledObjectsDoctor(options: TriggersCheckOptions): DoctorPart {
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
 const PERMISSIONS: readonly Permission[] = [
-  ...KINDS.flatMap(({ group, plural }) => [
+  ...FOLLOWED_KINDS.flatMap(({ group, plural }) => [
     ...['get', 'list', 'watch', 'patch'].map((verb) => ({ verb, group, resource: plural })),
     { verb: 'patch', group, resource: `${plural}/status` },
   ]),

@@ -6,7 +6,8 @@ import { readerOfOne } from '../authentication/reader-of-one.ts';
 import { UnreadReference } from '../authentication/unread-reference.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
-import { keepGood } from '../plan/kept-plans.ts';
+import { DEFAULT_POLLING_S } from '../objects/scaled-object.ts';
+import { keepGood, REREAD_MS } from '../plan/kept-plans.ts';
 import { planTriggers } from '../plan/plan-triggers.ts';
 import type { PushFollowers } from '../plan/push-followers.ts';
 import { tellStarted } from '../plan/tell-started.ts';
@@ -16,9 +17,6 @@ import { type JobMemory, noteClocks } from './job-memory.ts';
 import { rollOut } from './roll-out.ts';
 import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 
-const DEFAULT_POLLING_S = 30;
-/** Credentials may change without telling. */
-export const REREAD_MS = 300_000;
 const VALID_INTERVALS = 3;
 const TOO_MANY = 429;
 

@@ -4,12 +4,13 @@ import { requestsOf } from '../objects/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
 import { FINALIZER } from '../objects/resources.ts';
 import type { ScaledJobStatus } from '../objects/scaled-job.ts';
+import { REREAD_MS } from '../plan/kept-plans.ts';
 import { tellStopped } from '../plan/tell-started.ts';
 import { checkScaledJob, JobCheckFailure } from './check-scaled-job.ts';
 import { jobCheckFailed, withJobConditions } from './job-conditions.ts';
 import { pausedStatus, statusOf, tellChanges, tellPaused } from './job-status.ts';
 import { makeJobs } from './make-jobs.ts';
-import { collect, plannedFor, REREAD_MS } from './plan-job.ts';
+import { collect, plannedFor } from './plan-job.ts';
 import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 
 const LOOK_AGAIN_MS = 15_000;

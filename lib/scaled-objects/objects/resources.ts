@@ -32,6 +32,14 @@ export const CLUSTER_TRIGGER_AUTHENTICATIONS: ApiResource = {
   namespaced: false,
 };
 
+/** All kinds that are followed: without one of them nothing begins. */
+export const FOLLOWED_KINDS = [
+  SCALED_OBJECTS,
+  SCALED_JOBS,
+  TRIGGER_AUTHENTICATIONS,
+  CLUSTER_TRIGGER_AUTHENTICATIONS,
+] as const;
+
 /** Keeps an object until what was done for it is undone. */
 export const FINALIZER = 'finalizer.keda.sh';
 /** Under which name the API server knows our changes. */

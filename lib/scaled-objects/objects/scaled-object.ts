@@ -97,7 +97,8 @@ export interface ScaledObjectStatus {
   readonly authenticationsTypes?: string;
 }
 
-const DEFAULT_POLLING_S = 30;
+/** How often the triggers of an object are asked that does not say it, be it a ScaledJob. */
+export const DEFAULT_POLLING_S = 30;
 const DEFAULT_COOLDOWN_S = 300;
 /** How many replicas there are at most where nothing is said. */
 export const DEFAULT_MAX_REPLICAS = 100;

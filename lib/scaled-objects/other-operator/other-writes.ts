@@ -6,6 +6,7 @@ import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { FIELD_MANAGER } from '../objects/resources.ts';
+import { DEFAULT_POLLING_S } from '../objects/scaled-object.ts';
 import { kedaLabelManagers } from './keda-label-managers.ts';
 
 /** An object whose status is looked at, and how often it is polled. */
@@ -23,7 +24,6 @@ interface Noticed {
 
 /** A write counts for three polls of its object: an operator that runs writes again meanwhile, where anything is active. */
 const POLLS = 3;
-const DEFAULT_POLLING_S = 30;
 const LEAST_MS = 90_000;
 const MOST_MS = 900_000;
 const LONGEST_NAME = 253;
