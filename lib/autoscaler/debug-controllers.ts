@@ -1,8 +1,5 @@
-import { methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
-import { writeBody } from '#lib/apiserver/http/write-response.ts';
-import { printableLines } from '#lib/telemetry/printable.ts';
+import { debugEndpoint } from '#lib/apiserver/http/debug-endpoint.ts';
 
 /** Who acts, and what runs. */
 export interface ControllersState {
@@ -19,9 +16,5 @@ export interface ControllersState {
 
 /** `/debug/controllers`: which controllers run here, and whether this replica acts or which other does. */
 export function debugControllers(state: () => ControllersState): Endpoint {
-  return (context) => {
-    if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
-    refuseUnknownParameters(context.state.query, []);
-    writeBody(context, Buffer.from(`${printableLines(JSON.stringify(state(), undefined, 2))}\n`), 'json');
-  };
+  return debugEndpoint([], state);
 }

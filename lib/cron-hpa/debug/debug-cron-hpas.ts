@@ -1,8 +1,6 @@
-import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/errors/failures.ts';
+import { badRequest, notFound } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
-import { writeBody } from '#lib/apiserver/http/write-response.ts';
-import { printableLines } from '#lib/telemetry/printable.ts';
+import { debugEndpoint } from '#lib/apiserver/http/debug-endpoint.ts';
 import { CRON_HPA, type CronHpa } from '../objects/cron-hpa.ts';
 import type { PlanOptions } from '../plan/planned-job.ts';
 import type { OtherScalers } from '../scale/hindrance.ts';
@@ -27,16 +25,12 @@ const DEFAULT_LIMIT = 1000;
  * the list.
  */
 export function debugCronHpas(known: DebuggedCronHpas): Endpoint {
-  return (context) => {
-    if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
-    const { query } = context.state;
-    refuseUnknownParameters(query, ['namespace', 'name', 'limit']);
+  return debugEndpoint(['namespace', 'name', 'limit'], (query) => {
     const [namespace, name] = [query.get('namespace') ?? '', query.get('name') ?? ''];
     if (name !== '' && namespace === '') throw badRequest('a name needs a namespace');
-    const told =
-      name === '' ? inShort(known, namespace, limitOf(query.get('limit'))) : inFull(known, namespace, name);
-    writeBody(context, Buffer.from(`${printableLines(JSON.stringify(told, undefined, 2))}\n`), 'json');
-  };
+    if (name !== '') return inFull(known, namespace, name);
+    return inShort(known, namespace, limitOf(query.get('limit')));
+  });
 }
 
 function inFull(known: DebuggedCronHpas, namespace: string, name: string) {

@@ -1,9 +1,6 @@
-import { methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
-import { writeBody } from '#lib/apiserver/http/write-response.ts';
+import { debugEndpoint } from '#lib/apiserver/http/debug-endpoint.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { printableLines } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { LoopMemories } from '../loop/loop-memory.ts';
 import type { OtherOperator } from '../other-operator/other-operator.ts';
@@ -25,20 +22,16 @@ export interface DebugOptions extends ToldObjectsOptions {
 
 /** `/debug/scaled-objects?namespace=&name=`: what triggers told, what counts of it, and what happens next. */
 export function debugScaledObjects(options: DebugOptions): Endpoint {
-  return (context) => {
-    if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
-    const { query } = context.state;
-    refuseUnknownParameters(query, ['namespace', 'name']);
+  return debugEndpoint(['namespace', 'name'], (query) => {
     const [namespace, name] = [query.get('namespace'), query.get('name')];
     const isMeant = ({ object: { metadata } }: ToldObject) =>
       (!namespace || metadata.namespace === namespace) && (!name || metadata.name === name);
-    const state = {
+    return {
       leftToOtherOperator: options.otherOperator.sign,
       scaledObjects: [...toldScaledObjects(options)].filter(isMeant).map((told) => stateOf(told, options)),
       scaledJobs: [...toldScaledJobs(options)].filter(isMeant).map((told) => stateOf(told, options)),
     };
-    writeBody(context, Buffer.from(`${printableLines(JSON.stringify(state, undefined, 2))}\n`), 'json');
-  };
+  });
 }
 
 function stateOf(told: ToldObject, { memories, clock, otherOperator }: DebugOptions) {
