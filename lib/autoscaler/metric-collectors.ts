@@ -27,6 +27,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { namedSources } from './named-sources.ts';
 import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';
+
 /** What collectors work with. */
 export interface MetricCollectorsEnvironment {
   readonly client: ApiClient;

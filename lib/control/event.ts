@@ -16,7 +16,7 @@ export interface EventFacts {
 
 /** Who tells of events. */
 export interface EventSource {
-  /** As in `autoscaler-cronhpa`. */
+  /** As in `autoscaler`. */
   readonly controller: string;
   /** Of this process alone. */
   readonly instance: string;

@@ -67,7 +67,7 @@ export class LeaderElection {
     return this.#validUntilMs !== undefined && this.#options.clock.monotonicMs() < this.#validUntilMs;
   }
 
-  /** Who has the lease, as far as is known; empty while nobody has. */
+  /** Who has the lease, as far as is known; `undefined` while nobody has. */
   get holder(): string | undefined {
     return this.#lock.holder;
   }

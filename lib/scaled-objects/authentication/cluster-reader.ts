@@ -44,6 +44,7 @@ export type ClusterReader = AuthenticationReader & {
 
 const MAX_FILE_BYTES = 1_048_576;
 
+/** A reader of what the triggers of all objects refer to; `readerOfOne` bounds what one object has read. */
 export function clusterReader(options: ClusterReaderOptions): ClusterReader {
   const { client, clusterNamespace, restrictsSecrets, fileRoot, tokenLifetimeS } = options;
   const dataOf = async (resource: ApiResource, namespace: string, name: string, signal: AbortSignal) => {

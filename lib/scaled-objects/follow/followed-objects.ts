@@ -33,6 +33,7 @@ export interface FollowedObjects extends AsyncDisposable {
   readonly isSynced: boolean;
 }
 
+/** Makes the informers; they begin with `start()`. */
 export function followObjects(options: FollowOptions): FollowedObjects {
   const objects = new NamespacedObjects<ScaledObject>(
     {
