@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { parseJson } from '#lib/kubernetes/parse-json.ts';
 import type { Week } from './week.ts';
 
 /** What is kept of an HPA's week. */
@@ -58,7 +59,7 @@ export function formatWeek({ uid, lacksBefore, week: { firstDay, judgedDay, peak
 /** Reads a record; `undefined` for what is none. */
 export function parseWeek(text: string): WeekRecord | undefined {
   if (text.length > LONGEST_RECORD) return undefined;
-  const read = RECORD.safeParse(jsonOf(text));
+  const read = RECORD.safeParse(parseJson(text));
   if (!read.success) return undefined;
   const { uid, first: firstDay, judged: judgedDay, lacksBefore, peaks } = read.data;
   const weekOf = Object.entries(peaks).map(
@@ -67,12 +68,4 @@ export function parseWeek(text: string): WeekRecord | undefined {
   );
   const week = { firstDay, judgedDay, peaks: new Map(weekOf) };
   return { uid, week, ...(lacksBefore && { lacksBefore }) };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

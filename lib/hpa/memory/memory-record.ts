@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { parseJson } from '#lib/kubernetes/parse-json.ts';
 import type { ScaleEvent } from '../objects/hpa-memory.ts';
 import type { KeptMemory } from './kept-memory.ts';
 
@@ -48,7 +49,7 @@ export function formatRecord({ uid, recommendations, latest, intent, ...events }
 /** Reads a record; `undefined` for what is none. */
 export function parseRecord(text: string): MemoryRecord | undefined {
   if (text.length > LONGEST_RECORD) return undefined;
-  const read = RECORD.safeParse(jsonOf(text));
+  const read = RECORD.safeParse(parseJson(text));
   if (!read.success) return undefined;
   const { uid, recommendations, latest, scaleUps = [], scaleDowns = [], intent } = read.data;
   const recommendation = ([replicas, at]: readonly [number, number]) => ({ replicas, atMs: at });
@@ -74,12 +75,4 @@ export function withIntent({ intent, ...kept }: MemoryRecord): KeptMemory {
 
 function entryOf({ change, atMs: at }: ScaleEvent): readonly [number, number] {
   return [change, at];
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { parseJson } from '../parse-json.ts';
 
 /** The API server's refusal: an HTTP status other than 2xx, or the Status that ends a watch. */
 export class ApiError extends Error {
@@ -78,14 +79,6 @@ export function apiErrorOf(
     serverMessage: status?.message,
     retryAfterMs: secondsToMs(retryAfter) ?? secondsToMs(status?.details?.retryAfterSeconds),
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function secondsToMs(seconds: string | number | undefined): number | undefined {

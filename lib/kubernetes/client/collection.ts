@@ -1,4 +1,5 @@
 import { propertyOf, resourceVersionOf } from '../object-metadata.ts';
+import { parseJson } from '../parse-json.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
 import { apiErrorOf } from './api-error.ts';
 import { MalformedResponse } from './malformed-response.ts';
@@ -94,14 +95,6 @@ async function* eventsOf(
       throw apiErrorOf(`Cannot watch ${path}`, { statusCode, body: JSON.stringify(object) });
     }
     yield { type, object };
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 
