@@ -34,6 +34,6 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'target-scale.ts': 'asks for a scale by a client that reads it',
   'read-settings.ts': 'hands settings of bounded length to the readers of the table, once for each HPA',
   'read-json-as.ts': 'hands JSON to the reader of the table and checks its form',
-  'parse-json.ts': 'is JSON.parse, which takes linear time, but for its error',
+  'parse-json.ts': 'is JSON.parse, for readers of bounded length',
   'own-files.ts': 'reads bytes, up to its own bound, and does not look into them',
 };
