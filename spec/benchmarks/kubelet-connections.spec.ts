@@ -5,28 +5,31 @@ import { parseConnectionsTo, readKubeletConnections } from './kubelet-connection
 
 describe('parseConnectionsTo', () => {
   it('finds those that are open, from the side that made them', () => {
+    const rest = '00000000:00000000 00:00000000 00000000     0        0';
     const table = [
-      '  sl  local_address rem_address   st tx_queue rx_queue',
-      '   0: 0100017F:280A 00000000:0000 0A 00000000:00000000', // listens
-      '   1: 0100007F:C350 0100017F:280A 01 00000000:00000000',
-      '   2: 0100017F:280A 0100007F:C350 01 00000000:00000000', // the kubelet's side of it
-      '   3: 0100007F:C351 0200017F:280A 06 00000000:00000000', // is over
+      '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
+      `   0: 0100017F:280A 00000000:0000 0A ${rest} 11 1`, // listens
+      `   1: 0100007F:C350 0100017F:280A 01 ${rest} 12 1`,
+      `   2: 0100017F:280A 0100007F:C350 01 ${rest} 13 1`, // the kubelet's side of it
+      `   3: 0100007F:C351 0200017F:280A 06 ${rest} 0 1`, // is over
+      `   4: 0100007F:1F90 0100007F:280A 01 ${rest} 14 1`, // a client of somebody's, by chance from that port
     ];
     expect([...parseConnectionsTo(10_250, `${table.join('\n')}\n`)]).to.deep.equal([
-      '0100007F:C350 0100017F:280A',
+      ['12', '0100007F:C350 0100017F:280A'],
     ]);
   });
 });
 
 describe('readKubeletConnections', () => {
-  it('knows a connection of this process', async function () {
+  it('knows a connection of the process, and none of another', async function () {
     if (process.platform !== 'linux') this.skip();
-    const server = createServer().listen(0, '127.0.0.1');
+    const server = createServer().listen(0, '127.1.0.1');
     await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const socket = connect(port, '127.0.0.1');
+    const { port: kubeletPort } = server.address() as AddressInfo;
+    const socket = connect(kubeletPort, '127.1.0.1');
     await once(socket, 'connect');
-    expect(readKubeletConnections(port)).to.have.lengthOf(1);
+    expect(readKubeletConnections({ pid: process.pid, kubeletPort })).to.have.lengthOf(1);
+    expect(readKubeletConnections({ pid: process.ppid, kubeletPort })).to.have.lengthOf(0);
     socket.destroy();
     server.close();
   });

@@ -17,7 +17,7 @@ export interface ScrapingResult {
   readonly beside: readonly (WatchedUsage & { readonly command: string })[];
   /** What it asks the first node's kubelet for. */
   readonly endpoints: readonly KubeletEndpoint[];
-  /** Open to kubelets at the end, and how many of these were so at the beginning. */
+  /** Its own: open to kubelets at the end, and how many of these were so at the beginning. */
   readonly connections: { readonly open: number; readonly kept: number };
 }
 
@@ -34,12 +34,12 @@ export async function measureScraping(
   system: SimulatedSystem,
   { scrapeMs, bare, beside }: ScrapingOptions,
 ): Promise<ScrapingResult> {
-  const port = kubeletPortOf(system);
+  const connectionsOf = { pid: system.server.pid, kubeletPort: kubeletPortOf(system) };
   await using stack = new AsyncDisposableStack();
   const bareScraper =
     bare && stack.use(await spawnBareScraper(system, { ...bare, intervalMs: RESOLUTION_MS }));
   if (bareScraper) await sleep(RESOLUTION_MS); // its first cycle is slower
-  const openBefore = readKubeletConnections(port);
+  const openBefore = readKubeletConnections(connectionsOf);
   const pids = [
     system.server,
     ...(bareScraper ? [bareScraper] : []),
@@ -48,7 +48,7 @@ export async function measureScraping(
   const usages = await watchUsage(pids, scrapeMs);
   const own = usages.shift() as WatchedUsage;
   const ofBare = bareScraper && usages.shift();
-  const open = readKubeletConnections(port);
+  const open = readKubeletConnections(connectionsOf);
   return {
     cpuMillicores: own.cpuMillicores,
     residentBytes: own.residentBytes,
