@@ -2,13 +2,13 @@ import { faultOf, readExpressions } from '#spec/support/regular-expressions.ts';
 
 /** Files in which expressions may be put together at run time, and why. */
 const AT_RUN_TIME: Readonly<Record<string, string>> = {
-  'lib/simulator/resources/built-in/crd-schema.ts': 'looks whether a pattern is one, and matches nothing',
-  'lib/simulator/schema/validate.ts': 'patterns of custom resources, which are those of our own manifests',
+  'simulator/resources/built-in/crd-schema.ts': 'looks whether a pattern is one, and matches nothing',
+  'simulator/schema/validate.ts': 'patterns of custom resources, which are those of our own manifests',
 };
 
-// Refuses regular expressions of lib/ for which a text exists that takes more than linear time.
+// Refuses regular expressions of lib/ and simulator/ for which a text exists that takes more than linear time.
 const judged = new Map<string, string | undefined>();
-for (const expression of readExpressions('lib')) {
+for (const expression of ['lib', 'simulator'].flatMap(readExpressions)) {
   const shown = expression.pattern === undefined ? 'RegExp' : `/${expression.pattern}/${expression.flags}`;
   if (!judged.has(shown)) judged.set(shown, faultOf(expression));
   const fault = judged.get(shown);

@@ -115,8 +115,8 @@ describe('the specs', () => {
   });
 });
 
-describe('the folders of lib/', () => {
-  const sources = readSourceFiles('lib');
+describe('the folders of lib/ and simulator/', () => {
+  const sources = [...readSourceFiles('lib'), ...readSourceFiles('simulator')];
 
   it('are all in the import table', () => {
     const folders = sources.map(({ path }) => folderOf(path));
@@ -321,9 +321,10 @@ function resolve(path: string, specifier: string): string | undefined {
   return specifier.startsWith('.') ? new URL(specifier, `file:///${path}`).pathname.slice(1) : undefined;
 }
 
-/** `kubernetes` for `lib/kubernetes/selectors/x.ts`, `.` for a file right in lib/, and the whole path elsewhere. */
+/** `kubernetes` for `lib/kubernetes/selectors/x.ts`, `.` for a file right in lib/, `simulator`, and the whole path elsewhere. */
 function folderOf(path: string): string {
   const [root, folder, file] = path.split('/');
+  if (root === 'simulator') return root;
   if (root !== 'lib' || folder === undefined) return path;
   return file === undefined ? '.' : folder;
 }
@@ -379,7 +380,7 @@ function paths(sources: readonly SourceFile[]): string[] {
 
 /** Which numbers and texts a spec imports from lib/; the simulator's are what specs play by. */
 function constantsImportedBy(path: string, text: string): readonly string[] {
-  return [...text.matchAll(/^import \{([^}]*)\} from '#(lib\/(?!simulator\/)[^']*)';$/gm)].flatMap(
+  return [...text.matchAll(/^import \{([^}]*)\} from '#(lib\/[^']*)';$/gm)].flatMap(
     ([, names = '', source = '']) =>
       (names.match(/\b[A-Z][A-Z\d_]+\b/g) ?? [])
         .filter((name) => constantIn(readFileSync(source, 'utf8'), name))

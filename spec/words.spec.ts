@@ -29,12 +29,12 @@ const TERMS: readonly { readonly rule: string; readonly pattern: RegExp; readonl
   {
     rule: 'error, rather than fault',
     pattern: /(?<!de)fault/i,
-    permitted: /^lib\/simulator|^spec|^docs|^scripts|^[A-Z]/,
+    permitted: /^simulator|^spec|^docs|^scripts|^[A-Z]/,
   },
 ];
 
 const TEXTS = [
-  '{lib,spec,scripts}/**/*.ts',
+  '{lib,simulator,spec,scripts}/**/*.ts',
   'lib/**/*.{html,js,css}',
   '{docs,manifests}/**/*.{md,yaml}',
   '*.md',

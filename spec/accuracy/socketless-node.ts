@@ -1,10 +1,10 @@
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
-import { expositionOf } from '#lib/simulator/kubelet/exposition.ts';
-import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
-import { NodeClock } from '#lib/simulator/kubelet/node-clock.ts';
-import { NodeMachine, type RuntimeKind } from '#lib/simulator/kubelet/node-machine.ts';
-import { summaryOf } from '#lib/simulator/kubelet/summary.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { expositionOf } from '#simulator/kubelet/exposition.ts';
+import { steadyLoad } from '#simulator/kubelet/load.ts';
+import { NodeClock } from '#simulator/kubelet/node-clock.ts';
+import { NodeMachine, type RuntimeKind } from '#simulator/kubelet/node-machine.ts';
+import { summaryOf } from '#simulator/kubelet/summary.ts';
 
 /** What a kubelet responds: everything, or `/metrics/resource` alone. */
 export type EndpointKind = 'summary' | 'resource';

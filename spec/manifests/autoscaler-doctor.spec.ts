@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
-import type { Rbac } from '#lib/simulator/access/rbac.ts';
+import type { Rbac } from '#simulator/access/rbac.ts';
 import { created, examineAutoscaler, startExaminedAutoscaler } from '#spec/support/examined-autoscaler.ts';
 import {
   autoscalerTemplate,

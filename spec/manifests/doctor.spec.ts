@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
-import { defaultGrants } from '#lib/simulator/access/default-grants.ts';
+import { defaultGrants } from '#simulator/access/default-grants.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 import { kustomize, type ManifestObject, onlyOf } from '#spec/support/manifest-objects.ts';
 

@@ -1,19 +1,15 @@
 import { expect } from 'chai';
-import {
-  type ApiFault,
-  type ConcernedRequests,
-  concerning,
-} from '#lib/simulator/api-server/faults/api-fault.ts';
-import { delayResponses } from '#lib/simulator/api-server/faults/delay-responses.ts';
-import { endWatches } from '#lib/simulator/api-server/faults/end-watches.ts';
-import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import { type ApiFault, type ConcernedRequests, concerning } from '#simulator/api-server/faults/api-fault.ts';
+import { delayResponses } from '#simulator/api-server/faults/delay-responses.ts';
+import { endWatches } from '#simulator/api-server/faults/end-watches.ts';
+import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
 import {
   addUnknownEvents,
   muteWatches,
   repeatEvents,
   swapEvents,
   withholdBookmarks,
-} from '#lib/simulator/api-server/faults/rewrite-watches.ts';
+} from '#simulator/api-server/faults/rewrite-watches.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type HeldResources, heldResources, isWithin, mostOf } from '#spec/support/held-resources.ts';
 import { type HttpsResponse, requestHttps } from '#spec/support/https-request.ts';

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { defaultGrants, METRICS_SERVER_USER } from '#lib/simulator/access/default-grants.ts';
-import { formatKubeconfig } from '#lib/simulator/cluster/kubeconfig.ts';
-import type { SimulatedCluster } from '#lib/simulator/start-cluster.ts';
+import { defaultGrants, METRICS_SERVER_USER } from '#simulator/access/default-grants.ts';
+import { formatKubeconfig } from '#simulator/cluster/kubeconfig.ts';
+import type { SimulatedCluster } from '#simulator/start-cluster.ts';
 import { runServer } from '#spec/support/running-server.ts';
 import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
 

@@ -1,6 +1,6 @@
-import type { FaultInput } from '#lib/simulator/kubelet/faults/fault-schema.ts';
-import type { CertificateKind } from '#lib/simulator/kubelet/serving-certificate.ts';
-import type { SimulatedCluster } from '#lib/simulator/start-cluster.ts';
+import type { FaultInput } from '#simulator/kubelet/faults/fault-schema.ts';
+import type { CertificateKind } from '#simulator/kubelet/serving-certificate.ts';
+import type { SimulatedCluster } from '#simulator/start-cluster.ts';
 
 /** Something that happens to one kubelet, and what is said of it. */
 export interface KubeletFaultCase {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
-import { delayWatches } from '#lib/simulator/api-server/faults/delay-watches.ts';
-import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import { concerning } from '#simulator/api-server/faults/api-fault.ts';
+import { delayWatches } from '#simulator/api-server/faults/delay-watches.ts';
+import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 describe('scaledObjectsSubsystem', () => {

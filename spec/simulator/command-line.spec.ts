@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { EXAMPLE_SCENARIO, parseCommandLine, USAGE } from '#lib/simulator/command-line.ts';
-import { parseScenario } from '#lib/simulator/scenario.ts';
+import { EXAMPLE_SCENARIO, parseCommandLine, USAGE } from '#simulator/command-line.ts';
+import { parseScenario } from '#simulator/scenario.ts';
 
 describe('parseCommandLine', () => {
   it('has defaults', () => {

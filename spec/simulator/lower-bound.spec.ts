@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { lowerBound } from '#lib/simulator/lower-bound.ts';
+import { lowerBound } from '#simulator/lower-bound.ts';
 
 describe('lowerBound', () => {
   it('finds what a search from the start finds', () => {

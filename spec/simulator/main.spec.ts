@@ -6,7 +6,7 @@ import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 describe('simulate', () => {
   const simulate = (...flags: string[]) =>
-    new SpawnedProgram(process.execPath, ['lib/simulator/main.ts', ...flags], { name: 'simulate' });
+    new SpawnedProgram(process.execPath, ['simulator/main.ts', ...flags], { name: 'simulate' });
   const anyPorts = ['--port', '0', '--kubelet-port', '0'];
 
   it('says in one line that it is ready, and ends when asked to', async () => {

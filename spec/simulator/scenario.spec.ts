@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseScenario } from '#lib/simulator/scenario.ts';
+import { parseScenario } from '#simulator/scenario.ts';
 
 describe('parseScenario', () => {
   it('has a default for everything', () => {

@@ -47,7 +47,7 @@ export async function startAutoscalerSystem(
   const metrics = options.servesMetrics ? ['--autoscaler', `127.0.0.1:${port}`] : [];
   const described = ['--files-dir', folder, '--nodes', '2', '--pods-per-node', '0'];
   const simulator = stack.use(
-    new SpawnedProgram(process.execPath, ['lib/simulator/main.ts', ...anyPorts, ...metrics, ...described], {
+    new SpawnedProgram(process.execPath, ['simulator/main.ts', ...anyPorts, ...metrics, ...described], {
       name: 'the simulator',
     }),
   );

@@ -1,5 +1,5 @@
-import { type CertificateRequest, issueCertificate } from '#lib/simulator/pki/certificate.ts';
-import { generateKeys, type KeyPair, privateKeyPem } from '#lib/simulator/pki/certificate-authority.ts';
+import { type CertificateRequest, issueCertificate } from '#simulator/pki/certificate.ts';
+import { generateKeys, type KeyPair, privateKeyPem } from '#simulator/pki/certificate-authority.ts';
 
 const DAY_MS = 86_400_000;
 

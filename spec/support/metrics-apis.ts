@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
-import type { SimulatedCluster } from '#lib/simulator/start-cluster.ts';
+import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import type { SimulatedCluster } from '#simulator/start-cluster.ts';
 
 /** A server of the metrics APIs behind a simulated API server, which responds with what a spec puts into it. */
 export interface MetricsApis extends AsyncDisposable {

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, chmod, glob, mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
 import { freePort } from './free-port.ts';
 import { runToEnd } from './run-to-end.ts';
 import { SpawnedProgram } from './spawned-program.ts';

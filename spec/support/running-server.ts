@@ -1,9 +1,9 @@
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
-import type { ScenarioInput } from '#lib/simulator/scenario.ts';
-import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
 import { versionInfo } from '#lib/version.ts';
+import type { ScenarioInput } from '#simulator/scenario.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
 import { eventually } from './eventually.ts';
 import { requestHttps } from './https-request.ts';
 import { ManualClock } from './manual-clock.ts';

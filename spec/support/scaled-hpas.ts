@@ -1,4 +1,4 @@
-import type { NewObject } from '#lib/simulator/objects/kubernetes-object.ts';
+import type { NewObject } from '#simulator/objects/kubernetes-object.ts';
 
 /** What a spec says of an HPA. */
 export interface HpaInput {

@@ -1,10 +1,10 @@
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
-import type { NewObject } from '#lib/simulator/objects/kubernetes-object.ts';
-import type { ScenarioInput } from '#lib/simulator/scenario.ts';
-import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
+import type { NewObject } from '#simulator/objects/kubernetes-object.ts';
+import type { ScenarioInput } from '#simulator/scenario.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
 import { ClusterClient } from './cluster-client.ts';
 import { ManualClock } from './manual-clock.ts';
 import { PlainClient } from './plain-client.ts';

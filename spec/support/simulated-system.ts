@@ -45,11 +45,9 @@ export async function startSimulatedSystem(options: SimulatedSystemOptions): Pro
   const anyPorts = ['--port', '0', '--kubelet-port', '0'];
   const joined = ['--metrics-server', `127.0.0.1:${port}`, '--files-dir', folder];
   const simulator = stack.use(
-    new SpawnedProgram(
-      process.execPath,
-      ['lib/simulator/main.ts', ...anyPorts, ...joined, ...options.cluster],
-      { name: 'the simulator' },
-    ),
+    new SpawnedProgram(process.execPath, ['simulator/main.ts', ...anyPorts, ...joined, ...options.cluster], {
+      name: 'the simulator',
+    }),
   );
   options.signal?.addEventListener('abort', () => simulator.kill('SIGTERM'));
   await simulator.line(/ is ready at /, 60_000);

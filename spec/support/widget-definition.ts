@@ -1,4 +1,4 @@
-import type { NewObject } from '#lib/simulator/objects/kubernetes-object.ts';
+import type { NewObject } from '#simulator/objects/kubernetes-object.ts';
 
 /** A CustomResourceDefinition with everything that the simulator serves of one: `widgets.example.com`. */
 export const WIDGETS: NewObject = {

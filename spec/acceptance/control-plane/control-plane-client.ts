@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '#lib/simulator/objects/kubernetes-object.ts';
+import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
 import { type HttpsRequest, requestHttps } from '#spec/support/https-request.ts';
 
 /** A list as the API server responds with it. */

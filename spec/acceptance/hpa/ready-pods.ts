@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubernetesObject } from '#lib/simulator/objects/kubernetes-object.ts';
+import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
 import type { ControlPlaneClient, ObjectList } from '../control-plane/control-plane-client.ts';
 
 const PERIOD_MS = 200;

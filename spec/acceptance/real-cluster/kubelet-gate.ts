@@ -1,6 +1,6 @@
-import type { Caller, Credentials } from '#lib/simulator/access/authenticator.ts';
-import type { ResourceRequest } from '#lib/simulator/access/rbac.ts';
-import type { KubeletGate } from '#lib/simulator/kubelet/kubelet-access.ts';
+import type { Caller, Credentials } from '#simulator/access/authenticator.ts';
+import type { ResourceRequest } from '#simulator/access/rbac.ts';
+import type { KubeletGate } from '#simulator/kubelet/kubelet-access.ts';
 import type { ControlPlaneClient } from '../control-plane/control-plane-client.ts';
 
 /** One decision that a kubelet got from the API server. */

@@ -1,12 +1,12 @@
-import { NodeFleet, type SimulatedNode } from '#lib/simulator/fleet/node-fleet.ts';
-import { planNode } from '#lib/simulator/fleet/population.ts';
-import { Truth } from '#lib/simulator/fleet/truth.ts';
-import { Workloads } from '#lib/simulator/fleet/workloads.ts';
-import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
-import type { KubernetesObject, NewObject } from '#lib/simulator/objects/kubernetes-object.ts';
-import { ObjectStore } from '#lib/simulator/objects/object-store.ts';
-import { parseScenario } from '#lib/simulator/scenario.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
+import { NodeFleet, type SimulatedNode } from '#simulator/fleet/node-fleet.ts';
+import { planNode } from '#simulator/fleet/population.ts';
+import { Truth } from '#simulator/fleet/truth.ts';
+import { Workloads } from '#simulator/fleet/workloads.ts';
+import { steadyLoad } from '#simulator/kubelet/load.ts';
+import type { KubernetesObject, NewObject } from '#simulator/objects/kubernetes-object.ts';
+import { ObjectStore } from '#simulator/objects/object-store.ts';
+import { parseScenario } from '#simulator/scenario.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { type KubeletAccess, ReviewingGate } from './kubelet-gate.ts';
 

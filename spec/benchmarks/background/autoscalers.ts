@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
-import { AUTOSCALER_USER } from '#lib/simulator/access/default-grants.ts';
+import { AUTOSCALER_USER } from '#simulator/access/default-grants.ts';
 import { readFrontProxyCertificate } from '../credentials.ts';
 import { ask, PROBE } from '../load/ask.ts';
 import { LIST_BY_LABEL, MEDIA_TYPES } from '../scenarios.ts';

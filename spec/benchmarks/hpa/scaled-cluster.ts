@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import type { KubernetesObject } from '#lib/simulator/objects/kubernetes-object.ts';
-import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
-import { type SimulatedCluster, startCluster } from '#lib/simulator/start-cluster.ts';
+import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
+import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
 
 /** How many HPAs there are, and of what. */
 export interface ScaledClusterOptions {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { type ApiFault, concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
-import { conflictWrites } from '#lib/simulator/api-server/faults/conflict-writes.ts';
-import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import { type ApiFault, concerning } from '#simulator/api-server/faults/api-fault.ts';
+import { conflictWrites } from '#simulator/api-server/faults/conflict-writes.ts';
+import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 describe('hpaController', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { ApiFault } from '#lib/simulator/api-server/faults/api-fault.ts';
-import { ApiError } from '#lib/simulator/api-server/status.ts';
+import type { ApiFault } from '#simulator/api-server/faults/api-fault.ts';
+import { ApiError } from '#simulator/api-server/status.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 /** Load rises, falls, and stays low, for 15 s each. */

@@ -9,9 +9,9 @@ import {
 } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isExpired } from '#lib/kubernetes/client/api-error.ts';
-import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
+import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer } from '#spec/support/raw-server.ts';

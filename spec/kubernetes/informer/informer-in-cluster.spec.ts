@@ -3,9 +3,9 @@ import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
-import type { SimulatedCluster } from '#lib/simulator/cluster/simulated-cluster.ts';
-import { startCluster } from '#lib/simulator/start-cluster.ts';
 import { systemClock as clock } from '#lib/time/system-clock.ts';
+import type { SimulatedCluster } from '#simulator/cluster/simulated-cluster.ts';
+import { startCluster } from '#simulator/start-cluster.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endWatches } from '#lib/simulator/api-server/faults/end-watches.ts';
-import { seededFraction } from '#lib/simulator/seeded.ts';
-import type { SimulatedCluster } from '#lib/simulator/start-cluster.ts';
+import { endWatches } from '#simulator/api-server/faults/end-watches.ts';
+import { seededFraction } from '#simulator/seeded.ts';
+import type { SimulatedCluster } from '#simulator/start-cluster.ts';
 import { heal, KUBELET_FAULT_CASES } from '../kubelet-fault-cases.ts';
 
 const ROUND_MS = 1_000;

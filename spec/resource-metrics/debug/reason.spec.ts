@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { REASONS, type ReasonCode, type RemediedReason } from '#lib/resource-metrics/debug/reason.ts';
-import { METRICS_SERVER_USER } from '#lib/simulator/access/default-grants.ts';
-import type { KubeletResponse } from '#lib/simulator/kubelet/kubelet-response.ts';
-import type { ScenarioInput } from '#lib/simulator/scenario.ts';
+import { METRICS_SERVER_USER } from '#simulator/access/default-grants.ts';
+import type { KubeletResponse } from '#simulator/kubelet/kubelet-response.ts';
+import type { ScenarioInput } from '#simulator/scenario.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { twoCycles } from '#spec/support/two-cycles.ts';

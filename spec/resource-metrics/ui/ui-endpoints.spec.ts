@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { expect } from 'chai';
-import type { ScenarioInput } from '#lib/simulator/scenario.ts';
+import type { ScenarioInput } from '#simulator/scenario.ts';
 import { Browser, CHROMIUM, hasChromium } from '#spec/support/browser.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { JobMemories } from '#lib/scaled-objects/jobs/job-memory.ts';
 import { scaledJobController } from '#lib/scaled-objects/jobs/scaled-job-controller.ts';
-import { concerning } from '#lib/simulator/api-server/faults/api-fault.ts';
-import { refuseRequests } from '#lib/simulator/api-server/faults/refuse-requests.ts';
+import { concerning } from '#simulator/api-server/faults/api-fault.ts';
+import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
 import {
   PATHS,
   type ScaledObjectsCluster,

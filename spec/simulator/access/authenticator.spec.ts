@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Authenticator, serviceAccount } from '#lib/simulator/access/authenticator.ts';
+import { Authenticator, serviceAccount } from '#simulator/access/authenticator.ts';
 
 describe('Authenticator', () => {
   it('takes the common name for the user and organizations for groups', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Grant, Rbac } from '#lib/simulator/access/rbac.ts';
+import { type Grant, Rbac } from '#simulator/access/rbac.ts';
 
 describe('Rbac', () => {
   const alice = { username: 'alice', groups: ['dev', 'system:authenticated'] };

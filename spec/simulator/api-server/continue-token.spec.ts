@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { readContinueToken, writeContinueToken } from '#lib/simulator/api-server/continue-token.ts';
-import { ApiError } from '#lib/simulator/api-server/status.ts';
+import { readContinueToken, writeContinueToken } from '#simulator/api-server/continue-token.ts';
+import { ApiError } from '#simulator/api-server/status.ts';
 
 describe('writeContinueToken', () => {
   it('writes what the real server writes', () => {

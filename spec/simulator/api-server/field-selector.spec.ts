@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { parseFieldSelector } from '#lib/simulator/api-server/field-selector.ts';
-import type { KubernetesObject } from '#lib/simulator/objects/kubernetes-object.ts';
+import { parseFieldSelector } from '#simulator/api-server/field-selector.ts';
+import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
 
 describe('parseFieldSelector', () => {
   const pod: KubernetesObject = {

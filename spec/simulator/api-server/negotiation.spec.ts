@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { negotiate } from '#lib/simulator/api-server/negotiation.ts';
-import { ApiError } from '#lib/simulator/api-server/status.ts';
+import { negotiate } from '#simulator/api-server/negotiation.ts';
+import { ApiError } from '#simulator/api-server/status.ts';
 
 describe('negotiate', () => {
   const metadata = 'as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';

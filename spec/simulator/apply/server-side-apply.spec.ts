@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { fromFieldsV1, toFieldsV1 } from '#lib/simulator/apply/field-set.ts';
-import type { Ownership } from '#lib/simulator/apply/managed-fields.ts';
-import { serverSideApply } from '#lib/simulator/apply/server-side-apply.ts';
-import type { Schema } from '#lib/simulator/schema/schema.ts';
+import { fromFieldsV1, toFieldsV1 } from '#simulator/apply/field-set.ts';
+import type { Ownership } from '#simulator/apply/managed-fields.ts';
+import { serverSideApply } from '#simulator/apply/server-side-apply.ts';
+import type { Schema } from '#simulator/schema/schema.ts';
 
 const SCHEMA: Schema = {
   type: 'object',

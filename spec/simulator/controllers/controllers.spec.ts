@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { KubernetesObject } from '#lib/simulator/objects/kubernetes-object.ts';
+import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
 import type { PlainClient } from '#spec/support/plain-client.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 

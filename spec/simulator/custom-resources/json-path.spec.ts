@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseJsonPath } from '#lib/simulator/custom-resources/json-path.ts';
+import { parseJsonPath } from '#simulator/custom-resources/json-path.ts';
 
 const OBJECT = {
   metadata: { annotations: { 'a.b/c': 'x' } },

@@ -1,12 +1,6 @@
 import { expect } from 'chai';
-import {
-  planContainer,
-  planNamespaces,
-  planNode,
-  planPod,
-  planPods,
-} from '#lib/simulator/fleet/population.ts';
-import { parseScenario } from '#lib/simulator/scenario.ts';
+import { planContainer, planNamespaces, planNode, planPod, planPods } from '#simulator/fleet/population.ts';
+import { parseScenario } from '#simulator/scenario.ts';
 
 describe('planNode', () => {
   it('gives each node an address of its own', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { fieldAt } from '#lib/simulator/objects/kubernetes-object.ts';
-import { startCluster } from '#lib/simulator/start-cluster.ts';
+import { fieldAt } from '#simulator/objects/kubernetes-object.ts';
+import { startCluster } from '#simulator/start-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { expositionOf } from '#lib/simulator/kubelet/exposition.ts';
+import { expositionOf } from '#simulator/kubelet/exposition.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { runningPod, simulatedMachine } from '#spec/support/simulated-machine.ts';
 

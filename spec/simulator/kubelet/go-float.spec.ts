@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { formatGoFloat } from '#lib/simulator/kubelet/go-float.ts';
+import { formatGoFloat } from '#simulator/kubelet/go-float.ts';
 
 describe('formatGoFloat', () => {
   // As recorded from a kubelet.

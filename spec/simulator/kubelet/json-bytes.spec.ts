@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { JsonBytes, JsonPiece } from '#lib/simulator/kubelet/json-bytes.ts';
+import { JsonBytes, JsonPiece } from '#simulator/kubelet/json-bytes.ts';
 
 describe('JsonBytes', () => {
   it('gives what was appended, in its order, as UTF-8', () => {

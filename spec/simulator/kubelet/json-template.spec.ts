@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { JsonBytes, JsonPiece } from '#lib/simulator/kubelet/json-bytes.ts';
-import { appendList, JsonTemplate } from '#lib/simulator/kubelet/json-template.ts';
+import { JsonBytes, JsonPiece } from '#simulator/kubelet/json-bytes.ts';
+import { appendList, JsonTemplate } from '#simulator/kubelet/json-template.ts';
 
 describe('JsonTemplate', () => {
   it('appends what JSON.stringify writes of the shape with its values', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
+import { steadyLoad } from '#simulator/kubelet/load.ts';
 
 describe('steadyLoad', () => {
   const millicores = fc.integer({ min: 0, max: 8000 });

@@ -1,16 +1,16 @@
-import { sampleContainer } from '#lib/simulator/kubelet/container-sample.ts';
-import { latestHousekeeping, nanocoresBetweenLooks } from '#lib/simulator/kubelet/housekeeping.ts';
-import type { NodeMachine } from '#lib/simulator/kubelet/node-machine.ts';
-import type { RunningContainer } from '#lib/simulator/kubelet/running-container.ts';
+import { sampleContainer } from '#simulator/kubelet/container-sample.ts';
+import { latestHousekeeping, nanocoresBetweenLooks } from '#simulator/kubelet/housekeeping.ts';
+import type { NodeMachine } from '#simulator/kubelet/node-machine.ts';
+import type { RunningContainer } from '#simulator/kubelet/running-container.ts';
 import {
   podCoreNanoseconds,
   podMemoryBytes,
   podSwapBytes,
   type RunningPod,
   runningContainers,
-} from '#lib/simulator/kubelet/running-pod.ts';
-import type { SummaryOptions } from '#lib/simulator/kubelet/summary.ts';
-import { formatTimestamp } from '#lib/simulator/objects/kubernetes-object.ts';
+} from '#simulator/kubelet/running-pod.ts';
+import type { SummaryOptions } from '#simulator/kubelet/summary.ts';
+import { formatTimestamp } from '#simulator/objects/kubernetes-object.ts';
 
 /** A kubelet's response to `/stats/summary` as its objects are, written by `JSON.stringify`. */
 export function plainSummaryOf(machine: NodeMachine, options: SummaryOptions): string {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
-import { RunningContainer } from '#lib/simulator/kubelet/running-container.ts';
+import { steadyLoad } from '#simulator/kubelet/load.ts';
+import { RunningContainer } from '#simulator/kubelet/running-container.ts';
 
 describe('RunningContainer', () => {
   const second = 1000;

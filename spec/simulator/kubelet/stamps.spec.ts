@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { JsonBytes } from '#lib/simulator/kubelet/json-bytes.ts';
-import { Stamps } from '#lib/simulator/kubelet/stamps.ts';
+import { JsonBytes } from '#simulator/kubelet/json-bytes.ts';
+import { Stamps } from '#simulator/kubelet/stamps.ts';
 
 describe('Stamps', () => {
   it('writes the second that has begun, however often and for however many', () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { steadyLoad } from '#lib/simulator/kubelet/load.ts';
-import type { NodeMachine } from '#lib/simulator/kubelet/node-machine.ts';
-import { RunningContainer } from '#lib/simulator/kubelet/running-container.ts';
-import type { RunningPod } from '#lib/simulator/kubelet/running-pod.ts';
-import { summaryOf } from '#lib/simulator/kubelet/summary.ts';
+import { steadyLoad } from '#simulator/kubelet/load.ts';
+import type { NodeMachine } from '#simulator/kubelet/node-machine.ts';
+import { RunningContainer } from '#simulator/kubelet/running-container.ts';
+import type { RunningPod } from '#simulator/kubelet/running-pod.ts';
+import { summaryOf } from '#simulator/kubelet/summary.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { simulatedMachine } from '#spec/support/simulated-machine.ts';
 import { plainSummaryOf } from './plain-summary.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { NewObject } from '#lib/simulator/objects/kubernetes-object.ts';
-import { ObjectStore, StoreConflict, type StoreEvent } from '#lib/simulator/objects/object-store.ts';
+import type { NewObject } from '#simulator/objects/kubernetes-object.ts';
+import { ObjectStore, StoreConflict, type StoreEvent } from '#simulator/objects/object-store.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('ObjectStore', () => {

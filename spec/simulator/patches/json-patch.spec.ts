@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { jsonPatch, PatchError } from '#lib/simulator/patches/json-patch.ts';
+import { jsonPatch, PatchError } from '#simulator/patches/json-patch.ts';
 
 describe('jsonPatch', () => {
   for (const [what, before, patch, after] of [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mergePatch } from '#lib/simulator/patches/merge-patch.ts';
+import { mergePatch } from '#simulator/patches/merge-patch.ts';
 
 describe('mergePatch', () => {
   it('merges objects, replaces the rest, and deletes by null', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { strategicMergePatch } from '#lib/simulator/patches/strategic-merge-patch.ts';
-import { POD_SPEC } from '#lib/simulator/resources/built-in/pod-template.ts';
-import { OBJECT_META } from '#lib/simulator/schema/schema.ts';
+import { strategicMergePatch } from '#simulator/patches/strategic-merge-patch.ts';
+import { POD_SPEC } from '#simulator/resources/built-in/pod-template.ts';
+import { OBJECT_META } from '#simulator/schema/schema.ts';
 
 const containers = [
   { name: 'a', image: '1' },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ipOctets } from '#lib/simulator/pki/ip-octets.ts';
+import { ipOctets } from '#simulator/pki/ip-octets.ts';
 
 describe('ipOctets', () => {
   for (const [text, hex] of [

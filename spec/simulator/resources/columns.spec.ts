@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { columnsOf } from '#lib/simulator/resources/columns.ts';
+import { columnsOf } from '#simulator/resources/columns.ts';
 
 describe('columnsOf', () => {
   it('begins with the name, whatever the resource', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { humanDuration } from '#lib/simulator/resources/human-duration.ts';
+import { humanDuration } from '#simulator/resources/human-duration.ts';
 
 describe('humanDuration', () => {
   const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000] as const;

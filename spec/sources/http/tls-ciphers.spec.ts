@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import tls, { type TlsOptions } from 'node:tls';
 import { expect } from 'chai';
-import { issueCertificate } from '#lib/simulator/pki/certificate.ts';
-import { generateKeys } from '#lib/simulator/pki/certificate-authority.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { dial } from '#lib/sources/http/dial.ts';
 import { offerNoCostlyCiphers } from '#lib/sources/http/tls-ciphers.ts';
+import { issueCertificate } from '#simulator/pki/certificate.ts';
+import { generateKeys } from '#simulator/pki/certificate-authority.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 
 describe('offerNoCostlyCiphers', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
-import type { CertificateKind } from '#lib/simulator/kubelet/serving-certificate.ts';
+import type { CertificateKind } from '#simulator/kubelet/serving-certificate.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('kubeletCertificates', () => {

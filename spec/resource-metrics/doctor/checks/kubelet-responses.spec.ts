@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
-import type { FaultInput } from '#lib/simulator/kubelet/faults/fault-schema.ts';
-import { withPlace } from '#lib/simulator/objects/node-object.ts';
+import type { FaultInput } from '#simulator/kubelet/faults/fault-schema.ts';
+import { withPlace } from '#simulator/objects/node-object.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('kubeletResponses', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { KubeletResponse } from '#lib/simulator/kubelet/kubelet-response.ts';
+import type { KubeletResponse } from '#simulator/kubelet/kubelet-response.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('nodeClocks', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { METRICS_SERVER_USER } from '#lib/simulator/access/default-grants.ts';
+import { METRICS_SERVER_USER } from '#simulator/access/default-grants.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('permissions', () => {

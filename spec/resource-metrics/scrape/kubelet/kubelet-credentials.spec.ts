@@ -4,8 +4,8 @@ import {
   type KubeletTrust,
   openKubeletCredentials,
 } from '#lib/resource-metrics/scrape/kubelet/kubelet-credentials.ts';
-import { CertificateAuthority } from '#lib/simulator/pki/certificate-authority.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';

@@ -4,10 +4,10 @@ import {
   apiResourceList,
   groupDiscovery,
   wantsAggregatedDiscovery,
-} from '#lib/simulator/api-server/discovery/discovery.ts';
-import { builtInTypes } from '#lib/simulator/resources/built-in/built-in-types.ts';
-import { ResourceRegistry } from '#lib/simulator/resources/resource-registry.ts';
-import { startCluster } from '#lib/simulator/start-cluster.ts';
+} from '#simulator/api-server/discovery/discovery.ts';
+import { builtInTypes } from '#simulator/resources/built-in/built-in-types.ts';
+import { ResourceRegistry } from '#simulator/resources/resource-registry.ts';
+import { startCluster } from '#simulator/start-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -4,7 +4,7 @@ import {
   decodeMessage,
   type MessageSchema,
   UnknownFieldError,
-} from '#lib/simulator/api-server/protobuf/protobuf-message.ts';
+} from '#simulator/api-server/protobuf/protobuf-message.ts';
 
 const SCHEMA: MessageSchema = {
   1: { name: 'text', type: 'string' },
