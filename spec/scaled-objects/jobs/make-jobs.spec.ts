@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Collection } from '#lib/collection/collection.ts';
+import type { FoundJob } from '#lib/scaled-objects/jobs/found-jobs.ts';
 import { JobMemories, noteClocks } from '#lib/scaled-objects/jobs/job-memory.ts';
 import { makeJobs } from '#lib/scaled-objects/jobs/make-jobs.ts';
 import type { ScaledJob } from '#lib/scaled-objects/objects/scaled-job.ts';
@@ -28,18 +29,44 @@ describe('makeJobs', () => {
       expect(await madeAfter({ endedAtOursMs: -steppedMs + 500, ...stepped })).to.equal(1);
     }
   });
+
+  it('deletes the oldest of more than 100 Jobs that completed, and of more than 100 that failed', async () => {
+    const jobs = (type: 'Complete' | 'Failed', count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        metadata: { name: `${type}-${index}` },
+        status: {
+          conditions: [{ type, status: 'True' }],
+          completionTime: new Date(index * 1000).toISOString(),
+        },
+      }));
+    const atTheLimit = await madeBeside(() => [...jobs('Complete', 100), ...jobs('Failed', 100)]);
+    expect(atTheLimit.deleted).to.deep.equal([]);
+    const beyond = await madeBeside(() => [...jobs('Complete', 102), ...jobs('Failed', 101)]);
+    expect(beyond.deleted).to.deep.equal(['Complete-0', 'Complete-1', 'Failed-0']);
+  });
 });
 
 /** How many Jobs are made of two messages, with one Job that has ended, as others tell, so long after the queue told its length by our clock. */
-async function madeAfter({
-  endedAtOursMs,
-  clockAheadMs,
-  steppedMs,
-}: {
-  endedAtOursMs: number;
-  clockAheadMs: number;
-  steppedMs?: number;
-}) {
+async function madeAfter({ endedAtOursMs, ...clocks }: { endedAtOursMs: number } & Clocks): Promise<number> {
+  const { made } = await madeBeside((toldAtMs) => {
+    const completionTime = new Date(toldAtMs + endedAtOursMs).toISOString();
+    const status = { conditions: [{ type: 'Complete', status: 'True' }], completionTime };
+    return [{ metadata: { name: 'work-1' }, status }];
+  }, clocks);
+  return made;
+}
+
+/** By how much our clock is ahead of the API server's at first, and is stepped then. */
+interface Clocks {
+  readonly clockAheadMs?: number;
+  readonly steppedMs?: number;
+}
+
+/** Makes Jobs of two messages, beside those that there are when the queue has told its length. */
+async function madeBeside(
+  jobsAt: (toldAtMs: number) => readonly FoundJob[],
+  { clockAheadMs = 0, steppedMs }: Clocks = {},
+) {
   const clock = new ManualClock();
   const logger = new RecordingLogger();
   await using collection = new Collection({
@@ -66,24 +93,20 @@ async function madeAfter({
   collection.replace(KEY, new Map([['s0-queue', { query, intervalMs: 30_000 }]]));
   await clock.advance(10);
   const toldAtMs = collection.reading(KEY, 's0-queue')?.receivedAtMs ?? Number.NaN;
-  const completionTime = new Date(toldAtMs + endedAtOursMs).toISOString();
-  const ended = {
-    metadata: { name: 'work-1' },
-    status: { conditions: [{ type: 'Complete', status: 'True' }], completionTime },
-  };
+  const deleted: string[] = [];
   let made = 0;
   await makeJobs({ metadata: { name: 'work' }, spec: {} } as unknown as ScaledJob, {
     ...{ key: KEY, plan, memory, collection, clock, signal: new AbortController().signal },
     own: { normal: () => {}, warning: () => {} },
     jobs: {
-      list: async () => [ended],
+      list: async () => jobsAt(toldAtMs),
       create: async (_: object, { dryRun = false }: { dryRun?: boolean }) => {
         if (!dryRun) made++;
         return clock.nowMs() - aheadMs;
       },
-      delete: async () => {},
+      delete: async ({ metadata }: FoundJob) => void deleted.push(metadata.name),
     } as never,
   });
   expect(memory.clockAheadMs).to.equal(aheadMs);
-  return made;
+  return { made, deleted };
 }

@@ -36,6 +36,15 @@ describe('pause', () => {
     expect(failure).to.be.instanceOf(Error).with.property('name', 'CheckFailure');
   });
 
+  it('fails when the scale cannot be written, and is not paused at that size', async () => {
+    const refused = new ApiError('no', { statusCode: 403, reason: undefined, retryAfterMs: undefined });
+    const failure = await paused({ replicas: '3', setScale: () => Promise.reject(refused) }).catch(
+      (error: Error) => error,
+    );
+    expect(failure).to.be.instanceOf(Error).with.property('name', 'CheckFailure');
+    expect(failure).to.have.property('message', 'failed to scale target to paused replica count: no');
+  });
+
   it('sets as many replicas as are asked for, unless there are so many, and says which texts are no number', async () => {
     expect((await paused({ replicas: '3' })).sizes).to.deep.equal([3]);
     expect((await paused({ replicas: '2' })).sizes).to.deep.equal([]);
@@ -57,6 +66,7 @@ async function paused({
   status: before,
   replicas,
   remove,
+  setScale,
 }: {
   readonly hpaOwner?: string | undefined;
   /** The names of those that are there. */
@@ -66,6 +76,8 @@ async function paused({
   readonly replicas?: string;
   /** In place of deleting an HPA. */
   readonly remove?: () => Promise<never>;
+  /** In place of writing the scale. */
+  readonly setScale?: () => Promise<never>;
 }) {
   const [deleted, sizes]: [string[], number[]] = [[], []];
   const ownerReferences = [{ uid: hpaOwner, controller: true }];
@@ -85,7 +97,7 @@ async function paused({
       },
       scales: {
         get: async () => ({ specReplicas: 2 }),
-        set: async (_: unknown, size: number) => sizes.push(size),
+        set: setScale ?? (async (_: unknown, size: number) => sizes.push(size)),
       },
       signal: new AbortController().signal,
     } as never,

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
 import { ScaledObjectPlans } from '#lib/scaled-objects/plan/scaled-object-plans.ts';
 import { above, oneMetric, type Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
@@ -13,44 +14,77 @@ const KEY = 'default/web';
 
 describe('ScaledObjectPlans', () => {
   it('take no activity of an object for that of another which has its name now', async () => {
-    const clock = new ManualClock();
-    const logger = new RecordingLogger();
-    await using collection = new Collection({
-      ...{ clock, logger, random: () => 0, timeoutMs: 1000, onAsked: () => {} },
-    });
-    let waiting = 5;
-    const trigger: Trigger = {
+    await using built = new BuiltPlans();
+    const { plans } = built;
+    await built.reconcile();
+    expect(plans.lastActiveAtMs(KEY)).to.be.a('number');
+    await built.reconcile();
+    expect(plans.lastActiveAtMs(KEY)).to.be.a('number');
+    built.waiting = 0;
+    const object = scaledObject('b');
+    built.object = object;
+    await built.reconcile();
+    expect(plans.find(KEY, object)?.uid).to.equal('b');
+    expect(plans.lastActiveAtMs(KEY)).to.equal(undefined);
+  });
+
+  it('serve no values of an object that is deleted, before it is reconciled', async () => {
+    await using built = new BuiltPlans();
+    await built.reconcile();
+    expect(built.served()).to.deep.equal(['5']);
+    built.object = undefined;
+    expect(built.served()).to.deep.equal([]);
+  });
+});
+
+/** Plans of one object, and what they are made with. */
+class BuiltPlans implements AsyncDisposable {
+  /** What the source of its trigger returns. */
+  waiting = 5;
+  object: ScaledObject | undefined = scaledObject('a');
+  readonly #clock = new ManualClock();
+  readonly #store = new MetricStore();
+  readonly #collection = new Collection({
+    ...{ clock: this.#clock, logger: new RecordingLogger(), random: () => 0 },
+    ...{ timeoutMs: 1000, onAsked: () => {} },
+  });
+  readonly plans = new ScaledObjectPlans({
+    ...{ clock: this.#clock, collection: this.#collection, store: this.#store },
+    types: new TriggerTypes([this.#trigger()]),
+    ...{ reader: {} as never, readTarget: async () => undefined, authenticationsOf: () => [] },
+    objects: { find: () => this.object, onChange: () => () => {}, synced: async () => {} },
+    others: [],
+    workloads: { find: () => undefined } as never,
+    scales: { get: async () => expect.fail('nothing needs it') },
+  });
+
+  #trigger(): Trigger {
+    return {
       ...{ types: ['queue'], description: 'A queue.', parameters: z.object({}) },
-      plan() {
-        const ask = async () => [{ value: waiting, labels: {} }];
+      plan: () => {
+        const ask = async () => [{ value: this.waiting, labels: {} }];
         const query = { key: 'queue', description: 'a queue', ask };
         return oneMetric({ name: 'queue', query, target: 5, judge: above(0) });
       },
     };
-    let object = scaledObject('a');
-    using plans = new ScaledObjectPlans({
-      ...{ clock, collection, types: new TriggerTypes([trigger]), store: new MetricStore() },
-      ...{ reader: {} as never, readTarget: async () => undefined, authenticationsOf: () => [] },
-      objects: { find: () => object, onChange: () => () => {}, synced: async () => {} },
-      others: [],
-      workloads: { find: () => undefined } as never,
-      scales: { get: async () => expect.fail('nobody needs it') },
-    });
-    const reconcile = async () => {
-      await plans.controller().reconcile(KEY, new AbortController().signal);
-      await clock.advance(1000);
-    };
-    await reconcile();
-    expect(plans.lastActiveAtMs(KEY)).to.be.a('number');
-    await reconcile();
-    expect(plans.lastActiveAtMs(KEY)).to.be.a('number');
-    waiting = 0;
-    object = scaledObject('b');
-    await reconcile();
-    expect(plans.find(KEY, object)?.uid).to.equal('b');
-    expect(plans.lastActiveAtMs(KEY)).to.equal(undefined);
-  });
-});
+  }
+
+  async reconcile(): Promise<void> {
+    await this.plans.controller().reconcile(KEY, new AbortController().signal);
+    await this.#clock.advance(1000);
+  }
+
+  /** The values that an HPA gets. */
+  served() {
+    const query = { metric: 's0-queue', selector: parseLabelSelector('') };
+    return this.#store.values('default', query)?.map(({ value }) => value);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.plans[Symbol.dispose]();
+    await this.#collection[Symbol.asyncDispose]();
+  }
+}
 
 function scaledObject(uid: string): ScaledObject {
   return {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { awsSqsQueueTrigger } from '#lib/scaled-objects/triggers/brokers/aws-sqs-queue.ts';
+import type { SqsRegionOptions } from '#lib/sources/sqs/sqs-region.ts';
 import { SqsRegions } from '#lib/sources/sqs/sqs-regions.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
@@ -44,6 +45,24 @@ describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
     expect(metric.query.key + metric.query.description).to.not.contain('hidden');
   });
 
+  it('signs with the keys of the trigger, and as the operator only where it is the identity owner', async () => {
+    const regions = new RecordingRegions();
+    await using _regions = regions;
+    await using clients = triggerClients();
+    const signing = awsSqsQueueTrigger({ regions, clients });
+    const metadata = { queueURL: 'jobs', awsRegion: 'eu-central-1' };
+    await planned(signing, { metadata, authentication: { ...keys, awsSessionToken: 'lent' } });
+    await planned(signing, { metadata: { ...metadata, identityOwner: 'pod' }, authentication: keys });
+    await planned(signing, { metadata: { ...metadata, identityOwner: 'operator' } });
+    await planned(signing, { metadata: { ...metadata, identityOwner: 'operator' }, authentication: keys });
+    expect(regions.credentials).to.deep.equal([
+      { accessKeyId: 'key', secretAccessKey: 'hidden', sessionToken: 'lent' },
+      { accessKeyId: 'key', secretAccessKey: 'hidden' },
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('says which parameter cannot be used', async () => {
     const refusal = (metadata: Record<string, string>, authentication?: Record<string, string>) =>
       errorOf(plan(metadata, authentication));
@@ -72,3 +91,13 @@ describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
     );
   });
 });
+
+/** Records whose credentials requests are signed with; `undefined` are those of the process. */
+class RecordingRegions extends SqsRegions {
+  readonly credentials: SqsRegionOptions['credentials'][] = [];
+
+  override for(options: SqsRegionOptions) {
+    this.credentials.push(options.credentials);
+    return super.for(options);
+  }
+}
