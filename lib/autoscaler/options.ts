@@ -227,6 +227,7 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
         fileRoot: values.filePathAuthRootPath === '' ? undefined : values.filePathAuthRootPath,
         tokenLifetimeS: Math.floor(values.boundServiceAccountTokenExpiryMs / 1000),
         kedaNamespace: values.kedaNamespace,
+        kedaLeaseEverywhere: values.kedaLeaseAllNamespaces,
       },
     },
     apiRate: {

@@ -11,4 +11,6 @@ export interface ScaledObjectsOptions {
   readonly tokenLifetimeS: number;
   /** Where KEDA's operator has its lease; empty where that is not looked at. */
   readonly kedaNamespace: string;
+  /** Whether a lease of that name counts in any other namespace, too. */
+  readonly kedaLeaseEverywhere: boolean;
 }

@@ -143,7 +143,8 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   };
   const otherOperator = new OtherOperator({
     ...{ client: environment.reader, clock, logger, events: environment.events },
-    ...{ kedaNamespace: options.kedaNamespace, kinds: { ScaledObject: objects, ScaledJob: scaledJobs } },
+    ...{ kedaNamespace: options.kedaNamespace, kedaLeaseEverywhere: options.kedaLeaseEverywhere },
+    kinds: { ScaledObject: objects, ScaledJob: scaledJobs },
     hpas: () => started().informer,
   });
   return {

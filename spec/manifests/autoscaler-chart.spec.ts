@@ -167,6 +167,31 @@ describe("the autoscaler's Helm chart", () => {
     ]);
   });
 
+  it('reads the lease of KEDA in one namespace, as kustomize has it, which is made where there is none and stays', async () => {
+    const enabled = { 'controllers.scaledobjects.enabled': true };
+    const objects = await autoscalerTemplate(enabled);
+    const expected = await kustomize('manifests/overlays/autoscaler-scaled-objects');
+    const name = 'autoscaler-keda-lease';
+    for (const kind of ['Role', 'RoleBinding']) {
+      const { metadata, rules, subjects } = onlyOf(objects, kind, name);
+      const { metadata: itsMetadata, ...its } = onlyOf(expected, kind, name);
+      expect([metadata.namespace, rules, subjects]).to.deep.equal([
+        itsMetadata.namespace,
+        its.rules,
+        its.subjects,
+      ]);
+    }
+    const made = onlyOf(objects, 'Namespace').metadata;
+    expect(made).to.deep.equal({ name: 'keda', annotations: { 'helm.sh/resource-policy': 'keep' } });
+    expect(onlyOf(expected, 'Namespace').metadata.name).to.equal('keda');
+    expect(serverContainer(objects).args).to.include('--keda-namespace=keda');
+    const none = await autoscalerTemplate({ ...enabled, 'keda.namespace': '' });
+    expect(none.filter((one) => one.kind === 'Namespace' || one.metadata.name === name)).to.deep.equal([]);
+    for (const all of [objects, expected])
+      for (const { kind, rules = [] } of all)
+        if (kind === 'ClusterRole') expect(JSON.stringify(rules)).not.to.include('leases');
+  });
+
   it('has objects judged as kustomize has them, by a certificate that its authority vouches for', async () => {
     const values = { 'controllers.scaledobjects.enabled': true, 'webhook.enabled': true };
     const objects = await autoscalerTemplate(values);

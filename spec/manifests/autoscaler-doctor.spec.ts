@@ -79,8 +79,8 @@ describe('manifests/autoscaler-doctor', () => {
     });
     const flags = { 'doctor.enabled': true, 'controllers.scaledobjects.enabled': true };
     const { rbac, authenticator, files } = server.cluster;
-    const ofDoctor = (await autoscalerTemplate(flags)).filter(
-      ({ metadata }) => metadata.name === 'autoscaler-doctor',
+    const ofDoctor = (await autoscalerTemplate(flags)).filter(({ metadata }) =>
+      metadata.name.startsWith('autoscaler-doctor'),
     );
     grantRoles(rbac, ofDoctor, ACCOUNT);
     authenticator.setToken('doctors-token', { username: ACCOUNT });

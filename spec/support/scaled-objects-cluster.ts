@@ -161,6 +161,7 @@ export async function startScaledObjectsCluster(
           fileRoot: undefined,
           tokenLifetimeS: 3600,
           kedaNamespace: 'keda',
+          kedaLeaseEverywhere: false,
         },
         random: () => 1 - Number.EPSILON, // whole intervals from the first on
       });

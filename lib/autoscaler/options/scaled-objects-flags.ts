@@ -17,7 +17,12 @@ export const scaledObjectsFlags = {
   kedaNamespace: flag('keda-namespace', text, {
     default: 'keda',
     description:
-      "Where the lease operator.keda.sh of KEDA's operator is looked for if there is no permission to list it in all namespaces: while it is held, ScaledObjects are left to KEDA. Empty where it is looked for nowhere.",
+      "In which namespace the lease operator.keda.sh of KEDA's operator counts: while it is held there, and for 60 s after its last renewal, ScaledObjects are left to KEDA. Empty where it counts nowhere.",
+  }),
+  kedaLeaseAllNamespaces: flag('keda-lease-all-namespaces', boolean, {
+    default: false,
+    description:
+      'Have the lease operator.keda.sh count in any namespace. Needs list of that lease in all namespaces; all who may write leases anywhere can then stop the scaling of ScaledObjects.',
   }),
   webhookAddress: flag('webhook-address', text, {
     default: '',

@@ -9,7 +9,7 @@ import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { OPERATOR_LEASE, OPERATOR_LEASE_SELECTOR } from '../other-operator/operator-lease.ts';
 import { OtherWrites } from '../other-operator/other-writes.ts';
-import { leaseAtOneLook, renewedAgoMs } from '../other-operator/seen-lease.ts';
+import { GRACE_MS, leaseAtOneLook, renewedAgoMs } from '../other-operator/seen-lease.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedObjects } from './examined-objects.ts';
@@ -21,7 +21,7 @@ const IMAGE = /(?:^|\/)kedacore\/keda(?:[:@]|$)/;
 /** Whether KEDA runs beside us: its Deployment is to have replicas, or the controller would see it by its lease or its writes. */
 export function otherKeda(
   examined: ExaminedObjects,
-  { kedaNamespace }: Pick<ScaledObjectsOptions, 'kedaNamespace'>,
+  { kedaNamespace, kedaLeaseEverywhere }: Pick<ScaledObjectsOptions, 'kedaNamespace' | 'kedaLeaseEverywhere'>,
 ): Check {
   return {
     name: 'scaledobjects-keda',
@@ -30,7 +30,12 @@ export function otherKeda(
     async run(context) {
       const looks: Promise<readonly Finding[]>[] = [foundOr('keda-operator', runningDeployments(context))];
       if (kedaNamespace !== '')
-        looks.push(foundOr(`lease ${OPERATOR_LEASE}`, heldLeases(context, kedaNamespace)));
+        looks.push(
+          foundOr(
+            `lease ${OPERATOR_LEASE}`,
+            heldLeases(context, { namespace: kedaNamespace, everywhere: kedaLeaseEverywhere }),
+          ),
+        );
       looks.push(foundOr('statuses', writtenStatuses(context, examined)));
       const findings = (await Promise.all(looks)).flat();
       const telling = findings.filter(({ status }) => status !== 'ok');
@@ -56,14 +61,21 @@ async function runningDeployments(context: ApiContext): Promise<readonly Finding
   );
 }
 
-/** By its leases in all namespaces, or where those may not be listed, in the one that is named. */
-async function heldLeases(context: ApiContext, namespace: string): Promise<readonly Finding[]> {
-  const everywhere = { path: collectionPath(LEASES), fieldSelector: OPERATOR_LEASE_SELECTOR };
-  const leases = await context.list('leases', everywhere, readLease).catch(async (error: unknown) => {
+/** By its lease in the namespace that is named, or where they count and may be listed, in all namespaces. */
+async function heldLeases(
+  context: ApiContext,
+  { namespace, everywhere }: { readonly namespace: string; readonly everywhere: boolean },
+): Promise<readonly Finding[]> {
+  const leases = everywhere ? await leasesOrOne(context, namespace) : await leaseIn(context, namespace);
+  return leases.flatMap((lease) => heldLease(context, lease));
+}
+
+async function leasesOrOne(context: ApiContext, namespace: string): Promise<readonly Lease[]> {
+  const path = { path: collectionPath(LEASES), fieldSelector: OPERATOR_LEASE_SELECTOR };
+  return await context.list('leases', path, readLease).catch(async (error: unknown) => {
     if (!(error instanceof MissingPermission)) throw error;
     return await leaseIn(context, namespace);
   });
-  return leases.flatMap((lease) => heldLease(context, lease));
 }
 
 async function leaseIn(context: ApiContext, namespace: string): Promise<readonly Lease[]> {
@@ -86,7 +98,9 @@ function heldLease({ clock }: ApiContext, lease: Lease): readonly Finding[] {
   const agoMs = renewedAgoMs(lease, clock);
   const renewed = Number.isNaN(agoMs)
     ? 'does not say when it was renewed'
-    : `was renewed ${Math.max(0, Math.round(agoMs / 1000))} s ago`;
+    : agoMs < -GRACE_MS
+      ? 'says that it is renewed in the future'
+      : `was renewed ${Math.max(0, Math.round(agoMs / 1000))} s ago`;
   if (state === 'may have ended')
     return [
       note(

@@ -45,12 +45,15 @@ const PERMISSIONS: readonly Permission[] = [
   { verb: 'list', group: '', resource: 'limitranges' },
 ];
 
-function leasePermissions({ kedaNamespace: namespace }: ScaledObjectsOptions): readonly Permission[] {
+function leasePermissions({
+  kedaNamespace: namespace,
+  kedaLeaseEverywhere,
+}: ScaledObjectsOptions): readonly Permission[] {
   if (namespace === '') return [];
   const lease = { group: LEASES.group, resource: LEASES.plural, name: OPERATOR_LEASE };
   const seen = `the lease of KEDA's operator is looked for in the namespace ${namespace} alone`;
   return [
     { verb: 'get', ...lease, namespace },
-    { verb: 'list', ...lease, instead: { resource: LEASES.plural, seen } },
+    ...(kedaLeaseEverywhere ? [{ verb: 'list', ...lease, instead: { resource: LEASES.plural, seen } }] : []),
   ];
 }

@@ -22,15 +22,20 @@ export type LeaseLook =
 export interface OperatorLeaseOptions {
   readonly client: ApiClient;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
-  /** Where it is looked for if it may not be looked for everywhere. */
+  /** Where KEDA runs: a lease of another namespace counts only with {@link countsEverywhere}. */
   readonly namespace: string;
+  /** Whether a lease of this name counts in any namespace, where it may be listed. */
+  readonly countsEverywhere: boolean;
 }
 
 const FORBIDDEN = 403;
 /** Who holds one of several leases says more than that another has ended. */
 const TELLING: readonly LeaseLook['kind'][] = ['held', 'given up', 'ended'];
 
-/** The lease of KEDA's operator, in whatever namespace that was installed. */
+/**
+ * The lease of KEDA's operator. By default it counts in one namespace alone: wherever it counts, those who may write leases
+ * can have all ScaledObjects left alone.
+ */
 export class OperatorLease {
   readonly #options: OperatorLeaseOptions;
   readonly #leases: ResourceClient<Lease>;
@@ -44,9 +49,9 @@ export class OperatorLease {
 
   /** @throws when the API server does not respond as it should */
   async look(signal: AbortSignal): Promise<LeaseLook> {
-    const found = await allowed(() => this.#everywhere(signal));
+    const { namespace, countsEverywhere } = this.#options;
+    const found = countsEverywhere ? await allowed(() => this.#everywhere(signal)) : undefined;
     if (found) return this.#judge(found);
-    const { namespace } = this.#options;
     const one = await allowed(async () => [
       await this.#leases.find({ namespace, name: OPERATOR_LEASE }, { signal }),
     ]);

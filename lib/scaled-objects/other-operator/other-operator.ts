@@ -21,12 +21,15 @@ export interface FollowedKind extends ChangeSource<ObjectChange<WrittenObject>> 
 }
 
 /** What {@link OtherOperator} works with. */
-export interface OtherOperatorOptions extends Omit<OperatorLeaseOptions, 'clock' | 'namespace'> {
+export interface OtherOperatorOptions
+  extends Omit<OperatorLeaseOptions, 'clock' | 'namespace' | 'countsEverywhere'> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Pick<EventRecorder, 'record'>;
-  /** Where the lease of KEDA's operator is looked for if it may not be everywhere; empty where it is looked for nowhere. */
+  /** Where the lease of KEDA's operator counts; empty where it counts nowhere. */
   readonly kedaNamespace: string;
+  /** Whether it counts in any other namespace, too. */
+  readonly kedaLeaseEverywhere: boolean;
   /** By the names of their kinds. */
   readonly kinds: Readonly<Record<string, FollowedKind>>;
   /** The HPAs, once they are followed. */
@@ -56,9 +59,10 @@ export class OtherOperator {
   readonly #left = new Set<string>();
 
   constructor(options: OtherOperatorOptions) {
-    const { kedaNamespace: namespace, clock, logger } = options;
+    const { kedaNamespace: namespace, kedaLeaseEverywhere: countsEverywhere, clock, logger } = options;
     this.#options = options;
-    this.#lease = namespace === '' ? undefined : new OperatorLease({ ...options, namespace });
+    this.#lease =
+      namespace === '' ? undefined : new OperatorLease({ ...options, namespace, countsEverywhere });
     this.#writes = new OtherWrites(clock);
     const failing = "Cannot see whether KEDA's operator runs; it is tried again";
     this.#failures = new FailureLog({ logger, failing });

@@ -7,39 +7,39 @@ export type SeenLook =
   | { readonly kind: 'given up' | 'ended' };
 
 /**
- * A standby of KEDA takes over when it has seen the lease unchanged for its duration, or empty, at its next try: 20 s after
- * the last renewal, by default. Who took it for ended as early would act beside that one after each failover.
+ * For how long a lease counts without a renewal. A standby of KEDA takes over when it has seen the lease unchanged for its
+ * duration, or empty, at its next try: 20 s after the last renewal, by default. What the lease says of its own duration or
+ * of a renewal to come is its writer's choice, and does not count.
  */
-const GRACE_DURATIONS = 3;
-const LEAST_GRACE_MS = 60_000;
+export const GRACE_MS = 60_000;
 /** A lease that was renewed so long ago has ended, whatever two clocks may differ by; a younger one is seen to end. */
 const LONG_AGO_MS = 600_000;
 
 /**
- * One lease of KEDA's operator. It has ended once it was seen unchanged, given back or gone for longer than it takes one
- * of several operators to take over: by our own monotonic clock, as candidates for a lease judge it.
+ * One lease of KEDA's operator. It has ended once it was seen without a renewal, given back or gone for longer than it takes
+ * one of several operators to take over: by our own monotonic clock, as candidates for a lease judge it.
  */
 export class SeenLease {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   /** `undefined` once the lease was deleted. */
-  #version: string | undefined;
-  /** When the lease has ended unless it changes. */
+  #renewal: string | undefined;
+  /** When the lease has ended unless it is renewed. */
   #endsAtMs: number;
 
   constructor(lease: Lease, clock: Pick<Clock, 'nowMs' | 'monotonicMs'>) {
     this.#clock = clock;
-    this.#version = lease.metadata.resourceVersion;
-    this.#endsAtMs = renewedAgoMs(lease, clock) > LONG_AGO_MS ? Number.NEGATIVE_INFINITY : this.#endOf(lease);
+    this.#renewal = renewalOf(lease);
+    this.#endsAtMs = renewedAgoMs(lease, clock) > LONG_AGO_MS ? Number.NEGATIVE_INFINITY : this.#nextEndMs;
   }
 
   /** @param lease as it is now; `undefined` where it is gone */
   look(lease: Lease | undefined): SeenLook {
     const holder = lease?.spec.holderIdentity;
-    const version = lease?.metadata.resourceVersion;
+    const renewal = renewalOf(lease);
     // What has ended goes on being so until somebody holds it.
-    if (this.#version !== version && (holder || !this.#hasEnded)) {
-      this.#version = version;
-      this.#endsAtMs = this.#endOf(lease);
+    if (this.#renewal !== renewal && (holder || !this.#hasEnded)) {
+      this.#renewal = renewal;
+      this.#endsAtMs = this.#nextEndMs;
     }
     if (this.#hasEnded) return { kind: 'ended' };
     return holder ? { kind: 'held', holder } : { kind: 'given up' };
@@ -49,8 +49,8 @@ export class SeenLease {
     return this.#clock.monotonicMs() > this.#endsAtMs;
   }
 
-  #endOf(lease: Lease | undefined): number {
-    return this.#clock.monotonicMs() + graceMs(lease);
+  get #nextEndMs(): number {
+    return this.#clock.monotonicMs() + GRACE_MS;
   }
 }
 
@@ -61,7 +61,7 @@ export type LeaseAtOneLook = 'acts' | 'may have ended' | 'has ended';
 export function leaseAtOneLook(lease: Lease, clock: Pick<Clock, 'nowMs'>): LeaseAtOneLook {
   const ageMs = renewedAgoMs(lease, clock);
   if (ageMs > LONG_AGO_MS) return 'has ended';
-  return ageMs > graceMs(lease) ? 'may have ended' : 'acts';
+  return Math.abs(ageMs) > GRACE_MS ? 'may have ended' : 'acts';
 }
 
 /** How long ago a lease was renewed, by its holder's clock; `NaN` where it does not tell. */
@@ -69,10 +69,7 @@ export function renewedAgoMs({ spec }: Lease, clock: Pick<Clock, 'nowMs'>): numb
   return clock.nowMs() - Date.parse(spec.renewTime ?? '');
 }
 
-/** For how long a lease must be seen unchanged until it has ended. */
-function graceMs(lease: Lease | undefined): number {
-  const { holderIdentity, leaseDurationSeconds } = lease?.spec ?? {};
-  // What nobody holds is taken at a standby's next try, however long it would last.
-  const durationMs = holderIdentity ? (leaseDurationSeconds ?? 0) * 1000 : 0;
-  return Math.max(GRACE_DURATIONS * durationMs, LEAST_GRACE_MS);
+/** Differs from one renewal, or holder, to the next; other changes of a lease renew nothing. */
+function renewalOf(lease: Lease | undefined): string | undefined {
+  return lease && JSON.stringify([lease.spec.holderIdentity ?? '', lease.spec.renewTime ?? '']);
 }

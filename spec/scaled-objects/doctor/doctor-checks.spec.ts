@@ -20,7 +20,7 @@ const EXTERNAL = 'v1beta1.external.metrics.k8s.io';
 const LEASE = 'lease default/operator.keda.sh';
 const OPTIONS = {
   ...{ namespaces: [], clusterNamespace: 'kube-system', restrictsSecrets: false, fileRoot: undefined },
-  ...{ tokenLifetimeS: 3600, kedaNamespace: 'keda' },
+  ...{ tokenLifetimeS: 3600, kedaNamespace: 'keda', kedaLeaseEverywhere: false },
 };
 
 describe('scaledObjectsDoctor, check by check', () => {
@@ -47,20 +47,25 @@ describe('scaledObjectsDoctor, check by check', () => {
     });
 
   it('looks at each permission that the manifests give, but for those that matter with one admission plugin alone', () => {
-    const given = parseAllDocuments(readFileSync('manifests/components/scaled-objects/rbac.yaml', 'utf8'))
+    const given = ['rbac', 'keda-lease']
+      .flatMap((file) =>
+        parseAllDocuments(readFileSync(`manifests/components/scaled-objects/${file}.yaml`, 'utf8')),
+      )
       .map((document) => document.toJS())
-      .find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'autoscaler-scaledobjects')
-      .rules.flatMap(
-        (rule: Record<'apiGroups' | 'resources' | 'resourceNames' | 'verbs', readonly string[]>) =>
-          rule.apiGroups.flatMap((group) =>
-            rule.resources.flatMap((resource) =>
-              rule.verbs.map((verb) => `${verb} ${resource}.${group} ${rule.resourceNames ?? ''}`),
-            ),
+      .filter(({ metadata }) => /^autoscaler-(?:scaledobjects|keda-lease)$/.test(metadata.name))
+      .flatMap(({ rules }) => rules ?? [])
+      .flatMap((rule: Record<'apiGroups' | 'resources' | 'resourceNames' | 'verbs', readonly string[]>) =>
+        rule.apiGroups.flatMap((group) =>
+          rule.resources.flatMap((resource) =>
+            rule.verbs.map((verb) => `${verb} ${resource}.${group} ${rule.resourceNames ?? ''}`),
           ),
+        ),
       )
       .filter((one: string) => !one.includes('/finalizers'));
-    const { permissions } = checksOf(undefined);
-    const examined = permissions.map(
+    const { permissions } = checksOf(undefined, { kedaLeaseEverywhere: true });
+    const byDefault = checksOf(undefined).permissions;
+    expect(byDefault).to.deep.equal(permissions.slice(0, -1));
+    const examined = byDefault.map(
       ({ verb, group, resource, name = '' }) => `${verb} ${resource}.${group} ${name}`,
     );
     expect(examined).to.have.members(given);
@@ -223,7 +228,8 @@ describe('scaledObjectsDoctor, check by check', () => {
           },
         },
       });
-    const check = (kedaNamespace = 'keda') => otherKeda(new ExaminedObjects(undefined), { kedaNamespace });
+    const check = (kedaNamespace = 'default', kedaLeaseEverywhere = false) =>
+      otherKeda(new ExaminedObjects(undefined), { kedaNamespace, kedaLeaseEverywhere });
     const lease = async (spec: object) => {
       const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
       await server.client.delete(`${path}/operator.keda.sh`);
@@ -261,9 +267,11 @@ describe('scaledObjectsDoctor, check by check', () => {
       ]);
     });
 
-    it('looks for its lease in one namespace where it may not list leases, and nowhere where there is none', async () => {
+    it('looks for its lease in one namespace, in all where they count and may be listed, and nowhere where there is none', async () => {
       await lease(renewed(4400));
-      expect(await told(check(''))).to.deep.equal(['ok keda-operator: there is no KEDA']);
+      for (const none of [check(''), check('keda')])
+        expect(await told(none)).to.deep.equal(['ok keda-operator: there is no KEDA']);
+      expect(await told(check('keda', true))).to.have.lengthOf(1);
       const held = `failed ${LEASE}: it is held by "one", and was renewed 4 s ago`;
       expect(await told(check())).to.deep.equal([held]);
       const [found] = await run(check());
@@ -274,7 +282,8 @@ describe('scaledObjectsDoctor, check by check', () => {
         concerning({ resource: 'leases', verb }, refuseRequests({ code: 403, reason: 'Forbidden' }));
       server.cluster.apiServer.setFaults(fault('list'));
       expect(await told(check('default'))).to.deep.equal([held]);
-      expect(await told(check('keda'))).to.deep.equal(['ok keda-operator: there is no KEDA']);
+      expect(await told(check('default', true))).to.deep.equal([held]);
+      expect(await told(check('keda', true))).to.deep.equal(['ok keda-operator: there is no KEDA']);
       server.cluster.apiServer.setFaults(fault('list'), fault('get'));
       expect((await told(check('default')))[0]).to.match(
         /^unchecked lease operator.keda.sh: the permission to get leases is missing/,
@@ -294,6 +303,10 @@ describe('scaledObjectsDoctor, check by check', () => {
       expect(await told(check())).to.deep.equal([
         `failed ${LEASE}: it is held by "one", and was renewed 0 s ago`,
       ]);
+      await lease(renewed(-60_001)); // by nothing that a clock shows
+      expect((await told(check()))[0]).to.match(
+        /^note .*: it says that it is renewed in the future: an autos/,
+      );
       await lease(renewed(600_000));
       expect((await told(check()))[0]).to.match(/^note .*: it was renewed 600 s ago: an autoscaler that/);
       await lease(renewed(600_001));

@@ -85,23 +85,47 @@ describe('OperatorLease', () => {
     expect(await other.look()).to.deep.include({ kind: 'held' });
   });
 
-  it('has ended after three times what it lasts, and after a minute where it does not say how long', async () => {
-    for (const [leaseDurationSeconds, endsAfterMs] of [
-      [undefined, 60_000],
-      [60, 180_000],
-    ] as const) {
+  it('has ended after a minute without renewal, whatever duration, renewal or other change it writes', async () => {
+    const nowMs = Date.UTC(2026, 0, 1);
+    for (const spec of [
+      { leaseDurationSeconds: undefined },
+      { leaseDurationSeconds: 90 },
+      { leaseDurationSeconds: 2_147_483_647 },
+      { leaseDurationSeconds: 2_147_483_647, renewTime: timeText(nowMs + 68 * 365 * 86_400_000) },
+    ]) {
       await using world = await start();
-      await world.hold({ leaseDurationSeconds });
+      await world.hold(spec);
       await world.look();
-      await world.server.clock.advance(endsAfterMs);
+      await world.server.clock.advance(60_000);
       expect(await world.look()).to.deep.include({ kind: 'held' });
+      await world.server.client.patch(`${LEASES}/operator.keda.sh`, 'merge', {
+        metadata: { annotations: { a: 'b' } },
+        spec: { leaseDurationSeconds: 3600 },
+      });
       await world.server.clock.advance(1);
       expect(await world.look()).to.deep.include({ kind: 'ended' });
     }
   });
 
-  it('is found in any namespace, and held where any of several is', async () => {
+  it('counts in no namespace but that of KEDA by default', async () => {
     await using world = await start();
+    await world.hold({ holderIdentity: 'tenant' }, { namespace: 'default' });
+    expect(await world.look()).to.deep.equal({ kind: 'absent' });
+    await world.hold({});
+    expect(await world.look()).to.deep.include({ kind: 'held', ...KEDA });
+  });
+
+  it('takes no permission but get of its name, in the one namespace', async () => {
+    await using world = await start();
+    await world.hold({});
+    const lease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+    expect(
+      await world.lookAs([{ ...lease, resourceNames: ['operator.keda.sh'], verbs: ['get'] }]),
+    ).to.deep.include({ kind: 'held' });
+  });
+
+  it('counts in any namespace on demand, and is held where any of several is', async () => {
+    await using world = await start({ countsEverywhere: true });
     const elsewhere = { namespace: 'kube-system' };
     await world.hold({ holderIdentity: 'keda-operator-9' }, elsewhere);
     expect(await world.look()).to.deep.equal({ kind: 'held', holder: 'keda-operator-9', ...elsewhere });
@@ -113,7 +137,7 @@ describe('OperatorLease', () => {
   });
 
   it('takes only permissions for its name, and is looked for in one namespace where it may not be listed', async () => {
-    await using world = await start();
+    await using world = await start({ countsEverywhere: true });
     await world.hold({ holderIdentity: 'keda-operator-9' }, { namespace: 'kube-system' });
     const lease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
     const resourceNames = ['operator.keda.sh'];
@@ -145,14 +169,14 @@ describe('OperatorLease', () => {
   });
 });
 
-async function start() {
+async function start({ countsEverywhere = false } = {}) {
   const server: SimulatedApiServer = await startSimulatedApiServer();
   await server.client.post('/api/v1/namespaces', {
     ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'keda' } },
   });
   const { clock } = server;
   const client = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
-  const lease = new OperatorLease({ client, clock, namespace: 'keda' });
+  const lease = new OperatorLease({ client, clock, namespace: 'keda', countsEverywhere });
   let renewals = 0;
   return {
     server,
@@ -167,7 +191,8 @@ async function start() {
       const source = { server: admin.server, proxy: undefined, load };
       const access = await ClusterAccess.open(source, { clock, logger: new RecordingLogger() });
       await using client = new ApiClient({ access, clock, userAgent: 'spec/1' });
-      return await new OperatorLease({ client, clock, ...KEDA }).look(new AbortController().signal);
+      const lease = new OperatorLease({ client, clock, ...KEDA, countsEverywhere });
+      return await lease.look(new AbortController().signal);
     },
     async hold(spec: object, { namespace } = KEDA) {
       const renewTime = timeText(clock.nowMs());

@@ -164,7 +164,7 @@ describe('OtherOperator', () => {
     await using server = await startSimulatedApiServer();
     await using client = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
     const operator = new OtherOperator({
-      ...{ client, clock, logger: new RecordingLogger(), kedaNamespace: '' },
+      ...{ client, clock, logger: new RecordingLogger(), kedaNamespace: '', kedaLeaseEverywhere: false },
       ...{ events: { record: () => {} }, kinds: { ScaledObject: none }, hpas: () => none },
     });
     const ending = new AbortController();
@@ -240,7 +240,7 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
   followed.start();
   const events: string[] = [];
   const operator = new OtherOperator({
-    ...{ client, clock, logger, kedaNamespace },
+    ...{ client, clock, logger, kedaNamespace, kedaLeaseEverywhere: false },
     events: {
       record: ({ regarding: { name }, reason, message }) => void events.push(`${name} ${reason} ${message}`),
     },

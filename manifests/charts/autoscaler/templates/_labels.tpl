@@ -51,10 +51,6 @@ annotations:
 - apiGroups: [apps]
   resources: [deployments]
   verbs: [list]
-- apiGroups: [coordination.k8s.io]
-  resources: [leases]
-  resourceNames: [operator.keda.sh]
-  verbs: [get, list]
 - apiGroups: [apiregistration.k8s.io]
   resources: [apiservices]
   resourceNames: [v1beta1.external.metrics.k8s.io]
@@ -93,6 +89,9 @@ annotations:
 - --enable-external-metrics-api={{ .Values.metricsApis.external.enabled }}
 {{- if .Values.metricsApis.custom.scalingSchedules }}
 - --scaling-schedule
+{{- end }}
+{{- if .Values.controllers.scaledobjects.enabled }}
+- {{ printf "--keda-namespace=%s" .Values.keda.namespace | quote }}
 {{- end }}
 - {{ printf "--leader-elect-resource-name=%s" (include "autoscaler.fullname" .) | quote }}
 - {{ printf "--leader-elect-resource-namespace=%s" .Release.Namespace | quote }}
