@@ -46,6 +46,11 @@ export class DelayedKeys {
     this.#startTimer();
   }
 
+  /** The key is not released any more, unless it is added again. */
+  delete(key: string): void {
+    this.#readyAtMs.delete(key); // its entry in the heap is stale from now on
+  }
+
   /** None of them is released any more. */
   clear(): void {
     this.#readyAtMs.clear();

@@ -221,7 +221,8 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       const jobCollection = newCollection();
       const asked = new KeySignal();
       const pushes = new PushFollowers({ clock });
-      const term = { collection: jobCollection, memories: new JobMemories((key) => asked.tell(key)) };
+      const jobMemories = new JobMemories({ clock, onEvaluate: (key) => asked.tell(key) });
+      const term = { collection: jobCollection, memories: jobMemories };
       jobTerm = term;
       const jobs = new ResourceClient<ScaledJob>({ api: client, resource: SCALED_JOBS });
       const controller = scaledJobController({
@@ -239,6 +240,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         async [Symbol.asyncDispose]() {
           if (jobTerm === term) jobTerm = undefined;
           pushes[Symbol.dispose]();
+          jobMemories[Symbol.dispose]();
           await jobCollection[Symbol.asyncDispose]();
         },
       };

@@ -1,6 +1,8 @@
+import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { PlannedObject } from '../triggers/planned-object.ts';
 import { ActivityLog } from '../values/activity-log.ts';
+import { evaluationPauseMs } from '../values/metric-state.ts';
 
 /** What is remembered of an object; all of it may be lost. */
 export interface JobMemory {
@@ -40,20 +42,26 @@ function wallAheadMs(clock: Clocks): number {
   return clock.nowMs() - clock.monotonicMs();
 }
 
-/** What a leader remembers of ScaledJobs; it begins with its term. */
-export class JobMemories {
-  readonly #memories = new Map<string, JobMemory>();
-  readonly #onAsked: (key: string) => void;
+export interface JobMemoriesOptions {
+  readonly clock: Clock;
+  /** Evaluates an object whose triggers were polled. */
+  readonly onEvaluate: (key: string) => void;
+}
 
-  /** @param onAsked told of an object whose triggers have told something */
-  constructor(onAsked: (key: string) => void) {
-    this.#onAsked = onAsked;
+/** What a leader remembers of ScaledJobs; it begins with its term. */
+export class JobMemories implements Disposable {
+  readonly #memories = new Map<string, JobMemory>();
+  readonly #evaluations: PacedKeys;
+
+  constructor({ clock, onEvaluate }: JobMemoriesOptions) {
+    const pauseMs = (key: string) => evaluationPauseMs(this.plan(key));
+    this.#evaluations = new PacedKeys({ clock, release: onEvaluate, pauseMs });
   }
 
   of(key: string): JobMemory {
     const known = this.#memories.get(key);
     if (known) return known;
-    const onAsked = () => this.#onAsked(key);
+    const onAsked = () => this.#evaluations.add(key);
     const activity = new ActivityLog();
     const fresh = {
       plan: undefined,
@@ -81,5 +89,10 @@ export class JobMemories {
 
   forget(key: string): void {
     this.#memories.delete(key);
+    this.#evaluations.delete(key);
+  }
+
+  [Symbol.dispose](): void {
+    this.#evaluations[Symbol.dispose]();
   }
 }

@@ -7,6 +7,7 @@ import {
   resolveAuthentication,
 } from '../authentication/resolve-authentication.ts';
 import { UnreadReference } from '../authentication/unread-reference.ts';
+import { MAX_TRIGGERS } from '../checks/check-triggers.ts';
 import type { TriggerSpec } from '../objects/scaled-object.ts';
 import { secretParameters } from '../parameters/secret-parameters.ts';
 import { unmatchedKeys } from '../parameters/unmatched-keys.ts';
@@ -16,6 +17,8 @@ import type { TriggerTypes } from '../triggers/trigger-types.ts';
 
 /** Of one error: some name all types of triggers. */
 const LONGEST_MESSAGE = 1000;
+/** External metrics of one object: a scaler of the user's own returns as many as it likes. */
+const MAX_METRICS = 500;
 /** So much of what an authentication refers to and is not there is told of, at such length. */
 const MOST_MISSING = 3;
 const LONGEST_MISSING = 400;
@@ -33,27 +36,27 @@ export interface PlanTriggersOptions extends AuthenticationContext {
  * Works out what is to be asked for each trigger; one that cannot be asked costs itself alone. Where the API server does not
  * say just now what it refers to, its error is an {@link UnreadReference}.
  *
+ * @returns nothing for more triggers than an object may have
  * @throws the signal's reason
  */
 export async function planTriggers(
   triggers: readonly TriggerSpec[],
   options: PlanTriggersOptions,
 ): Promise<readonly PlannedTrigger[]> {
+  if (triggers.length > MAX_TRIGGERS) return [];
   const environment = onceForEach(options.environment);
   const planned = await Promise.all(
     triggers.map((trigger, index) => planTrigger(trigger, index, { ...options, environment })),
   );
+  const where = `${options.objectKind} ${options.objectName}`;
   const names = new Set<string>();
   return planned.map((one) => {
+    const failed = (message: string) => ({ ...one, metrics: [], push: undefined, error: new Error(message) });
+    if (names.size + one.metrics.length > MAX_METRICS)
+      return failed(`${where} has more than ${MAX_METRICS} metrics with those of trigger ${one.index}`);
     const twice = one.metrics.find(({ metricName }) => names.has(metricName));
     for (const { metricName } of one.metrics) names.add(metricName);
-    if (!twice) return one;
-    const where = `${options.objectKind} ${options.objectName}`;
-    return {
-      ...one,
-      metrics: [],
-      error: new Error(`metricName ${twice.metricName} defined multiple times in ${where}`),
-    };
+    return twice ? failed(`metricName ${twice.metricName} defined multiple times in ${where}`) : one;
   });
 }
 

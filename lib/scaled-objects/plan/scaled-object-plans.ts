@@ -1,6 +1,7 @@
 import type { Collector } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
+import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import { UnreadReference } from '../authentication/unread-reference.ts';
@@ -12,7 +13,8 @@ import { periodsOf, type ScaledObject, targetOf } from '../objects/scaled-object
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { ActivityLog } from '../values/activity-log.ts';
 import { asksForReplicas, validFallback } from '../values/fallback.ts';
-import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
+import { evaluationPauseMs, type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
+import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import { HeardStates } from './heard-states.ts';
 import { KeptPlans, type KeptPlansOptions, REREAD_MS } from './kept-plans.ts';
 import { KeySignal } from './key-signal.ts';
@@ -48,6 +50,7 @@ export class ScaledObjectPlans implements Disposable {
   readonly #activities = new Map<string, ActivityLog>();
   readonly #failedCounts = new Map<string, number>();
   readonly #heard = new HeardStates();
+  readonly #evaluations: PacedKeys;
   /** Tells of keys of which something is known that was not. */
   readonly changed = new KeySignal();
 
@@ -56,6 +59,11 @@ export class ScaledObjectPlans implements Disposable {
     this.#plans = new KeptPlans(options);
     this.#pushes = new PushFollowers(options);
     this.#scales = new ReadScales(options);
+    this.#evaluations = new PacedKeys({
+      clock: options.clock,
+      release: (key) => this.#evaluate(key),
+      pauseMs: (key) => evaluationPauseMs(this.#plans.find(key)),
+    });
   }
 
   /** The plan of an object as it is now; `undefined` while there is none of this generation. */
@@ -65,7 +73,11 @@ export class ScaledObjectPlans implements Disposable {
   }
 
   /** How the external metrics of an object are now. */
-  observe(key: string, object: ScaledObject, plan: PlannedObject): readonly ObservedMetric[] {
+  observe(
+    key: string,
+    object: ScaledObject,
+    plan: Pick<PlannedObject, 'triggers'>,
+  ): readonly ObservedMetric[] {
     const { collection } = this.#options;
     return observeMetrics(plan, {
       owner: key,
@@ -145,24 +157,26 @@ export class ScaledObjectPlans implements Disposable {
   #listenerOf(key: string): () => void {
     const known = this.#listeners.get(key);
     if (known) return known;
-    const listener = () => {
-      const object = this.#options.objects.find(key);
-      const plan = this.#plans.find(key);
-      if (!object || !plan) return;
-      const observed = this.observe(key, object, plan);
-      const { clock } = this.#options;
-      const monotonicMs = clock.monotonicMs();
-      const countsValues = Boolean(object.spec.advanced?.scalingModifiers?.formula);
-      // What is confirmed is looked at again by the loop itself, once an interval.
-      const isActive = this.#isActive(object, plan, observed);
-      if (!this.#heard.confirms(key, observed, { countsValues, isActive, monotonicMs }))
-        this.changed.tell(key);
-      this.#activityOf(key).note(observed, clock.nowMs());
-      this.#readScale(key, object);
-      if (!this.#plans.isCurrent(key, object)) this.#stale.tell(key);
-    };
+    const listener = () => this.#evaluations.add(key);
     this.#listeners.set(key, listener);
     return listener;
+  }
+
+  /** Takes in what polls have left since it was called last. */
+  #evaluate(key: string): void {
+    const object = this.#options.objects.find(key);
+    const plan = this.#plans.find(key);
+    if (!object || !plan) return;
+    const observed = this.observe(key, object, plan);
+    const { clock } = this.#options;
+    const monotonicMs = clock.monotonicMs();
+    const countsValues = Boolean(object.spec.advanced?.scalingModifiers?.formula);
+    // What is confirmed is looked at again by the loop itself, once an interval.
+    const isActive = this.#isActive(object, plan, observed);
+    if (!this.#heard.confirms(key, observed, { countsValues, isActive, monotonicMs })) this.changed.tell(key);
+    this.#activityOf(key).note(observed, clock.nowMs());
+    this.#readScale(key, object);
+    if (!this.#plans.isCurrent(key, object)) this.#stale.tell(key);
   }
 
   /** Whether it is active as the loop judges that: with an error beside it, a cooldown goes on. */
@@ -200,9 +214,13 @@ export class ScaledObjectPlans implements Disposable {
     const workload = this.#options.workloads.find(target);
     this.#readScale(key, object, HPA_SYNC_MS); // sources may be asked far more seldom than HPAs ask
     const replicas = workload?.replicas ?? this.#scales.replicas(key, target, periodsOf(object).pollingMs);
-    return servedValues(metricName, {
+    const observed = this.observe(
+      key,
       object,
-      observed: this.observe(key, object, plan),
+      metricName === COMPOSITE_METRIC ? plan : onlyMetric(plan, metricName),
+    );
+    return servedValues(metricName, {
+      ...{ object, observed },
       target: { replicas, readyPods: workload?.readyReplicas },
       nowMs: this.#options.clock.nowMs(),
     });
@@ -212,6 +230,7 @@ export class ScaledObjectPlans implements Disposable {
   [Symbol.dispose](): void {
     this.#pushes[Symbol.dispose]();
     this.#scales[Symbol.dispose]();
+    this.#evaluations[Symbol.dispose]();
   }
 
   #drop(key: string): void {
@@ -220,10 +239,20 @@ export class ScaledObjectPlans implements Disposable {
     this.#pushes.replace(key, [], () => {});
     store.remove(`ScaledObject ${key}`);
     this.#listeners.delete(key);
+    this.#evaluations.delete(key);
     this.#scales.forget(key);
     this.#activities.delete(key);
     this.#failedCounts.delete(key);
     this.#heard.forget(key);
     if (this.#plans.delete(key)) this.changed.tell(key);
   }
+}
+
+/** A plan of one of its metrics alone. */
+function onlyMetric(plan: PlannedObject, metricName: string): Pick<PlannedObject, 'triggers'> {
+  for (const trigger of plan.triggers) {
+    const metrics = trigger.metrics.filter((metric) => metric.metricName === metricName);
+    if (metrics.length > 0) return { triggers: [{ ...trigger, metrics }] };
+  }
+  return { triggers: [] };
 }

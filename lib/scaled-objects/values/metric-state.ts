@@ -1,6 +1,11 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { Fallback, ScaledObjectStatus } from '../objects/scaled-object.ts';
-import type { PlannedMetric, PlannedObject, PlannedTrigger } from '../triggers/planned-object.ts';
+import {
+  type PlannedMetric,
+  type PlannedObject,
+  type PlannedTrigger,
+  plannedMetrics,
+} from '../triggers/planned-object.ts';
 
 /** What is known of an external metric at one moment. */
 export type MetricState =
@@ -35,8 +40,19 @@ export interface ObserveOptions {
   readonly isPushed?: (trigger: PlannedTrigger) => boolean;
 }
 
+/** Time that passes between two evaluations of an object, for each of its metrics: 100 judgements a second, however many polls. */
+const PAUSE_MS_PER_METRIC = 10;
+
+/** How long an object is not evaluated again after it was, in milliseconds. */
+export function evaluationPauseMs(plan: PlannedObject | undefined): number {
+  return plan ? PAUSE_MS_PER_METRIC * plannedMetrics(plan).length : 0;
+}
+
 /** How the external metrics of an object are now. */
-export function observeMetrics(plan: PlannedObject, options: ObserveOptions): readonly ObservedMetric[] {
+export function observeMetrics(
+  plan: Pick<PlannedObject, 'triggers'>,
+  options: ObserveOptions,
+): readonly ObservedMetric[] {
   return plan.triggers.flatMap((trigger) =>
     trigger.metrics.map((metric) => ({
       ...{ trigger, metric, state: stateOf(metric, options) },

@@ -26,6 +26,11 @@ describe('checkScaledObject', () => {
     [{ idleReplicaCount: 0, minReplicaCount: 0 }, undefined],
     [{ idleReplicaCount: 1, minReplicaCount: 2 }, undefined],
     [{ triggers: [] }, `${TRIGGERS}no triggers defined in the ScaledObject/ScaledJob`],
+    [{ triggers: Array(100).fill(CRON) }, undefined],
+    [
+      { triggers: Array(101).fill(CRON) },
+      `${TRIGGERS}the ScaledObject/ScaledJob has 101 triggers, maximum allowed is 100`,
+    ],
     [
       { triggers: [NAMED, NAMED] },
       `${TRIGGERS}triggerName "a" is defined multiple times in the ScaledObject/ScaledJob, but it must be unique`,

@@ -10,6 +10,11 @@ describe('checkScaledJob', () => {
     [{ jobTargetRef: {}, triggers: [CRON] }, undefined],
     [{ triggers: [CRON] }, 'ScaledJob.spec.jobTargetRef not found'],
     [{ jobTargetRef: {}, triggers: [] }, `${TRIGGERS}: no triggers defined in the ScaledObject/ScaledJob`],
+    [{ jobTargetRef: {}, triggers: Array(100).fill(CRON) }, undefined],
+    [
+      { jobTargetRef: {}, triggers: Array(101).fill(CRON) },
+      `${TRIGGERS}: the ScaledObject/ScaledJob has 101 triggers, maximum allowed is 100`,
+    ],
     [
       {
         jobTargetRef: {},

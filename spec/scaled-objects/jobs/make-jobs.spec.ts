@@ -83,7 +83,7 @@ async function madeBeside(
   };
   const trigger = { index: 0, type: 'queue', metrics: [metric], resource: undefined, error: undefined };
   const plan = { uid: 'u', generation: 1, plannedAtMs: 0, triggers: [trigger] } as unknown as PlannedObject;
-  const memory = new JobMemories(() => {}).of(KEY);
+  const memory = new JobMemories({ clock, onEvaluate: () => {} }).of(KEY);
   memory.clockAheadMs = clockAheadMs;
   if (steppedMs !== undefined) {
     noteClocks(memory, clock.nowMs() - clockAheadMs, clock);

@@ -29,7 +29,7 @@ describe('jobRefusal', () => {
 
 describe('collect', () => {
   it('asks each metric at the interval of the object, steadily, and all of them once one is pushed', () => {
-    const memory = new JobMemories(() => {}).of('default/work');
+    const memory = new JobMemories({ clock: new ManualClock(), onEvaluate: () => {} }).of('default/work');
     const metric = (metricName: string) => ({ metricName, query: { key: metricName } });
     const triggers = [{ metrics: [metric('s0'), metric('s1')] }, { metrics: [metric('s2')] }];
     const found: Record<string, unknown> = {};
@@ -74,7 +74,7 @@ describe('collect', () => {
 describe('plannedFor', () => {
   const start = () => {
     const clock = new ManualClock();
-    const memory = new JobMemories(() => {}).of('shop/work');
+    const memory = new JobMemories({ clock, onEvaluate: () => {} }).of('shop/work');
     const done: string[] = [];
     const environments: unknown[] = [];
     const note = (...words: readonly string[]) => void done.push(words.join(' '));

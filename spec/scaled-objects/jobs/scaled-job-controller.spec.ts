@@ -3,6 +3,7 @@ import { JobMemories } from '#lib/scaled-objects/jobs/job-memory.ts';
 import { scaledJobController } from '#lib/scaled-objects/jobs/scaled-job-controller.ts';
 import { concerning } from '#simulator/api-server/faults/api-fault.ts';
 import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 import {
   PATHS,
   type ScaledObjectsCluster,
@@ -232,7 +233,7 @@ describe('scaledJobController', () => {
 describe('scaledJobController, of an object that is gone', () => {
   it('has nothing asked for it any more, and remembers nothing of it', async () => {
     const asked = new Map<string, number>();
-    const memories = new JobMemories(() => {});
+    const memories = new JobMemories({ clock: new ManualClock(), onEvaluate: () => {} });
     for (const key of ['default/work', 'default/other']) {
       memories.of(key).plan = { uid: 'u', generation: 1, triggers: [], plannedAtMs: 0 };
       asked.set(key, 1).set(`pushes ${key}`, 1);

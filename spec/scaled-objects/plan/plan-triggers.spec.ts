@@ -46,6 +46,46 @@ describe('planTriggers', () => {
     expect(asked).to.deep.equal([undefined, 'side']);
   });
 
+  it('takes 500 metrics of one object, and refuses the trigger with which there are more', async () => {
+    const plan = async (...counts: readonly number[]) => {
+      const planned = await planTriggers(
+        counts.map((count) => ({ type: 'any', metadata: { count: `${count}` } })),
+        {
+          ...{ objectKind: 'ScaledJob', objectName: 'web', namespace: 'default', hasFormula: false },
+          types: {
+            get: () => ({
+              ...{ parameters: z.object({}), takesAnyKey: true },
+              plan: ({ metadata }: { metadata: { count: string } }) => ({
+                kind: 'external',
+                push: {},
+                metrics: Array.from({ length: Number(metadata.count) }, (_, index) => ({
+                  ...{ name: `m${index}`, query: {} },
+                })),
+              }),
+            }),
+          } as unknown as TriggerTypes,
+          environment: async () => ({}),
+          reader: {} as never,
+          signal: new AbortController().signal,
+        },
+      );
+      return planned.map(({ metrics, push, error }) => [metrics.length, push !== undefined, error?.message]);
+    };
+    expect(await plan(499, 1)).to.deep.equal([
+      [499, true, undefined],
+      [1, true, undefined],
+    ]);
+    expect(await plan(499, 2, 1)).to.deep.equal([
+      [499, true, undefined],
+      [0, false, 'ScaledJob web has more than 500 metrics with those of trigger 1'],
+      [1, true, undefined],
+    ]);
+    expect(await plan(501)).to.deep.equal([
+      [0, false, 'ScaledJob web has more than 500 metrics with those of trigger 0'],
+    ]);
+    expect(await plan(...Array<number>(101).fill(1))).to.deep.equal([]);
+  });
+
   it('tells by name which Secrets, ConfigMaps and keys are not there, of triggers that can do without and that cannot', async () => {
     const plan = async (isNeeded: boolean, restrictsSecrets = false, clusterNamespace = 'kube-system') => {
       const [planned] = await planTriggers(

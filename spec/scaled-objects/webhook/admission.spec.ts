@@ -38,6 +38,10 @@ describe('Admission', () => {
         'triggerName "nine" is defined multiple times in the ScaledObject/ScaledJob, but it must be unique',
       ],
       [{ ...target('other'), triggers: [] }, 'no triggers defined in the ScaledObject/ScaledJob'],
+      [
+        { ...target('other'), triggers: Array(101).fill(CRON) },
+        'the ScaledObject/ScaledJob has 101 triggers, maximum allowed is 100',
+      ],
     ] as const) {
       const { allowed, status } = await review(cluster, 'CREATE', scaledObject(spec));
       expect(allowed, message).to.equal(false);
@@ -54,7 +58,7 @@ describe('Admission', () => {
       'keda_webhook_scaled_object_validation_errors_total{namespace="default",action="create",reason="scaling-modifiers"} 1',
     );
     expect(await cluster.series()).to.include(
-      'keda_webhook_scaled_object_validations_total{namespace="default",action="create"} 7',
+      'keda_webhook_scaled_object_validations_total{namespace="default",action="create"} 8',
     );
   });
 
@@ -202,6 +206,9 @@ describe('Admission', () => {
     const cached = [{ ...CRON, useCachedMetrics: true }];
     expect((await review(cluster, 'CREATE', job(cached), { path })).status.message).to.equal(
       'property "useCachedMetrics" is not supported for "cron" scaler',
+    );
+    expect((await review(cluster, 'CREATE', job(Array(101).fill(CRON)), { path })).status.message).to.equal(
+      'the ScaledObject/ScaledJob has 101 triggers, maximum allowed is 100',
     );
   });
 

@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import { z } from 'zod';
+import { Collection } from '#lib/collection/collection.ts';
+import { MetricStore } from '#lib/collection/metric-store.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
+import { ScaledObjectPlans } from '#lib/scaled-objects/plan/scaled-object-plans.ts';
+import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
+import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+const KEY = 'default/web';
+const POLLING_S = 30;
+
+describe('ScaledObjectPlans, of an object with many triggers', () => {
+  for (const count of [1, 10, 100])
+    it(`judges ${count} metrics no more often than 100 times a second and twice a poll`, async () => {
+      await using built = new ManyTriggers(count);
+      await built.reconcile();
+      await built.clock.advance(10 * POLLING_S * 1000);
+      const polls = built.asked;
+      expect(polls).to.be.at.least(9 * count);
+      expect(built.judged).to.be.at.least(10);
+      expect(built.judged).to.be.at.most(10 * POLLING_S * 100);
+      built.judged = 0;
+      // Polls of one moment are evaluated together, however many they are.
+      built.askAll();
+      await built.clock.advance(1);
+      await built.clock.advance(10 * count);
+      expect(built.asked - polls).to.be.at.least(count);
+      expect(built.judged).to.be.at.most(2 * count);
+    });
+
+  it('judges one metric for one that is requested', async () => {
+    await using built = new ManyTriggers(100);
+    await built.reconcile();
+    await built.clock.advance(POLLING_S * 1000);
+    built.judged = 0;
+    expect(built.served('s7-queue')).to.deep.equal(['7']);
+    expect(built.judged).to.equal(1);
+  });
+
+  it('takes in a change at the end of the pause at the latest', async () => {
+    await using built = new ManyTriggers(100);
+    await built.reconcile();
+    await built.clock.advance(POLLING_S * 1000);
+    const changed: string[] = [];
+    built.plans.changed.onChange(({ key }) => void changed.push(key));
+    built.valueOf = (index) => (index === 99 ? 0 : index);
+    built.askAll();
+    await built.clock.advance(1000);
+    expect(changed).to.include(KEY);
+    expect(built.plans.activity(KEY)?.of('s99-queue')).to.deep.include({ isActive: false });
+  });
+
+  it('asks nothing of an object that has more than 100', async () => {
+    await using built = new ManyTriggers(101);
+    await built.reconcile();
+    await built.clock.advance(POLLING_S * 1000);
+    expect([built.planned, built.asked]).to.deep.equal([0, 0]);
+  });
+});
+
+/** Plans of one object, with counts of what is done for it. */
+class ManyTriggers implements AsyncDisposable {
+  planned = 0;
+  asked = 0;
+  judged = 0;
+  valueOf = (index: number): number => index;
+  readonly clock = new ManualClock();
+  readonly #count: number;
+  readonly #store = new MetricStore();
+  readonly #collection: Collection;
+  readonly plans: ScaledObjectPlans;
+
+  constructor(count: number) {
+    this.#count = count;
+    const { clock } = this;
+    const logger = new RecordingLogger();
+    let drawn = 0;
+    const random = () => (drawn++ % 97) / 97; // spreads polls
+    this.#collection = new Collection({ clock, logger, random, timeoutMs: 1000, onAsked: () => {} });
+    const object = scaledObject(count);
+    this.plans = new ScaledObjectPlans({
+      ...{ clock, collection: this.#collection, store: this.#store },
+      types: new TriggerTypes([this.#trigger()]),
+      ...{ reader: {} as never, readTarget: async () => undefined, authenticationsOf: () => [] },
+      objects: { find: () => object, onChange: () => () => {}, synced: async () => {} },
+      others: [],
+      workloads: { find: () => undefined } as never,
+      scales: { get: async () => expect.fail('nothing needs it') },
+    });
+  }
+
+  #trigger(): Trigger {
+    return {
+      ...{ types: ['queue'], description: 'A queue.', parameters: z.object({}), takesAnyKey: true },
+      plan: ({ metadata }) => {
+        this.planned++;
+        const index = Number(metadata.index);
+        const ask = async () => {
+          this.asked++;
+          return [{ value: this.valueOf(index), labels: {} }];
+        };
+        const query = { key: `queue ${index}`, description: 'a queue', ask };
+        const judge = (samples: readonly { readonly value: number }[]) => {
+          this.judged++;
+          const values = samples.map(({ value }) => value);
+          return { values, isActive: values.some((value) => value > 0) };
+        };
+        return { kind: 'external', metrics: [{ name: 'queue', query, target: 5, judge }] };
+      },
+    };
+  }
+
+  async reconcile(): Promise<void> {
+    await this.plans.controller().reconcile(KEY, new AbortController().signal);
+    await this.clock.advance(0);
+  }
+
+  askAll(): void {
+    for (let index = 0; index < this.#count; index++) this.#collection.askSoon(KEY, `s${index}-queue`);
+  }
+
+  /** The values that an HPA gets. */
+  served(metric: string) {
+    const query = { metric, selector: parseLabelSelector('') };
+    return this.#store.values('default', query)?.map(({ value }) => value);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.plans[Symbol.dispose]();
+    await this.#collection[Symbol.asyncDispose]();
+  }
+}
+
+function scaledObject(count: number): ScaledObject {
+  const triggers = Array.from({ length: count }, (_, index) => ({
+    ...{ type: 'queue', metadata: { index: `${index}` } },
+  }));
+  return {
+    metadata: { namespace: 'default', name: 'web', uid: 'a', generation: 1 },
+    spec: { scaleTargetRef: { name: 'web' }, pollingInterval: POLLING_S, triggers },
+  };
+}
