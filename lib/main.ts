@@ -1,6 +1,7 @@
 import { FlagError } from '#lib/flags/flag-error.ts';
 import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { limitYoungGeneration } from '#lib/limit-young-generation.ts';
 import { KlogLogger } from '#lib/telemetry/klog-logger.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
@@ -23,7 +24,7 @@ async function main(name: string, argv: readonly string[]): Promise<number> {
   limitYoungGeneration();
   const stopped = firstSignal();
   process.stdout.on('error', () => {}); // who reads no further, as `head`, has seen enough
-  const command = await COMMANDS[name]?.();
+  const command = await getOwn(COMMANDS, name)?.();
   return (await command?.(argv, programOf(stopped))) ?? 1;
 }
 

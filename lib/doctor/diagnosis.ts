@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 /** Something that is wrong, and what to do about it. */
 export interface Diagnosis {
   /** A claim; the page about troubleshooting has a section of this title. */
@@ -11,5 +12,5 @@ export type Diagnoses = Readonly<Record<string, Diagnosis>>;
 
 /** The remedy with the names of a case in place of the capitals. */
 export function remedyOf({ remedy }: Diagnosis, names: Readonly<Record<string, string>> = {}): string {
-  return remedy.replaceAll(/[A-Z]+/g, (word) => (Object.hasOwn(names, word) ? (names[word] ?? word) : word));
+  return remedy.replaceAll(/[A-Z]+/g, (word) => getOwn(names, word) ?? word);
 }

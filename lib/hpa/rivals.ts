@@ -42,10 +42,10 @@ export class LabelValues {
   constructor(pods: readonly ScaledPod[]) {
     this.#podCount = pods.length;
     for (const { labels } of pods) {
-      for (const key in labels) {
+      for (const [key, value] of Object.entries(labels)) {
         const label = this.#labels.get(key) ?? { values: new Set(), podCount: 0 };
         if (label.podCount === 0) this.#labels.set(key, label);
-        label.values.add(labels[key] ?? '');
+        label.values.add(value);
         label.podCount++;
       }
     }

@@ -3,6 +3,7 @@ import { formatValue } from '#lib/collection/format-value.ts';
 import type { StoredMetrics, StoredObjectMetric } from '#lib/collection/metric-store.ts';
 import type { MetricValue, ObjectValue } from '#lib/collection/metrics-provider.ts';
 import type { Reading } from '#lib/collection/poll-results.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import type { ObjectLabels } from './objects/object-labels.ts';
 import type { TargetPods } from './objects/target-pods.ts';
@@ -52,7 +53,7 @@ function servedSamples(
   if (!servesAll) return samples.slice(0, 1);
   const wanted = Object.entries(matchLabels);
   return samples.filter(({ labels }) =>
-    wanted.every(([name, value]) => !Object.hasOwn(labels, name) || labels[name] === value),
+    wanted.every(([name, value]) => !Object.hasOwn(labels, name) || getOwn(labels, name) === value),
   );
 }
 

@@ -19,15 +19,15 @@ const LONGEST_TEXT = 256;
 const SHOWN_TEXT = 80;
 const OWN_ZONE = /^(?:CRON_)?TZ=(\S*)\s+(.*)$/s;
 const EVERY = /^@every\s+(\S+)$/;
-const DESCRIPTORS: Readonly<Record<string, string>> = {
-  '@yearly': '0 0 0 1 1 *',
-  '@annually': '0 0 0 1 1 *',
-  '@monthly': '0 0 0 1 * *',
-  '@weekly': '0 0 0 * * 0',
-  '@daily': '0 0 0 * * *',
-  '@midnight': '0 0 0 * * *',
-  '@hourly': '0 0 * * * *',
-};
+const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 0 1 1 *'],
+  ['@annually', '0 0 0 1 1 *'],
+  ['@monthly', '0 0 0 1 * *'],
+  ['@weekly', '0 0 0 * * 0'],
+  ['@daily', '0 0 0 * * *'],
+  ['@midnight', '0 0 0 * * *'],
+  ['@hourly', '0 0 * * * *'],
+]);
 
 /**
  * Reads a schedule: six fields beginning with the second, five as CronJob takes them, `@daily` and its like, or
@@ -55,11 +55,11 @@ function parseTimes(text: string, zone: TimeZone, anchorMs: number): Schedule {
     if (intervalMs === undefined) throw new ScheduleError('@every takes a duration such as 90s or 1h30m');
     return new IntervalSchedule(intervalMs, anchorMs);
   }
-  if (text.startsWith('@') && !Object.hasOwn(DESCRIPTORS, text)) {
-    const known = [...Object.keys(DESCRIPTORS), '@every'].join(', ');
+  if (text.startsWith('@') && !DESCRIPTORS.has(text)) {
+    const known = [...DESCRIPTORS.keys(), '@every'].join(', ');
     throw new ScheduleError(`there are ${known} and no others that begin with @`);
   }
-  return new CalendarSchedule(parseFields(DESCRIPTORS[text] ?? text), zone);
+  return new CalendarSchedule(parseFields(DESCRIPTORS.get(text) ?? text), zone);
 }
 
 /** Reads five or six fields. @throws ScheduleError */

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 /** Of longer secrets only so much is looked for, in UTF-16 units: forms take dozens of times what the secret does. */
 export const LONGEST_LOOKED_FOR = 1024;
 
@@ -71,5 +72,5 @@ function html(text: string, apostrophe: string): string {
     ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' },
     "'": apostrophe,
   };
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
+  return text.replaceAll(/[&<>"']/g, (character) => getOwn(entities, character) ?? character);
 }

@@ -1,14 +1,18 @@
 // Controls, marks that reorder or hide what stands beside them, and whatever else ends a line.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+]);
 
 /**
  * A text of others as a terminal may be given it: on one line, with an escape (`\n`, `\u001b`) in place of every
  * character that would move the cursor, colour, reorder or hide. Within JSON these escapes mean the characters.
  */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => SHORT_ESCAPES[character] ?? escaped(character));
+  return text.replace(UNPRINTABLE, (character) => SHORT_ESCAPES.get(character) ?? escaped(character));
 }
 
 /** The same of a text whose line feeds are ours, as those of indented JSON are. */

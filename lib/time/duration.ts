@@ -1,13 +1,13 @@
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-};
+const UNIT_MS: ReadonlyMap<string, number> = new Map([
+  ['ns', 1e-6],
+  ['us', 1e-3],
+  ['µs', 1e-3],
+  ['μs', 1e-3],
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+]);
 
 const DURATION = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/gy;
@@ -22,7 +22,7 @@ export function parseDurationMs(text: string): number | undefined {
   if (!DURATION.test(text)) return undefined;
   let sumMs = 0;
   for (const [, amount, unit] of text.replace(/^[+-]/, '').matchAll(PART))
-    sumMs += Number(amount) * (UNIT_MS[unit ?? ''] ?? Number.NaN);
+    sumMs += Number(amount) * (UNIT_MS.get(unit ?? '') ?? Number.NaN);
   return text.startsWith('-') ? -sumMs : sumMs;
 }
 

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 
 /** Text that is HTML already, and is put into a page as it is. Only `html` makes some. */
@@ -45,5 +46,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 function escaped(text: string): string {
-  return printableLines(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  return printableLines(text).replace(/[&<>"']/g, (character) => getOwn(ENTITIES, character) ?? '');
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { type CaBundle, parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { FrontProxyConfig } from './authentication-config.ts';
 
@@ -57,5 +58,5 @@ function namesAt(data: ConfigMapData, key: string): readonly string[] {
 }
 
 function textAt(data: ConfigMapData, key: string): string {
-  return Object.hasOwn(data, key) ? (data[key] ?? '') : '';
+  return getOwn(data, key) ?? '';
 }

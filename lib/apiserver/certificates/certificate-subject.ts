@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 
 /** The common name of a certificate's subject; the last one where there are several, as in Go. */
 export function commonNameOf(certificate: X509Certificate): string {
@@ -24,6 +25,6 @@ function subjectOf(certificate: X509Certificate): object {
 
 function subjectValues(certificate: X509Certificate, attribute: string): readonly string[] {
   const subject = subjectOf(certificate);
-  const values: unknown = Object.hasOwn(subject, attribute) ? Reflect.get(subject, attribute) : [];
+  const values: unknown = propertyOf(subject, attribute) ?? [];
   return [values].flat().filter((value) => typeof value === 'string');
 }

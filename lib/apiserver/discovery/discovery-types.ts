@@ -168,10 +168,9 @@ export const API_RESOURCE_LIST = new MessageType<DiscoveredVersion>({
 });
 
 /** The schemas of all of these. */
-export const DISCOVERY_SCHEMAS: Schemas = Object.assign(
-  {},
-  ...[API_GROUP, API_GROUP_LIST, GROUP_VERSION, API_RESOURCE, API_RESOURCE_LIST, SERVER_ADDRESS].map(
-    ({ definition }) => definition,
+export const DISCOVERY_SCHEMAS: Schemas = Object.fromEntries(
+  [API_GROUP, API_GROUP_LIST, GROUP_VERSION, API_RESOURCE, API_RESOURCE_LIST, SERVER_ADDRESS].flatMap(
+    ({ definition }) => Object.entries(definition),
   ),
 );
 

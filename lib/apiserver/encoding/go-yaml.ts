@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { compareYamlKeys } from './yaml-key-order.ts';
 import { writeYamlString } from './yaml-string.ts';
@@ -23,7 +24,7 @@ export function goYamlItem(item: JsonValue): string {
 function mappingLines(value: JsonObject, indentation: number): string {
   return Object.keys(value)
     .sort(compareYamlKeys)
-    .map((key) => entry(key, value[key] ?? null, indentation))
+    .map((key) => entry(key, getOwn(value, key) ?? null, indentation))
     .join(`\n${' '.repeat(indentation)}`);
 }
 

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 /** Where a string stands in the document. */
 export interface YamlPlace {
   /** The column at which it begins. */
@@ -127,7 +128,7 @@ function escapeCharacter(character: string): string {
   if (character !== '"' && character !== '\\' && !/[\n\x85\u2028\u2029\ufeff]/.test(character)) {
     if (!UNPRINTABLE.test(character)) return character;
   }
-  const short = SHORT_ESCAPES[character];
+  const short = getOwn(SHORT_ESCAPES, character);
   if (short !== undefined) return short;
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
   if (code.length <= 2) return `\\x${code.padStart(2, '0')}`;

@@ -4,6 +4,7 @@ import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts'
 import { MAX_HEADERS, MAX_PATH_BYTES, MAX_URL_BYTES } from '#lib/apiserver/http/request-bounds.ts';
 import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
 import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 
 /** How long each header may be that is parsed for anybody; real ones have less than a thousand bytes. */
 const MAX_PARSED_BYTES = MAX_ACCEPT_BYTES;
@@ -60,7 +61,7 @@ function failureOf(context: ApiContext): StatusError | undefined {
     return tooLarge(`the request has more than ${MAX_HEADERS} headers`);
   }
   for (const { name, key } of PARSED_HEADERS) {
-    if ((headers[key]?.length ?? 0) > MAX_PARSED_BYTES)
+    if ((getOwn(headers, key)?.length ?? 0) > MAX_PARSED_BYTES)
       return tooLarge(`the request header ${name} has more than ${MAX_PARSED_BYTES} bytes`);
   }
   return undefined;

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ObjectBlock } from './served-object.ts';
 
@@ -33,7 +34,7 @@ function indexOf(block: ObjectBlock, key: string): Places | undefined {
   if (known || indexes.size >= MOST_KEYS) return known;
   const index = new Map<string, number[]>();
   block.forEach(({ labels }, place) => {
-    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+    const value = getOwn(labels, key);
     if (value === undefined) return;
     const places = index.get(value);
     if (places) places.push(place);

@@ -152,7 +152,7 @@ export class MessageType<Of> implements ValueType<Of> {
     const { name = '', description = '', fields, properties, extensions = {} } = this.#options;
     const own = Object.entries(fields).map(([key, { schema }]) => [key, schema] as const);
     const all = [...Object.entries(properties ?? {}), ...own].sort(([a], [b]) => (a < b ? -1 : 1));
-    const required = Object.keys(fields).filter((key) => fields[key]?.isRequired);
+    const required = Object.entries(fields).flatMap(([key, { isRequired }]) => (isRequired ? [key] : []));
     return { [name]: objectOf(description, { required, properties: Object.fromEntries(all), extensions }) };
   }
 }

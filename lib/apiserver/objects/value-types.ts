@@ -1,6 +1,7 @@
 import { goJsonText } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { formatTime, writeTime } from './meta-time.ts';
 import {
   ANY_TEXT,
@@ -122,7 +123,7 @@ export const TEXTS: ValueType<Texts> = {
   text: (texts) => {
     let members = '';
     for (const key of Object.keys(texts).sort())
-      members += `${members && ','}${goJsonText(key)}:${goJsonText(texts[key] ?? '')}`;
+      members += `${members && ','}${goJsonText(key)}:${goJsonText(getOwn(texts, key) ?? '')}`;
     return `{${members}}`;
   },
   write: (message, number, texts) => {

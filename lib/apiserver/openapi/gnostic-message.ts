@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 
 /** Writes a value of a JSON document to a field of the message that the value's parent is. */
 export type GnosticField = (message: ProtobufWriter, value: JsonValue) => void;
@@ -21,7 +22,7 @@ export function writeGnostic(
 ): void {
   if (!isObject(value)) return;
   for (const [name, write] of Object.entries(fields)) {
-    const inner = value[name];
+    const inner = getOwn(value, name);
     if (inner !== undefined) write(message, inner);
   }
   if (extensions === undefined) return;

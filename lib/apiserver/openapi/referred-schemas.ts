@@ -1,5 +1,6 @@
 import type { JsonValue } from '#lib/apiserver/encoding/json-value.ts';
 import { SCHEMAS_PATH, type Schemas } from '#lib/apiserver/objects/schema.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 
 /**
  * The schemas of the given names, and those that they refer to, and so on; sorted by name.
@@ -11,12 +12,12 @@ export function referredSchemas(names: Iterable<string>, schemas: Schemas): Sche
   const pending = [...names];
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (found.has(name)) continue;
-    const schema = schemas[name];
+    const schema = getOwn(schemas, name);
     if (!schema) throw new Error(`Cannot describe the API: there is no schema ${name}`);
     found.add(name);
     pending.push(...referencesIn(schema));
   }
-  return Object.fromEntries([...found].sort().map((name) => [name, schemas[name] ?? {}]));
+  return Object.fromEntries([...found].sort().map((name) => [name, getOwn(schemas, name) ?? {}]));
 }
 
 function referencesIn(value: JsonValue): readonly string[] {

@@ -1,4 +1,5 @@
 import type { AddressInfo, Server } from 'node:net';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 
 /** Where to listen. */
 export interface ListenAddress {
@@ -47,5 +48,5 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(error: unknown): string {
-  return REASONS[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
+  return getOwn(REASONS, codeOf(error)) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -1,4 +1,5 @@
 import type { SecureVersion } from 'node:tls';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 
 /** Which TLS is spoken. */
 export interface TlsSettings {
@@ -66,7 +67,7 @@ export function tlsContextOptions({ minVersion, cipherSuites, curves }: TlsSetti
   readonly ciphers?: string;
   readonly ecdhCurve?: string;
 } {
-  const chosen = cipherSuites.flatMap((name) => CIPHER_SUITES[name] ?? []);
+  const chosen = cipherSuites.flatMap((name) => getOwn(CIPHER_SUITES, name) ?? []);
   const groups = CURVES.flatMap(([number, name]) => (curves.includes(number) ? name : []));
   return {
     minVersion,

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 /** The environment, as far as KEDA's deployments say in it what a flag says here. */
 export type KedaEnvironment = Readonly<Record<string, string | undefined>>;
 
@@ -25,7 +26,7 @@ export function withFlagsOfEnvironment(
 
 function flagsOf(environment: KedaEnvironment): readonly string[] {
   return Object.entries(VARIABLES).flatMap(([name, flagOf]) => {
-    const value = environment[name]?.trim();
+    const value = getOwn(environment, name)?.trim();
     return (value && flagOf(value)) || [];
   });
 }

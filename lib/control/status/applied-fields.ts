@@ -47,12 +47,12 @@ function extract(value: unknown, fields: unknown): unknown {
   if (names.length === 0) return value;
   if (Array.isArray(value))
     return value.flatMap((item, index) => extractItem(item, { index, fields, names }));
-  const found: Record<string, unknown> = {};
-  for (const name of names) {
-    const property = propertyOf(value, name.slice(2));
-    if (property !== undefined) found[name.slice(2)] = extract(property, propertyOf(fields, name));
-  }
-  return found;
+  const found = names.flatMap((name) => {
+    const field = name.slice(2);
+    const property = propertyOf(value, field);
+    return property === undefined ? [] : [[field, extract(property, propertyOf(fields, name))] as const];
+  });
+  return Object.fromEntries(found);
 }
 
 interface Among {

@@ -14,13 +14,9 @@ function withoutEmpty(value: unknown): unknown {
   // The places of a list have a meaning, whatever is in them.
   if (Array.isArray(value))
     return value.length > 0 ? value.map((item) => withoutEmpty(item) ?? item) : undefined;
-  const kept: Record<string, unknown> = {};
-  let isEmpty = true;
-  for (const [field, item] of Object.entries(value)) {
-    const plain = withoutEmpty(item);
-    if (plain === undefined) continue;
-    kept[field] = plain;
-    isEmpty = false;
-  }
-  return isEmpty ? undefined : kept;
+  const plain = Object.entries(value).flatMap(([field, item]) => {
+    const plainItem = withoutEmpty(item);
+    return plainItem === undefined ? [] : [[field, plainItem] as const];
+  });
+  return plain.length === 0 ? undefined : Object.fromEntries(plain);
 }

@@ -1,4 +1,5 @@
 import { notFound } from '#lib/apiserver/errors/failures.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { breadcrumbs } from '#lib/ui/breadcrumbs.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { ago, ahead } from '#lib/ui/moments.ts';
@@ -94,7 +95,7 @@ ${table(
 const STATES: Readonly<Record<string, RowState>> = { Succeed: 'served', Failed: 'failing' };
 
 function jobRow(job: ReturnType<typeof describeCronHpa>['jobs'][number], nowMs: number): Row {
-  const state = STATES[job.state] ?? 'waiting';
+  const state = getOwn(STATES, job.state) ?? 'waiting';
   const notes = [job.neverDueBecause && `never due: ${job.neverDueBecause}`, job.message].filter(Boolean);
   return {
     ...(state === 'failing' && { state }), // that a job is not due yet is no trouble

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
@@ -104,7 +105,7 @@ function only(
   for (const { value, labels } of samples) {
     const isMeant =
       labels.horizontalpodautoscaler === metadata.name &&
-      Object.entries(wanted).every(([label, text]) => labels[label] === text);
+      Object.entries(wanted).every(([label, text]) => getOwn(labels, label) === text);
     if (isMeant && Number.isFinite(value) && value >= 0) highest = Math.max(highest ?? 0, value);
   }
   return highest;

@@ -62,7 +62,7 @@ function pointOf(row: string, names: readonly string[], line: number): LoadPoint
     throw new Error(`line ${line} begins with no duration`);
   }
   if (cells.length > names.length) throw new Error(`line ${line} has too many cells`);
-  const values: Record<string, string> = {};
+  const values = new Map<string, string>();
   names.forEach((name, place) => {
     const cell = cells[place] ?? '';
     if (cell === '') return;
@@ -71,7 +71,7 @@ function pointOf(row: string, names: readonly string[], line: number): LoadPoint
     } catch (cause) {
       throw new Error(`line ${line}, ${name}: ${(cause as Error).message}`, { cause });
     }
-    values[name] = cell;
+    values.set(name, cell);
   });
-  return { atMs, values };
+  return { atMs, values: Object.fromEntries(values) };
 }

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading, PodUsage } from '../objects/metric-reading.ts';
 import type { ScaledPod } from '../objects/scaled-pod.ts';
@@ -55,7 +56,7 @@ export class SimulatedWorkload {
   /** What a metric would say: the pods that are ready share the load, and others use nothing. */
   reading(spec: MetricSpec, load: LoadPoint['values'], nowMs: number): MetricReading {
     const name = nameOf(spec);
-    const value = Object.hasOwn(load, name) ? load[name] : undefined;
+    const value = getOwn(load, name);
     if (value === undefined) return { error: `the scenario has no value of ${name}` };
     if (spec.type === 'Object') return { value, takenAtMs: nowMs };
     if (spec.type === 'External') return { values: [value], takenAtMs: nowMs };

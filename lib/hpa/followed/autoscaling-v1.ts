@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { HpaSpec, MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import type { HpaStatus } from '../objects/hpa-status.ts';
 import { behaviorFromV1 } from './v1-behavior.ts';
@@ -79,7 +80,7 @@ function annotatedList(annotations: Annotations, name: string): readonly unknown
 }
 
 function annotated(annotations: Annotations, name: string): unknown {
-  const text = annotations[name];
+  const text = getOwn(annotations, name);
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text);

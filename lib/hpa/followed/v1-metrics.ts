@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import type { MetricStatus } from '../objects/hpa-status.ts';
 
@@ -83,7 +84,7 @@ function identityFromV1(type: string, source: Fields): object {
 function parts(entry: unknown): { readonly type: string; readonly source: Fields | undefined } {
   if (!isFields(entry) || typeof entry.type !== 'string') return { type: '', source: undefined };
   const { type } = entry;
-  const source = TYPES.has(type) ? entry[fieldOf(type)] : undefined;
+  const source = TYPES.has(type) ? getOwn(entry, fieldOf(type)) : undefined;
   return { type, source: isFields(source) && isComplete(type, source) ? source : undefined };
 }
 

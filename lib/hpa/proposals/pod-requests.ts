@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { ContainerRequests, Requests, ScaledPod } from '../objects/scaled-pod.ts';
 import { toInt64 } from '../quantities/go-integers.ts';
 import { parseNanos, parseThousandths, roundedUp } from '../quantities/parse-quantity.ts';
@@ -38,7 +39,7 @@ function counts({ name }: ContainerRequests, container: string | undefined): boo
 }
 
 function containerRequest(pod: ScaledPod, { name, requests }: ContainerRequests, resource: string): bigint {
-  const request = requests[resource];
+  const request = getOwn(requests, resource);
   if (request !== undefined) return parseThousandths(request);
   throw new MetricFailure(`missing request for ${resource} in container ${name} of Pod ${pod.name}`);
 }
@@ -83,7 +84,7 @@ function containersNeed({ containers, initContainers }: ScaledPod, resource: str
 }
 
 function nanos(requests: Requests, resource: string): bigint | undefined {
-  const request = requests[resource];
+  const request = getOwn(requests, resource);
   return request === undefined ? undefined : parseNanos(request);
 }
 

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { PodUsage, PodValue } from '../objects/metric-reading.ts';
 import { toInt64 } from '../quantities/go-integers.ts';
 import { parseThousandths } from '../quantities/parse-quantity.ts';
@@ -22,7 +23,7 @@ export function usageOfPods(usages: readonly PodUsage[], resource: string): PodS
     if (containers.length === 0) continue;
     let thousandths: bigint | undefined = 0n;
     for (const { usage } of containers) {
-      const used = usage[resource];
+      const used = getOwn(usage, resource);
       thousandths = used === undefined ? undefined : toInt64(thousandths + parseThousandths(used));
       if (thousandths === undefined) break;
     }
@@ -38,7 +39,7 @@ export function usageOfContainers(
 ): PodSamples {
   const samples = new Map<string, PodSample>();
   for (const { pod, takenAtMs, windowMs, containers } of usages) {
-    const used = containers.find(({ name }) => name === container)?.usage[resource];
+    const used = getOwn(containers.find(({ name }) => name === container)?.usage, resource);
     if (used !== undefined) samples.set(pod, { thousandths: parseThousandths(used), takenAtMs, windowMs });
   }
   return samples;

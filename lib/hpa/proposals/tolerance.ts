@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { HpaBehavior } from '../objects/horizontal-pod-autoscaler.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
 import { parseNanos } from '../quantities/parse-quantity.ts';
@@ -28,7 +29,7 @@ function toNumber(quantity: string | undefined): number | undefined {
   if (quantity === undefined) return undefined;
   const digits = /^(\d{1,15})([num]?)$/.exec(quantity);
   if (!digits) return Number(parseNanos(quantity)) / 1e9;
-  return Number(digits[1]) * (POWERS[digits[2] ?? ''] ?? 1);
+  return Number(digits[1]) * (getOwn(POWERS, digits[2] ?? '') ?? 1);
 }
 
 const POWERS: Readonly<Record<string, number>> = { m: 1e-3, u: 1e-6, n: 1e-9 };

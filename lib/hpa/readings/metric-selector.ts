@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import {
   formatRequirement,
   type LabelOperator,
@@ -19,7 +20,7 @@ export function metricSelector(selector: LabelSelectorObject | undefined): strin
     requirement(key, '=', [value]),
   );
   for (const { key, operator, values = [] } of matchExpressions) {
-    const known = OPERATORS[operator];
+    const known = getOwn(OPERATORS, operator);
     if (known === undefined)
       throw new SelectorError(`${JSON.stringify(operator)} is not a valid label selector operator`);
     requirements.push(requirement(key, known, [...new Set(values)].sort()));

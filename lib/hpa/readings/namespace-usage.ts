@@ -1,4 +1,5 @@
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { equalityOf } from '../pods/equality.ts';
@@ -72,7 +73,7 @@ export class UsageList {
     if (!values) {
       values = new Map();
       for (const usage of this.#all) {
-        const own = usage.labels && Object.hasOwn(usage.labels, key) ? usage.labels[key] : undefined;
+        const own = getOwn(usage.labels, key);
         if (own === undefined) continue;
         const those = values.get(own);
         if (those) those.push(usage);

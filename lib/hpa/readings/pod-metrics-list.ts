@@ -62,6 +62,5 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function isTexts(value: unknown): value is Readonly<Record<string, string>> {
   if (!isRecord(value)) return false;
-  for (const key in value) if (typeof value[key] !== 'string') return false;
-  return true;
+  return Object.values(value).every((text) => typeof text === 'string');
 }

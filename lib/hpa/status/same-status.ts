@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { HpaStatus } from '../objects/hpa-status.ts';
 import { parseNanos } from '../quantities/parse-quantity.ts';
 
@@ -21,8 +22,8 @@ function isSame(one: unknown, other: unknown, name = '', parent = ''): boolean {
     return COUNTS.has(name) && (one ?? 0) === (other ?? 0);
   }
   const [first, second] = [one as Record<string, unknown>, other as Record<string, unknown>];
-  for (const key in first) if (!isSame(first[key], second[key], key, name)) return false;
-  for (const key in second) if (!(key in first) && !isSame(undefined, second[key], key, name)) return false;
+  const keys = new Set([...Object.keys(first), ...Object.keys(second)]);
+  for (const key of keys) if (!isSame(getOwn(first, key), getOwn(second, key), key, name)) return false;
   return true;
 }
 

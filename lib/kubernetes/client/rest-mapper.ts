@@ -33,9 +33,9 @@ const MIN_RENEWAL_MS = 10_000;
 const MAX_AGE_MS = 600_000;
 
 /** Where the kinds went of groups that Kubernetes has given up. */
-const MOVED_GROUPS: Readonly<Record<string, readonly string[]>> = {
-  extensions: ['apps', 'networking.k8s.io', 'policy'],
-};
+const MOVED_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['extensions', ['apps', 'networking.k8s.io', 'policy']],
+]);
 
 /** Knows where the API server serves the objects of a kind, by its discovery. */
 export class RestMapper {
@@ -67,7 +67,7 @@ export class RestMapper {
    */
   async find(reference: KindReference, signal?: AbortSignal): Promise<ApiResource | undefined> {
     const { group, version } = parseApiVersion(reference.apiVersion);
-    const groups = [group, ...(MOVED_GROUPS[group] ?? [])];
+    const groups = [group, ...(MOVED_GROUPS.get(group) ?? [])];
     const inOrder = (versions: readonly DiscoveredVersion[]) => [
       ...versions.filter((one) => one.group === group && one.version === version),
       ...groups.flatMap((name) => versions.filter((one) => one.group === name)),

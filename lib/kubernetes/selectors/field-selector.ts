@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { goQuote } from './go-quote.ts';
 import { SelectorError } from './selector-error.ts';
 
@@ -20,7 +21,7 @@ export class FieldSelector {
   /** @param fields the object's fields by path; one that is missing counts as empty */
   matches(fields: Readonly<Record<string, string>>): boolean {
     return this.requirements.every(({ field, operator, value }) => {
-      const actual = Object.hasOwn(fields, field) ? fields[field] : '';
+      const actual = getOwn(fields, field) ?? '';
       return (actual === value) === (operator === '=');
     });
   }

@@ -1,3 +1,5 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
+
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
@@ -16,7 +18,7 @@ export function goQuote(text: string): string {
 }
 
 function escapeCharacter(character: string): string {
-  const short = SHORT_ESCAPES[character];
+  const short = getOwn(SHORT_ESCAPES, character);
   if (short !== undefined) return short;
   const hex = (character.codePointAt(0) ?? 0).toString(16);
   if (hex.length <= 2 && Number.parseInt(hex, 16) < 0x80) return `\\x${hex.padStart(2, '0')}`;

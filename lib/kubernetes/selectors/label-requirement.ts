@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { goQuote } from './go-quote.ts';
 import { labelKeyErrors, labelValueErrors } from './label-syntax.ts';
 import { SelectorError } from './selector-error.ts';
@@ -49,7 +50,7 @@ export function requireLabelKey(key: string): void {
 /** Whether labels satisfy a requirement; a label whose key is missing satisfies only the negative ones. */
 export function satisfies(labels: Readonly<Record<string, string>>, requirement: LabelRequirement): boolean {
   const { key, operator, values } = requirement;
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  const value = getOwn(labels, key);
   switch (operator) {
     case 'exists':
       return value !== undefined;

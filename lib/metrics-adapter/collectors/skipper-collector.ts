@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { type RoutedObject, readIngress, readRouteGroup } from '../objects/routed-object.ts';
@@ -105,7 +106,7 @@ async function read(
 function weightOf(weights: RoutedObject['weights'], backend: string | undefined): number | undefined {
   if (weights.length === 0) return 1;
   if (backend === undefined) return undefined;
-  return Math.max(...weights.map((map) => (Object.hasOwn(map, backend) ? (map[backend] ?? 0) : 0))) / 100;
+  return Math.max(...weights.map((map) => getOwn(map, backend) ?? 0)) / 100;
 }
 
 function isMetric(name: string): boolean {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 
 /** Where requests come in, and how they are shared out. */
 export interface RoutedObject {
@@ -32,7 +33,7 @@ export function readIngress(value: unknown, backendsAnnotations: readonly string
   const { metadata, spec } = INGRESS.parse(value);
   const annotations = metadata.annotations ?? {};
   const weights = backendsAnnotations.flatMap((name) => {
-    const text = Object.hasOwn(annotations, name) ? annotations[name] : undefined;
+    const text = getOwn(annotations, name);
     return text === undefined ? [] : [weightsIn(name, text)];
   });
   const hosts = (spec.rules ?? []).flatMap(({ host }) => host || []);

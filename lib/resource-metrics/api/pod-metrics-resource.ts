@@ -2,6 +2,7 @@ import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { notFound } from '#lib/apiserver/errors/failures.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import {
   type ContainerUsage,
@@ -113,11 +114,11 @@ function sumOf(containers: readonly ContainerUsage[], extraResources: readonly s
 
 /** Of each resource of which every container's use is known. */
 function sumOfExtras(containers: readonly Usage[], names: readonly string[]): Record<string, number> {
-  const sums: Record<string, number> = {};
+  const sums = new Map<string, number>();
   for (const name of names) {
     let sum = 0;
-    for (const { extraBytes } of containers) sum += extraBytes?.[name] ?? Number.NaN;
-    if (!Number.isNaN(sum)) sums[name] = sum;
+    for (const { extraBytes } of containers) sum += getOwn(extraBytes, name) ?? Number.NaN;
+    if (!Number.isNaN(sum)) sums.set(name, sum);
   }
-  return sums;
+  return Object.fromEntries(sums);
 }

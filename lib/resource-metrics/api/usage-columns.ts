@@ -1,5 +1,6 @@
 import type { TableColumn } from '#lib/apiserver/api-group.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { Usage, UsageSpan } from './usage-types.ts';
@@ -19,7 +20,7 @@ export function usageColumns<Metrics extends ServedObject & { readonly usage: Us
     name,
     ...quantity,
     cell: (metrics: Metrics) => {
-      const bytes = usageOf(metrics).extraBytes?.[name];
+      const bytes = getOwn(usageOf(metrics).extraBytes, name);
       return bytes === undefined ? '<unknown>' : formatMemoryBytes(bytes);
     },
   }));

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 
@@ -41,7 +42,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 function inWords(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return WORDS[code] ?? describeError(cause);
+  return getOwn(WORDS, code) ?? describeError(cause);
 }
 
 /** An error's code, else the first words of its message: what follows a colon, and figures, are particulars. */

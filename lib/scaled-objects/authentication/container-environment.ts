@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 
 const reference = z.object({
   name: z.string().optional(),
@@ -71,15 +72,16 @@ export async function containerEnvironment(
     const { configMapKeyRef, secretKeyRef } = valueFrom ?? {};
     if (valueFrom === undefined) take(name, expand(value ?? '', environment));
     else if (configMapKeyRef?.name)
-      take(name, (await reader.configMapData(configMapKeyRef.name))?.[configMapKeyRef.key]);
-    else if (secretKeyRef?.name) take(name, (await reader.secretData(secretKeyRef.name))?.[secretKeyRef.key]);
+      take(name, getOwn(await reader.configMapData(configMapKeyRef.name), configMapKeyRef.key));
+    else if (secretKeyRef?.name)
+      take(name, getOwn(await reader.secretData(secretKeyRef.name), secretKeyRef.key));
   }
   return Object.fromEntries(environment);
 
   function take(name: string, value: string | undefined): void {
     if (value === undefined) return;
     length += name.length + value.length;
-    if (length > MOST_LENGTH) throw tooLong();
+    if (!(length <= MOST_LENGTH)) throw tooLong();
     environment.set(name, value);
   }
 }
@@ -100,7 +102,7 @@ function expand(value: string, environment: ReadonlyMap<string, string>): string
   return value.replace(REFERENCE, (whole, name: string | undefined) => {
     const put = name === undefined ? '$' : (environment.get(name) ?? whole);
     length += put.length;
-    if (length > MOST_LENGTH) throw tooLong();
+    if (!(length <= MOST_LENGTH)) throw tooLong();
     return put;
   });
 }

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { TriggerSpec } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
 
@@ -73,14 +74,14 @@ export async function resolveAuthentication(
   let length = 0;
   const set = (parameter: string, value = '') => {
     length += parameter.length + value.length;
-    if (length > MOST_LENGTH)
+    if (!(length <= MOST_LENGTH))
       throw new Error(`what ${kind} "${name}" refers to is longer than ${MOST_LENGTH} characters`);
     parameters.set(parameter, value);
   };
   for (const { parameter, name: variable, containerName } of spec.env ?? [])
-    set(parameter, (await environment(containerName))[variable]);
+    set(parameter, getOwn(await environment(containerName), variable));
   const setOf = (parameter: string, data: Data | undefined, { object, key }: Referred) => {
-    const value = data && Object.hasOwn(data, key) ? data[key] : undefined;
+    const value = getOwn(data, key);
     if (value === undefined)
       onMissing?.(`${kind} "${name}": ${object} ${data ? `has no key "${key}"` : unread(object)}`);
     set(parameter, value);

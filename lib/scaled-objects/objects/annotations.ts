@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
 
 const PAUSED = 'autoscaling.keda.sh/paused';
@@ -31,7 +32,7 @@ const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 export function requestsOf({ metadata }: KubernetesObject): Requests {
   const annotations = metadata.annotations ?? {};
   const isOn = (key: string) => {
-    const text = annotations[key];
+    const text = getOwn(annotations, key);
     return text !== undefined && !FALSE.includes(text);
   };
   const pausedReplicas = annotations[PAUSED_REPLICAS];

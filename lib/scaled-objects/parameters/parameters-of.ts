@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { factsOf, type Place } from './parameter.ts';
 
 /** Where the parameters of one trigger are looked for. */
@@ -22,18 +23,18 @@ const SHOWN_LENGTH = 100;
  * @throws an Error that names the parameter and the rule that it breaks; never a value out of an authentication
  */
 export function parametersOf<T extends z.ZodObject>(schema: T, sources: ParameterSources): z.output<T> {
-  const found: Record<string, { readonly value: string; readonly place: Place }> = {};
+  const found = new Map<string, { readonly value: string; readonly place: Place }>();
   for (const [name, type] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const value = findParameter(name, type, sources);
-    if (value) found[name] = value;
+    if (value) found.set(name, value);
     else if (!type.safeParse(undefined).success) throw new Error(missing(name, type));
   }
-  const texts = Object.fromEntries(Object.entries(found).map(([name, { value }]) => [name, value]));
+  const texts = Object.fromEntries([...found].map(([name, { value }]) => [name, value]));
   const read = schema.safeParse(texts);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const name = String(issue?.path[0] ?? '');
-  const { value = '', place = 'metadata' } = found[name] ?? {};
+  const { value = '', place = 'metadata' } = found.get(name) ?? {};
   const shown = place === 'metadata' ? value.slice(0, SHOWN_LENGTH) : '…';
   const words =
     issue && 'params' in issue ? (issue.params as { words?: readonly string[] })?.words : undefined;
@@ -49,11 +50,11 @@ function findParameter(
   const { from, aliases = [] } = factsOf(type);
   for (const place of from) {
     for (const key of [name, ...aliases]) {
-      const variable = place === 'environment' ? own(metadata, `${key}FromEnv`) : undefined;
+      const variable = place === 'environment' ? getOwn(metadata, `${key}FromEnv`) : undefined;
       const value =
         place === 'environment'
-          ? variable && own(environment, variable)
-          : own(place === 'metadata' ? metadata : authentication, key);
+          ? variable && getOwn(environment, variable)
+          : getOwn(place === 'metadata' ? metadata : authentication, key);
       if (value !== undefined && value.trim() !== '') return { value, place };
     }
   }
@@ -63,8 +64,4 @@ function findParameter(
 function missing(name: string, type: z.ZodType): string {
   const places = factsOf(type).from.map((place) => PLACES[place]);
   return `missing required parameter "${name}" in [${places.join(' ')}]`;
-}
-
-function own(values: Readonly<Record<string, string>>, key: string): string | undefined {
-  return Object.hasOwn(values, key) ? values[key] : undefined;
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { factsOf } from './parameter.ts';
 import type { ParameterSources } from './parameters-of.ts';
 
@@ -15,10 +16,10 @@ export function secretParameters(
     const { from, aliases = [], isSecret = !from.includes('metadata') } = factsOf(type);
     if (!isSecret) continue;
     for (const key of [name, ...aliases]) {
-      const variable = Object.hasOwn(metadata, `${key}FromEnv`) ? metadata[`${key}FromEnv`] : undefined;
+      const variable = getOwn(metadata, `${key}FromEnv`);
       for (const value of [
-        Object.hasOwn(authentication, key) ? authentication[key] : undefined,
-        variable !== undefined && Object.hasOwn(environment, variable) ? environment[variable] : undefined,
+        getOwn(authentication, key),
+        variable === undefined ? undefined : getOwn(environment, variable),
       ])
         if (value !== undefined) secrets.push(...secretsInside(value));
     }

@@ -1,15 +1,17 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What a JSON merge patch says that makes the one object of the other: what is gone is null. */
 export function mergePatch(before: object, after: object): Fields {
   const [was, is] = [before as Fields, after as Fields];
-  const patch: Record<string, unknown> = {};
-  for (const field of Object.keys(was)) if (!Object.hasOwn(is, field)) patch[field] = null;
+  const patch = new Map<string, unknown>();
+  for (const field of Object.keys(was)) if (!Object.hasOwn(is, field)) patch.set(field, null);
   for (const [field, value] of Object.entries(is)) {
-    const known = Object.hasOwn(was, field) ? was[field] : undefined;
-    patch[field] = isObject(known) && isObject(value) ? mergePatch(known, value) : value;
+    const previous = getOwn(was, field);
+    patch.set(field, isObject(previous) && isObject(value) ? mergePatch(previous, value) : value);
   }
-  return patch;
+  return Object.fromEntries(patch);
 }
 
 function isObject(value: unknown): value is object {

@@ -1,5 +1,6 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { debugEndpoint } from '#lib/apiserver/http/debug-endpoint.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { LoopMemories } from '../loop/loop-memory.ts';
@@ -79,7 +80,7 @@ function metricOf({ metric, state }: ObservedMetric, { key, collection, object, 
     error: state.kind === 'failing' || state.kind === 'fallback' ? describeError(state.error) : undefined,
     failingSince: failure && timeText(failure.sinceMs),
     failures: failure?.count,
-    countedFailures: health?.[metricName]?.numberOfFailures,
+    countedFailures: getOwn(health, metricName)?.numberOfFailures,
     tookMs: record && Math.round(record.durationMs),
     nextInMs: Math.round(collection.nextInMs(key, metricName) ?? 0),
   };

@@ -1,3 +1,5 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
+
 /** What dashboards know triggers without a name by. */
 const NAMES: Readonly<Record<string, string>> = {
   'aws-sqs-queue': 'awsSqsQueueScaler',
@@ -30,5 +32,5 @@ export function scalerName({
   readonly name: string | undefined;
   readonly type: string;
 }): string {
-  return name || (Object.hasOwn(NAMES, type) ? (NAMES[type] ?? '') : `${type}Scaler`);
+  return name || (getOwn(NAMES, type) ?? `${type}Scaler`);
 }

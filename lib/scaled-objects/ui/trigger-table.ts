@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { ago, ahead } from '#lib/ui/moments.ts';
@@ -55,7 +56,7 @@ function metricRow({ metric, state }: ObservedMetric, { told, title, nowMs }: Me
   const { metricName, target, targetType, query } = metric;
   const failure = collection.failure(key, metricName);
   const health = object.status && 'health' in object.status ? object.status.health : undefined;
-  const counted = health?.[metricName]?.numberOfFailures;
+  const counted = getOwn(health, metricName)?.numberOfFailures;
   const isTold = state.kind === 'value';
   const sinceMs = failure?.sinceMs ?? (isTold ? activity?.of(metricName)?.sinceMs : undefined);
   const { row, word } = STATES[state.kind];

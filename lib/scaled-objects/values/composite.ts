@@ -34,13 +34,13 @@ export function compositeOf(observed: readonly ObservedMetric[], options: Compos
 
 /** By the names of triggers; one that has several values has their sum. */
 function valuesOf(observed: readonly ObservedMetric[]): Readonly<Record<string, number | undefined>> {
-  const values: Record<string, number | undefined> = {};
+  const values = new Map<string, number | undefined>();
   for (const { trigger, state } of observed) {
     const name = trigger.name ?? '';
     const own = state.kind === 'value' ? state.values.reduce((sum, value) => sum + value, 0) : undefined;
-    values[name] = own === undefined ? values[name] : (values[name] ?? 0) + own;
+    values.set(name, own === undefined ? values.get(name) : (values.get(name) ?? 0) + own);
   }
-  return values;
+  return Object.fromEntries(values);
 }
 
 function substituted({ metric, state }: ObservedMetric, options: CompositeOptions): Composite {

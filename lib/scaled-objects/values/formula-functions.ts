@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 /** What an expression may be. */
 export type FormulaValue = number | boolean | string | null | readonly FormulaValue[];
 
@@ -46,13 +47,13 @@ const OF_PREDICATE: Readonly<
 /** Calls a function of the language. @throws an Error where there is none, or it does not take what it is given */
 export function callFunction(name: string, given: readonly FormulaValue[]): FormulaValue {
   const [first = null, second] = given;
-  const predicate = own(OF_PREDICATE, name);
+  const predicate = getOwn(OF_PREDICATE, name);
   if (predicate && Array.isArray(first) && Array.isArray(second)) return predicate(first, second);
   if (name === 'len' && Array.isArray(first)) return first.length;
   if (name === 'count' && Array.isArray(first)) return first.filter((item) => item === true).length;
-  const ofNumber = own(OF_NUMBER, name);
+  const ofNumber = getOwn(OF_NUMBER, name);
   if (ofNumber && given.length === 1) return ofNumber(numberOf(name, first));
-  const ofNumbers = own(OF_NUMBERS, name);
+  const ofNumbers = getOwn(OF_NUMBERS, name);
   if (!ofNumbers) throw new Error(`unknown function ${name}`);
   const numbers = numbersOf(
     name,
@@ -69,8 +70,4 @@ function numbersOf(name: string, values: readonly FormulaValue[]): readonly numb
 function numberOf(name: string, value: FormulaValue): number {
   if (typeof value === 'number') return value;
   throw new Error(`${name} takes numbers, not ${value === null ? 'nil' : typeof value}`);
-}
-
-function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(table, name) ? table[name] : undefined;
 }

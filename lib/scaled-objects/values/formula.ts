@@ -1,4 +1,5 @@
 import type jsep from 'jsep';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { callFunction, type FormulaValue } from './formula-functions.ts';
 import { formulaTree } from './formula-tree.ts';
 
@@ -83,7 +84,7 @@ class Evaluation {
   #variable(name: string): FormulaValue {
     if (name === '#') return this.#item;
     if (!Object.hasOwn(this.#values, name)) throw new Error(`unknown name ${name}`);
-    return this.#values[name] ?? null;
+    return getOwn(this.#values, name) ?? null;
   }
 
   #binary({ operator, left, right }: jsep.BinaryExpression): FormulaValue {

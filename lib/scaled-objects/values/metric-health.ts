@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { MetricHealth, ScaledObjectStatus } from '../objects/scaled-object.ts';
 
 /** What is known of how often metrics were asked for. */
@@ -26,11 +27,12 @@ export class HealthCounter {
     metrics: readonly AskedMetric[],
     mostFailures: number,
   ): Readonly<Record<string, MetricHealth>> {
-    const health: Record<string, MetricHealth> = {};
+    const health = new Map<string, MetricHealth>();
     const known = this.#counted;
     this.#counted = new Map(metrics.map(({ metricName, askedCount }) => [metricName, askedCount]));
     for (const { metricName, askedCount, failuresInARow } of metrics) {
-      const { numberOfFailures = 0 } = before?.[metricName] ?? {};
+      const previous = getOwn(before, metricName);
+      const { numberOfFailures = 0 } = previous ?? {};
       const counted = known.get(metricName);
       if (failuresInARow > 0) {
         // A collector that was made again begins at 0.
@@ -40,10 +42,10 @@ export class HealthCounter {
         const failures =
           counted === undefined ? Math.max(numberOfFailures + 1, failuresInARow) : numberOfFailures + added;
         const most = Math.max(mostFailures, numberOfFailures);
-        health[metricName] = { numberOfFailures: Math.min(failures, most), status: 'Failing' };
-      } else if (askedCount > 0) health[metricName] = { numberOfFailures: 0, status: 'Happy' };
-      else if (before?.[metricName]) health[metricName] = before[metricName];
+        health.set(metricName, { numberOfFailures: Math.min(failures, most), status: 'Failing' });
+      } else if (askedCount > 0) health.set(metricName, { numberOfFailures: 0, status: 'Happy' });
+      else if (previous) health.set(metricName, previous);
     }
-    return health;
+    return Object.fromEntries(health);
   }
 }

@@ -1,4 +1,5 @@
 import type { Collection } from '#lib/collection/collection.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { Fallback, ScaledObjectStatus } from '../objects/scaled-object.ts';
 import {
   type PlannedMetric,
@@ -80,7 +81,7 @@ function failed(
   { metricName }: PlannedMetric,
   { fallback, health }: Pick<ObserveOptions, 'fallback' | 'health'>,
 ): MetricState {
-  const failures = health?.[metricName]?.numberOfFailures ?? 0;
+  const failures = getOwn(health, metricName)?.numberOfFailures ?? 0;
   const isOver = fallback !== undefined && failures > fallback.failureThreshold;
   return { kind: isOver ? 'fallback' : 'failing', error };
 }

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { unexpectedStatus } from '../http/http-client.ts';
 import { pathBelow } from '../http/path-below.ts';
 import type { HttpRequester } from '../http/request-tally.ts';
@@ -49,7 +50,7 @@ export function readLastRow(body: Buffer, column: string): number {
   if (end === 0) return 0;
   const row = readBoundedJson(body.subarray(body.lastIndexOf('\n', end - 1) + 1, end));
   if (!isObject(row)) throw new Error('the response is not one of InfluxDB 3');
-  const value = Object.hasOwn(row, column) ? row[column] : undefined;
+  const value = getOwn(row, column);
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   const type = value === null ? 'null' : typeof value;
   throw new Error(

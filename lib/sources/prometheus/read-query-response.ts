@@ -42,7 +42,7 @@ export function readQueryError(body: Uint8Array): string | undefined {
 
 function labelsOf(metric: Json | undefined): Readonly<Record<string, string>> {
   if (!isObject(metric)) throw unknownForm();
-  for (const name in metric) if (typeof metric[name] !== 'string') throw unknownForm();
+  if (Object.values(metric).some((label) => typeof label !== 'string')) throw unknownForm();
   return metric as Readonly<Record<string, string>>;
 }
 

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { RedisCommand } from './redis-servers.ts';
 
 const LENGTH: Readonly<Record<string, string>> = { zset: 'ZCARD', set: 'SCARD', hash: 'HLEN', list: 'LLEN' };
@@ -6,7 +7,7 @@ const LENGTH: Readonly<Record<string, string>> = { zset: 'ZCARD', set: 'SCARD', 
 export async function redisLength(send: RedisCommand, key: string): Promise<number> {
   const type = String(await send('TYPE', key));
   if (type === 'none') return 0;
-  const command = Object.hasOwn(LENGTH, type) ? LENGTH[type] : undefined;
+  const command = getOwn(LENGTH, type);
   if (command === undefined) throw new Error('ERR unsupported key type');
   return countOf(await send(command, key));
 }

@@ -143,7 +143,7 @@ function lengthIn(line: string): number | null {
   const length = integerIn(line);
   if (length === -1) return null;
   if (length < 0) throw unreadable();
-  if (length > MAX_BYTES) throw tooLong();
+  if (!(length <= MAX_BYTES)) throw tooLong();
   return length;
 }
 

@@ -1,5 +1,6 @@
 import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, ok } from '#lib/doctor/finding.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
@@ -46,5 +47,5 @@ const DIAGNOSES: Readonly<Record<NameLookupCode | 'ECONNREFUSED', DiagnosisCode>
 
 function causeOf(code: string | undefined): DiagnosisCode {
   const diagnoses: Readonly<Record<string, DiagnosisCode>> = DIAGNOSES;
-  return (code !== undefined && diagnoses[code]) || 'kubelet-unreachable';
+  return (code !== undefined && getOwn(diagnoses, code)) || 'kubelet-unreachable';
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
@@ -93,7 +94,7 @@ export function influxdbTrigger({ clients }: { readonly clients: TriggerClients 
         const query = firstOf(new InfluxdbServer({ http, url: read.url, org }).query(given.query));
         return oneMetric({ name: `influxdb-${org}`, query, target, judge });
       }
-      const language = LANGUAGES[given.queryType.trim().toLowerCase()];
+      const language = getOwn(LANGUAGES, given.queryType.trim().toLowerCase());
       if (!language)
         throw new Error(
           `parameter "queryType" value "${given.queryType.slice(0, 100)}" must be one of [InfluxQL FlightSQL]`,

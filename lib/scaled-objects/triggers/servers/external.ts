@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { digestOf } from '#lib/sources/digest.ts';
 import { type ExternalScalers, keyOf } from '#lib/sources/external-scaler/external-scalers.ts';
 import { KnownMetrics } from '#lib/sources/external-scaler/known-metrics.ts';
@@ -79,7 +80,7 @@ const FROM_ENVIRONMENT = 'FromEnv';
 function objectOf({ objectName, namespace, metadata, environment }: TriggerRequest): ScaledObjectRef {
   const sent = Object.entries(metadata).flatMap(([key, value]): readonly (readonly [string, string])[] => {
     if (!key.endsWith(FROM_ENVIRONMENT)) return [[key, value]];
-    const found = Object.hasOwn(environment, value) ? environment[value] : undefined;
+    const found = getOwn(environment, value);
     return found ? [[key, found]] : [];
   });
   const secrets = sent.flatMap(([key, value]) => (key.endsWith(FROM_ENVIRONMENT) ? [value] : []));

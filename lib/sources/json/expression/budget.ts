@@ -19,7 +19,7 @@ export class Budget {
   /** @throws when there is no more */
   spend(steps: number): void {
     this.#left -= steps;
-    if (this.#left < 0) throw new ExhaustedBudget(`the expression takes more than ${MAX_STEPS} steps`);
+    if (!(this.#left >= 0)) throw new ExhaustedBudget(`the expression takes more than ${MAX_STEPS} steps`);
   }
 
   /** How many members an object has, which are counted once. */

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { constants } from './constants.ts';
 import { functions } from './functions.ts';
 import { parsePath } from './parse-path.ts';
@@ -67,7 +68,7 @@ function level(scanner: Scanner, index: number): Expression {
 }
 
 function isNext(scanner: Scanner, operator: string): boolean {
-  const isLonger = (NOT_BEFORE[operator] ?? []).some((longer) => scanner.sees(longer));
+  const isLonger = (getOwn(NOT_BEFORE, operator) ?? []).some((longer) => scanner.sees(longer));
   return !isLonger && scanner.sees(operator);
 }
 

@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { isArray, isObject, type Json } from '../json-value.ts';
 import type { Budget } from './budget.ts';
 import type { Located } from './located.ts';
@@ -89,8 +90,8 @@ function member(node: Located, key: Json): Located | undefined {
     const one = value[index];
     return one === undefined ? undefined : { value: one, key: index, parent: node };
   }
-  if (!isObject(value) || typeof key !== 'string' || !Object.hasOwn(value, key)) return undefined;
-  const one = value[key];
+  if (!isObject(value) || typeof key !== 'string') return undefined;
+  const one = getOwn(value, key);
   return one === undefined ? undefined : { value: one, key, parent: node };
 }
 

@@ -1,0 +1,187 @@
+import { expect } from 'chai';
+import { targetKey } from '#lib/cron-hpa/objects/same-target.ts';
+import { MetricFailure } from '#lib/hpa/proposals/metric-failure.ts';
+import { requestsOfPods } from '#lib/hpa/proposals/pod-requests.ts';
+import { usageOfContainers, usageOfPods } from '#lib/hpa/proposals/pod-usage.ts';
+import { metricSelector } from '#lib/hpa/readings/metric-selector.ts';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { containerEnvironment } from '#lib/scaled-objects/authentication/container-environment.ts';
+import { resolveAuthentication } from '#lib/scaled-objects/authentication/resolve-authentication.ts';
+import { requestsOf } from '#lib/scaled-objects/objects/annotations.ts';
+import { mergePatch } from '#lib/scaled-objects/statuses/merge-patch.ts';
+import { scalerName } from '#lib/scaled-objects/triggers/scaler-names.ts';
+import { valueAtPath } from '#lib/scaled-objects/triggers/servers/value-path.ts';
+import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
+import { HealthCounter } from '#lib/scaled-objects/values/metric-health.ts';
+import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
+import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { parseDurationMs } from '#lib/time/duration.ts';
+import { builtPod } from '#spec/hpa/built-world.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { refusal, startJsonApi } from '#spec/support/json-api.ts';
+import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
+
+const TOO_LONG = 'the environment of the target is longer than 4194304 characters';
+
+/** Each variable twice the one before. */
+const doubling = (first: string, count: number) => [
+  { name: 'V0', value: first },
+  ...Array.from({ length: count }, (_, index) => ({
+    name: `V${index + 1}`,
+    value: `$(V${index})$(V${index})`,
+  })),
+];
+
+for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+  describe(`the key ${key}`, () => {
+    const data = async () => ({ user: 'guest' });
+    const reader = { secretData: data, configMapData: data };
+    const environmentWith = async (env: readonly object[]) => {
+      const workload = { spec: { template: { spec: { containers: [{ name: 'main', env }] } } } };
+      return await containerEnvironment(workload, '', reader);
+    };
+    const poison = ['configMapKeyRef', 'secretKeyRef'].map((kind) => ({
+      name: `POISON_${kind}`,
+      valueFrom: { [kind]: { name: 'a', key } },
+    }));
+
+    it('is no variable of a ConfigMap or Secret that does not have it', async () => {
+      const plain = { name: 'A', value: 'b' };
+      expect(await environmentWith([...poison, plain])).to.deep.equal({ A: 'b' });
+    });
+
+    it('does not lift the bound of an environment whose variables double', async () => {
+      expect(await errorOf(environmentWith([...poison, ...doubling('x'.repeat(64), 18)]))).to.equal(TOO_LONG);
+      const first = poison.map(({ name }) => `$(${name})`).join('');
+      const doubled = [...poison, ...doubling(first.padEnd(64), 18)];
+      expect(await errorOf(environmentWith(doubled))).to.equal(TOO_LONG);
+    });
+
+    it('is no parameter of an authentication, whatever it refers to', async () => {
+      const missing: string[] = [];
+      const parameters = await resolveAuthentication(
+        { name: 'a' },
+        {
+          authentication: () => ({
+            metadata: { name: 'a', namespace: 'default' },
+            spec: {
+              env: [{ parameter: 'e', name: key }],
+              configMapTargetRef: [{ parameter: 'c', name: 'm', key }],
+              secretTargetRef: [{ parameter: 's', name: 't', key }],
+            },
+          }),
+          ...reader,
+          serviceAccountToken: async () => 'token',
+          file: async () => ({}),
+          clusterNamespace: 'keda',
+        } as never,
+        {
+          namespace: 'default',
+          environment: async () => ({ A: 'b' }),
+          signal: new AbortController().signal,
+          onMissing: (what) => missing.push(what),
+        },
+      );
+      expect(parameters).to.deep.equal({ e: '', c: '', s: '' });
+      expect(missing).to.have.length(2);
+    });
+
+    it('is a group that the API server does not serve', async () => {
+      await using served = await startJsonApi(() => refusal(404, 'NotFound'));
+      const mapper = new RestMapper({ api: served.api, clock: served.clock });
+      const found = await mapper.find({ apiVersion: `${key}/v1`, kind: key }).catch(String);
+      expect(found === undefined || /^ApiError|^Error/.test(String(found)), String(found)).to.equal(true);
+      expect(targetKey('a', { apiVersion: `${key}/v1`, kind: key, name: key })).to.equal(
+        `a/${key}/${key}/${key}`,
+      );
+    });
+
+    it('is no schedule and no duration', () => {
+      for (const text of [key, `@${key}`, `TZ=${key} * * * * *`, `@every 1${key}`])
+        expect(() => parseSchedule(text, { timeZone: 'UTC', anchorMs: 0 }), text).to.throw(ScheduleError);
+      expect(parseDurationMs(`1${key}`)).to.equal(undefined);
+    });
+
+    it('is a resource that pods neither request nor use', () => {
+      const pod = builtPod('a', {
+        podRequests: { cpu: '1' },
+        containers: [{ name: 'app', requests: { cpu: '1' } }],
+      });
+      for (const podLevelResources of [true, false]) {
+        const part = { resource: key, container: undefined, podLevelResources };
+        expect(() => requestsOfPods([pod], part)).to.throw(MetricFailure, 'request for');
+      }
+      const usage = {
+        pod: 'a',
+        takenAtMs: 0,
+        windowMs: 1,
+        containers: [{ name: 'app', usage: { cpu: '1' } }],
+      };
+      expect([...usageOfPods([usage], key)]).to.deep.equal([]);
+      expect([...usageOfContainers([usage], { resource: key, container: 'app' })]).to.deep.equal([]);
+    });
+
+    it('is no operator of a selector and no value at a path', () => {
+      const selector = { matchExpressions: [{ key: 'a', operator: key, values: ['b'] }] };
+      expect(() => metricSelector(selector as never)).to.throw(SelectorError);
+      expect(valueAtPath({ a: {} }, `a.${key}`)).to.equal(undefined);
+    });
+
+    it('is a name like others of triggers, metrics, formulas and annotations', () => {
+      expect(scalerName({ name: undefined, type: key })).to.equal(`${key}Scaler`);
+      expect(() => compileFormula(key).evaluate({ a: 1 })).to.throw(`unknown name ${key}`);
+      expect(compileFormula(`${key} + 1`).evaluate(Object.fromEntries([[key, 1]]))).to.equal(2);
+      expect(() => compileFormula(`${key}(1)`).evaluate({})).to.throw(Error, key);
+      const metric = { metricName: key, askedCount: 1, failuresInARow: 1 };
+      const health = new HealthCounter().next(undefined, [metric], 3);
+      expect(Object.entries(health)).to.deep.equal([[key, { numberOfFailures: 1, status: 'Failing' }]]);
+      const metadata = { name: 'a', annotations: Object.fromEntries([[key, 'true']]) };
+      expect(requestsOf({ metadata } as never)).to.deep.equal(
+        requestsOf({ metadata: { name: 'a' } } as never),
+      );
+    });
+
+    it('is patched as a field like others', () => {
+      const own = Object.fromEntries([[key, 1]]);
+      expect(Object.entries(mergePatch({}, own))).to.deep.equal([[key, 1]]);
+      expect(Object.entries(mergePatch(own, {}))).to.deep.equal([[key, null]]);
+    });
+  });
+}
+
+describe('a ScaledObject whose environment refers to keys of prototypes', () => {
+  it('fails by name, and others are scaled', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    const env = [
+      { name: 'POISON', valueFrom: { configMapKeyRef: { name: 'settings', key: '__proto__' } } },
+      ...doubling('x'.repeat(8), 18),
+      ...['A', 'B', 'C'].map((name) => ({ name, value: '$(V18)' })), // each below the bound, together above
+    ];
+    await cluster.create('/api/v1/namespaces/default/configmaps', {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'settings' },
+      data: { user: 'guest' },
+    });
+    await cluster.create(PATHS.authentications, {
+      apiVersion: 'keda.sh/v1alpha1',
+      kind: 'TriggerAuthentication',
+      metadata: { name: 'hostile' },
+      spec: { env: [{ parameter: 'token', name: 'V0' }] },
+    });
+    await cluster.deployment('hostile', 0, { env });
+    await cluster.deployment('web', 0);
+    cluster.source.set('/web', 20);
+    await cluster.lead();
+    const authenticationRef = { name: 'hostile' };
+    await cluster.scaledObject('hostile', {
+      triggers: [cluster.trigger('/web', { metadata: { authMode: 'bearer' }, authenticationRef })],
+    });
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/web')] });
+    await cluster.elapse(3);
+    await cluster.holds(async () => (await cluster.condition('hostile', 'Ready')).includes(TOO_LONG));
+    await cluster.holds(async () => (await cluster.replicas('web')) > 0);
+    expect(await cluster.replicas('hostile')).to.equal(0);
+  });
+});
