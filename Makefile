@@ -21,6 +21,9 @@ demo-autoscaler: $(installed) kubectl ## Show Deployments of a simulated cluster
 test: $(installed) spec-binaries $(if $(CI),tools) ## Run every spec, TIMES=20 in a row; with CI=1 get what some need besides, first
 	@$(on_our_node) TIMES='$(TIMES)' npm run -s test
 
+bare: $(installed) ## Run the specs that need programs of the machine as on one that has none: they pass or skip
+	@$(on_our_node) node scripts/run-bare.ts
+
 acceptance: $(installed) spec-binaries ## Prove manifests and server on a real Kubernetes API server, which is built where there is none yet
 	@scripts/source-servers.sh
 	@$(on_our_node) node scripts/control-plane.ts --within $(WITHIN)
@@ -61,7 +64,7 @@ build: $(installed) ## Bundle the server into dist/
 image: $(installed) ## Build the container image
 	@$(on_our_node) scripts/image.sh
 
-tools: ## Get promtool, Chromium and the servers that specs ask from Debian's archive where they are missing; specs that need them skip themselves otherwise
+tools: ## Install promtool, Chromium and the servers that specs run from Debian's archive where they are missing; without them specs skip, with CI set they fail
 	@scripts/spec-tools.sh
 	@scripts/source-servers.sh
 
@@ -76,4 +79,4 @@ kubectl: $(installed)
 spec-binaries: $(installed)
 	@$(on_our_node) node scripts/spec-binaries.ts
 
-.PHONY: help demo demo-autoscaler test acceptance verify update bench fuzz soak accuracy mutants build image tools kubectl spec-binaries
+.PHONY: help demo demo-autoscaler test bare acceptance verify update bench fuzz soak accuracy mutants build image tools kubectl spec-binaries

@@ -31,7 +31,7 @@ console.log(`${outcome} ${secondsSince(startMs)} s, ${processes} files at a time
 async function runNext(): Promise<void> {
   for (let file = left.shift(); file; file = left.shift()) {
     const fileStartMs = performance.now();
-    const mocha = startMocha(['--reporter', 'spec', file], 'pipe');
+    const mocha = startMocha(['--reporter', 'spec', file], { stdio: 'pipe' });
     const output: Buffer[] = []; // told as a whole, and not mixed with that of another
     mocha.stdout?.on('data', (part: Buffer) => output.push(part));
     mocha.stderr?.on('data', (part: Buffer) => output.push(part));

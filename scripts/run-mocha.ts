@@ -2,17 +2,34 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
-/** More would only stand in each other's way: many specs start programs of their own. */
-const MOST_PROCESSES = 2;
+/** More would only compete for the processors: many specs start programs of their own. */
+const MAX_PROCESSES = 2;
 
 /** How many processes of mocha are to run beside each other here. */
-export const processes = Math.min(MOST_PROCESSES, availableParallelism());
+export const processes = Math.min(MAX_PROCESSES, availableParallelism());
+
+/** What mocha's process sends while it runs: `spec/support/machine-programs.ts` and `spec-durations.ts` have the senders. */
+export interface SpecMessage {
+  /** Why a spec skipped itself. */
+  readonly skipped?: string;
+  /** A file whose specs have ended, and how long these took. */
+  readonly file?: string;
+  readonly durationMs?: number;
+}
+
+export interface MochaOptions {
+  readonly stdio?: 'inherit' | 'pipe';
+  readonly env?: NodeJS.ProcessEnv;
+  readonly onMessage?: (message: SpecMessage) => void;
+}
 
 /** Starts mocha so that neither it nor the programs that its specs start compile again what has been compiled before. */
-export function startMocha(args: readonly string[], stdio: 'inherit' | 'pipe'): ChildProcess {
-  const env = {
-    ...process.env,
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? resolve('.cache/compiled'),
-  };
-  return spawn('mocha', [...args], { stdio: ['inherit', stdio, stdio], env });
+export function startMocha(args: readonly string[], options: MochaOptions = {}): ChildProcess {
+  const { stdio = 'inherit', env = process.env, onMessage } = options;
+  const mocha = spawn('mocha', [...args], {
+    stdio: ['inherit', stdio, stdio, 'ipc'],
+    env: { ...env, NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE ?? resolve('.cache/compiled') },
+  });
+  mocha.on('message', (message) => onMessage?.(message as SpecMessage));
+  return mocha;
 }

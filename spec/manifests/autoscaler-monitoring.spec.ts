@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { autoscalerSeries } from '#spec/support/autoscaler-series.ts';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { kustomize, onlyOf } from '#spec/support/manifest-objects.ts';
 import { runToEnd } from '#spec/support/run-to-end.ts';
 import { seriesIn, seriesNames, unmetLabels } from '#spec/support/served-series.ts';
@@ -60,13 +61,10 @@ describe(FOLDER, () => {
   });
 
   it('is accepted by promtool', async function () {
-    if ((await runToEnd('promtool', ['--version'], 10_000)).exitStatus !== 0) {
-      console.log('      Skipped: promtool is not installed (apt-get install prometheus)');
-      return this.skip();
-    }
-    const script = `sed -n '/^  groups:/,$p' "$1" | sed 's/^  //' | promtool check rules /dev/stdin`;
+    const promtool = await requireProgram(this, 'promtool');
+    const script = `sed -n '/^  groups:/,$p' "$2" | sed 's/^  //' | "$1" check rules /dev/stdin`;
     const path = `${FOLDER}/prometheus-rule.yaml`;
-    const { stdout, stderr, exitStatus } = await runToEnd('sh', ['-c', script, 'sh', path], 20_000);
+    const { stdout, stderr, exitStatus } = await runToEnd('sh', ['-c', script, 'sh', promtool, path], 20_000);
     expect(exitStatus, stderr + stdout).to.equal(0);
     expect(stdout).to.include(`SUCCESS: ${rules.length} rules found`);
   });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse, stringify } from 'yaml';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { kustomize, onlyOf } from '#spec/support/manifest-objects.ts';
 import { runToEnd } from '#spec/support/run-to-end.ts';
 import { seriesIn, seriesNames, servedSeries, unmetLabels } from '#spec/support/served-series.ts';
@@ -84,22 +85,15 @@ describe(FOLDER, () => {
   });
 
   it('is accepted by promtool, as is what the server exposes', async function () {
-    if (!(await hasPromtool())) {
-      console.log(`      Skipped: promtool is not installed (apt-get install prometheus)`);
-      return this.skip();
-    }
+    const promtool = await requireProgram(this, 'promtool');
     const [ruleFile, metricsFile] = [join(folder, 'rules.yaml'), join(folder, 'metrics.txt')];
     await writeFile(ruleFile, stringify({ groups }));
     await writeFile(metricsFile, exposition);
-    const checked = await runToEnd('promtool', ['check', 'rules', ruleFile], 20_000);
+    const checked = await runToEnd(promtool, ['check', 'rules', ruleFile], 20_000);
     expect(checked.exitStatus, checked.stderr + checked.stdout).to.equal(0);
     expect(checked.stdout).to.include(`SUCCESS: ${rules.length} rules found`);
-    const script = `promtool check metrics < "$1"`;
-    const metrics = await runToEnd('sh', ['-c', script, 'sh', metricsFile], 20_000);
+    const script = `"$1" check metrics < "$2"`;
+    const metrics = await runToEnd('sh', ['-c', script, 'sh', promtool, metricsFile], 20_000);
     expect(metrics.exitStatus, metrics.stderr + metrics.stdout).to.equal(0);
   });
 });
-
-async function hasPromtool(): Promise<boolean> {
-  return (await runToEnd('promtool', ['--version'], 10_000)).exitStatus === 0;
-}

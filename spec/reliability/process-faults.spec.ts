@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { readProcessUsage } from '#spec/benchmarks/process-usage.ts';
 import { openHttps } from '#spec/support/https-request.ts';
+import { findProgram, requireProgram, skip } from '#spec/support/machine-programs.ts';
 import { runToEnd } from '#spec/support/run-to-end.ts';
 import { type ServerInCluster, startServerInCluster } from '#spec/support/spawned-server-in-cluster.ts';
 
@@ -81,12 +82,8 @@ describe('the process', () => {
   });
 
   it('serves though the disk is full that was to keep its certificate', async function () {
-    if (!full) {
-      process.stderr.write(
-        'Left out: a disk cannot be filled, as this machine has no namespaces of mounts.\n',
-      );
-      return this.skip();
-    }
+    await requireProgram(this, 'unshare');
+    if (!full) return skip(this, 'this machine does not allow mount namespaces, so no disk can be filled');
     const { until, ask, server } = full;
     await until(async () => (await ask('/livez')).status === 200);
     expect(await server.line(/Cannot keep the self-signed certificate/, PATIENCE_MS)).to.include('ENOSPC');
@@ -139,6 +136,7 @@ describe('the process', () => {
 });
 
 async function canFillADisk(): Promise<boolean> {
+  if ((await findProgram('unshare')) === undefined) return false;
   const { exitStatus } = await runToEnd('/bin/sh', ['-c', FULL_DISK, 'sh', 'true'], PATIENCE_MS);
   return exitStatus === 0;
 }

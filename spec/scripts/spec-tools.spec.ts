@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { type ProgramRun, runToEnd } from '#spec/support/run-to-end.ts';
 import type { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 import { machineWithoutTools, program } from './machine-without-tools.ts';
@@ -28,12 +29,9 @@ describe('spec-tools.sh', () => {
   });
 
   it('unpacks promtool alone, and installs Chromium while no package may start a server', async function () {
-    if ((await runToEnd('dpkg-deb', ['--version'], 10_000)).exitStatus !== 0) {
-      console.log('      Skipped: dpkg-deb is not on this machine, which is not a Debian');
-      return this.skip();
-    }
+    const packer = await requireProgram(this, 'dpkg-deb');
     await using machine = await machineWithoutTools();
-    await makePackage(machine);
+    await makePackage(machine, packer);
     await program(machine, 'id', 'echo 0');
     await program(
       machine,
@@ -66,7 +64,7 @@ function getTools(folder: string): Promise<ProgramRun> {
 }
 
 /** Makes a Debian package with a promtool. */
-async function makePackage(machine: TemporaryDirectory): Promise<void> {
+async function makePackage(machine: TemporaryDirectory, packer: string): Promise<void> {
   await mkdir(join(machine.path, 'package/DEBIAN'), { recursive: true });
   await mkdir(join(machine.path, 'package/usr/bin'), { recursive: true });
   await machine.write(
@@ -75,5 +73,5 @@ async function makePackage(machine: TemporaryDirectory): Promise<void> {
   );
   await program(machine, 'package/usr/bin/promtool', 'exit 0');
   const root = join(machine.path, 'package');
-  await runToEnd('dpkg-deb', ['--build', root, join(machine.path, 'prometheus.deb')], 30_000);
+  await runToEnd(packer, ['--build', root, join(machine.path, 'prometheus.deb')], 30_000);
 }

@@ -1,24 +1,12 @@
-import { constants } from 'node:fs';
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 import { SpawnedProgram } from './spawned-program.ts';
 
-/** Where Debian's package `chromium` has it. */
-export const CHROMIUM = '/usr/bin/chromium';
-
 /** Both so long that only a browser that hangs is given up, however slow the machine is. */
 const START_TIMEOUT_MS = 90_000;
 const COMMAND_TIMEOUT_MS = 60_000;
-
-/** Whether there is a Chromium to drive. */
-export async function hasChromium(): Promise<boolean> {
-  return await access(CHROMIUM, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-}
 
 /** A page in a headless Chromium of its own, driven by the DevTools protocol; dispose it to end the browser. */
 export class Browser implements AsyncDisposable {
@@ -35,10 +23,11 @@ export class Browser implements AsyncDisposable {
     socket.addEventListener('message', ({ data }) => this.#receive(JSON.parse(String(data))));
   }
 
-  static async start(): Promise<Browser> {
+  /** @param binary Chromium, as `requireProgram` found it */
+  static async start(binary: string): Promise<Browser> {
     const folder = await mkdtemp(join(tmpdir(), 'chromium-'));
     const program = new SpawnedProgram(
-      CHROMIUM,
+      binary,
       [
         ...[
           '--headless',

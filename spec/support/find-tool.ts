@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
+import { allowProgram } from './requested-programs.ts';
 import { runToEnd } from './run-to-end.ts';
 import { downloadTool, type Tool } from './tool-download.ts';
 
@@ -37,5 +38,7 @@ async function isWorking(path: string, versionArgs: readonly string[]): Promise<
     () => true,
     () => false,
   );
-  return isExecutable && (await runToEnd(path, versionArgs, 60_000)).exitStatus === 0;
+  if (!isExecutable) return false;
+  allowProgram(path);
+  return (await runToEnd(path, versionArgs, 60_000)).exitStatus === 0;
 }

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
+import { skip } from '#spec/support/machine-programs.ts';
 import { freePort } from './free-port.ts';
 
 describe('freePort', () => {
   it('gives none of the ports that the kernel hands out', async function () {
     const range = await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'latin1').catch(() => '32768');
     if (Number(range.split(/\s/)[0]) < 10_100) {
-      console.log('      SKIPPED: the kernel of this machine hands out all ports');
-      return this.skip();
+      return skip(this, 'the kernel of this machine hands out all ports');
     }
     const kernels = createServer().listen(0, '127.0.0.1');
     await once(kernels, 'listening');

@@ -1,9 +1,10 @@
-import { constants } from 'node:fs';
-import { access, chmod, glob, mkdir } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { chmod, mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Context } from 'mocha';
 import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
 import { freePort } from './free-port.ts';
+import { findProgram, type MachineProgram, requireProgram, skip } from './machine-programs.ts';
+import { allowProgram } from './requested-programs.ts';
 import { runToEnd } from './run-to-end.ts';
 import { SpawnedProgram } from './spawned-program.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
@@ -18,24 +19,35 @@ export interface RealDatabase extends AsyncDisposable {
   run(statements: string): Promise<void>;
 }
 
-const SEARCHED = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
 const READY_WITHIN_MS = 60_000;
 
-/** Where `mariadbd` is; `undefined` where this machine has none, or where it cannot be run. */
-export async function findMariadb(): Promise<string | undefined> {
-  return isRoot() ? await findIn(SEARCHED, 'mariadbd') : undefined;
+/** What each needs of the machine. */
+const PROGRAMS = {
+  mysql: ['mariadb', 'mariadb-install-db', 'mariadbd'],
+  postgres: ['initdb', 'runuser'],
+} as const satisfies Record<RealDatabase['system'], readonly MachineProgram[]>;
+
+/** Skips a spec where this machine has no such server, or may not start one. */
+export async function requireDatabase(spec: Context, system: RealDatabase['system']): Promise<void> {
+  for (const name of PROGRAMS[system]) await requireProgram(spec, name);
+  if (!isRoot()) skip(spec, `only root can start a server of ${system}, which runs as a user of its own`);
 }
 
-/** Where the programs of PostgreSQL are; `undefined` where this machine has none, or where they cannot be run. */
-export async function findPostgres(): Promise<string | undefined> {
-  const folders: string[] = [];
-  for await (const folder of glob('/usr/lib/postgresql/*/bin')) folders.push(folder);
-  const found = await findIn([...folders.reverse(), ...SEARCHED], 'initdb');
-  return isRoot() && found ? join(found, '..') : undefined;
+/** Whether `requireDatabase` lets a spec go on. */
+export async function canStartDatabase(system: RealDatabase['system']): Promise<boolean> {
+  const paths = await Promise.all(PROGRAMS[system].map(findProgram));
+  return isRoot() && paths.every((path) => path !== undefined);
 }
 
-/** Starts MariaDB with a user `reader` with the password `secret`, who may do anything with a database `shop`. */
-export async function startMariadb(binary: string): Promise<RealDatabase> {
+/**
+ * Starts MariaDB with a user `reader` with the password `secret`, who may do anything with a database `shop`; skips the
+ * spec where there is none.
+ */
+export async function startMariadb(spec: Context): Promise<RealDatabase> {
+  await requireDatabase(spec, 'mysql');
+  const clientBinary = await requireProgram(spec, 'mariadb');
+  const install = await requireProgram(spec, 'mariadb-install-db');
+  const binary = await requireProgram(spec, 'mariadbd');
   await using starting = new AsyncDisposableStack();
   const directory = starting.use(await TemporaryDirectory.create());
   await chmod(directory.path, 0o755);
@@ -44,7 +56,7 @@ export async function startMariadb(binary: string): Promise<RealDatabase> {
   const temporary = join(directory.path, 'temporary');
   await mkdir(temporary);
   await succeed('chown', ['mysql', temporary]);
-  await succeed('mariadb-install-db', [
+  await succeed(install, [
     ...['--no-defaults', '--user=mysql', `--datadir=${data}`, `--tmpdir=${temporary}`],
     ...['--auth-root-authentication-method=normal', '--skip-test-db'],
   ]);
@@ -64,8 +76,8 @@ export async function startMariadb(binary: string): Promise<RealDatabase> {
   );
   const client = ['--no-defaults', `--socket=${socket}`, '--user=root'];
   const run = async (statements: string, database = 'shop') =>
-    await succeed('mariadb', [...client, `--execute=${statements}`, ...(database ? [database] : [])]);
-  await untilReady(server, () => run('SELECT 1', ''));
+    await succeed(clientBinary, [...client, `--execute=${statements}`, ...(database ? [database] : [])]);
+  await server.until(() => succeeds(run('SELECT 1', '')));
   const account = `'reader'@'127.0.0.1'`;
   const create = `CREATE DATABASE shop; CREATE USER ${account} IDENTIFIED BY 'secret'; GRANT ALL ON shop.* TO ${account}`;
   await run(create, '');
@@ -73,14 +85,19 @@ export async function startMariadb(binary: string): Promise<RealDatabase> {
 }
 
 /** The same of PostgreSQL. */
-export async function startPostgres(folder: string): Promise<RealDatabase> {
+export async function startPostgres(spec: Context): Promise<RealDatabase> {
+  await requireDatabase(spec, 'postgres');
+  const folder = dirname(await requireProgram(spec, 'initdb'));
+  const runAs = await requireProgram(spec, 'runuser');
+  const sqlClient = join(folder, 'psql');
+  allowProgram(sqlClient); // of the same package
   await using starting = new AsyncDisposableStack();
   const directory = starting.use(await TemporaryDirectory.create());
   await chmod(directory.path, 0o777);
   const data = join(directory.path, 'data');
   const password = await directory.write('password', 'secret', { mode: 0o644 });
   const asPostgres = ['-u', 'postgres', '--'];
-  await succeed('runuser', [
+  await succeed(runAs, [
     ...[...asPostgres, join(folder, 'initdb'), `--pgdata=${data}`],
     ...['--username=reader', '--auth-host=scram-sha-256', '--auth-local=trust', `--pwfile=${password}`],
   ]);
@@ -89,14 +106,14 @@ export async function startPostgres(folder: string): Promise<RealDatabase> {
   const options = ['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-k', data];
   options.push('-c', 'ssl=on', '-c', `ssl_cert_file=${certificate}`, '-c', `ssl_key_file=${key}`);
   const server = starting.use(
-    new SpawnedProgram('runuser', [...asPostgres, join(folder, 'postgres'), ...options], {
+    new SpawnedProgram(runAs, [...asPostgres, join(folder, 'postgres'), ...options], {
       name: 'PostgreSQL',
     }),
   );
   const client = [`--host=${data}`, `--port=${port}`, '--username=reader', '--set=ON_ERROR_STOP=1'];
   const run = async (statements: string, database = 'shop') =>
-    await succeed(join(folder, 'psql'), [...client, `--dbname=${database}`, `--command=${statements}`]);
-  await untilReady(server, () => run('SELECT 1', 'postgres'));
+    await succeed(sqlClient, [...client, `--dbname=${database}`, `--command=${statements}`]);
+  await server.until(() => succeeds(run('SELECT 1', 'postgres')));
   await run('CREATE DATABASE shop', 'postgres');
   return databaseOf('postgres', { port, ca, run, owned: starting.move() });
 }
@@ -122,34 +139,16 @@ async function writeCertificate(directory: TemporaryDirectory, user: string) {
   return { ca: authority.certificatePem, certificate, key };
 }
 
-async function untilReady(server: SpawnedProgram, ask: () => Promise<void>): Promise<void> {
-  const deadlineMs = Date.now() + READY_WITHIN_MS;
-  for (;;) {
-    const failure = await ask().catch((error: Error) => error);
-    if (!failure) return;
-    if (Date.now() > deadlineMs)
-      throw new Error(
-        `${server.name} is not ready: ${failure.message}\n${server.output.slice(-10).join('\n')}`,
-      );
-    await sleep(100);
-  }
+async function succeeds(done: Promise<void>): Promise<boolean> {
+  return await done.then(
+    () => true,
+    () => false,
+  );
 }
 
 async function succeed(program: string, args: readonly string[]): Promise<void> {
   const { exitStatus, stderr, stdout } = await runToEnd(program, args, READY_WITHIN_MS);
   if (exitStatus !== 0) throw new Error(`${program} fails: ${stderr.trim() || stdout.trim()}`);
-}
-
-async function findIn(folders: readonly string[], name: string): Promise<string | undefined> {
-  for (const folder of folders) {
-    const path = join(folder, name);
-    const isThere = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return path;
-  }
-  return undefined;
 }
 
 function isRoot(): boolean {

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { freePort } from './free-port.ts';
-import { runToEnd } from './run-to-end.ts';
+import { SpawnedProgram } from './spawned-program.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
 /** A server of NATS with JetStream, on ports of its own. */
@@ -17,17 +16,15 @@ export interface RealNats extends AsyncDisposable {
   take(stream: string, consumer: string, messages: number, acknowledges?: boolean): Promise<void>;
 }
 
-const BINARY = process.env.NATS_SERVER ?? 'nats-server';
-
-/** Starts Debian's nats-server on loopback addresses, as a cluster where there are several; `undefined` where there is none. */
+/** Starts the nats-server that `requireProgram` found on loopback addresses, as a cluster where there are several. */
 export async function startNats(
+  binary: string,
   hosts: readonly string[] = ['127.0.0.1'],
-): Promise<readonly RealNats[] | undefined> {
-  if ((await runToEnd(BINARY, ['--version'], 10_000).catch(() => undefined))?.exitStatus !== 0)
-    return undefined;
+): Promise<readonly RealNats[]> {
   await using starting = new AsyncDisposableStack();
   const [port, clusterPort, monitoringPort] = [await freePort(), await freePort(), await freePort()];
   const servers: RealNats[] = [];
+  const programs = new Map<string, SpawnedProgram>();
   for (const [index, host] of hosts.entries()) {
     const directory = starting.use(await TemporaryDirectory.create());
     const args = ['-js', '-sd', directory.path, '-a', host, '-p', `${port}`, '-n', `server${index}`];
@@ -40,26 +37,18 @@ export async function startNats(
       '--routes',
       routes,
     ];
-    const monitored = ['-m', `${monitoringPort}`];
-    const child = spawn(BINARY, [...args, ...monitored, ...(hosts.length > 1 ? clustered : [])], {
-      stdio: 'ignore',
-    });
-    const exited = once(child, 'exit');
-    starting.defer(async () => {
-      child.kill('SIGKILL');
-      await exited;
-    });
+    const argv = [...args, '-m', `${monitoringPort}`, ...(hosts.length > 1 ? clustered : [])];
+    programs.set(host, starting.use(new SpawnedProgram(binary, argv, { name: 'nats-server' })));
     servers.push(serverAt(host, port, monitoringPort));
   }
-  for (const { host } of servers) {
+  for (const [host, program] of programs) {
     const health = () => fetch(`http://${host}:${monitoringPort}/healthz`);
-    while (
-      !(await health().then(
-        (response) => response.ok,
+    await program.until(() =>
+      health().then(
+        ({ ok }) => ok,
         () => false,
-      ))
-    )
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      ),
+    );
   }
   const stack = starting.move();
   return servers.map((server) => ({ ...server, [Symbol.asyncDispose]: () => stack.disposeAsync() }));

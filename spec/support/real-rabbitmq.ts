@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Context } from 'mocha';
 import { freePort } from './free-port.ts';
+import { requireProgram } from './machine-programs.ts';
+import { SpawnedProgram } from './spawned-program.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
 /** A RabbitMQ broker of its own with the management plugin, on ports of its own. */
@@ -20,13 +20,12 @@ export interface RealRabbitmq extends AsyncDisposable {
   manage(method: string, path: string, body?: object): Promise<Response>;
 }
 
-const FOLDER = process.env.RABBITMQ_FOLDER ?? '/usr/lib/rabbitmq/bin';
 const HOST = '127.0.0.1';
 
-/** Starts Debian's rabbitmq-server; `undefined` where there is none. */
-export async function startRabbitmq(): Promise<RealRabbitmq | undefined> {
-  const binary = join(FOLDER, 'rabbitmq-server');
-  if (!existsSync(binary)) return undefined;
+/** Starts Debian's rabbitmq-server; skips the spec where there is none. */
+export async function startRabbitmq(spec: Context): Promise<RealRabbitmq> {
+  const portMapper = await requireProgram(spec, 'epmd');
+  const binary = await requireProgram(spec, 'rabbitmq-server');
   await using starting = new AsyncDisposableStack();
   const directory = starting.use(await TemporaryDirectory.create());
   const [amqpPort, httpPort, epmdPort, distPort] = [
@@ -35,12 +34,7 @@ export async function startRabbitmq(): Promise<RealRabbitmq | undefined> {
     await freePort(),
     await freePort(),
   ];
-  const epmd = spawn('epmd', ['-address', HOST, '-port', `${epmdPort}`], { stdio: 'ignore' });
-  const epmdExited = once(epmd, 'exit');
-  starting.defer(async () => {
-    epmd.kill('SIGKILL');
-    await epmdExited;
-  });
+  starting.use(new SpawnedProgram(portMapper, ['-address', HOST, '-port', `${epmdPort}`], { name: 'epmd' }));
   const plugins = await directory.write('enabled_plugins', '[rabbitmq_management].\n');
   const config = await directory.write(
     'rabbitmq.conf',
@@ -55,30 +49,21 @@ export async function startRabbitmq(): Promise<RealRabbitmq | undefined> {
     ].join('\n'),
   );
   for (const name of ['mnesia', 'log', 'home']) await mkdir(join(directory.path, name));
-  const child = spawn(binary, [], {
-    stdio: 'ignore',
-    detached: true, // what it starts is ended with it, by its group
-    env: {
-      PATH: process.env.PATH,
-      HOME: join(directory.path, 'home'),
-      ERL_EPMD_PORT: `${epmdPort}`,
-      ERL_EPMD_ADDRESS: HOST,
-      RABBITMQ_NODENAME: `spec${amqpPort}@localhost`,
-      RABBITMQ_DIST_PORT: `${distPort}`,
-      RABBITMQ_MNESIA_BASE: join(directory.path, 'mnesia'),
-      RABBITMQ_LOG_BASE: join(directory.path, 'log'),
-      RABBITMQ_PID_FILE: join(directory.path, 'pid'),
-      RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
-      RABBITMQ_CONFIG_FILE: config,
-      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
-    },
-  });
-  const exited = once(child, 'exit');
-  starting.defer(async () => {
-    if (child.pid === undefined) return;
-    if (child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
-    await exited;
-  });
+  const env = {
+    PATH: process.env.PATH,
+    HOME: join(directory.path, 'home'),
+    ERL_EPMD_PORT: `${epmdPort}`,
+    ERL_EPMD_ADDRESS: HOST,
+    RABBITMQ_NODENAME: `spec${amqpPort}@localhost`,
+    RABBITMQ_DIST_PORT: `${distPort}`,
+    RABBITMQ_MNESIA_BASE: join(directory.path, 'mnesia'),
+    RABBITMQ_LOG_BASE: join(directory.path, 'log'),
+    RABBITMQ_PID_FILE: join(directory.path, 'pid'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
+    RABBITMQ_CONFIG_FILE: config,
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
+  };
+  const server = starting.use(new SpawnedProgram(binary, [], { name: 'rabbitmq-server', env }));
   const manage = (method: string, path: string, body?: object) =>
     fetch(`http://${HOST}:${httpPort}/api${path}`, {
       method,
@@ -93,15 +78,12 @@ export async function startRabbitmq(): Promise<RealRabbitmq | undefined> {
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return response;
   };
-  while (
-    !(await manage('GET', '/overview').then(
-      (response) => response.ok,
+  await server.until(() =>
+    manage('GET', '/overview').then(
+      ({ ok }) => ok,
       () => false,
-    ))
-  ) {
-    if (child.exitCode !== null) throw new Error(`rabbitmq-server ended with status ${child.exitCode}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+    ),
+  );
   const stack = starting.move();
   return {
     ...{ host: HOST, amqpPort, httpPort, manage },

@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createClient } from '@redis/client';
 import { freePort } from './free-port.ts';
+import { SpawnedProgram } from './spawned-program.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
 /** A Redis server of its own, on a port of its own. */
@@ -23,12 +22,13 @@ export interface RealRedisOptions {
   readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string };
 }
 
-/** Starts Debian's redis-server; `undefined` where there is none. */
-export async function startRedis(options: RealRedisOptions = {}): Promise<RealRedis | undefined> {
+/** Starts the redis-server that `requireProgram` found. */
+export async function startRedis(binary: string, options: RealRedisOptions = {}): Promise<RealRedis> {
   const { isClustered = false, watchedPort, tls } = options;
   const host = '127.0.0.1';
   const [port, busPort] = [await freePort(), await freePort()];
-  const directory = await TemporaryDirectory.create();
+  await using starting = new AsyncDisposableStack();
+  const directory = starting.use(await TemporaryDirectory.create());
   const listens = tls ? ['port 0', `tls-port ${port}`] : [`port ${port}`];
   const files: string[] = [];
   for (const [name, pem] of Object.entries(tls ?? {}))
@@ -43,32 +43,21 @@ export async function startRedis(options: RealRedisOptions = {}): Promise<RealRe
       : [`sentinel monitor main ${host} ${watchedPort} 1`];
   const lines = [...listens, ...files, `bind ${host}`, `dir ${directory.path}`, ...kind, ''];
   const config = await directory.write('redis.conf', lines.join('\n'));
-  const child = spawn('redis-server', [config, ...(watchedPort === undefined ? [] : ['--sentinel'])], {
-    stdio: 'ignore',
-  });
-  const failed = once(child, 'error').then(() => true);
-  const exited = once(child, 'exit');
-  const spawned = once(child, 'spawn').then(() => false);
-  if (await Promise.race([failed, spawned])) {
-    await directory[Symbol.asyncDispose]();
-    return undefined;
-  }
+  const args = [config, ...(watchedPort === undefined ? [] : ['--sentinel'])];
+  const server = starting.use(new SpawnedProgram(binary, args, { name: 'redis-server' }));
   const secured = tls && { tls: true as const, ...tls, servername: '' };
   const client = createClient({ socket: { host, port, ...secured } });
   client.on('error', () => {}); // it is connected again until the server is there
-  const ended = exited.then(([status]) => {
-    throw new Error(`redis-server ended with status ${status}`);
+  starting.defer(async () => client.destroy());
+  const ended = server.ended.then(() => {
+    throw new Error(`redis-server has ended: ${server.output.join('\n')}`);
   });
   ended.catch(() => {}); // later it is to end
   await Promise.race([client.connect(), ended]);
+  const stack = starting.move();
   return {
     ...{ host, port, busPort },
     send: (...words) => client.sendCommand([...words]),
-    async [Symbol.asyncDispose]() {
-      client.destroy();
-      child.kill('SIGKILL');
-      await exited;
-      await directory[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { assertRequested } from './requested-programs.ts';
 
 /** What one run of a program printed, and its exit status: `undefined` when it was killed at its deadline. */
 export interface ProgramRun {
@@ -7,9 +8,14 @@ export interface ProgramRun {
   readonly exitStatus: number | undefined;
 }
 
-/** Runs a program to its end, which is forced after `timeoutMs`. */
-export function runToEnd(command: string, args: readonly string[], timeoutMs: number): Promise<ProgramRun> {
-  return new Promise((settle) => {
+/** Runs a program to its end, which is forced after `timeoutMs`. @throws Error for a program that was not requested */
+export async function runToEnd(
+  command: string,
+  args: readonly string[],
+  timeoutMs: number,
+): Promise<ProgramRun> {
+  assertRequested(command);
+  return await new Promise((settle) => {
     const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 2 ** 26 } as const;
     execFile(command, args, limits, (error, stdout, stderr) => {
       const code = error === null ? 0 : error.code;

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { eventually } from './eventually.ts';
+import { assertRequested } from './requested-programs.ts';
 
 /** How a program ended: one of the two is set. */
 export interface Ending {
@@ -33,6 +35,7 @@ export class SpawnedProgram implements AsyncDisposable {
   readonly ended: Promise<Ending>;
 
   constructor(command: string, args: readonly string[], options: SpawnOptions) {
+    assertRequested(command);
     const { name, env = process.env, onLine } = options;
     const child = spawn(command, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
@@ -80,6 +83,16 @@ export class SpawnedProgram implements AsyncDisposable {
     }
   }
 
+  /** Waits until a condition holds. @throws Error with the program's last words if it ends before */
+  async until(holds: () => Promise<boolean>): Promise<void> {
+    await eventually(async () => {
+      const isOver = this.#hasEnded;
+      if (await holds()) return true;
+      if (isOver) throw new Error(`${this.name} has ended; its last words were:\n${this.#lastWords()}`);
+      return false;
+    });
+  }
+
   /** Sends a signal to the program and whatever it started itself; once all have ended, nothing happens. */
   kill(signal: NodeJS.Signals): void {
     if (this.#hasEnded || this.#child.pid === undefined) return;
@@ -116,8 +129,11 @@ export class SpawnedProgram implements AsyncDisposable {
   }
 
   #missing(pattern: RegExp, when: string): string {
-    const lastWords = this.#output.slice(-20).join('\n');
-    return `No line like ${pattern} from ${this.name} ${when}; its last words were:\n${lastWords}`;
+    return `No line like ${pattern} from ${this.name} ${when}; its last words were:\n${this.#lastWords()}`;
+  }
+
+  #lastWords(): string {
+    return this.#output.slice(-20).join('\n');
   }
 }
 

@@ -4,14 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { freePort } from '#spec/support/free-port.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import {
-  findMariadb,
-  findPostgres,
+  canStartDatabase,
   type RealDatabase,
+  requireDatabase,
   startMariadb,
   startPostgres,
 } from '#spec/support/real-databases.ts';
-import { findPrometheus, type RealPrometheus, startPrometheus } from '#spec/support/real-prometheus.ts';
+import { type RealPrometheus, startPrometheus } from '#spec/support/real-prometheus.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
 import { InstalledAutoscaler } from './installed-autoscaler.ts';
@@ -24,8 +25,8 @@ const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
 const MOST_LOOKS = 360;
 const LOOK_EVERY_MS = 250;
 const DATABASES = [
-  ['MariaDB', 'mariadb', findMariadb, startMariadb],
-  ['PostgreSQL', 'postgres', findPostgres, startPostgres],
+  ['MariaDB', 'mysql', startMariadb],
+  ['PostgreSQL', 'postgres', startPostgres],
 ] as const;
 const COMPONENT = 'manifests/components/scaling-schedule';
 /** How long the value of the schedule counts: long enough to be seen on a slow machine. */
@@ -55,12 +56,7 @@ describe('custom and external metrics, served through the real aggregator to the
 
   before(async function () {
     const binaries = await needControllers(this);
-    const found = await findPrometheus();
-    if (found === undefined) {
-      console.log('  SKIPPED: there is no prometheus on this machine, nor could it be installed');
-      return this.skip();
-    }
-    binary = found;
+    binary = await requireProgram(this, 'prometheus');
     exporter = stack.use(
       await LoopbackServer.start((_, response) => {
         response.setHeader('content-type', 'text/plain');
@@ -77,10 +73,8 @@ describe('custom and external metrics, served through the real aggregator to the
     );
     installed = stack.use(await InstalledAutoscaler.start(binaries));
     pods = stack.use(new ReadyPods(installed.controlPlane));
-    for (const [, system, find, start] of DATABASES) {
-      const program = await find();
-      if (program !== undefined) databases.set(system, stack.use(await start(program)));
-    }
+    for (const [, system, start] of DATABASES)
+      if (await canStartDatabase(system)) databases.set(system, stack.use(await start(this)));
   });
 
   after(async () => {
@@ -216,11 +210,9 @@ describe('custom and external metrics, served through the real aggregator to the
 
   for (const [name, system] of DATABASES)
     it(`scale a Deployment from 1 to 4 and back to 1 by a query of ${name}`, async function () {
+      await requireDatabase(this, system);
       const database = databases.get(system);
-      if (!database) {
-        console.log(`      SKIPPED: there is no ${name} on this machine that could be started`);
-        return this.skip();
-      }
+      if (!database) throw new Error(`${name} has not been started`);
       await database.run('CREATE TABLE jobs (id integer); INSERT INTO jobs VALUES (1)');
       const config = 'metric-config.external.waiting-jobs.sql';
       await installed.apply(

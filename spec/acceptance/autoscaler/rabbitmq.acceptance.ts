@@ -26,12 +26,7 @@ describe('The trigger rabbitmq, with a real RabbitMQ', function () {
   let broker: RealRabbitmq;
 
   before(async function () {
-    const started = await startRabbitmq();
-    if (!started) {
-      console.log('  SKIPPED: there is no rabbitmq-server on this machine');
-      return this.skip();
-    }
-    broker = stack.use(started);
+    broker = stack.use(await startRabbitmq(this));
   });
 
   after(() => stack.disposeAsync());

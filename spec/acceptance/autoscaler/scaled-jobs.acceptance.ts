@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { type RealRedis, startRedis } from '#spec/support/real-redis.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
@@ -35,12 +36,7 @@ describe('ScaledJobs, on a real API server with the real Job controller', functi
 
   before(async function () {
     const binaries = await needControllers(this);
-    const started = await startRedis();
-    if (!started) {
-      console.log('  SKIPPED: there is no redis-server on this machine');
-      return this.skip();
-    }
-    redis = stack.use(started);
+    redis = stack.use(await startRedis(await requireProgram(this, 'redis-server')));
     installed = stack.use(await InstalledAutoscaler.start(binaries, 'autoscaler-scaled-objects'));
     const take = async () => (await redis.send('LPOP', 'messages')) !== null;
     pods = stack.use(new WorkingPods(installed.controlPlane, take));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { freePort } from '#spec/support/free-port.ts';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { type RealRedis, startRedis } from '#spec/support/real-redis.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
@@ -51,12 +52,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
 
   before(async function () {
     const binaries = await needControllers(this);
-    const started = await startRedis();
-    if (!started) {
-      console.log('  SKIPPED: there is no redis-server on this machine');
-      return this.skip();
-    }
-    redis = stack.use(started);
+    redis = stack.use(await startRedis(await requireProgram(this, 'redis-server')));
     for (let job = 0; job < 25; job++) await redis.send('RPUSH', 'jobs', `${job}`);
     installed = stack.use(
       await InstalledAutoscaler.start(binaries, 'autoscaler-scaled-objects', leaveAsKeda),

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { freePort } from '#spec/support/free-port.ts';
-import { findPostgres, type RealDatabase, startPostgres } from '#spec/support/real-databases.ts';
+import { type RealDatabase, startPostgres } from '#spec/support/real-databases.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
 import { InstalledAutoscaler } from './installed-autoscaler.ts';
@@ -77,12 +77,7 @@ describe('ScaledObjects of two replicas, on a real API server with the real HPA 
   });
 
   it('scale a Deployment from 0 to 1 and to 3 by a query of PostgreSQL, and back to 0', async function () {
-    const folder = await findPostgres();
-    if (!folder) {
-      console.log('  SKIPPED: there is no PostgreSQL on this machine');
-      return this.skip();
-    }
-    const database: RealDatabase = stack.use(await startPostgres(folder));
+    const database: RealDatabase = stack.use(await startPostgres(this));
     await database.run('CREATE TABLE orders (id serial)');
     const password = Buffer.from('secret').toString('base64');
     await installed.apply(

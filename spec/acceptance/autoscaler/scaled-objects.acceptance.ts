@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import { freePort } from '#spec/support/free-port.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { type RealRedis, startRedis } from '#spec/support/real-redis.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
@@ -39,12 +40,7 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
 
   before(async function () {
     const binaries = await needControllers(this);
-    const started = await startRedis();
-    if (!started) {
-      console.log('  SKIPPED: there is no redis-server on this machine');
-      return this.skip();
-    }
-    redis = stack.use(started);
+    redis = stack.use(await startRedis(await requireProgram(this, 'redis-server')));
     installed = stack.use(await InstalledAutoscaler.start(binaries, 'autoscaler-scaled-objects'));
     [port, webhookPort] = [await freePort(), await freePort()];
     webhookFolder = join(installed.controlPlane.folder, 'webhook');

@@ -1,4 +1,5 @@
 import type { Context } from 'mocha';
+import { skip } from '#spec/support/machine-programs.ts';
 import { type ControlPlaneBinaries, findBinaries } from './find-binaries.ts';
 
 /** @throws Error that tells how to get a control plane, where there is none */
@@ -12,10 +13,10 @@ export async function needBinaries(): Promise<ControlPlaneBinaries> {
 export async function needControllers(suite: Context): Promise<ControlPlaneBinaries> {
   const binaries = await needBinaries();
   if (binaries.controllerManager === undefined) {
-    console.log(
-      `  SKIPPED: there is no kube-controller-manager beside ${binaries.apiServer}, so nothing is deployed or scaled`,
+    skip(
+      suite,
+      `there is no kube-controller-manager beside ${binaries.apiServer}, so nothing is deployed or scaled`,
     );
-    suite.skip();
   }
   return binaries;
 }

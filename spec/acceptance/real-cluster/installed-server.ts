@@ -1,6 +1,7 @@
 import { chown, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findProgram } from '#spec/support/machine-programs.ts';
 import { runToEnd } from '#spec/support/run-to-end.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
@@ -18,7 +19,9 @@ const NAMESPACE = 'kube-system';
 /** Whether this machine lets us confine a process as the manifest asks. */
 export async function canConfine(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false;
-  const trial = await runToEnd('unshare', ['--mount', 'setpriv', '--no-new-privs', 'true'], 5_000);
+  const unshare = await findProgram('unshare');
+  if (unshare === undefined) return false;
+  const trial = await runToEnd(unshare, ['--mount', 'setpriv', '--no-new-privs', 'true'], 5_000);
   return trial.exitStatus === 0;
 }
 
@@ -66,7 +69,7 @@ export async function startInstalledServer(
   await copyFile(process.execPath, node);
   const places = [root, image.root, node, scratch, account].map((place) => resolve(place));
   return new SpawnedProgram(
-    'unshare',
+    (await findProgram('unshare')) ?? '',
     ['--mount', CONFINE, ...places, `${runAsUser}:${runAsGroup}`, ...image.entrypoint, ...args],
     {
       name: 'the server',

@@ -1,8 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { expect } from 'chai';
-import { Browser, CHROMIUM, hasChromium } from '#spec/support/browser.ts';
+import { Browser } from '#spec/support/browser.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { createShownObjects, HOSTILE, setQueue } from '#spec/support/shown-objects.ts';
 import {
   STRANGER_TOKEN,
@@ -173,12 +174,9 @@ describe('autoscalerUi', () => {
     let browser: Browser | undefined;
 
     before(async function () {
-      if (!(await hasChromium())) {
-        console.log(`      Skipped: there is no ${CHROMIUM} (apt-get install chromium)`);
-        return this.skip();
-      }
+      const chromium = await requireProgram(this, 'chromium');
       await mkdir(PHOTOGRAPHS, { recursive: true });
-      browser = await Browser.start();
+      browser = await Browser.start(chromium);
       await browser.signIn('anybody', VIEWER_TOKEN);
     });
 

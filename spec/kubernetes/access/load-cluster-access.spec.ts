@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
@@ -9,6 +7,7 @@ import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { runToEnd } from '#spec/support/run-to-end.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 const authority = new CertificateAuthority('cluster-ca');
@@ -116,7 +115,7 @@ describe('loadClusterAccess', () => {
       const access = await inCluster();
       const token = join(directory.path, 'token');
       await unlink(token);
-      await promisify(execFile)('mkfifo', [token]);
+      expect(await runToEnd('mkfifo', [token], 10_000)).to.include({ exitStatus: 0 });
       let given: string | undefined;
       let reading = Promise.resolve();
       const isReadOnce = () =>

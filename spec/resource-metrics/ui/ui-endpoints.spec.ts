@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { ScenarioInput } from '#simulator/scenario.ts';
-import { Browser, CHROMIUM, hasChromium } from '#spec/support/browser.ts';
+import { Browser } from '#spec/support/browser.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { twoCycles } from '#spec/support/two-cycles.ts';
 
@@ -47,12 +48,9 @@ describe('uiEndpoints', () => {
     let browser: Browser | undefined;
 
     before(async function () {
-      if (!(await hasChromium())) {
-        console.log(`      Skipped: there is no ${CHROMIUM} (apt-get install chromium)`);
-        return this.skip();
-      }
+      const chromium = await requireProgram(this, 'chromium');
       await mkdir(PHOTOGRAPHS, { recursive: true });
-      browser = await Browser.start();
+      browser = await Browser.start(chromium);
       await browser.open(`${server.origin}/ui`);
     });
 

@@ -8,8 +8,9 @@ import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { findPrometheus, type RealPrometheus, startPrometheus } from '#spec/support/real-prometheus.ts';
+import { type RealPrometheus, startPrometheus } from '#spec/support/real-prometheus.ts';
 
 const signal = new AbortController().signal;
 
@@ -19,11 +20,7 @@ describe('PrometheusServer, with a real Prometheus', () => {
   let server: PrometheusServer;
 
   before(async function () {
-    const binary = await findPrometheus();
-    if (binary === undefined) {
-      console.log('      SKIPPED: there is no prometheus on this machine');
-      return this.skip();
-    }
+    const binary = await requireProgram(this, 'prometheus');
     stack = new AsyncDisposableStack();
     const exporter = stack.use(
       await LoopbackServer.start((_, response) => {

@@ -6,35 +6,24 @@ import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
 import { openSqlSource } from '#lib/sources/sql/sql-source.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
-import {
-  findMariadb,
-  findPostgres,
-  type RealDatabase,
-  startMariadb,
-  startPostgres,
-} from '#spec/support/real-databases.ts';
+import { type RealDatabase, startMariadb, startPostgres } from '#spec/support/real-databases.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 const SERVERS = [
-  ['MariaDB', findMariadb, startMariadb],
-  ['PostgreSQL', findPostgres, startPostgres],
+  ['MariaDB', startMariadb],
+  ['PostgreSQL', startPostgres],
 ] as const;
 const signal = new AbortController().signal;
 
-for (const [name, find, start] of SERVERS) {
+for (const [name, start] of SERVERS) {
   describe(`SqlDatabase, with a real ${name}`, () => {
     const stack = new AsyncDisposableStack();
     let server: RealDatabase;
     let database: SqlDatabase;
 
     before(async function () {
-      const binary = await find();
-      if (binary === undefined) {
-        console.log(`      SKIPPED: there is no ${name} on this machine that could be started`);
-        return this.skip();
-      }
-      server = stack.use(await start(binary));
+      server = stack.use(await start(this));
       await server.run(
         'CREATE TABLE jobs (queue varchar(20), priority integer); ' +
           "INSERT INTO jobs VALUES ('mails', 1), ('mails', 2), ('orders', 1), (NULL, 3)",

@@ -8,6 +8,7 @@ import { systemClock } from '#lib/time/system-clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { freePort } from '#spec/support/free-port.ts';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { RawServer } from '#spec/support/raw-server.ts';
 import { startNats } from '#spec/support/real-nats.ts';
@@ -138,12 +139,8 @@ describe('natsJetstreamTrigger', () => {
 
   describe('of a real nats-server', () => {
     it('tells the lag as messages come, are taken and are acknowledged', async function () {
-      const servers = await startNats();
-      if (!servers?.[0]) {
-        console.log('      SKIPPED: there is no nats-server on this machine');
-        return this.skip();
-      }
-      const [server] = servers;
+      const [server] = await startNats(await requireProgram(this, 'nats-server'));
+      if (!server) throw new Error('no server');
       stack.use(server);
       await fill(server, 1);
       const metric = await plan(`${server.host}:${server.monitoringPort}`, { lagThreshold: '5' });
@@ -157,12 +154,10 @@ describe('natsJetstreamTrigger', () => {
     });
 
     it('asks the leader of a cluster of three', async function () {
-      const servers = await startNats(['127.0.0.1', '127.0.0.2', '127.0.0.3']);
-      const [first] = servers ?? [];
-      if (!servers || !first) {
-        console.log('      SKIPPED: there is no nats-server on this machine');
-        return this.skip();
-      }
+      const binary = await requireProgram(this, 'nats-server');
+      const servers = await startNats(binary, ['127.0.0.1', '127.0.0.2', '127.0.0.3']);
+      const [first] = servers;
+      if (!first) throw new Error('no servers');
       stack.use(first);
       await fill(first, 3);
       for (const { host, monitoringPort } of servers) {

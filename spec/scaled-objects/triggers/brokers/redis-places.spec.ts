@@ -7,6 +7,7 @@ import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { freePort } from '#spec/support/free-port.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { type RealRedis, type RealRedisOptions, startRedis } from '#spec/support/real-redis.ts';
 
@@ -14,11 +15,9 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
   const stack = new AsyncDisposableStack();
   const allowedHosts = new AllowedHosts(['127.0.0.0/8']);
   const redis = stack.use(new RedisServers({ clock: systemClock, allowedHosts }));
-  const start = async (options?: RealRedisOptions): Promise<RealRedis> => {
-    const started = await startRedis(options);
-    if (!started) throw new Error('there is no redis-server any more');
-    return stack.use(started);
-  };
+  let binary: string;
+  const start = async (options?: RealRedisOptions): Promise<RealRedis> =>
+    stack.use(await startRedis(binary, options));
   const at = (...servers: readonly RealRedis[]) =>
     servers.map(({ host, port }) => `${host}:${port}`).join(',');
   /** Whether a server is in a working cluster; one that stands alone is told where the other is, again where they lost each other. */
@@ -36,10 +35,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
     planned(redisTrigger({ redis }), { type, metadata: { listName: 'jobs', ...metadata }, authentication });
 
   before(async function () {
-    const started = await startRedis();
-    if (started) return void stack.use(started);
-    console.log('      SKIPPED: there is no redis-server on this machine');
-    this.skip();
+    binary = await requireProgram(this, 'redis-server');
   });
 
   after(() => stack.disposeAsync());

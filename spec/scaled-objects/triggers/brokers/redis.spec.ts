@@ -4,6 +4,7 @@ import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { type RealRedis, startRedis } from '#spec/support/real-redis.ts';
 
@@ -20,12 +21,7 @@ describe('redisTrigger, with a real redis-server', () => {
     });
 
   before(async function () {
-    const started = await startRedis();
-    if (!started) {
-      console.log('      SKIPPED: there is no redis-server on this machine');
-      return this.skip();
-    }
-    server = stack.use(started);
+    server = stack.use(await startRedis(await requireProgram(this, 'redis-server')));
   });
 
   after(() => stack.disposeAsync());

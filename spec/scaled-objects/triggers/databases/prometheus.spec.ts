@@ -4,8 +4,9 @@ import { EmptyResponse } from '#lib/sources/empty-response.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { requireProgram } from '#spec/support/machine-programs.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
-import { findPrometheus, startPrometheus } from '#spec/support/real-prometheus.ts';
+import { startPrometheus } from '#spec/support/real-prometheus.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
 
 const LOST = "prometheus metrics 'prometheus' target may be lost, ";
@@ -32,11 +33,7 @@ describe('prometheusTrigger', () => {
   });
 
   it('tells what a query of a real Prometheus gives, and how it refuses one', async function () {
-    const binary = await findPrometheus();
-    if (binary === undefined) {
-      console.log('      SKIPPED: there is no prometheus on this machine');
-      return this.skip();
-    }
+    const binary = await requireProgram(this, 'prometheus');
     await using exporter = await LoopbackServer.start((_, response) => {
       response.setHeader('content-type', 'text/plain');
       response.end('queue_depth{queue="a"} 3\nqueue_depth{queue="b"} 4.5\nbroken NaN\n');

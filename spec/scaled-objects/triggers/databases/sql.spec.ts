@@ -6,21 +6,15 @@ import { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
-import {
-  findMariadb,
-  findPostgres,
-  type RealDatabase,
-  startMariadb,
-  startPostgres,
-} from '#spec/support/real-databases.ts';
+import { type RealDatabase, startMariadb, startPostgres } from '#spec/support/real-databases.ts';
 
 const allowedHosts = new AllowedHosts(['127.0.0.0/8']);
 const JOBS = "CREATE TABLE jobs (state varchar(20)); INSERT INTO jobs VALUES ('new'), ('new'), ('done')";
 const QUERY = "SELECT count(*) FROM jobs WHERE state = 'new'";
 
-for (const [name, find, start] of [
-  ['mysqlTrigger', findMariadb, startMariadb],
-  ['postgresqlTrigger', findPostgres, startPostgres],
+for (const [name, start] of [
+  ['mysqlTrigger', startMariadb],
+  ['postgresqlTrigger', startPostgres],
 ] as const)
   describe(`${name}, with a real database`, () => {
     const stack = new AsyncDisposableStack();
@@ -28,12 +22,7 @@ for (const [name, find, start] of [
     const options = { databases: stack.use(new SqlDatabases({ clock: systemClock })), allowedHosts };
 
     before(async function () {
-      const binary = await find();
-      if (binary === undefined) {
-        console.log('      SKIPPED: there is no such database on this machine that could be started');
-        return this.skip();
-      }
-      server = stack.use(await start(binary));
+      server = stack.use(await start(this));
       await server.run(JOBS);
     });
 

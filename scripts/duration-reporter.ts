@@ -1,0 +1,18 @@
+import Mocha from 'mocha';
+
+/** Mocha's dots, and a message to the process that started mocha with the time that each file of specs took, hooks included. */
+class DurationReporter extends Mocha.reporters.Dot {
+  constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
+    super(runner, options);
+    let startedAtMs = performance.now();
+    const { EVENT_SUITE_BEGIN, EVENT_SUITE_END } = Mocha.Runner.constants;
+    runner.on(EVENT_SUITE_BEGIN, ({ parent }) => {
+      if (parent?.root) startedAtMs = performance.now();
+    });
+    runner.on(EVENT_SUITE_END, ({ parent, file }) => {
+      if (parent?.root) process.send?.({ file, durationMs: performance.now() - startedAtMs });
+    });
+  }
+}
+
+export { DurationReporter as 'module.exports' }; // what require() of mocha returns
