@@ -2,15 +2,19 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Registry } from 'prom-client';
+import { ConnectionGate, guardConnections } from '#lib/apiserver/serving/connection-gate.ts';
 import { PipelineLimit } from '#lib/apiserver/serving/limit-pipeline.ts';
-import { type AddressedPlace, PlacesByAddress } from '#lib/apiserver/serving/places-by-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ListenAddress } from './options/listen-address.ts';
 
-const MAX_CONNECTIONS = 64;
+/** A plain connection has no handshake, so that its part of the second bound is free again at once. */
+const CONNECTION_LIMITS = { connections: 64, handshakes: 64 };
 
 /** A request that takes longer to come is cut off; Node would look for such twice a minute. */
-const REQUEST_TIMEOUTS = { requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
+const REQUEST_TIMEOUTS = {
+  ...{ headersTimeout: 10_000, requestTimeout: 10_000 },
+  ...{ connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
+};
 
 /** For a response to be made and read, with the wait for those before it on its connection. */
 const RESPONSE_TIMEOUT_MS = 10_000;
@@ -49,7 +53,13 @@ export async function listenForMetrics(
       response.writeHead(500).end();
     }
   });
-  server.prependListener('connection', limitConnections());
+  const gate = new ConnectionGate({
+    ...{ limits: CONNECTION_LIMITS, waitMs: REQUEST_TIMEOUTS.headersTimeout, clock },
+    reservedFor: () => 0,
+    onRefused: () => {},
+  });
+  server.on('connection', (socket: Socket) => gate.finish(socket));
+  guardConnections(server, gate);
   server.listen({ port, ...(host === undefined ? {} : { host }) });
   await once(server, 'listening');
   return {
@@ -59,26 +69,6 @@ export async function listenForMetrics(
       server.closeAllConnections();
       await once(server, 'close');
     },
-  };
-}
-
-interface Place extends AddressedPlace {
-  readonly socket: Socket;
-}
-
-/** Bounds how many connections there are, and leaves each address some of them. */
-function limitConnections(): (socket: Socket) => void {
-  const places = new PlacesByAddress<Place>();
-  return (socket) => {
-    const place = { socket, address: socket.remoteAddress ?? '' };
-    if (places.size >= MAX_CONNECTIONS) {
-      const victim = places.victimFor(place, () => 0) ?? place;
-      places.delete(victim);
-      victim.socket.destroy();
-      if (victim === place) return;
-    }
-    places.add(place);
-    socket.once('close', () => places.delete(place));
   };
 }
 

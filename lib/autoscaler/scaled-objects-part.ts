@@ -168,6 +168,8 @@ async function serveWebhook(
     await openServingCertificates({ ...files, certDir, namedCertificates: [], clock, logger }),
   );
   const { admission } = scaledObjects;
-  const { port } = starting.use(await startWebhookServer({ ...address, certificates, admission, logger }));
+  const { port } = starting.use(
+    await startWebhookServer({ ...address, certificates, admission, clock, logger }),
+  );
   logger.info('Serving the webhook of ScaledObjects', { port });
 }

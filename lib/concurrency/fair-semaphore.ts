@@ -35,13 +35,30 @@ export class FairSemaphore {
     this.#tenants.set(name, tenant);
     if (this.#mayHave(tenant)) this.#give(tenant);
     else await this.#wait(name, tenant, signal);
+    return this.#permit(name, tenant, 1);
+  }
+
+  /**
+   * Takes several permits at once, without waiting.
+   *
+   * @returns `undefined` when the tenant would hold more than it leaves free to others
+   */
+  tryAcquire(name: string, permits: number): Disposable | undefined {
+    const tenant: Tenant = this.#tenants.get(name) ?? { held: 0, waiting: new Set() };
+    if (!this.#mayHave(tenant, permits)) return undefined;
+    this.#tenants.set(name, tenant);
+    this.#give(tenant, permits);
+    return this.#permit(name, tenant, permits);
+  }
+
+  #permit(name: string, tenant: Tenant, permits: number): Disposable {
     let isReleased = false;
     return {
       [Symbol.dispose]: () => {
         if (isReleased) return;
         isReleased = true;
-        tenant.held--;
-        this.#held--;
+        tenant.held -= permits;
+        this.#held -= permits;
         this.#forget(name, tenant);
         this.#letIn();
       },
@@ -64,13 +81,14 @@ export class FairSemaphore {
     });
   }
 
-  #mayHave({ held }: Tenant): boolean {
-    return held < this.#limit - this.#held;
+  /** The same as for one after the other. Fails closed: a number of permits that is no number is never given. */
+  #mayHave({ held }: Tenant, permits = 1): boolean {
+    return held + 2 * permits - 1 <= this.#limit - this.#held;
   }
 
-  #give(tenant: Tenant): void {
-    tenant.held++;
-    this.#held++;
+  #give(tenant: Tenant, permits = 1): void {
+    tenant.held += permits;
+    this.#held += permits;
   }
 
   /** The permits pass straight on, first to those that hold the fewest, so that no newcomer takes them in between. */

@@ -34,6 +34,20 @@ describe('FairSemaphore', () => {
     expect([held('a'), held('d')]).to.deep.equal([1, 1]);
   });
 
+  it('gives several permits at once, as many as the tenant leaves free to others and no more', () => {
+    const semaphore = new FairSemaphore(12);
+    const half = semaphore.tryAcquire('a', 6);
+    expect(half).not.to.equal(undefined);
+    expect(semaphore.tryAcquire('a', 1)).to.equal(undefined);
+    expect(semaphore.tryAcquire('b', 4)).to.equal(undefined);
+    expect(semaphore.tryAcquire('b', 3)).not.to.equal(undefined);
+    half?.[Symbol.dispose]();
+    half?.[Symbol.dispose](); // counts once
+    expect(semaphore.tryAcquire('a', 6)).to.equal(undefined);
+    expect(semaphore.tryAcquire('a', 5)).not.to.equal(undefined);
+    expect(semaphore.tryAcquire('c', Number.NaN)).to.equal(undefined);
+  });
+
   it('lets one alone have a single permit', async () => {
     const { held, ask, release } = setUp(1);
     ask('a', 2);

@@ -4,7 +4,7 @@ import { type RequestOptions, request } from 'node:https';
 /** What a request needs besides its address. */
 export type HttpsRequest = Pick<
   RequestOptions,
-  'ca' | 'cert' | 'key' | 'agent' | 'rejectUnauthorized' | 'signal' | 'headers' | 'method'
+  'ca' | 'cert' | 'key' | 'agent' | 'rejectUnauthorized' | 'signal' | 'headers' | 'method' | 'localAddress'
 > & {
   readonly token?: string;
   readonly body?: string | Uint8Array;

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import type { Clock } from '#lib/time/clock.ts';
 import { type AddressedPlace, PlacesByAddress } from './places-by-address.ts';
 
@@ -173,6 +173,17 @@ export class ConnectionGate {
     this.#patience?.[Symbol.dispose]();
     this.#patience = undefined;
   }
+}
+
+/** Passes connections through the gate before Node handles them. */
+export function guardConnections(server: Server, gate: ConnectionGate): void {
+  const begin = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (connection: Socket) => {
+    gate.admit(connection, () => {
+      for (const listener of begin) Reflect.apply(listener, server, [connection]);
+    });
+  });
 }
 
 /** Both ends of a connection: a client may use one port of its own towards two of our addresses. */

@@ -23,10 +23,12 @@ export interface HttpServerOptions {
   readonly timeouts: ConnectionTimeouts;
   /** Requests at once on one HTTP/2 connection; 0 to speak HTTP/1.1 alone. */
   readonly maxStreamsPerConnection: number;
+  /** Of all headers of a request with its URL; by default what Go's servers accept. */
+  readonly maxHeaderBytes?: number | undefined;
 }
 
-/** What Go's servers accept, of all headers of a request with its URL. */
-const MAX_HEADER_BYTES = 1024 * 1024;
+/** What Go's servers accept. */
+const DEFAULT_MAX_HEADER_BYTES = 1024 * 1024;
 
 /**
  * One more than are allowed, so that a request which has too many is seen to, and refused. Over HTTP/2 the beginning of the request
@@ -42,7 +44,8 @@ const STREAM_RESETS = { streamResetBurst: 200, streamResetRate: 33 };
 
 /** A server of HTTP/1.1 and HTTP/2 over TLS that asks clients for a certificate and takes any: each request is judged. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { maxStreamsPerConnection: maxConcurrentStreams } = options;
+  const { maxStreamsPerConnection: maxConcurrentStreams, maxHeaderBytes = DEFAULT_MAX_HEADER_BYTES } =
+    options;
   const common = {
     ...options.context,
     SNICallback: options.serverNames,
@@ -51,6 +54,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     handshakeTimeout: options.timeouts.headersMs,
     noDelay: true, // the end of a response in several parts would wait 40 ms for the client to acknowledge the others
     ...http1Options(options.timeouts),
+    maxHeaderSize: maxHeaderBytes,
   };
   const server =
     maxConcurrentStreams === 0
@@ -59,8 +63,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
           ...common,
           allowHTTP1: true,
           settings: {
-            maxHeaderListSize: MAX_HEADER_BYTES,
-            maxFrameSize: MAX_HEADER_BYTES, // nghttp2 ends a connection whose headers come in more than nine frames
+            maxHeaderListSize: maxHeaderBytes,
+            maxFrameSize: maxHeaderBytes, // nghttp2 ends a connection whose headers come in more than nine frames
             maxConcurrentStreams,
           },
           ...STREAM_RESETS,
@@ -73,7 +77,6 @@ export function createHttpServer(options: HttpServerOptions): Server {
 /** Understood by Node's HTTP/2 server, too, though its types know them for HTTP/1.1 alone. */
 function http1Options({ idleMs, headersMs, requestMs, checkMs }: ConnectionTimeouts): Http1Options {
   return {
-    maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     keepAliveTimeout: idleMs,

@@ -8,7 +8,12 @@ import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificate
 import type { TlsSettings } from '#lib/apiserver/tls/tls-settings.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { ConnectionGate, type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from './connection-gate.ts';
+import {
+  ConnectionGate,
+  type ConnectionLimits,
+  DEFAULT_CONNECTION_LIMITS,
+  guardConnections,
+} from './connection-gate.ts';
 import { type ConnectionTimeouts, createHttpServer } from './create-http-server.ts';
 import { KnownAddresses, type KnownFor } from './known-addresses.ts';
 import { limitBody } from './limit-body.ts';
@@ -27,6 +32,10 @@ export interface SecureServerOptions extends ListenAddress {
   readonly maxStreamsPerConnection?: number;
   /** By default those of Kubernetes' servers. */
   readonly timeouts?: ConnectionTimeouts;
+  /** Of all headers of a request with its URL; by default 1 MiB. */
+  readonly maxHeaderBytes?: number;
+  /** Whether `onRequest` reads bodies, within a bound of its own. By default they are discarded, within 256 KiB. */
+  readonly readsBodies?: boolean;
   readonly connectionLimits?: ConnectionLimits | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -92,6 +101,7 @@ export class SecureServer implements AsyncDisposable {
       serverNames: (name, done) => done(null, contexts.find(name)),
       timeouts,
       maxStreamsPerConnection,
+      maxHeaderBytes: options.maxHeaderBytes,
     });
     certificates.onChange(() => {
       contexts.refresh();
@@ -105,7 +115,7 @@ export class SecureServer implements AsyncDisposable {
       clock: options.clock,
       onRefused: options.onRefused,
     });
-    guardHandshakes(server, gate);
+    guardConnections(server, gate);
     const secured = new WeakSet<Duplex>();
     server.on('secureConnection', (connection) => {
       secured.add(connection);
@@ -178,9 +188,10 @@ export class SecureServer implements AsyncDisposable {
     const { socket } = request;
     const isHttp1 = !('stream' in request) && !('stream' in response);
     if (isHttp1) {
-      const { clock, onRefused } = this.#options;
+      const { clock, onRefused, readsBodies = false } = this.#options;
       if (!this.#pipelines.enter(socket)) return;
-      limitBody(request, response, { clock, onExceeded: () => onRefused('body_too_large') });
+      if (!readsBodies)
+        limitBody(request, response, { clock, onExceeded: () => onRefused('body_too_large') });
       if (this.#isDraining) response.setHeader('Connection', 'close');
     }
     this.#underWay++;
@@ -205,17 +216,6 @@ export class SecureServer implements AsyncDisposable {
 /** Whether nobody waits for a response any more. */
 function isOver(response: Http2ServerResponse | ServerResponse): boolean {
   return 'stream' in response ? response.stream.destroyed : response.destroyed;
-}
-
-/** Has connections go through the gate before Node makes anything of them. */
-function guardHandshakes(server: Server, gate: ConnectionGate): void {
-  const begin = server.listeners('connection');
-  server.removeAllListeners('connection');
-  server.on('connection', (connection: Socket) => {
-    gate.admit(connection, () => {
-      for (const listener of begin) Reflect.apply(listener, server, [connection]);
-    });
-  });
 }
 
 function trackConnections(server: Server): ReadonlySet<Socket> {

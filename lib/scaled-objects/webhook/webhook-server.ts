@@ -1,31 +1,46 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { ConnectionLimits } from '#lib/apiserver/serving/connection-gate.ts';
+import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-server.ts';
+import { SecureServer } from '#lib/apiserver/serving/secure-server.ts';
 import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
+import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
+import { FairShare } from '#lib/concurrency/fair-share.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
+import type { Clock } from '#lib/time/clock.ts';
 import type { Admission } from './admission.ts';
 import { UnreadableReview } from './unreadable-review.ts';
 
-/** What the server is started with. */
+/** Options of {@link startWebhookServer}. */
 export interface WebhookServerOptions {
   /** `undefined` for every interface. */
   readonly host: string | undefined;
   readonly port: number;
   readonly certificates: ServingCertificates;
   readonly admission: Pick<Admission, 'paths' | 'review'>;
+  readonly clock: Clock;
   readonly logger: Logger;
+  /** By default 256 connections, 32 of them in their TLS handshake. */
+  readonly connectionLimits?: ConnectionLimits;
 }
 
-/** Objects of 1.5 MiB, the old one and the new one: what etcd keeps at most. */
-const MOST_BYTES = 3 * 1024 * 1024;
-/** Of all bodies that are being received or judged. */
-const MOST_BYTES_HELD = 16 * 1024 * 1024;
-const MAX_CONNECTIONS = 128;
-/** A request that has not come by then is cut off: the API server waits no longer for it, either. */
-const REQUEST_TIMEOUT_MS = 10_000;
-const CHECK_MS = 1_000;
-const IDLE_MS = 90_000;
+/** Two objects of 1.5 MiB, the old one and the new one: the largest that etcd stores. */
+const MAX_BYTES = 3 * 1024 * 1024;
+/** Of all bodies that are received or reviewed at one time; one address alone may have half of it. */
+const MAX_BUFFERED_BYTES = 32 * 1024 * 1024;
+/** Memory for bodies is reserved in blocks of this size. */
+const BLOCK_BYTES = 16 * 1024;
+/** Pieces are joined when there are this many: each costs some hundred bytes, however short it is. */
+const MAX_PIECES = 1_024;
+/** Longer bodies are parsed in time slices of their own: one takes some tens of milliseconds. */
+const LONG_BODY_BYTES = 64 * 1024;
+const CONNECTION_LIMITS: ConnectionLimits = { connections: 256, handshakes: 32 };
+const MAX_HEADER_BYTES = 16 * 1024;
+/** A request that is not complete within 10 s is closed: the API server does not wait longer for the response. */
+const TIMEOUTS: ConnectionTimeouts = { idleMs: 90_000, headersMs: 10_000, requestMs: 10_000, checkMs: 1_000 };
+/** How long requests under way may take when the server stops. */
+const DRAIN_MS = 1_000;
 
 /** A refusal to take a request at all. */
 class Refusal extends Error {
@@ -37,38 +52,49 @@ class Refusal extends Error {
   }
 }
 
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
 /**
- * Serves reviews over TLS, to who asks: an API server shows no credentials unless it is configured to. What is told depends on the
- * review alone, and on who else has the same target.
+ * Serves admission reviews over TLS to every client: an API server sends no credentials unless it is configured to. The response
+ * depends on the review alone, and on the other objects with the same target. Connections and memory for bodies are shared out by
+ * address, so that no address keeps another from being served.
  *
  * @throws when the address cannot be listened at or the certificate cannot be used
  */
 export async function startWebhookServer(
   options: WebhookServerOptions,
-): Promise<AsyncDisposable & { readonly port: number }> {
-  const { host, port, certificates, admission, logger } = options;
-  const { createServer } = await import('node:https');
-  let heldBytes = 0;
+): Promise<AsyncDisposable & { readonly port: number; readonly connectionCount: number }> {
+  const { host = '', port, certificates, admission, clock, logger } = options;
+  const { connectionLimits = CONNECTION_LIMITS } = options;
+  const memory = new FairSemaphore(MAX_BUFFERED_BYTES);
+  const share = new FairShare(clock);
   let isFailing = false;
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let ownBytes = 0;
-    const hold = (bytes: number) => {
-      ownBytes += bytes;
-      heldBytes += bytes;
-      return heldBytes <= MOST_BYTES_HELD;
+  async function review(request: Request, reserve: Reserve): Promise<object> {
+    const path = request.url?.split('?', 1)[0] ?? '';
+    if (!admission.paths.has(path)) throw new Refusal(404, 'nothing is reviewed here');
+    if (request.method !== 'POST') throw new Refusal(405, 'reviews are posted');
+    if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
+      throw new Refusal(415, 'reviews are application/json');
+    const body = await receive(request, reserve);
+    if (body.length > LONG_BODY_BYTES) await share.next(NEVER);
+    return await admission.review(path, body).catch((error: unknown) => {
+      throw error instanceof UnreadableReview ? new Refusal(400, describeError(error)) : error;
+    });
+  }
+  async function respond(request: Request, response: Response): Promise<void> {
+    using reserved = new DisposableStack();
+    const { remoteAddress: address = '' } = request.socket;
+    const reserve = (bytes: number) => {
+      const permit = memory.tryAcquire(address, bytes);
+      if (permit) reserved.use(permit);
+      return permit !== undefined;
     };
     try {
-      const path = request.url?.split('?', 1)[0] ?? '';
-      if (!admission.paths.has(path)) throw new Refusal(404, 'nothing is reviewed here');
-      if (request.method !== 'POST') throw new Refusal(405, 'reviews are posted');
-      if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
-        throw new Refusal(415, 'reviews are application/json');
-      const body = await receive(request, hold);
-      const review = await admission.review(path, body).catch((error: unknown) => {
-        throw error instanceof UnreadableReview ? new Refusal(400, describeError(error)) : error;
-      });
+      const text = JSON.stringify(await review(request, reserve));
       isFailing = false;
-      send(response, 200, JSON.stringify(review), 'application/json');
+      server.noteAddress(address, 'probe');
+      send(response, 200, text, 'application/json');
     } catch (error) {
       const status = error instanceof Refusal ? error.status : 500;
       if (status >= 500) {
@@ -79,64 +105,58 @@ export async function startWebhookServer(
       const text =
         error instanceof Refusal ? printable(describeError(error)) : 'the object could not be judged';
       send(response, status, `${text}\n`, 'text/plain; charset=utf-8');
-    } finally {
-      heldBytes -= ownBytes;
     }
   }
-  const tls = () => ({ ...certificates.current, minVersion: 'TLSv1.2' as const });
-  const server = createServer(
-    {
-      ...tls(),
-      ...{
-        requestTimeout: REQUEST_TIMEOUT_MS,
-        headersTimeout: REQUEST_TIMEOUT_MS,
-        keepAliveTimeout: IDLE_MS,
-      },
-      ...{ connectionsCheckingInterval: CHECK_MS, handshakeTimeout: REQUEST_TIMEOUT_MS },
-    },
-    (request, response) => void respond(request, response),
-  );
-  const connections = new Set<Socket>();
-  server.on('connection', (connection: Socket) => {
-    connections.add(connection);
-    connection.once('close', () => connections.delete(connection));
+  const server = await SecureServer.start({
+    ...{ bindAddress: host, port, certificates, clock, logger, connectionLimits },
+    ...{ timeouts: TIMEOUTS, drainMs: DRAIN_MS, maxHeaderBytes: MAX_HEADER_BYTES },
+    maxStreamsPerConnection: 0, // an API server keeps one HTTP/1.1 connection for each review under way
+    readsBodies: true,
+    onRequest: (request, response) => void respond(request, response),
+    onRefused: () => {},
+    onIdle: () => {},
   });
-  server.maxConnections = MAX_CONNECTIONS;
-  server.on('tlsClientError', (_, socket) => socket.destroy());
-  certificates.onChange(() => server.setSecureContext(tls()));
-  server.listen({ port, host });
-  await once(server, 'listening');
   return {
-    port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      for (const connection of connections) connection.destroy(); // those in the middle of their handshake, too
-      await closed;
+    port: server.address.port,
+    get connectionCount() {
+      return server.connectionCount;
     },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
-/** The body, of which no more is held than its bound, and of all together no more than theirs. */
-async function receive(request: IncomingMessage, hold: (bytes: number) => boolean): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+const NEVER = new AbortController().signal;
+
+/** @returns whether there is memory for so many bytes more */
+type Reserve = (bytes: number) => boolean;
+
+/** Reads a body of at most {@link MAX_BYTES}, for which memory is reserved as it arrives. */
+async function receive(request: Request, reserve: Reserve): Promise<Uint8Array> {
+  const joined: Buffer[] = [];
+  let pieces: Buffer[] = [];
+  let [bytes, reservedBytes] = [0, 0];
   try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      chunks.push(chunk);
-      const isHeld = hold(chunk.length);
-      if (bytes > MOST_BYTES) throw new Refusal(413, `a review has no more than ${MOST_BYTES} bytes`);
-      if (!isHeld) throw new Refusal(503, 'too many reviews come at once');
+    for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > MAX_BYTES) throw new Refusal(413, `a review has no more than ${MAX_BYTES} bytes`);
+      const blocks = Math.ceil((bytes - reservedBytes) / BLOCK_BYTES);
+      if (blocks > 0 && !reserve(blocks * BLOCK_BYTES))
+        throw new Refusal(503, 'too many reviews arrive at once');
+      reservedBytes += blocks * BLOCK_BYTES;
+      pieces.push(piece);
+      if (pieces.length < MAX_PIECES) continue;
+      joined.push(Buffer.concat(pieces));
+      pieces = [];
     }
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Refusal(400, 'the request did not come whole');
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat([...joined, ...pieces], bytes);
 }
 
-function send(response: ServerResponse, status: number, text: string, type: string): void {
+function send(response: Response, status: number, text: string, type: string): void {
   if (response.destroyed || response.headersSent) return;
-  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
+  const headers = { 'content-type': type, 'content-length': Buffer.byteLength(text) };
+  (response as ServerResponse).writeHead(status, headers).end(text);
 }

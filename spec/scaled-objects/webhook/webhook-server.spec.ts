@@ -4,11 +4,18 @@ import { expect } from 'chai';
 import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
 import { UnreadableReview } from '#lib/scaled-objects/webhook/unreadable-review.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 const PATH = '/validate-keda-sh-v1alpha1-scaledobject';
+/** Six times as much is a large body, and fills whole blocks of memory. */
+const BLOCKS = 27 * 16 * 1024;
+/** What one address may have. */
+const HALF = 16 * 2 ** 20;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('startWebhookServer', () => {
@@ -40,27 +47,38 @@ describe('startWebhookServer', () => {
     expect((await server.post(PATH, Buffer.alloc(3 * 1024 * 1024, ' '))).status).to.equal(200);
   });
 
-  it('holds no more of all together than it may, and forgets what is cut off', async () => {
+  it('buffers half of what all may have for one address, the rest for others, and releases it', async () => {
     await using server = await start();
-    const held = await Promise.all(Array.from({ length: 6 }, () => server.begin(2_700_000)));
-    for (const { socket } of held) await server.takes(socket);
-    const tooMuch = Buffer.alloc(16 * 2 ** 20 - 6 * 2_700_000 + 1, ' '); // by its last byte: all of it is sent
+    const slow = await Promise.all(Array.from({ length: 6 }, () => server.begin(6 * BLOCKS)));
+    for (const { socket } of slow) await server.takes(socket);
+    const tooMuch = Buffer.alloc(HALF - 6 * 6 * BLOCKS + 1, ' '); // by its last byte: all of it is sent
     await expectEventually(async () => (await server.post(PATH, tooMuch)).status === 503);
-    for (const { socket } of held) socket.destroy();
+    const other = await server.post(PATH, tooMuch, { localAddress: '127.0.0.2' });
+    expect(other.status).to.equal(200);
+    for (const { socket } of slow) socket.destroy();
     await expectEventually(async () => (await server.post(PATH, tooMuch)).status === 200);
   });
 
-  it('holds bodies until they are judged', async () => {
+  it('buffers bodies until they are reviewed', async () => {
     await using server = await start();
-    const slow = Buffer.alloc(2_700_000, ' ');
+    const slow = Buffer.alloc(6 * BLOCKS, ' ');
     slow.write('slow');
     const judged = Array.from({ length: 6 }, () => server.post(PATH, slow));
     await expectEventually(async () => server.judging.count === 6);
-    const tooMuch = Buffer.alloc(16 * 2 ** 20 - 6 * slow.length + 1, ' '); // by its last byte: all of it is sent
+    const tooMuch = Buffer.alloc(HALF - 6 * slow.length + 1, ' '); // by its last byte: all of it is sent
     expect((await server.post(PATH, tooMuch)).status).to.equal(503);
     server.judging.end.resolve();
     for (const { status } of await Promise.all(judged)) expect(status).to.equal(200);
     expect((await server.post(PATH, tooMuch)).status).to.equal(200);
+  });
+
+  it('accepts a body that arrives byte by byte', async () => {
+    await using server = await start();
+    const { socket } = await server.begin(0, 3_000);
+    const response = once(socket, 'data');
+    for (let byte = 0; byte < 3_000; byte++) socket.write('x');
+    expect(String((await response)[0])).to.match(/^HTTP\/1\.1 200 /);
+    socket.destroy();
   });
 
   it('logs what it cannot judge by a mistake of its own, each time after it could, and tells nobody what it was', async () => {
@@ -82,11 +100,16 @@ describe('startWebhookServer', () => {
     expect(server.logger.lines).to.deep.equal([]);
   });
 
-  it('ends at once, though a client is connected', async () => {
-    const server = await start();
+  it('closes a connection whose request is not complete a second after the server stops', async () => {
+    const clock = new ManualClock();
+    const server = await start({ clock });
     const { socket } = await server.begin(1000);
     const closed = new Promise((resolve) => socket.once('close', resolve));
-    await server[Symbol.asyncDispose]();
+    const disposed = server[Symbol.asyncDispose]();
+    await clock.advance(999);
+    expect(socket.closed).to.equal(false);
+    await clock.advance(1);
+    await disposed;
     await closed;
   });
 });
@@ -95,7 +118,7 @@ async function expectEventually(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function start() {
+async function start({ clock = systemClock }: { readonly clock?: Clock } = {}) {
   const issue = () => {
     const authority = new TestAuthority('webhooks');
     return { ca: authority.pem, pair: authority.leaf({ usages: ['serverAuth'], names: ['localhost'] }) };
@@ -125,7 +148,14 @@ async function start() {
       return { seen: seen.slice(0, 100) };
     },
   };
-  const server = await startWebhookServer({ host: '127.0.0.1', port: 0, certificates, admission, logger });
+  const server = await startWebhookServer({
+    host: '127.0.0.1',
+    port: 0,
+    certificates,
+    admission,
+    clock,
+    logger,
+  });
   const url = `https://localhost:${server.port}`;
   return {
     logger,
@@ -143,13 +173,13 @@ async function start() {
         ...more,
       }),
     /** A request of which so many bytes come, and never the last. */
-    async begin(bytes: number) {
+    async begin(bytes: number, length = bytes + 1) {
       const socket = connect({ port: server.port, host: '127.0.0.1', servername: 'localhost', ca });
       await once(socket, 'secureConnect');
       socket.on('error', () => {});
       socket.resume();
       socket.write(
-        `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${bytes + 1}\r\n\r\n`,
+        `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`,
       );
       socket.write(' '.repeat(bytes));
       return { socket };
