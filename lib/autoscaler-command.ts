@@ -20,7 +20,7 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
   if (word === 'explain-hpa') return await runExplainHpa(behind, program);
   const flags = withFlagsOfEnvironment(word === 'doctor' ? behind : argv, program.environment);
   const given = word === 'doctor' ? [word, ...flags] : flags;
-  const commandLine = parseAutoscalerOptions(given);
+  const commandLine = parseAutoscalerOptions(given, await program.ownNamespace());
   if (commandLine.kind === 'help') program.print(commandLine.text);
   else if (commandLine.kind === 'version') program.print(`${program.version.gitVersion}\n`);
   else if (commandLine.kind === 'doctor') return (await examine(commandLine, program)) ? 0 : 1;

@@ -1,5 +1,6 @@
 import { FlagError } from '#lib/flags/flag-error.ts';
 import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
+import { readOwnNamespace } from '#lib/kubernetes/access/in-cluster-source.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { limitYoungGeneration } from '#lib/limit-young-generation.ts';
@@ -38,6 +39,7 @@ function programOf(stopped: Promise<NodeJS.Signals>): Program {
     interrupted,
     print: (text) => void process.stdout.write(text),
     startLog,
+    ownNamespace: () => readOwnNamespace(),
     openAccess: (kubeconfig, logger) =>
       loadClusterAccess({
         kubeconfig,

@@ -21,6 +21,9 @@ export interface Program {
   /** Starts the log, on the standard error, which takes errors in the program from then on. */
   startLog(options: LoggingOptions): Logger;
 
+  /** The namespace that it runs in; `undefined` outside a cluster. */
+  ownNamespace(): Promise<string | undefined>;
+
   /** @param kubeconfig a file; `undefined` for the pod's service account */
   openAccess(kubeconfig: string | undefined, logger: Logger): Promise<ClusterAccess>;
 }

@@ -120,21 +120,31 @@ interface RunCommand {
  * of the autoscaler's.
  *
  * @param argv behind the word `autoscaler`
+ * @param ownNamespace where the program runs; `undefined` outside a cluster
  * @throws {FlagError} for what is unknown, malformed or contradictory
  */
-export function parseAutoscalerOptions(argv: readonly string[]): AutoscalerCommandLine {
+export function parseAutoscalerOptions(
+  argv: readonly string[],
+  ownNamespace?: string,
+): AutoscalerCommandLine {
   const [command = '', ...rest] = argv;
   if (command === 'doctor') {
     const parsed = parseFlags({ ...FLAGS, ...doctorFlags }, rest);
     const asked = askedInstead(parsed.values, 'autoscaler doctor [flags]', DOCTOR_SECTIONS);
-    return asked ?? { kind: 'doctor', ...readFlags(parsed), doctor: doctorOptionsOf(parsed.values) };
+    return (
+      asked ?? {
+        kind: 'doctor',
+        ...readFlags(parsed, ownNamespace),
+        doctor: doctorOptionsOf(parsed.values),
+      }
+    );
   }
   if (/^[^-]/.test(command))
     throw new FlagError(
       `There is no command autoscaler ${JSON.stringify(command.slice(0, 100))}: there are doctor, explain-hpa, and none to run it`,
     );
   const parsed = parseFlags(FLAGS, argv);
-  return askedInstead(parsed.values, USAGE, SECTIONS) ?? { kind: 'run', ...readFlags(parsed) };
+  return askedInstead(parsed.values, USAGE, SECTIONS) ?? { kind: 'run', ...readFlags(parsed, ownNamespace) };
 }
 
 /** Help and version are told whatever else the command line says. */
@@ -147,17 +157,16 @@ function askedInstead(
   return version ? { kind: 'version' } : undefined;
 }
 
-function readFlags({
-  values,
-  given,
-  arguments: [stray],
-}: ParsedFlags<typeof FLAGS>): Omit<RunCommand, 'kind'> {
+function readFlags(
+  { values, given, arguments: [stray] }: ParsedFlags<typeof FLAGS>,
+  ownNamespace: string | undefined,
+): Omit<RunCommand, 'kind'> {
   if (stray !== undefined) throw new FlagError(`"${stray}" is no flag`);
   refuseContradictions(values);
   const ignored = given.flatMap(({ name, ignoredBecause: reason }) =>
     reason === undefined ? [] : [{ argument: `--${name}`, reason }],
   );
-  return { options: optionsOf(values), ignored };
+  return { options: optionsOf(values, ownNamespace), ignored };
 }
 
 function doctorOptionsOf(values: FlagValues<typeof doctorFlags>): DoctorOptions {
@@ -206,7 +215,7 @@ function webhookOf({
   return address && { address, certDir };
 }
 
-function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
+function optionsOf(values: FlagValues<typeof FLAGS>, ownNamespace: string | undefined): AutoscalerOptions {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = values;
   const controllers = selectControllers(values.controllers);
   return Object.freeze({
@@ -222,10 +231,11 @@ function optionsOf(values: FlagValues<typeof FLAGS>): AutoscalerOptions {
       webhook: webhookOf(values),
       options: {
         namespaces: values.watchNamespace,
-        clusterNamespace: values.clusterObjectNamespace,
+        clusterNamespace: values.clusterObjectNamespace || ownNamespace || values.leaseNamespace,
         restrictsSecrets: values.restrictSecretAccess,
         fileRoot: values.filePathAuthRootPath === '' ? undefined : values.filePathAuthRootPath,
         tokenLifetimeS: Math.floor(values.boundServiceAccountTokenExpiryMs / 1000),
+        tokenAudience: values.boundServiceAccountTokenAudience || undefined,
         kedaNamespace: values.kedaNamespace,
         kedaLeaseEverywhere: values.kedaLeaseAllNamespaces,
       },

@@ -145,7 +145,7 @@ describe("the autoscaler's Helm chart", () => {
     const objects = await autoscalerTemplate({ 'controllers.scaledobjects.enabled': true });
     const expected = await kustomize('manifests/overlays/autoscaler-scaled-objects');
     expect(serverContainer(objects).args).to.include('--controllers=cronhpa,scaledobjects');
-    for (const suffix of ['', '-credentials', '-scale']) {
+    for (const suffix of ['', '-scale']) {
       const name = `autoscaler-scaledobjects${suffix}`;
       expect(onlyOf(objects, 'ClusterRole', name).rules, name).to.deep.equal(
         onlyOf(expected, 'ClusterRole', name).rules,
@@ -165,6 +165,58 @@ describe("the autoscaler's Helm chart", () => {
     expect(Object.keys(specsOf(without))).to.deep.equal([
       'cronhorizontalpodautoscalers.autoscaling.stke.com',
     ]);
+  });
+
+  it('lets triggers use no Secret, ConfigMap or service account that no value names', async () => {
+    const enabled = { 'controllers.scaledobjects.enabled': true };
+    const credentials = async (values: Readonly<Record<string, unknown>>) =>
+      (await autoscalerTemplate({ ...enabled, ...values })).filter(({ metadata }) =>
+        metadata.name.endsWith('-credentials'),
+      );
+    expect(await credentials({})).to.deep.equal([]);
+    const rule = (resource: string, names: readonly string[] | undefined, verb = 'get') => ({
+      ...{ apiGroups: [''], resources: [resource], verbs: [verb] },
+      ...(names && { resourceNames: names }),
+    });
+    const named = await credentials({
+      'credentials.tokenAudience': 'sources',
+      'credentials.namespaces': [
+        { name: 'all' },
+        { name: 'shop', secrets: ['login'], configMaps: [], serviceAccounts: ['worker'] },
+        { name: 'none', secrets: [], configMaps: [] },
+      ],
+    });
+    const ofKind = (kind: string) => named.filter((object) => object.kind === kind);
+    expect(ofKind('Role').map(({ metadata, rules }) => [metadata.namespace, rules])).to.deep.equal([
+      ['all', [rule('secrets', undefined), rule('configmaps', undefined)]],
+      ['shop', [rule('secrets', ['login']), rule('serviceaccounts/token', ['worker'], 'create')]],
+    ]);
+    const subjects = [{ kind: 'ServiceAccount', name: 'autoscaler', namespace: 'kube-system' }];
+    expect(ofKind('RoleBinding').map((one) => [one.metadata.namespace, one.subjects])).to.deep.equal([
+      ['all', subjects],
+      ['shop', subjects],
+    ]);
+    expect(named).to.have.lengthOf(4);
+    const everywhere = await credentials({ 'credentials.clusterWide': true });
+    const component = await kustomize('manifests/components/scaled-objects-credentials');
+    expect(onlyOf(everywhere, 'ClusterRole').rules).to.deep.equal(onlyOf(component, 'ClusterRole').rules);
+    expect(onlyOf(everywhere, 'ClusterRoleBinding').subjects).to.deep.equal(
+      onlyOf(component, 'ClusterRoleBinding').subjects,
+    );
+  });
+
+  it('requests tokens for an audience alone', async () => {
+    const enabled = { 'controllers.scaledobjects.enabled': true };
+    const flag = '--bound-service-account-token-audience=sources';
+    const { args } = serverContainer(
+      await autoscalerTemplate({ ...enabled, 'credentials.tokenAudience': 'sources' }),
+    );
+    expect(args).to.include(flag);
+    const namespaces = [{ name: 'shop', serviceAccounts: ['worker'] }];
+    const failure = await autoscalerTemplate({ ...enabled, 'credentials.namespaces': namespaces }).catch(
+      ({ message }: Error) => message,
+    );
+    expect(failure).to.include('credentials.namespaces with serviceAccounts need credentials.tokenAudience');
   });
 
   it('reads the lease of KEDA in one namespace, as kustomize has it, which is made where there is none and stays', async () => {

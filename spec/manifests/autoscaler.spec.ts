@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { MEMORY_NAMES } from '#lib/hpa/memory/memory-part.ts';
@@ -170,6 +171,23 @@ describe('manifests/autoscaler', () => {
       });
     });
   }
+
+  it('lets no overlay read Secrets or request tokens, or read leases of other namespaces', async () => {
+    const names = readdirSync('manifests/overlays').filter((name) => name.startsWith('autoscaler'));
+    expect(names).to.include('autoscaler-scaled-objects-webhook');
+    for (const name of names) {
+      for (const { kind, metadata, rules = [] } of await kustomize(`manifests/overlays/${name}`)) {
+        const wide =
+          kind === 'ClusterRole' ? /secrets|serviceaccounts|configmaps|leases/ : /secrets|serviceaccounts/;
+        const granted = (rules as readonly Rule[]).filter(({ resources = [] }) =>
+          wide.test(resources.join()),
+        );
+        // The HPA controller has a memory in each namespace that has HPAs, whose names a spec above compares.
+        if (metadata.name !== 'autoscaler-hpa')
+          expect(granted, `${name}: ${metadata.name}`).to.deep.equal([]);
+      }
+    }
+  });
 
   it('elects by the Lease that its flags name, which its role names, too', () => {
     const commandLine = parseAutoscalerOptions(serverContainer(overlay('autoscaler')).args.slice(1));

@@ -28,6 +28,40 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     );
   });
 
+  it('tell which permission a Secret or token takes, beside triggers that need none', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/open', 4);
+    const authentication = async (name: string, spec: object) =>
+      await cluster.create(PATHS.authentications, {
+        ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'TriggerAuthentication', metadata: { name }, spec },
+      });
+    await authentication('login', { secretTargetRef: [{ parameter: 'apiKey', name: 'x', key: 'token' }] });
+    await authentication('token', {
+      boundServiceAccountToken: [{ parameter: 'apiKey', serviceAccountName: 'worker' }],
+    });
+    const locked = (name: string) =>
+      cluster.trigger('/locked', { authenticationRef: { name }, metadata: { authModes: 'apiKey' } });
+    for (const name of ['secret', 'token', 'beside']) await cluster.deployment(name, 1);
+    await cluster.scaledObject('secret', { triggers: [locked('login')] });
+    await cluster.scaledObject('token', { triggers: [locked('token')] });
+    await cluster.scaledObject('beside', { triggers: [cluster.trigger('/open'), locked('login')] });
+    refuse(cluster, ({ target }) => isOf(target, 'secrets'));
+    await cluster.lead();
+    const forbidden =
+      'Cannot read Secret default/x: forbidden; grant it with a Role in namespace "default" that allows get on secrets "x"';
+    const noAudience =
+      'Cannot request a token of ServiceAccount default/worker: no audience is set; --bound-service-account-token-audience sets it';
+    for (const [name, cause] of [
+      ['secret', forbidden],
+      ['token', noAudience],
+    ] as const) {
+      await cluster.holds(async () => (await cluster.condition(name, 'Ready')).startsWith('False'));
+      expect(await cluster.condition(name, 'Ready')).to.include(cause);
+    }
+    await cluster.holds(() => cluster.external('s0-metric-api-value', 'beside') === '4');
+    await cluster.holds(async () => (await cluster.condition('beside', 'Ready')).includes(forbidden));
+  });
+
   it('tell of targets that cannot be scaled', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/filled', 0);

@@ -160,6 +160,7 @@ export async function startScaledObjectsCluster(
           restrictsSecrets: false,
           fileRoot: undefined,
           tokenLifetimeS: 3600,
+          tokenAudience: undefined,
           kedaNamespace: 'keda',
           kedaLeaseEverywhere: false,
         },

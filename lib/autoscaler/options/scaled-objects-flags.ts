@@ -3,6 +3,9 @@ import { boolean, duration, integer, text, texts } from '#lib/flags/flag-kinds.t
 import { positive } from '#lib/flags/number-rules.ts';
 import { parseListenAddress } from './listen-address.ts';
 
+/** What clusters usually have as the API server's audience; that of each token is verified beside that. */
+const OF_API_SERVER = /^(?:https?:\/\/)?kubernetes(?:\.default(?:\.svc(?:\.cluster\.local)?)?)?\/?$/;
+
 /** How ScaledObjects are scaled. */
 export const scaledObjectsFlags = {
   concurrentScaledObjectSyncs: flag('concurrent-scaled-object-syncs', integer, {
@@ -42,9 +45,9 @@ export const scaledObjectsFlags = {
     ruleBrokenBy: positive,
   }),
   clusterObjectNamespace: flag('cluster-object-namespace', text, {
-    default: 'kube-system',
-    description: 'Where Secrets and ConfigMaps are that ClusterTriggerAuthentications refer to.',
-    ruleBrokenBy: (name) => (name === '' ? 'must not be empty' : undefined),
+    default: '',
+    description:
+      "Where Secrets, ConfigMaps and service accounts are that ClusterTriggerAuthentications refer to; by default in the program's own namespace, which outside a cluster is --leader-elect-resource-namespace.",
   }),
   restrictSecretAccess: flag('restrict-secret-access', boolean, {
     default: false,
@@ -59,5 +62,12 @@ export const scaledObjectsFlags = {
     description: 'For how long tokens of service accounts are valid that TriggerAuthentications ask for.',
     ruleBrokenBy: (lifetimeMs) =>
       lifetimeMs >= 3_600_000 && lifetimeMs <= 21_600_000 ? undefined : 'must be from 1h to 6h',
+  }),
+  boundServiceAccountTokenAudience: flag('bound-service-account-token-audience', text, {
+    default: '',
+    description:
+      'The audience of tokens of service accounts that TriggerAuthentications request, which are sent to servers that tenants name; never one of the API server. Without it no tokens are requested.',
+    ruleBrokenBy: (audience) =>
+      OF_API_SERVER.test(audience) ? 'must not be an audience of the API server' : undefined,
   }),
 };

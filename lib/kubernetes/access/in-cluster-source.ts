@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { raceAbort } from '#lib/time/race-abort.ts';
@@ -33,6 +34,12 @@ export function inClusterSource(environment: InClusterEnvironment): ClusterSourc
       return raceAbort(loading, signal);
     },
   };
+}
+
+/** The namespace of the pod's service account; `undefined` where none is mounted, as outside a cluster. */
+export async function readOwnNamespace(directory = SERVICE_ACCOUNT_DIRECTORY): Promise<string | undefined> {
+  const text = await readFile(join(directory, 'namespace'), 'utf8').catch(() => '');
+  return text.trim() || undefined;
 }
 
 async function loadServiceAccount(directory: string): Promise<ClusterCredentials> {

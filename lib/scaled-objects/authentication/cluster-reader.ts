@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { ApiError, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
 import type { EnvironmentReader } from './container-environment.ts';
@@ -21,6 +21,8 @@ const SERVICE_ACCOUNTS: ApiResource = { ...SECRETS, kind: 'ServiceAccount', plur
 
 const DATA = z.object({ data: z.record(z.string(), z.string()).nullish() });
 const TOKEN = z.object({ status: z.object({ token: z.string() }) });
+const REVIEW = z.object({ status: z.object({ authenticated: z.boolean().optional() }) });
+const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
 const FILE = z.record(z.string(), z.string());
 
 /** What {@link clusterReader} works with. */
@@ -35,6 +37,8 @@ export interface ClusterReaderOptions {
   /** Below this are files with parameters; `undefined` where there are none. */
   readonly fileRoot: string | undefined;
   readonly tokenLifetimeS: number;
+  /** Whom tokens of service accounts are for, which is never the API server; `undefined` where none are requested. */
+  readonly tokenAudience: string | undefined;
 }
 
 /** Reads Secrets, ConfigMaps and tokens one by one, by name. */
@@ -46,7 +50,7 @@ const MAX_FILE_BYTES = 1_048_576;
 
 /** A reader of what the triggers of all objects refer to; `readerOfOne` bounds what one object has read. */
 export function clusterReader(options: ClusterReaderOptions): ClusterReader {
-  const { client, clusterNamespace, restrictsSecrets, fileRoot, tokenLifetimeS } = options;
+  const { client, clusterNamespace, restrictsSecrets, fileRoot } = options;
   const dataOf = async (resource: ApiResource, namespace: string, name: string, signal: AbortSignal) => {
     try {
       const at = objectPath(resource, { namespace, name });
@@ -54,7 +58,9 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
       return DATA.parse(read).data ?? {};
     } catch (error) {
       if (isNotFound(error)) return undefined;
-      throw error;
+      const { kind, plural } = resource;
+      const cannot = `Cannot read ${kind} ${namespace}/${name}`;
+      throw explainForbidden(error, cannot, { verb: 'get', resource: plural, namespace, name });
     }
   };
   const secretData = async (namespace: string, name: string, signal: AbortSignal) => {
@@ -69,17 +75,8 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
     authentication: (kind, namespace, name) =>
       options.authentication(kind, kind === 'ClusterTriggerAuthentication' ? name : `${namespace}/${name}`),
     ...{ secretData, configMapData },
-    async serviceAccountToken(namespace, name, signal) {
-      const body = {
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenRequest',
-        spec: { expirationSeconds: tokenLifetimeS },
-      };
-      const at = objectPath(SERVICE_ACCOUNTS, { namespace, name }, 'token');
-      const request = { method: 'POST', path: at, body } as const;
-      return TOKEN.parse(await fetchReference(() => client.requestJson(request, { signal }), signal)).status
-        .token;
-    },
+    serviceAccountToken: (namespace, name, signal) =>
+      requestToken({ namespace, name }, { ...options, signal }),
     async file(given) {
       if (fileRoot === undefined)
         throw new Error('filePath needs a directory of such files, and there is none');
@@ -95,6 +92,58 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
       configMapData: (name) => configMapData(namespace, name, signal),
     }),
   };
+}
+
+/**
+ * Requests a token of a service account that is of no use at the API server: it is sent to servers that tenants name.
+ *
+ * @throws where no audience is set, or where the API server accepts the token itself
+ */
+async function requestToken(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  {
+    client,
+    tokenLifetimeS: expirationSeconds,
+    tokenAudience: audience,
+    signal,
+  }: Pick<ClusterReaderOptions, 'client' | 'tokenLifetimeS' | 'tokenAudience'> & {
+    readonly signal: AbortSignal;
+  },
+): Promise<string> {
+  const cannot = `Cannot request a token of ServiceAccount ${namespace}/${name}`;
+  if (audience === undefined)
+    throw new Error(`${cannot}: no audience is set; --bound-service-account-token-audience sets it`);
+  const post = (at: string, body: object) =>
+    fetchReference(() => client.requestJson({ method: 'POST', path: at, body }, { signal }), signal);
+  const at = objectPath(SERVICE_ACCOUNTS, { namespace, name }, 'token');
+  const spec = { audiences: [audience], expirationSeconds };
+  const requested = await post(at, { ...AUTHENTICATION, kind: 'TokenRequest', spec }).catch(
+    (error: unknown) => {
+      const resource = 'serviceaccounts/token';
+      throw explainForbidden(error, cannot, { verb: 'create', resource, namespace, name });
+    },
+  );
+  const { token } = TOKEN.parse(requested).status;
+  const review = await post(TOKEN_REVIEWS, { ...AUTHENTICATION, kind: 'TokenReview', spec: { token } });
+  if (REVIEW.parse(review).status.authenticated === true)
+    throw new Error(
+      `${cannot}: the API server itself accepts the audience "${audience}" of --bound-service-account-token-audience`,
+    );
+  return token;
+}
+
+const AUTHENTICATION = { apiVersion: 'authentication.k8s.io/v1' };
+const FORBIDDEN = 403;
+
+/** Adds to a refusal for want of permission what grants it; any other error stays as it is. */
+function explainForbidden(
+  error: unknown,
+  cannot: string,
+  { verb, resource, namespace, name }: Readonly<Record<'verb' | 'resource' | 'namespace' | 'name', string>>,
+): unknown {
+  if (!(error instanceof ApiError) || error.statusCode !== FORBIDDEN) return error;
+  const grant = `grant it with a Role in namespace "${namespace}" that allows ${verb} on ${resource} "${name}"`;
+  return new Error(`${cannot}: forbidden; ${grant}`);
 }
 
 function decode(value: string): string {

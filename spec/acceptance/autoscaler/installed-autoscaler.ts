@@ -84,6 +84,15 @@ export class InstalledAutoscaler implements AsyncDisposable {
     return stdout;
   }
 
+  /** Grants the autoscaler one object of the namespace `default`, as the documents have an administrator do it. */
+  async grant(verb: 'get' | 'create', resource: string, resourceName: string): Promise<void> {
+    const named = [`triggers-${resourceName}`, '--namespace=default'];
+    const rule = [`--verb=${verb}`, `--resource=${resource}`, `--resource-name=${resourceName}`];
+    await this.run('create', 'role', ...named, ...rule);
+    const account = '--serviceaccount=kube-system:autoscaler';
+    await this.run('create', 'rolebinding', ...named, `--role=triggers-${resourceName}`, account);
+  }
+
   /** Has objects applied by kubectl. */
   async apply(...objects: readonly object[]): Promise<void> {
     const path = join(this.controlPlane.folder, 'applied.json');

@@ -74,6 +74,7 @@ describe('The trigger rabbitmq, with a real RabbitMQ', function () {
     await autoscaler.line(/Serving/, 60_000);
     const apiService = 'apiservice/v1beta1.external.metrics.k8s.io';
     await installed.run('wait', '--for=condition=Available', apiService, '--timeout=60s');
+    await installed.grant('get', 'secrets', 'rabbitmq');
     await installed.apply(
       {
         apiVersion: 'v1',

@@ -11,6 +11,7 @@ import { ObservedObjects } from './observed-objects.ts';
 import { deployment } from './scheduled-objects.ts';
 
 const FLAGS = [
+  '--bound-service-account-token-audience=sources',
   '--allowed-hosts=127.0.0.0/8',
   '--leader-elect-lease-duration=3s',
   '--leader-elect-renew-deadline=2s',
@@ -46,10 +47,14 @@ describe('ScaledObjects of two replicas, on a real API server with the real HPA 
 
   it('have both ask with tokens of service accounts', async () => {
     const callers = new Set<string>();
+    const audiences = new Set<string>();
+    await installed.grant('create', 'serviceaccounts/token', 'reader');
     const server = createServer(({ headers }, response) => {
       const [, payload = ''] = (headers.authorization ?? '').split('.');
-      const subject = payload && JSON.parse(Buffer.from(payload, 'base64url').toString()).sub;
+      const { sub: subject, aud = [] } =
+        payload === '' ? {} : JSON.parse(Buffer.from(payload, 'base64url').toString());
       if (subject) callers.add(subject);
+      for (const audience of aud) audiences.add(audience);
       response.writeHead(subject === READER ? 200 : 401).end('{"value":7}');
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -74,12 +79,14 @@ describe('ScaledObjects of two replicas, on a real API server with the real HPA 
     await objects.until(async () => (await value()) === '7', 'the other replica serves the value');
     await objects.untilCondition('served', 'Active', 'True');
     expect([...callers]).to.deep.equal([READER]);
+    expect([...audiences]).to.deep.equal(['sources']);
   });
 
   it('scale a Deployment from 0 to 1 and to 3 by a query of PostgreSQL, and back to 0', async function () {
     const database: RealDatabase = stack.use(await startPostgres(this));
     await database.run('CREATE TABLE orders (id serial)');
     const password = Buffer.from('secret').toString('base64');
+    await installed.grant('get', 'secrets', 'shop');
     await installed.apply(
       {
         apiVersion: 'v1',

@@ -122,6 +122,12 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
       deployment('web', 0),
       scaledObject('web'),
     );
+    await untilCondition('Ready', 'False');
+    expect((await condition('Ready'))?.message).to.include(
+      'Cannot read Secret default/redis: forbidden; grant it with a Role in namespace "default" that allows get on secrets "redis"',
+    );
+    await installed.grant('get', 'secrets', 'redis');
+    await untilCondition('Ready', 'True');
     await untilCondition('Active', 'False');
     expect(await replicas()).to.equal(0);
     await redis.send('RPUSH', 'jobs', 'one');
@@ -187,10 +193,12 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     );
   });
 
-  it('were refused nothing', async () => {
+  it('were refused nothing but the Secret before it was granted', async () => {
     const events = (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);
     const refused = events.filter(({ status }) => status === 401 || status === 403);
-    expect(refused.map(({ verb, resource }) => `${verb} ${resource}`)).to.deep.equal([]);
+    expect([
+      ...new Set(refused.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)),
+    ]).to.deep.equal(['get secrets redis']);
   });
 
   async function start(): Promise<void> {
@@ -243,12 +251,13 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     return (await installed.controlPlane.client.get<Observed>(`${DEPLOYMENTS}/${name}`)).spec.replicas;
   }
 
+  async function condition(type: string) {
+    const { status } = await installed.controlPlane.client.get<Observed>(`${SCALED_OBJECTS}/web`);
+    return status?.conditions?.find((one) => one.type === type);
+  }
+
   async function untilCondition(type: string, status: string): Promise<void> {
-    const find = async () =>
-      (await installed.controlPlane.client.get<Observed>(`${SCALED_OBJECTS}/web`)).status?.conditions?.find(
-        (one) => one.type === type,
-      );
-    await until(async () => (await find())?.status === status, `${type} is ${status}`);
+    await until(async () => (await condition(type))?.status === status, `${type} is ${status}`);
   }
 
   async function until(holds: () => Promise<boolean>, what: string): Promise<void> {

@@ -36,6 +36,31 @@ describe('withFlagsOfEnvironment', () => {
   });
 });
 
+describe('parseAutoscalerOptions, of what triggers may read', () => {
+  const ofTriggers = (argv: readonly string[], ownNamespace?: string) => {
+    const commandLine = parseAutoscalerOptions(argv, ownNamespace);
+    if (commandLine.kind !== 'run') throw new Error('It does not run');
+    return commandLine.options.scaledObjects.options;
+  };
+
+  it('reads for the cluster in the namespace that it runs in, unless a flag names another', () => {
+    expect(ofTriggers([], 'scaling').clusterNamespace).to.equal('scaling');
+    expect(ofTriggers(['--cluster-object-namespace=shared'], 'scaling').clusterNamespace).to.equal('shared');
+    expect(ofTriggers(['--leader-elect-resource-namespace=outside']).clusterNamespace).to.equal('outside');
+  });
+
+  it('requests no tokens without an audience, and refuses to start with one of the API server', () => {
+    expect(ofTriggers([]).tokenAudience).to.equal(undefined);
+    const flag = '--bound-service-account-token-audience';
+    expect(ofTriggers([`${flag}=sources`]).tokenAudience).to.equal('sources');
+    for (const audience of [
+      ...['kubernetes', 'kubernetes.default.svc', 'https://kubernetes.default.svc'],
+      ...['https://kubernetes.default.svc.cluster.local', 'https://kubernetes.default.svc.cluster.local/'],
+    ])
+      expect(() => ofTriggers([`${flag}=${audience}`])).to.throw('must not be an audience of the API server');
+  });
+});
+
 function optionsOf(flags: readonly string[]) {
   const commandLine = parseAutoscalerOptions(flags);
   if (commandLine.kind !== 'run') throw new Error('It is to run');

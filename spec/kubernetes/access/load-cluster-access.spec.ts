@@ -1,6 +1,7 @@
 import { readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { readOwnNamespace } from '#lib/kubernetes/access/in-cluster-source.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
@@ -12,6 +13,15 @@ import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 const authority = new CertificateAuthority('cluster-ca');
 const client = authority.issue({ subject: { commonName: 'a' }, usages: ['clientAuth'] });
+
+describe('readOwnNamespace', () => {
+  it("returns the namespace of the pod's service account, and nothing outside a cluster", async () => {
+    await using folder = await TemporaryDirectory.create();
+    expect(await readOwnNamespace(folder.path)).to.equal(undefined);
+    await folder.write('namespace', 'scaling\n');
+    expect(await readOwnNamespace(folder.path)).to.equal('scaling');
+  });
+});
 
 describe('loadClusterAccess', () => {
   let clock: ManualClock;

@@ -6,6 +6,18 @@ import { clusterReader } from '#lib/scaled-objects/authentication/cluster-reader
 import { errorOf } from '#spec/support/error-of.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
+interface Posted {
+  readonly path: string;
+  readonly body: {
+    readonly kind: string;
+    readonly spec: { readonly token?: string; readonly audiences?: string[] };
+  };
+}
+
+function refusal(statusCode: number): ApiError {
+  return new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined });
+}
+
 describe('clusterReader', () => {
   const { signal } = new AbortController();
   const asked: unknown[] = [];
@@ -18,20 +30,25 @@ describe('clusterReader', () => {
   const client = {
     async getJson(path: string) {
       if (path in served) return served[path];
-      const statusCode = path.endsWith('/forbidden') ? 403 : 404;
-      throw new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined });
+      throw refusal(path.endsWith('/forbidden') ? 403 : 404);
     },
-    async requestJson(request: object) {
+    async requestJson(request: Posted) {
       asked.push(request);
-      return { status: { token: 'abc' } };
+      if (request.path.includes('/forbidden/')) throw refusal(403);
+      if (request.body.kind === 'TokenRequest')
+        return { status: { token: request.body.spec.audiences?.[0] } };
+      const isOfApiServer = request.body.spec.token === 'api';
+      return { status: isOfApiServer ? { authenticated: true } : { authenticated: false, error: 'no' } };
     },
   };
   const reader = (more: object = {}) =>
     clusterReader({
       ...{ client: client as never, clusterNamespace: 'keda', restrictsSecrets: false },
-      ...{ fileRoot: undefined, tokenLifetimeS: 900, ...more },
+      ...{ fileRoot: undefined, tokenLifetimeS: 900, tokenAudience: undefined, ...more },
       authentication: (kind, key) => ({ metadata: { name: `${kind} ${key}` } }),
     });
+
+  beforeEach(() => void asked.splice(0));
 
   it('reads Secrets as text, and ConfigMaps as they are, by their names, also for environments', async () => {
     const { secretData, configMapData, environmentOf } = reader();
@@ -47,7 +64,13 @@ describe('clusterReader', () => {
   it('tells apart what is not there from what it may not read', async () => {
     expect(await reader().secretData('shop', 'gone', signal)).to.equal(undefined);
     expect(await reader().configMapData('shop', 'gone', signal)).to.equal(undefined);
-    expect(await errorOf(reader().secretData('shop', 'forbidden', signal))).to.equal('no');
+    for (const [kind, resource, read] of [
+      ['Secret', 'secrets', reader().secretData],
+      ['ConfigMap', 'configmaps', reader().configMapData],
+    ] as const)
+      expect(await errorOf(read('shop', 'forbidden', signal))).to.equal(
+        `Cannot read ${kind} shop/forbidden: forbidden; grant it with a Role in namespace "shop" that allows get on ${resource} "forbidden"`,
+      );
   });
 
   it('reads no Secrets of other namespaces than one, where it is told so', async () => {
@@ -64,14 +87,43 @@ describe('clusterReader', () => {
     expect(named('ClusterTriggerAuthentication')).to.equal('ClusterTriggerAuthentication login');
   });
 
-  it('asks for tokens of service accounts that last as long as it is told', async () => {
-    expect(await reader().serviceAccountToken('shop', 'worker', signal)).to.equal('abc');
+  it('requests no token where no audience is set', async () => {
+    expect(await errorOf(reader().serviceAccountToken('shop', 'worker', signal))).to.equal(
+      'Cannot request a token of ServiceAccount shop/worker: no audience is set; --bound-service-account-token-audience sets it',
+    );
+    expect(asked).to.deep.equal([]);
+  });
+
+  it('hands out no token that the API server accepts, whatever its audience is called', async () => {
+    const { serviceAccountToken } = reader({ tokenAudience: 'api' });
+    expect(await errorOf(serviceAccountToken('shop', 'worker', signal))).to.equal(
+      'Cannot request a token of ServiceAccount shop/worker: the API server itself accepts the audience "api" of --bound-service-account-token-audience',
+    );
+  });
+
+  it('tells which permission a token takes', async () => {
+    const { serviceAccountToken } = reader({ tokenAudience: 'sources' });
+    expect(await errorOf(serviceAccountToken('shop', 'forbidden', signal))).to.equal(
+      'Cannot request a token of ServiceAccount shop/forbidden: forbidden; grant it with a Role in namespace "shop" that allows create on serviceaccounts/token "forbidden"',
+    );
+  });
+
+  it('requests tokens of service accounts for the audience that is set, that last as long as is set', async () => {
+    const { serviceAccountToken } = reader({ tokenAudience: 'sources' });
+    expect(await serviceAccountToken('shop', 'worker', signal)).to.equal('sources');
     expect(asked).to.deep.equal([
       {
         ...{ method: 'POST', path: '/api/v1/namespaces/shop/serviceaccounts/worker/token' },
         body: {
           ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' },
-          spec: { expirationSeconds: 900 },
+          spec: { audiences: ['sources'], expirationSeconds: 900 },
+        },
+      },
+      {
+        ...{ method: 'POST', path: '/apis/authentication.k8s.io/v1/tokenreviews' },
+        body: {
+          ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' },
+          spec: { token: 'sources' },
         },
       },
     ]);

@@ -20,7 +20,7 @@ const EXTERNAL = 'v1beta1.external.metrics.k8s.io';
 const LEASE = 'lease default/operator.keda.sh';
 const OPTIONS = {
   ...{ namespaces: [], clusterNamespace: 'kube-system', restrictsSecrets: false, fileRoot: undefined },
-  ...{ tokenLifetimeS: 3600, kedaNamespace: 'keda', kedaLeaseEverywhere: false },
+  ...{ tokenLifetimeS: 3600, tokenAudience: undefined, kedaNamespace: 'keda', kedaLeaseEverywhere: false },
 };
 
 describe('scaledObjectsDoctor, check by check', () => {

@@ -92,6 +92,9 @@ annotations:
 {{- end }}
 {{- if .Values.controllers.scaledobjects.enabled }}
 - {{ printf "--keda-namespace=%s" .Values.keda.namespace | quote }}
+{{- with .Values.credentials.tokenAudience }}
+- {{ printf "--bound-service-account-token-audience=%s" . | quote }}
+{{- end }}
 {{- end }}
 - {{ printf "--leader-elect-resource-name=%s" (include "autoscaler.fullname" .) | quote }}
 - {{ printf "--leader-elect-resource-namespace=%s" .Release.Namespace | quote }}
