@@ -1,6 +1,6 @@
-// Bundles the server into dist/: the program the image runs, needing Node and nothing else.
-import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, relative } from 'node:path';
+// Bundles the server into dist/, or another folder: node scripts/build.ts [FOLDER]. The image runs it; it needs Node and nothing else.
+import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { LEAVE_OUT } from './leave-out.ts';
 
@@ -9,12 +9,13 @@ const HASHBANG = '#!/usr/bin/env node\n';
 const REQUIRE =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
-await rm('dist', { recursive: true, force: true });
-await mkdir('dist');
+const folder = process.argv[2] ?? 'dist';
+await rm(folder, { recursive: true, force: true });
+await mkdir(folder);
 
 const { outputFiles } = await build({
-  entryPoints: ['lib/main.ts'],
-  outdir: 'dist',
+  entryPoints: { run: 'lib/main.ts' }, // loaded by main.js
+  outdir: folder,
   bundle: true,
   splitting: true, // what is imported lazily costs no memory in the runs that do not need it
   format: 'esm',
@@ -32,12 +33,15 @@ const { outputFiles } = await build({
 
 for (const { path, contents } of outputFiles) {
   await mkdir(dirname(path), { recursive: true });
-  const isEntry = basename(path) === 'main.js';
-  await writeFile(path, isEntry ? Buffer.concat([Buffer.from(HASHBANG), contents]) : contents);
-  if (isEntry) await chmod(path, 0o755);
+  await writeFile(path, contents);
   console.log(`${relative('.', path)}  ${Math.ceil(contents.length / 1024)} KiB`);
 }
 
+// It is copied, not bundled: an old Node has to parse it to refuse the bundle.
+const entry = join(folder, 'main.js');
+await writeFile(entry, HASHBANG + (await readFile('lib/entry.js', 'utf8')));
+await chmod(entry, 0o755);
+
 // What the server sends to browsers, as it is: beside the bundle, as it lies beside its source.
-for (const folder of ['lib/ui/page', 'lib/resource-metrics/ui/page', 'lib/autoscaler/ui/page'])
-  await cp(folder, 'dist/page', { recursive: true });
+for (const pages of ['lib/ui/page', 'lib/resource-metrics/ui/page', 'lib/autoscaler/ui/page'])
+  await cp(pages, join(folder, 'page'), { recursive: true });

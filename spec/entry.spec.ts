@@ -1,0 +1,68 @@
+import { globSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { parse } from 'acorn';
+import { expect } from 'chai';
+import { allowProgram } from '#spec/support/requested-programs.ts';
+import { runToEnd } from '#spec/support/run-to-end.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
+describe('the bundle', () => {
+  const { engines, version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  let folder: TemporaryDirectory;
+  let main: string;
+
+  before(async () => {
+    folder = await TemporaryDirectory.create();
+    main = join(folder.path, 'dist/main.js');
+    const { exitStatus, stderr } = await runToEnd(
+      process.execPath,
+      ['scripts/build.ts', join(folder.path, 'dist')],
+      120_000,
+    );
+    expect(exitStatus, stderr).to.equal(0);
+  });
+
+  after(() => folder?.[Symbol.asyncDispose]());
+
+  it('begins in a file that old Nodes can parse, as a script and as a module', () => {
+    const text = readFileSync(main, 'utf8');
+    for (const sourceType of ['script', 'module'] as const)
+      parse(text, { ecmaVersion: 2020, sourceType, allowHashBang: true });
+  });
+
+  it('runs on this Node', async () => {
+    expect(await runToEnd(process.execPath, [main, '--version'], 60_000)).to.deep.equal({
+      ...{ exitStatus: 0, stdout: `v${version}\n`, stderr: '' },
+    });
+  });
+
+  it('says on one line which Node it needs, on one that is too old', async () => {
+    expect(engines.node).to.equal('>=24');
+    const refused = (old: string) => ({
+      ...{ exitStatus: 1, stdout: '', stderr: `needs Node 24 or newer, this is ${old}\n` },
+    });
+    for (const [program, old] of await oldNodes())
+      for (const command of [[], ['autoscaler']])
+        expect(await runToEnd(program, [main, ...command, '--version'], 60_000)).to.deep.equal(refused(old));
+    // This Node, which takes itself for another: there may be no old one on this machine.
+    for (const old of ['20.20.2', '8.17.0', '23.11.1']) {
+      const versions = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${old}' } });`;
+      const preload = await folder.write(`node-${old}.cjs`, versions);
+      const run = await runToEnd(process.execPath, ['--require', preload, main, '--version'], 60_000);
+      expect(run).to.deep.equal(refused(old));
+    }
+  });
+});
+
+/** The versions of Node on PATH that are too old, by their paths. */
+async function oldNodes(): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (const path of (process.env.PATH ?? '')
+    .split(delimiter)
+    .flatMap((one) => globSync(join(one, 'node')))) {
+    allowProgram(path);
+    const { stdout } = await runToEnd(path, ['-p', 'process.versions.node'], 60_000);
+    if (/^(?:1[3-9]|2[0-3])\./.test(stdout)) found.set(path, stdout.trim());
+  }
+  return found;
+}
