@@ -4,13 +4,25 @@ import { expect } from 'chai';
 import { parseSourceFile, readSourceFiles, type SourceFile } from '#spec/support/source-file.ts';
 
 // Which folder of lib/ may import from which others. Packages and Node's own modules have rules further down.
-const SHARED = ['flags', 'kubernetes', 'telemetry', 'concurrency', 'time'];
+const SHARED = ['flags', 'kubernetes', 'telemetry', 'cache', 'concurrency', 'time'];
 /** What the subsystems of the autoscaler stand on; they never import one another. */
-const SUBSYSTEM = [...SHARED, 'apiserver', 'control', 'collection', 'sources', 'schedule', 'doctor', 'ui'];
+const SUBSYSTEM = [
+  ...SHARED,
+  'dns',
+  'apiserver',
+  'control',
+  'collection',
+  'sources',
+  'schedule',
+  'doctor',
+  'ui',
+];
 const SUBSYSTEMS = ['metrics-adapter', 'scaled-objects', 'hpa', 'cron-hpa'];
 const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   time: [],
+  cache: ['time'],
   concurrency: ['time'],
+  dns: ['cache', 'concurrency', 'time'],
   telemetry: ['time'],
   flags: ['time'],
   kubernetes: ['telemetry', 'concurrency', 'time'],
@@ -23,7 +35,7 @@ const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   collection: [...SHARED, 'sources'],
   ...Object.fromEntries(SUBSYSTEMS.map((subsystem) => [subsystem, SUBSYSTEM])),
   autoscaler: [...SUBSYSTEM, ...SUBSYSTEMS],
-  'resource-metrics': [...SHARED, 'apiserver', 'doctor', 'ui'],
+  'resource-metrics': [...SHARED, 'dns', 'apiserver', 'doctor', 'ui'],
   simulator: ['telemetry', 'time'],
   '.': [...SHARED, 'apiserver', 'resource-metrics', 'autoscaler'],
 };

@@ -8,6 +8,7 @@ import { addLeaderElectionSeries } from '#lib/control/election/leader-election-s
 import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
+import { NameResolver } from '#lib/dns/name-resolver.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { offerNoCostlyCiphers } from '#lib/sources/http/tls-ciphers.ts';
@@ -32,6 +33,8 @@ export interface Autoscaler extends AsyncDisposable {
   readonly isLeader: boolean;
 }
 
+/** How long a name of a source may take, and how many are looked up at once, shared fairly by namespaces. */
+const LOOKUPS = { timeoutMs: 5000, maxConcurrent: 64 };
 /** How often a request is sent again that the API server puts off. */
 const MAX_RETRIES = 5;
 
@@ -84,7 +87,8 @@ export async function startAutoscaler(
   );
   const scales = new ScaleClient({ api: client, mapper, clock });
   const workQueues = new WorkQueueSeries({ clock, registry });
-  const shared = { client, mapper, scales, events, registry, clock, logger, workQueues };
+  const { findAddresses } = NameResolver.ofSystem({ clock, ...LOOKUPS });
+  const shared = { client, mapper, scales, events, registry, clock, logger, workQueues, findAddresses };
   const store = new MetricStore();
   const subsystems: LeaderSubsystem[] = [];
   const cronHpa = options.controllers.has('cronhpa')

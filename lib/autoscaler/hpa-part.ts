@@ -2,6 +2,7 @@ import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import { HPA_VERSIONS, type HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
 import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
+import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
 import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';
@@ -12,6 +13,7 @@ export interface HpaPartEnvironment
     Pick<MetricsAdapterPartOptions, 'prometheus' | 'sourceTls'> {
   readonly workQueues: WorkQueueSeries;
   readonly userAgent: string;
+  readonly findAddresses: FindAddresses | undefined;
 }
 
 /** So many HPAs may wait for their metrics at once; how many are acted on meanwhile, a flag says. */

@@ -20,6 +20,7 @@ import {
   scalingScheduleCollector,
 } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { openSqlSource, type SqlSource } from '#lib/sources/sql/sql-source.ts';
@@ -35,6 +36,8 @@ export interface MetricCollectorsEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly userAgent: string;
+  /** `undefined` where only addresses are dialled, and no names. */
+  readonly findAddresses: FindAddresses | undefined;
   /** `undefined` where there are none. */
   readonly schedules: FoundSchedules | undefined;
   /** Takes what is to be disposed of. */
@@ -50,10 +53,10 @@ export async function metricCollectors(
   options: MetricsAdapterPartOptions,
   environment: MetricCollectorsEnvironment,
 ): Promise<{ readonly collectors: readonly MetricCollector[]; readonly pods: TargetPods }> {
-  const { clock, logger, client, mapper, userAgent, schedules, stack } = environment;
+  const { clock, logger, client, mapper, userAgent, schedules, stack, findAddresses } = environment;
   const { allowedHosts, relistMs, scalingSchedule, defaultIntervalMs } = options;
   const share = new FairShare(clock);
-  const http = { clock, userAgent, share };
+  const http = { clock, userAgent, share, findAddresses };
   const clients = stack.use(new HttpClients({ ...http, allowedHosts: new AllowedHosts(allowedHosts) }));
   // A pod may have any address, but for those that nobody may be asked at unless the administrator names them.
   const ofPods = stack.use(

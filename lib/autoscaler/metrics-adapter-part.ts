@@ -2,6 +2,7 @@ import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
 import type { FoundSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
 import type { MetricsUiPart } from '#lib/metrics-adapter/ui/metrics-ui.ts';
+import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
 import { metricCollectors } from './metric-collectors.ts';
 import { listenForMetrics } from './metrics-listener.ts';
@@ -11,6 +12,7 @@ import type { MetricsAdapterPartOptions } from './options/metrics-adapter-option
 export interface MetricsAdapterPartEnvironment
   extends Omit<MetricsAdapterEnvironment, 'collectors' | 'pods'> {
   readonly userAgent: string;
+  readonly findAddresses: FindAddresses | undefined;
   /** `undefined` where there are none. */
   readonly schedules: FoundSchedules | undefined;
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { FairShare } from '#lib/concurrency/fair-share.ts';
 import type { InfluxdbAccount } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import {
@@ -40,6 +41,8 @@ export interface NamedSourcesEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly userAgent: string;
+  /** `undefined` where only addresses are dialled, and no names. */
+  readonly findAddresses: FindAddresses | undefined;
   /** By which their long responses are read; by default each has its own. */
   readonly share?: FairShare;
   /** Takes what is to be disposed of. */
@@ -113,10 +116,10 @@ function influxdbAt(
   if (token !== '' && read.credentials)
     throw new Error('--influxdb-address must have no user and password beside --influxdb-token');
   const credentials = token === '' ? read.credentials : fixedCredentials({ authorization: `Token ${token}` });
-  const { clock, userAgent, share, tls, stack } = environment;
+  const { clock, userAgent, share, tls, stack, findAddresses } = environment;
   const http = clientOf(environment, credentials);
   const clients = stack.use(
-    new HttpClients({ clock, userAgent, share, allowedHosts: new AllowedHosts(EVERYWHERE) }),
+    new HttpClients({ clock, userAgent, share, findAddresses, allowedHosts: new AllowedHosts(EVERYWHERE) }),
   );
   const clientFor = (own: string) =>
     clients.find({
@@ -157,11 +160,11 @@ async function prometheusAt(
 }
 
 function clientOf(
-  { clock, userAgent, stack, tls, share }: SourceEnvironment,
+  { clock, userAgent, stack, tls, share, findAddresses }: SourceEnvironment,
   given: CredentialSource | undefined,
 ): HttpClient {
   const allowedHosts = new AllowedHosts(EVERYWHERE);
   const credentials = joinedCredentials(given, tls);
-  const http = { clock, userAgent, allowedHosts, share };
+  const http = { clock, userAgent, allowedHosts, share, findAddresses };
   return stack.use(new HttpClient({ ...http, ...(credentials && { credentials }) }));
 }

@@ -18,6 +18,7 @@ import { listPods } from '#lib/scaled-objects/triggers/cluster/list-pods.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
+import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import { untilAllowed } from './allowed-kinds.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
@@ -49,6 +50,7 @@ export interface ScaledObjectsPartEnvironment
     ScaledObjectsPartOptions {
   readonly version: VersionInfo;
   readonly userAgent: string;
+  readonly findAddresses: FindAddresses | undefined;
   readonly workQueues: WorkQueueSeries;
 }
 
@@ -64,10 +66,10 @@ const COLLECTOR_WORKERS = 8;
 export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Promise<LeaderSubsystem> {
   await using starting = new AsyncDisposableStack();
   const { client, mapper, clock, logger, workers, workQueues: series, userAgent, allowedHosts } = environment;
-  const { registry, version } = environment;
+  const { registry, version, findAddresses } = environment;
   const sources = starting.use(
     openTriggerSources({
-      ...{ clock, userAgent, allowedHosts, timeoutMs: environment.httpTimeoutMs },
+      ...{ clock, userAgent, allowedHosts, findAddresses, timeoutMs: environment.httpTimeoutMs },
       ...{ listPods: listPods(client), listEndpoints: listEndpoints(client) },
     }),
   );

@@ -1,3 +1,4 @@
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { LineBudget } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
@@ -172,9 +173,11 @@ export class Poll {
     };
     try {
       using deadline = startDeadline(clock, timeoutMs, { signal: this.#ended.signal, expired });
-      using _permit = await semaphores.acquire(this.#query, this.#tenant, deadline.signal);
+      const tenant = this.#tenant;
+      using _permit = await semaphores.acquire(this.#query, tenant, deadline.signal);
       waitedMs = clock.monotonicMs() - startedAtMs;
-      return { samples: await raceAbort(this.#query.ask(deadline.signal, note), deadline.signal), notes };
+      const asking = runForTenant(tenant, () => this.#query.ask(deadline.signal, note));
+      return { samples: await raceAbort(asking, deadline.signal), notes };
     } catch (cause) {
       return { error: cause instanceof Error ? cause : new Error(String(cause)) };
     }

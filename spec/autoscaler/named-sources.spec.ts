@@ -134,7 +134,8 @@ async function setUp() {
         ...{ zmon: endpoint, nakadi: endpoint, awsRegions: undefined },
         sourceTls: new Map(name === undefined ? [] : [[name, folder]]),
       };
-      const sources = await namedSources(options, { ...environment, userAgent: 'spec', stack: owned });
+      const network = { userAgent: 'spec', findAddresses: async () => ['127.0.0.1'] };
+      const sources = await namedSources(options, { ...environment, ...network, stack: owned });
       return { sources, [Symbol.asyncDispose]: () => owned.disposeAsync() };
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

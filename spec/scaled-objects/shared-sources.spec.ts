@@ -115,7 +115,7 @@ describe('sources that namespaces share', () => {
     it(`are known by the triggers of ${type} that ask ${metadata.influxVersion ?? Object.values(metadata)[0]}`, async () => {
       await using opened = openTriggerSources({
         ...{ clock: systemClock, userAgent: 'spec', allowedHosts: [], timeoutMs: 1000 },
-        ...{ listPods: async () => [], listEndpoints: async () => [] },
+        ...{ listPods: async () => [], listEndpoints: async () => [], findAddresses: undefined },
       });
       const trigger = new TriggerTypes(allTriggers(opened)).get(type);
       const { query } = await planned(trigger, { metadata, authentication: metadata });

@@ -26,6 +26,7 @@ describe('planTriggers, of sources that repeat a secret', () => {
       ...{ clock: systemClock, userAgent: 'spec', allowedHosts: ['127.0.0.0/8'], timeoutMs: 10_000 },
       listPods: async () => [],
       listEndpoints: async () => [],
+      findAddresses: undefined,
     });
     const types = new TriggerTypes(allTriggers(opened));
     for (const [how, write] of Object.entries(FORMS)) {
@@ -49,6 +50,7 @@ describe('planTriggers, of sources that repeat a secret', () => {
       ...{ clock: systemClock, userAgent: 'spec', allowedHosts: ['127.0.0.0/8'], timeoutMs: 10_000 },
       listPods: async () => [],
       listEndpoints: async () => [],
+      findAddresses: undefined,
     });
     const types = new TriggerTypes(allTriggers(opened));
     const { sources } = echoing;

@@ -10,6 +10,7 @@ export function everyTrigger(): readonly Trigger[] {
       ...{ clock: systemClock, userAgent: 'spec', allowedHosts: [], timeoutMs: 1000 },
       listPods: async () => [],
       listEndpoints: async () => [],
+      findAddresses: undefined,
     }),
   );
 }

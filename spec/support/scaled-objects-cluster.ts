@@ -19,6 +19,7 @@ import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { ApiFault } from '#simulator/api-server/faults/api-fault.ts';
 import { eventually } from './eventually.ts';
@@ -88,7 +89,11 @@ export interface ScaledObjectsCluster extends AsyncDisposable {
 
 /** Starts it; `await using` it. */
 export async function startScaledObjectsCluster(
-  more: { readonly triggers?: readonly Trigger[]; readonly namespaces?: readonly string[] } = {},
+  more: {
+    readonly triggers?: readonly Trigger[];
+    readonly namespaces?: readonly string[];
+    readonly findAddresses?: FindAddresses;
+  } = {},
 ): Promise<ScaledObjectsCluster> {
   await using starting = new AsyncDisposableStack();
   const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
@@ -141,6 +146,7 @@ export async function startScaledObjectsCluster(
         ...{ clock, userAgent: 'spec/1', allowedHosts: ['127.0.0.0/8'], timeoutMs: NEVER_MS },
         listPods: async () => [],
         listEndpoints: async () => [],
+        findAddresses: more.findAddresses,
       });
       registry.add(sources.durations.series);
       const triggers = allTriggers(sources);

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { User } from '#lib/apiserver/http/user.ts';
-import { ExpiringCache } from '#lib/apiserver/reviews/expiring-cache.ts';
 import type { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
+import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { TokenReviewer } from './bearer-token.ts';

@@ -1,4 +1,5 @@
 import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
+import { NameResolver } from '#lib/dns/name-resolver.ts';
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
 import type { Permission } from '#lib/doctor/permission.ts';
 import { hpaDoctor } from '#lib/hpa/doctor/hpa-doctor.ts';
@@ -10,6 +11,8 @@ import type { MetricsAdapterPartOptions } from '../options/metrics-adapter-optio
 import type { AutoscalerOptions, DoctorOptions } from '../options.ts';
 import { AUTOSCALER_DIAGNOSES } from './diagnoses.ts';
 import { leader } from './leader.ts';
+
+const LOOKUP_TIMEOUT_MS = 5000;
 
 /** What the doctor looks at: the autoscaler itself, and what each subsystem brings that the flags chose. */
 export function doctorParts(options: AutoscalerOptions, { namespace }: DoctorOptions): readonly DoctorPart[] {
@@ -36,6 +39,7 @@ function collectorsOf(options: MetricsAdapterPartOptions): OpenCollectors {
     const { collectors } = await metricCollectors(options, {
       ...environment,
       userAgent: 'autoscaler-doctor',
+      findAddresses: NameResolver.ofSystem({ clock, timeoutMs: LOOKUP_TIMEOUT_MS }).findAddresses,
     });
     return collectors;
   };

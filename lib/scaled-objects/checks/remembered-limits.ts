@@ -1,4 +1,4 @@
-import { ExpiringCache } from '#lib/apiserver/reviews/expiring-cache.ts';
+import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';

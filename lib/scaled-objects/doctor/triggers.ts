@@ -1,3 +1,4 @@
+import { NameResolver } from '#lib/dns/name-resolver.ts';
 import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, note, ok } from '#lib/doctor/finding.ts';
@@ -35,6 +36,7 @@ export interface TriggersCheckOptions {
 
 const ASKED_AT_ONCE = 8;
 const TIMEOUT_MS = 15_000;
+const LOOKUP_TIMEOUT_MS = 5000;
 /** So many keys of one trigger are told of, by so many of their characters. */
 const MOST_KEYS = 10;
 const KEY_LENGTH = 100;
@@ -63,6 +65,7 @@ export function triggers(
       await using sources = openTriggerSources({
         ...{ clock, userAgent: 'autoscaler-doctor', allowedHosts: how.allowedHosts },
         ...{ timeoutMs: how.httpTimeoutMs },
+        findAddresses: NameResolver.ofSystem({ clock, timeoutMs: LOOKUP_TIMEOUT_MS }).findAddresses,
         ...{ listPods: listPods(client), listEndpoints: listEndpoints(client) },
       });
       const reader = clusterReader({

@@ -1,3 +1,4 @@
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { RequestTally } from '#lib/sources/http/request-tally.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
@@ -12,7 +13,7 @@ import type { TriggerSpec } from '../objects/scaled-object.ts';
 import { secretParameters } from '../parameters/secret-parameters.ts';
 import { unmatchedKeys } from '../parameters/unmatched-keys.ts';
 import { externalTargetType, type PlannedMetric, type PlannedTrigger } from '../triggers/planned-object.ts';
-import type { TriggerRequest } from '../triggers/trigger.ts';
+import type { PushSource, TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
 
 /** Of one error: some name all types of triggers. */
@@ -45,8 +46,8 @@ export async function planTriggers(
 ): Promise<readonly PlannedTrigger[]> {
   if (triggers.length > MAX_TRIGGERS) return [];
   const environment = onceForEach(options.environment);
-  const planned = await Promise.all(
-    triggers.map((trigger, index) => planTrigger(trigger, index, { ...options, environment })),
+  const planned = await runForTenant(options.namespace, () =>
+    Promise.all(triggers.map((trigger, index) => planTrigger(trigger, index, { ...options, environment }))),
   );
   const where = `${options.objectKind} ${options.objectName}`;
   const names = new Set<string>();
@@ -118,7 +119,13 @@ async function planTrigger(
         query: { ...withoutTelling(metric.query, secrets), requests },
       }),
     );
-    return { ...base, unmatched, metrics, push: plan.push, error: undefined };
+    return {
+      ...base,
+      unmatched,
+      metrics,
+      push: plan.push && forTenant(namespace, plan.push),
+      error: undefined,
+    };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UnreadReference) return { ...base, error };
@@ -126,6 +133,14 @@ async function planTrigger(
     if (missing.length === 0) return { ...base, error: told };
     return { ...base, error: new Error(`${told.message}; ${missing.join('; ')}`, { cause: told.cause }) };
   }
+}
+
+/** A source that pushes is connected to again and again, each time on behalf of the namespace. */
+function forTenant(namespace: string, push: PushSource): PushSource {
+  return {
+    ...push,
+    follow: (onActive, signal) => runForTenant(namespace, () => push.follow(onActive, signal)),
+  };
 }
 
 /** Sources tell nothing of what they know to be secret; some know less than who plans them. */

@@ -1,6 +1,7 @@
 import { FairShare } from '#lib/concurrency/fair-share.ts';
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
@@ -19,6 +20,8 @@ export interface TriggerSourcesOptions {
   readonly userAgent: string;
   /** Which hosts triggers may have asked. */
   readonly allowedHosts: readonly string[];
+  /** `undefined` where only addresses are dialled, and no names. */
+  readonly findAddresses: FindAddresses | undefined;
   /** By default of one HTTP request. */
   readonly timeoutMs: number;
   readonly listPods: ListPods;
@@ -29,22 +32,23 @@ export interface TriggerSourcesOptions {
 export function openTriggerSources(
   options: TriggerSourcesOptions,
 ): AllTriggersOptions & AsyncDisposable & { readonly durations: RequestDurations } {
-  const { clock, userAgent, timeoutMs, listPods, listEndpoints } = options;
+  const { clock, userAgent, timeoutMs, listPods, listEndpoints, findAddresses } = options;
   const allowedHosts = new AllowedHosts(options.allowedHosts);
+  const network = { allowedHosts, findAddresses };
   const stack = new AsyncDisposableStack();
-  const http = { clock, userAgent, allowedHosts, share: new FairShare(clock) };
+  const http = { clock, userAgent, ...network, share: new FairShare(clock) };
   const durations = requestDurations(clock);
   return {
-    ...{ clock, allowedHosts, timeoutMs, listPods, listEndpoints, durations },
+    ...{ clock, ...network, timeoutMs, listPods, listEndpoints, durations },
     clients: stack.use(
       new TriggerClients((credentials) => new HttpClient({ ...http, credentials }), {
         ...{ clock, durations },
       }),
     ),
-    brokers: stack.use(new AmqpBrokers({ clock, allowedHosts })),
-    scalers: stack.use(new ExternalScalers({ clock, allowedHosts })),
+    brokers: stack.use(new AmqpBrokers({ clock, ...network })),
+    scalers: stack.use(new ExternalScalers({ clock, ...network })),
     regions: stack.use(new SqsRegions()),
-    redis: stack.use(new RedisServers({ clock, allowedHosts })),
+    redis: stack.use(new RedisServers({ clock, ...network })),
     databases: stack.use(new SqlDatabases({ clock })),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

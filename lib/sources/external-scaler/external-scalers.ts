@@ -1,9 +1,7 @@
-import dns from 'node:dns';
 import { isIP } from 'node:net';
 import type { Clock } from '#lib/time/clock.ts';
 import { digestOf } from '../digest.ts';
-import type { AllowedHosts } from '../http/allowed-hosts.ts';
-import { allowedLookup } from '../http/allowed-lookup.ts';
+import { findAllowedAddresses, type NetworkOptions } from '../http/allowed-lookup.ts';
 import { KeptClients } from '../kept-clients.ts';
 import { Secrets } from '../secrets.ts';
 import {
@@ -19,11 +17,8 @@ import type { ScalerCall, ScalerChannel } from './scaler-channel.ts';
 import type { ScalerServer } from './scaler-server.ts';
 
 /** What scalers are called with. */
-export interface ExternalScalersOptions {
+export interface ExternalScalersOptions extends NetworkOptions {
   readonly clock: Clock;
-  readonly allowedHosts: AllowedHosts;
-  /** Finds the addresses of a name; by default, as the system does. */
-  readonly lookup?: typeof dns.lookup | undefined;
 }
 
 /** A stream that ended well is opened again after this long. */
@@ -135,18 +130,10 @@ export class ExternalScalers implements Disposable {
   }
 
   async #addressesOf(host: string): Promise<readonly string[]> {
-    const { allowedHosts, lookup = dns.lookup } = this.#options;
-    if (isIP(host) !== 0) {
-      if (allowedHosts.allows(host, host)) return [host];
-      throw allowedHosts.refusal(host, [host]);
-    }
-    return await new Promise((resolve, reject) => {
-      allowedLookup(allowedHosts, lookup)(host, { all: true }, (error, addresses) => {
-        if (error) reject(error);
-        else if (Array.isArray(addresses)) resolve(addresses.map(({ address }) => address));
-        else resolve([addresses]);
-      });
-    });
+    const { allowedHosts } = this.#options;
+    if (isIP(host) === 0) return await findAllowedAddresses(host, this.#options);
+    if (allowedHosts.allows(host, host)) return [host];
+    throw allowedHosts.refusal(host, [host]);
   }
 }
 

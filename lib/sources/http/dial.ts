@@ -1,9 +1,8 @@
-import type dns from 'node:dns';
 import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { onAbort } from '#lib/time/on-abort.ts';
-import type { AllowedHosts } from './allowed-hosts.ts';
+import type { NetworkOptions } from './allowed-lookup.ts';
 import { GuardedSocket } from './guarded-socket.ts';
 
 /** How a connection is encrypted. */
@@ -18,14 +17,11 @@ export interface SourceTls {
 }
 
 /** Whom to dial. */
-export interface DialOptions {
+export interface DialOptions extends NetworkOptions {
   readonly host: string;
   readonly port: number;
   /** `undefined` for connections that are not encrypted. */
   readonly tls: SourceTls | undefined;
-  readonly allowedHosts: AllowedHosts;
-  /** Finds the addresses of a name; by default, as the system does. */
-  readonly lookup?: typeof dns.lookup | undefined;
 }
 
 /** A connection, encrypted or not. */

@@ -1,7 +1,5 @@
-import dns from 'node:dns';
 import { isIP, Socket } from 'node:net';
-import { allowedLookup } from './allowed-lookup.ts';
-import type { ConnectionOptions } from './http-connections.ts';
+import { allowedLookup, type NetworkOptions } from './allowed-lookup.ts';
 
 /** What may come for one statement. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
@@ -16,12 +14,12 @@ export interface ResponseBound extends Disposable {
 
 /** A connection that is only ever made to an address that may be asked, and bounds what comes for a statement. */
 export class GuardedSocket extends Socket {
-  readonly #options: Pick<ConnectionOptions, 'allowedHosts' | 'lookup'>;
+  readonly #network: NetworkOptions;
   #breakage: Error | undefined;
 
-  constructor(options: Pick<ConnectionOptions, 'allowedHosts' | 'lookup'>) {
+  constructor(network: NetworkOptions) {
     super();
-    this.#options = options;
+    this.#network = network;
   }
 
   /** Why we broke it off ourselves, whatever its user makes of that. */
@@ -31,13 +29,13 @@ export class GuardedSocket extends Socket {
 
   /** Begins to connect; a host that must not be asked is an error of the socket. */
   dial(port: number, host: string): this {
-    const { allowedHosts, lookup = dns.lookup } = this.#options;
+    const { allowedHosts } = this.#network;
     // An address is dialled as it is, without asking for it.
     if (isIP(host) !== 0 && !allowedHosts.allows(host, host))
       return this.destroy(allowedHosts.refusal(host, [host]));
     // Node holds certificates against this name where it is told none, as for an address, in place of `localhost`.
     Object.assign(this, { _host: host });
-    return super.connect({ port, host, lookup: allowedLookup(allowedHosts, lookup) });
+    return super.connect({ port, host, lookup: allowedLookup(this.#network) });
   }
 
   /** Breaks the connection off for what came over it. */

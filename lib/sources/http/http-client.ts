@@ -3,8 +3,8 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { Secrets } from '../secrets.ts';
-import type { AllowedHosts } from './allowed-hosts.ts';
-import { type ConnectionOptions, connectionPool, expectResponse } from './http-connections.ts';
+import type { NetworkOptions } from './allowed-lookup.ts';
+import { connectionPool, expectResponse } from './http-connections.ts';
 import { type CredentialSource, type HttpCredentials, NO_CREDENTIALS } from './http-credentials.ts';
 import type { HttpPool } from './http-pool.ts';
 import type { LongResponses } from './long-responses.ts';
@@ -12,16 +12,13 @@ import { type ReceivedResponse, type ReceiveOptions, receiveResponse } from './r
 import { secretsIn } from './secrets-in.ts';
 
 /** What an HTTP client works with. */
-export interface HttpClientOptions {
+export interface HttpClientOptions extends NetworkOptions {
   readonly clock: Clock;
-  readonly allowedHosts: AllowedHosts;
   readonly userAgent: string;
   /** By default none. */
   readonly credentials?: CredentialSource;
   /** By default 10 s. */
   readonly connectTimeoutMs?: number;
-  /** Finds the addresses of a name; by default, as the system does. */
-  readonly lookup?: ConnectionOptions['lookup'];
   /** Bounds what is held of responses together with other clients; by default each is bounded alone. */
   readonly longResponses?: LongResponses;
   /** By which long responses are handed out one by one, together with those of other clients; by default alone. */

@@ -1,26 +1,21 @@
-import dns from 'node:dns';
 import net from 'node:net';
 import type { buildConnector as ConnectorOf, Dispatcher } from 'undici';
 import { buildConnector, Client } from '#lib/kubernetes/client/undici-parts.ts';
-import type { AllowedHosts } from './allowed-hosts.ts';
-import { allowedLookup } from './allowed-lookup.ts';
+import { allowedLookup, type NetworkOptions } from './allowed-lookup.ts';
 import { boundReads, type WireBound } from './bounded-reads.ts';
 import type { HttpCredentials } from './http-credentials.ts';
 import { HttpPool } from './http-pool.ts';
 
 /** How connections to sources are made. */
-export interface ConnectionOptions {
-  readonly allowedHosts: AllowedHosts;
+export interface ConnectionOptions extends NetworkOptions {
   readonly connectTimeoutMs: number;
-  /** Finds the addresses of a name; by default, as the system does. */
-  readonly lookup?: typeof dns.lookup | undefined;
 }
 
 const KEEP_ALIVE_MS = 60_000;
 
 /** A pool of kept-alive connections that are only ever made to addresses that may be asked. */
 export function connectionPool(credentials: HttpCredentials, options: ConnectionOptions): HttpPool {
-  const { allowedHosts, connectTimeoutMs, lookup = dns.lookup } = options;
+  const { allowedHosts, connectTimeoutMs } = options;
   const { ca, cert, key, isUnverified = false } = credentials;
   const dial = buildConnector({
     ...(ca === undefined ? {} : { ca }),
@@ -28,7 +23,7 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
     ...(isUnverified ? { rejectUnauthorized: false } : {}),
     allowH2: false,
     timeout: connectTimeoutMs,
-    lookup: allowedLookup(allowedHosts, lookup),
+    lookup: allowedLookup(options),
   }) as (...call: Parameters<ConnectorOf.connector>) => void;
   const connect = (wire: WireBound, [target, callback]: Parameters<ConnectorOf.connector>) => {
     const host = target.hostname.replace(/^\[|\]$/g, '');

@@ -1,7 +1,6 @@
-import type dns from 'node:dns';
 import type { Clock } from '#lib/time/clock.ts';
 import { digestOf } from '../digest.ts';
-import type { AllowedHosts } from '../http/allowed-hosts.ts';
+import type { NetworkOptions } from '../http/allowed-lookup.ts';
 import type { SourceTls } from '../http/dial.ts';
 import { shorten } from '../http/shorten.ts';
 import { KeptClients } from '../kept-clients.ts';
@@ -17,11 +16,8 @@ export interface AmqpBroker extends AmqpAccess {
 }
 
 /** What brokers are asked with. */
-export interface AmqpBrokersOptions {
+export interface AmqpBrokersOptions extends NetworkOptions {
   readonly clock: Clock;
-  readonly allowedHosts: AllowedHosts;
-  /** Finds the addresses of a name; by default, as the system does. */
-  readonly lookup?: typeof dns.lookup | undefined;
 }
 
 /** Brokers that speak AMQP 0-9-1, over connections that are kept and shared. */
@@ -38,7 +34,7 @@ export class AmqpBrokers implements Disposable {
   queueLength(broker: AmqpBroker, queue: string): Query {
     const { host, port, vhost, login, tls } = broker;
     const key = JSON.stringify([host, port, vhost, digestOf([login, tls])]);
-    const { allowedHosts, lookup } = this.#options;
+    const { allowedHosts, findAddresses } = this.#options;
     return {
       key: JSON.stringify(['amqp', key, queue]),
       description: `length of queue ${shorten(queue)} at ${host}:${port}`,
@@ -46,7 +42,8 @@ export class AmqpBrokers implements Disposable {
       ask: async (signal) => {
         try {
           const value = await this.#connections.use(key, {
-            connect: (connecting) => AmqpConnection.connect({ ...broker, allowedHosts, lookup }, connecting),
+            connect: (connecting) =>
+              AmqpConnection.connect({ ...broker, allowedHosts, findAddresses }, connecting),
             work: (connection) => connection.messageCount(queue),
             signal,
           });

@@ -1,7 +1,6 @@
-import type dns from 'node:dns';
 import type { Clock } from '#lib/time/clock.ts';
 import { digestOf } from '../digest.ts';
-import type { AllowedHosts } from '../http/allowed-hosts.ts';
+import type { NetworkOptions } from '../http/allowed-lookup.ts';
 import type { SourceTls } from '../http/dial.ts';
 import { KeptClients } from '../kept-clients.ts';
 import { Secrets } from '../secrets.ts';
@@ -20,11 +19,8 @@ export interface RedisServerOptions extends RedisAccess {
 export type RedisCommand = (...words: readonly string[]) => Promise<RespValue>;
 
 /** What servers are asked with. */
-export interface RedisServersOptions {
+export interface RedisServersOptions extends NetworkOptions {
   readonly clock: Clock;
-  readonly allowedHosts: AllowedHosts;
-  /** Finds the addresses of a name; by default, as the system does. */
-  readonly lookup?: typeof dns.lookup | undefined;
 }
 
 /** Of several servers that are tried, the others must have their time. */
@@ -63,9 +59,9 @@ export class RedisServers implements Disposable {
 
   async #connect(server: RedisServerOptions, signal: AbortSignal): Promise<RedisConnection> {
     const { host, port } = server;
-    const { allowedHosts, lookup } = this.#options;
+    const { allowedHosts, findAddresses } = this.#options;
     try {
-      return await RedisConnection.connect({ ...server, allowedHosts, lookup }, signal);
+      return await RedisConnection.connect({ ...server, allowedHosts, findAddresses }, signal);
     } catch (error) {
       // Other servers may have said where it is, and know who asks.
       const secrets = new Secrets([server.password]);

@@ -1,9 +1,8 @@
-import type dns from 'node:dns';
-import type { AllowedHosts } from '../http/allowed-hosts.ts';
+import type { NetworkOptions } from '../http/allowed-lookup.ts';
 import type { GuardedSocket } from '../http/guarded-socket.ts';
 
 /** Where a database is, and who asks it. */
-export interface DatabaseOptions {
+export interface DatabaseOptions extends NetworkOptions {
   readonly system: SqlSystem;
   readonly host: string;
   readonly port: number;
@@ -12,9 +11,6 @@ export interface DatabaseOptions {
   readonly database: string;
   /** `undefined` for connections that are not encrypted. */
   readonly tls: SqlTls | undefined;
-  readonly allowedHosts: AllowedHosts;
-  /** Finds the addresses of a name; by default, as the system does. */
-  readonly lookup?: typeof dns.lookup | undefined;
 }
 
 /** The kinds of databases that can be asked: `mysql` is MariaDB, too. */

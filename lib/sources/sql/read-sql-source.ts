@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
+import type { NetworkOptions } from '../http/allowed-lookup.ts';
 import type { DatabaseOptions, SqlSystem } from './database.ts';
 
 /** What a file says of a database: all but who may be dialled, which is no matter for what an administrator names. */
 export interface SqlSourceFile {
-  readonly database: Omit<DatabaseOptions, 'allowedHosts' | 'lookup'>;
+  readonly database: Omit<DatabaseOptions, keyof NetworkOptions>;
   /** Whose HPAs may ask it; `undefined` for those of every namespace. */
   readonly namespaces: readonly string[] | undefined;
 }

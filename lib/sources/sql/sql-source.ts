@@ -2,6 +2,7 @@ import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { AllowedHosts } from '../http/allowed-hosts.ts';
+import type { FindAddresses } from '../http/allowed-lookup.ts';
 import { shorten } from '../http/shorten.ts';
 import type { Query } from '../query.ts';
 import { readSqlSource } from './read-sql-source.ts';
@@ -23,13 +24,17 @@ const EVERYWHERE = ['*', '0.0.0.0/0', '::/0'];
 /** @throws when the file cannot be read or used, naming it */
 export async function openSqlSource(
   { name, path }: { readonly name: string; readonly path: string },
-  environment: { readonly clock: Clock; readonly logger: Logger },
+  environment: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly findAddresses: FindAddresses | undefined;
+  },
 ): Promise<SqlSource> {
   const sourceIn = (text: string) => {
     const { database, namespaces } = readSqlSource(text);
-    const allowedHosts = new AllowedHosts(EVERYWHERE);
+    const network = { allowedHosts: new AllowedHosts(EVERYWHERE), findAddresses: environment.findAddresses };
     return {
-      database: new SqlDatabase({ ...database, allowedHosts }, environment),
+      database: new SqlDatabase({ ...database, ...network }, environment),
       namespaces: namespaces && new Set(namespaces),
     };
   };

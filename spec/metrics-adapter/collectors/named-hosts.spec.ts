@@ -1,4 +1,3 @@
-import type dns from 'node:dns';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
@@ -7,6 +6,7 @@ import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { SQL_SYSTEMS } from '#lib/sources/sql/database.ts';
@@ -29,7 +29,7 @@ const CSV = ',result,table,_value\r\n,_result,0,42\r\n';
 interface Environment {
   readonly clients: HttpClients;
   readonly allowedHosts: AllowedHosts;
-  readonly lookup: typeof dns.lookup;
+  readonly findAddresses: FindAddresses;
   readonly stack: AsyncDisposableStack;
 }
 
@@ -59,10 +59,10 @@ const SOURCES: Readonly<Record<string, (url: URL, environment: Environment) => Q
   ...Object.fromEntries(
     SQL_SYSTEMS.map((system) => [
       system,
-      ({ hostname, port }: URL, { allowedHosts, lookup, stack }: Environment) => {
+      ({ hostname, port }: URL, { allowedHosts, findAddresses, stack }: Environment) => {
         const named = { user: 'u', password: 'p', database: 'd', tls: undefined };
         const host = hostname.replaceAll(/[[\]]/g, '');
-        const options = { system, host, port: Number(port), ...named, allowedHosts, lookup };
+        const options = { system, host, port: Number(port), ...named, allowedHosts, findAddresses };
         return stack.use(new SqlDatabase(options, { clock: systemClock })).query('SELECT 1');
       },
     ]),
@@ -131,19 +131,13 @@ async function setUp(say: (response: ServerResponse) => void = respond) {
   const system = {
     ...{ server, allowedHosts, stack },
     addresses: [ALLOWED] as readonly string[],
-    lookup: ((_host: string, _options: object, callback: (...result: unknown[]) => void) => {
-      const family = (address: string) => (address.includes(':') ? 6 : 4);
-      callback(
-        null,
-        system.addresses.map((address) => ({ address, family: family(address) })),
-      );
-    }) as unknown as typeof dns.lookup,
+    findAddresses: async () => system.addresses,
     clients: undefined as unknown as HttpClients,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
-  const { lookup } = system;
+  const { findAddresses } = system;
   system.clients = stack.use(
-    new HttpClients({ clock: systemClock, allowedHosts, userAgent: 'spec', lookup }),
+    new HttpClients({ clock: systemClock, allowedHosts, userAgent: 'spec', findAddresses }),
   );
   return system;
 }

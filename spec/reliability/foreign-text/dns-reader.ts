@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
+import { NameResolver } from '#lib/dns/name-resolver.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import type { ForeignReader } from './foreign-reader.ts';
 

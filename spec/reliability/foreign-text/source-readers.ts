@@ -8,6 +8,7 @@ import { parseListenAddress } from '#lib/autoscaler/options/listen-address.ts';
 import { readLease } from '#lib/control/election/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
+import { findInHosts, readSearch } from '#lib/dns/resolver-files.ts';
 import { parseWeek } from '#lib/hpa/auto-min/week-record.ts';
 import { parseRecord } from '#lib/hpa/memory/memory-record.ts';
 import { parseNanos, parseThousandths } from '#lib/hpa/quantities/parse-quantity.ts';
@@ -30,7 +31,6 @@ import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { PodReducer } from '#lib/resource-metrics/pods/pod-reducer.ts';
-import { readHosts, readSearch } from '#lib/resource-metrics/scrape/dns/resolver-files.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
 import { parseRfc3339 } from '#lib/resource-metrics/scrape/summary/rfc3339.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
@@ -538,7 +538,7 @@ export const OPERATOR_READERS: readonly ForeignReader[] = [
       options: repeated(' ndots:1', { before: 'options' }),
       lines: repeated('search a.\n'),
     },
-    read: (text) => [readHosts(text), readSearch(text)],
+    read: (text) => [findInHosts(text, 'a'), readSearch(text)],
   },
   {
     name: 'kubeconfig',

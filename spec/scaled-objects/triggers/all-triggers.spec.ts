@@ -115,6 +115,7 @@ describe('allTriggers', () => {
       ...{ clock: systemClock, userAgent: 'spec', allowedHosts: [], timeoutMs: 10_000 },
       listPods: async () => [],
       listEndpoints: async () => [],
+      findAddresses: undefined,
     });
     const types = new TriggerTypes(allTriggers(opened));
     for (const [name, source] of Object.entries(echoing.sources)) {

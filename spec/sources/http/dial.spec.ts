@@ -58,11 +58,10 @@ async function tlsServer() {
   listening.on('tlsClientError', () => {}); // who does not trust it, leaves
   await once(listening.listen(0, '127.0.0.1'), 'listening');
   const { port } = listening.address() as AddressInfo;
-  const lookup = ((_: string, __: object, done: (error: null, found: object[]) => void) =>
-    done(null, [{ address: '127.0.0.1', family: 4 }])) as never;
+  const findAddresses = async () => ['127.0.0.1'];
   const allowedHosts = new AllowedHosts(['127.0.0.1', 'localhost']);
   return {
-    ...{ listening, ca: authority.pem, options: { port, allowedHosts, lookup } },
+    ...{ listening, ca: authority.pem, options: { port, allowedHosts, findAddresses } },
     async [Symbol.asyncDispose](): Promise<void> {
       const closed = once(listening, 'close');
       listening.close();

@@ -1,4 +1,3 @@
-import type dns from 'node:dns';
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
@@ -75,7 +74,8 @@ describe('HttpClient', () => {
 
   it('dials no address that is not allowed, however it is named', async () => {
     await using server = await LoopbackServer.start((_, response) => void response.end('secret'));
-    await using client = clientOf({ allowedHosts: new AllowedHosts([]) });
+    const findAddresses = async () => ['127.0.0.1', '::1'];
+    await using client = clientOf({ allowedHosts: new AllowedHosts([]), findAddresses });
     for (const host of ['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '0.0.0.0']) {
       const url = new URL(`http://${host}:${server.port}/`);
       expect(await errorOf(client.read({ url }, FOREVER)), host).to.match(/must not be asked/);
@@ -87,18 +87,17 @@ describe('HttpClient', () => {
     await using server = await LoopbackServer.start((_, response) => {
       response.setHeader('connection', 'close').end('x');
     });
-    let addresses = [{ address: '127.0.0.1', family: 4 }];
-    const lookup = ((_host: string, _options: object, callback: (...result: unknown[]) => void) =>
-      callback(null, addresses)) as unknown as typeof dns.lookup;
+    let addresses = ['127.0.0.1'];
+    const findAddresses = async () => addresses;
     const allowedHosts = new AllowedHosts(['127.0.0.1']);
-    await using client = clientOf({ allowedHosts, lookup });
+    await using client = clientOf({ allowedHosts, findAddresses });
     const url = new URL(`http://metrics.example:${server.port}/?token=hidden`);
     expect(String(await client.read({ url }, FOREVER))).to.equal('x');
-    addresses = [{ address: '127.0.0.2', family: 4 }];
+    addresses = ['127.0.0.2'];
     expect(await errorOf(client.read({ url }, FOREVER))).to.equal(
       `Cannot ask metrics.example:${server.port}: metrics.example must not be asked: it leads to a loopback, link-local, multicast or metadata address, which --allowed-hosts has to name by that address or a range`,
     );
-    addresses = [...addresses, { address: '127.0.0.1', family: 4 }];
+    addresses = [...addresses, '127.0.0.1'];
     expect(String(await client.read({ url }, FOREVER))).to.equal('x');
   });
 
@@ -145,14 +144,15 @@ describe('HttpClient', () => {
     const environment = { clock: new ManualClock(), logger: new RecordingLogger() };
     const url = new URL(`https://localhost:${server.port}`);
     await using trusted = await openCredentials(files, environment);
-    await using asking = clientOf({ credentials: trusted });
+    const findAddresses = async () => ['127.0.0.1'];
+    await using asking = clientOf({ credentials: trusted, findAddresses });
     expect(String(await asking.read({ url }, FOREVER))).to.equal('x');
     expect(server.requests[0]?.peerName).to.equal('collector');
     await using stranger = await openCredentials(
       { caFile: await directory.write('o', other.pem) },
       environment,
     );
-    await using distrusting = clientOf({ credentials: stranger });
+    await using distrusting = clientOf({ credentials: stranger, findAddresses });
     expect(await errorOf(distrusting.read({ url }, FOREVER))).to.match(/certificate/);
   });
 });

@@ -153,7 +153,7 @@ for (const [name, start] of SERVERS) {
       const here = { system, port, host: '127.0.0.1', user: 'reader', tls: { ca } };
       await using directory = await TemporaryDirectory.create();
       const path = await directory.write('shop.yaml', JSON.stringify({ ...parse(text), ...here }));
-      const environment = { clock: systemClock, logger: new RecordingLogger() };
+      const environment = { clock: systemClock, logger: new RecordingLogger(), findAddresses: undefined };
       await using source = await openSqlSource({ name: 'shop', path }, environment);
       expect(await source.query(query).ask(signal)).to.deep.equal([{ value: 42, labels: {} }]);
       expect([source.allows('billing'), source.allows('other')]).to.deep.equal([true, false]);
@@ -170,6 +170,7 @@ for (const [name, start] of SERVERS) {
     function databaseOf(more: object = {}): SqlDatabase {
       const { system, port } = server;
       const options = {
+        findAddresses: async () => ['127.0.0.1'],
         ...{ system, port, host: '127.0.0.1', user: 'reader', password: 'secret', database: 'shop' },
         ...{ tls: undefined, allowedHosts: new AllowedHosts(['127.0.0.0/8']), ...more },
       };

@@ -28,7 +28,7 @@ describe('openSqlSource', () => {
     const path = await directory.write('jobs.yaml', textOf(ports[0]));
     await using source = await openSqlSource(
       { name: 'jobs', path },
-      { clock, logger: new RecordingLogger() },
+      { clock, logger: new RecordingLogger(), findAddresses: undefined },
     );
     const { key, ask, description, mostAtOnce } = source.query('SELECT 1');
     expect(mostAtOnce).to.equal(4); // its connections, which namespaces share by turns
@@ -49,7 +49,7 @@ describe('openSqlSource', () => {
     const path = await directory.write('jobs.yaml', textOf());
     await using source = await openSqlSource(
       { name: 'jobs', path },
-      { clock, logger: new RecordingLogger() },
+      { clock, logger: new RecordingLogger(), findAddresses: undefined },
     );
     const told: boolean[] = [];
     source.onChange(() => told.push(source.allows('shop')));
@@ -69,7 +69,7 @@ describe('openSqlSource', () => {
     await writeFile(path, 'system: oracle');
     const failed = await openSqlSource(
       { name: 'jobs', path },
-      { clock: new ManualClock(), logger: new RecordingLogger() },
+      { clock: new ManualClock(), logger: new RecordingLogger(), findAddresses: undefined },
     ).then(() => 'none', describeError);
     expect(failed)
       .to.include(`Cannot use SQL source jobs in ${path}`)

@@ -1,3 +1,4 @@
+import type { NameLookupCode } from '#lib/dns/name-lookup-error.ts';
 import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, ok } from '#lib/doctor/finding.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
@@ -5,7 +6,6 @@ import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnos
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
-import type { NameLookupCode } from '#lib/resource-metrics/scrape/dns/name-lookup-error.ts';
 
 /** Whether each kubelet can be connected to. */
 export const kubeletConnections: Check<DoctorContext> = {
@@ -43,6 +43,7 @@ const DIAGNOSES: Readonly<Record<NameLookupCode | 'ECONNREFUSED', DiagnosisCode>
   DNS_NO_SUCH_HOST: 'node-name-unresolved',
   DNS_SILENT: 'node-name-unresolved',
   DNS_FAILED: 'node-name-unresolved',
+  DNS_BUSY: 'node-name-unresolved',
 };
 
 function causeOf(code: string | undefined): DiagnosisCode {

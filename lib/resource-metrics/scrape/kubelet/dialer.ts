@@ -1,8 +1,8 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Semaphore } from '#lib/concurrency/semaphore.ts';
+import type { NameResolver } from '#lib/dns/name-resolver.ts';
 import type { ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
-import type { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';

@@ -38,7 +38,7 @@ const parameters = z.object({
 const PORT = '3306';
 
 /** The number that a statement of MySQL or MariaDB gives. */
-export function mysqlTrigger({ databases, allowedHosts }: SqlTriggerOptions): Trigger {
+export function mysqlTrigger({ databases, allowedHosts, findAddresses }: SqlTriggerOptions): Trigger {
   return {
     types: ['mysql'],
     description: 'The number that a statement of MySQL or MariaDB reads.',
@@ -49,7 +49,8 @@ export function mysqlTrigger({ databases, allowedHosts }: SqlTriggerOptions): Tr
       const connection = connectionString ? parseMysqlConnection(connectionString) : partsOf(given);
       const { host = '', port = Number(PORT), user = '', password = '', database = '' } = connection;
       const source = databases.for({
-        ...{ system: 'mysql', host, port, user, password, database, allowedHosts, tls: undefined },
+        ...{ system: 'mysql', host, port, user, password, database, tls: undefined },
+        ...{ allowedHosts, findAddresses },
       });
       const query = sqlQuery(source, { text: given.query, error: 'error inspecting MySQL' });
       const name = `mysql-${connectionString ? database : dbName}`;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import type { NetworkOptions } from '#lib/sources/http/allowed-lookup.ts';
 import type { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
 import { type ConnectionText, parsePostgresConnection } from '../../parameters/connection-text.ts';
 import { float, METADATA, type Place, parameter, text } from '../../parameters/parameter.ts';
@@ -38,9 +38,8 @@ const parameters = z.object({
 });
 
 /** What triggers work with that ask databases. */
-export interface SqlTriggerOptions {
+export interface SqlTriggerOptions extends NetworkOptions {
   readonly databases: SqlDatabases;
-  readonly allowedHosts: AllowedHosts;
 }
 
 const PORT = 5432;
@@ -49,7 +48,7 @@ const PLAIN = ['disable', 'allow', 'prefer'];
 const UNVERIFIED = ['require'];
 
 /** The number that a statement of PostgreSQL gives. */
-export function postgresqlTrigger({ databases, allowedHosts }: SqlTriggerOptions): Trigger {
+export function postgresqlTrigger({ databases, allowedHosts, findAddresses }: SqlTriggerOptions): Trigger {
   return {
     types: ['postgresql'],
     description: 'The number that a statement of PostgreSQL reads.',
@@ -67,7 +66,8 @@ export function postgresqlTrigger({ databases, allowedHosts }: SqlTriggerOptions
         sslmode = 'prefer',
       } = connection;
       const source = databases.for({
-        ...{ system: 'postgres', host, port, user, password, database: database || user, allowedHosts },
+        ...{ system: 'postgres', host, port, user, password, database: database || user },
+        ...{ allowedHosts, findAddresses },
         tls: PLAIN.includes(sslmode) ? undefined : { isUnverified: UNVERIFIED.includes(sslmode) },
       });
       const query = sqlQuery(source, {

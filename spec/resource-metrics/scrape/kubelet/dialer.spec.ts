@@ -2,7 +2,7 @@ import type net from 'node:net';
 import type tls from 'node:tls';
 import { expect } from 'chai';
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
-import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
+import { NameResolver } from '#lib/dns/name-resolver.ts';
 import { Dialer, type KubeletTls } from '#lib/resource-metrics/scrape/kubelet/dialer.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer, serverCertificate } from '#spec/support/raw-server.ts';

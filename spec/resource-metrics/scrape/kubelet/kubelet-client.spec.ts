@@ -1,7 +1,7 @@
 import type net from 'node:net';
 import { expect } from 'chai';
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
-import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
+import { NameResolver } from '#lib/dns/name-resolver.ts';
 import { Dialer, type KubeletTls } from '#lib/resource-metrics/scrape/kubelet/dialer.ts';
 import { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import { growthOf } from '#spec/reliability/foreign-text/growth.ts';

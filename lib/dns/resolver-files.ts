@@ -7,18 +7,17 @@ export interface NameSearch {
   readonly ndots: number;
 }
 
-/** Reads a hosts(5) file: names, in lower case, to the first address listed for each, IPv4 before IPv6. */
-export function readHosts(text: string): ReadonlyMap<string, string> {
-  const addresses = new Map<string, string>();
-  for (const line of text.split('\n')) {
-    const [address = '', ...names] = fields(line);
-    if (net.isIP(address) === 0) continue;
-    for (const name of names.map((each) => each.toLowerCase())) {
-      const held = addresses.get(name);
-      if (held === undefined || (net.isIPv6(held) && net.isIPv4(address))) addresses.set(name, address);
-    }
-  }
-  return addresses;
+/** The longest name that DNS has, without its final dot. */
+export const MAX_NAME_LENGTH = 253;
+
+/** The addresses that a hosts(5) file lists for a name in lower case, IPv4 before IPv6. */
+export function findInHosts(text: string, name: string): readonly string[] {
+  const addresses = text
+    .split('\n')
+    .map(fields)
+    .filter(([address = '', ...names]) => net.isIP(address) !== 0 && names.some((each) => isSame(each, name)))
+    .map(([address = '']) => address);
+  return [...new Set([...addresses.filter(net.isIPv4), ...addresses.filter(net.isIPv6)])];
 }
 
 /** Reads the search list and `ndots` (1 where it is not set) of a resolv.conf(5) file. */
@@ -37,12 +36,20 @@ export function readSearch(text: string): NameSearch {
   return { domains: domains.map((domain) => domain.replace(/\.$/, '')).filter(Boolean), ndots };
 }
 
-/** The absolute names that a host may stand for, in the order in which to try them. */
+/** The absolute names that a host may stand for, in the order in which to try them; none that is too long for DNS. */
 export function candidateNames(host: string, { domains, ndots }: NameSearch): readonly string[] {
-  if (host.endsWith('.')) return [host.slice(0, -1)];
-  const completed = domains.map((domain) => `${host}.${domain}`);
+  const names = host.endsWith('.') ? [host.slice(0, -1)] : completed(host, { domains, ndots });
+  return names.filter((name) => name.length <= MAX_NAME_LENGTH);
+}
+
+function completed(host: string, { domains, ndots }: NameSearch): readonly string[] {
+  const names = domains.map((domain) => `${host}.${domain}`);
   const dots = host.split('.').length - 1;
-  return dots >= ndots ? [host, ...completed] : [...completed, host];
+  return dots >= ndots ? [host, ...names] : [...names, host];
+}
+
+function isSame(listed: string, name: string): boolean {
+  return listed.length === name.length && listed.toLowerCase() === name;
 }
 
 function fields(line: string): readonly string[] {

@@ -1,5 +1,5 @@
-/** Why a name has no address: DNS does not know it, does not respond in time, or fails. */
-export type NameLookupCode = 'DNS_NO_SUCH_HOST' | 'DNS_SILENT' | 'DNS_FAILED';
+/** Why a name has no address: DNS has none, does not respond in time, fails, or is not queried because the share is used up. */
+export type NameLookupCode = 'DNS_NO_SUCH_HOST' | 'DNS_SILENT' | 'DNS_FAILED' | 'DNS_BUSY';
 
 /** A host name without an address. */
 export class NameLookupError extends Error {

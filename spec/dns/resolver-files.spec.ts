@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { candidateNames, readHosts, readSearch } from '#lib/resource-metrics/scrape/dns/resolver-files.ts';
+import { candidateNames, findInHosts, readSearch } from '#lib/dns/resolver-files.ts';
 
-describe('readHosts', () => {
+describe('findInHosts', () => {
   const HOSTS = `# comment
 127.0.0.1 localhost localhost.localdomain # trailing
 ::1       localhost ip6-localhost
@@ -12,15 +12,19 @@ fd00::7   Node-7
 not-an-ip nonsense
 `;
 
-  it('maps every name, in lower case, to its first address, IPv4 before IPv6', () => {
-    const hosts = readHosts(HOSTS);
-    expect(hosts.get('localhost')).to.equal('127.0.0.1');
-    expect(hosts.get('ip6-localhost')).to.equal('::1');
-    expect(hosts.get('node-7')).to.equal('10.0.0.7');
-    expect(hosts.get('alias')).to.equal('10.0.0.7');
-    expect(hosts.get('node-9.example')).to.equal('10.0.0.9');
-    expect(hosts.has('nonsense')).to.equal(false);
-    expect(hosts.has('trailing')).to.equal(false);
+  it('finds all addresses of a name, whatever its case in the file, IPv4 before IPv6, each once', () => {
+    const expected = {
+      localhost: ['127.0.0.1', '::1'],
+      'ip6-localhost': ['::1'],
+      'node-7': ['10.0.0.7', '10.0.0.8', 'fd00::7'],
+      alias: ['10.0.0.7'],
+      'node-9.example': ['10.0.0.9'],
+      nonsense: [],
+      trailing: [],
+      '10.0.0.7': [],
+    };
+    for (const [name, addresses] of Object.entries(expected))
+      expect(findInHosts(`${HOSTS}10.0.0.7 NODE-7`, name), name).to.deep.equal(addresses);
   });
 });
 
@@ -61,6 +65,12 @@ describe('candidateNames', () => {
 
   it('tries a name with enough dots as it is first', () => {
     expect(candidateNames('node.x.y', search)).to.deep.equal(['node.x.y', 'node.x.y.a.b', 'node.x.y.c']);
+  });
+
+  it('leaves out what is longer than DNS permits', () => {
+    const longest = `${'a.'.repeat(126)}a`;
+    expect(candidateNames(longest, search)).to.deep.equal([longest]);
+    expect(candidateNames(`a${longest}`, search)).to.deep.equal([]);
   });
 
   it('takes a name that ends in a dot as absolute', () => {

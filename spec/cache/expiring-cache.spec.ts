@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ExpiringCache } from '#lib/apiserver/reviews/expiring-cache.ts';
+import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
