@@ -15,8 +15,9 @@ export function averageMeasure(target: bigint): PodMeasure {
       return { ratio: Number(average) / Number(target), average };
     },
 
-    /** Scaling down, exactly the target; else nothing. */
+    /** Scaling down, exactly the target; scaling up, nothing; at exactly the target it is left out. */
     assumedOfMissing(_pod, ratio) {
+      if (ratio === 1) return undefined;
       return ratio < 1 ? target : 0n;
     },
   };

@@ -29,7 +29,7 @@ export function utilizationMeasure(requests: ReadonlyMap<string, bigint>, target
       return { ratio: utilization / target, average: used / pods, utilization };
     },
 
-    /** Scaling down, everything that it requests, or what it may use where that is more; scaling up, nothing. */
+    /** As an average does, but scaling down everything that it requests, or what it may use where that is more. */
     assumedOfMissing(pod, ratio) {
       if (ratio > 1) return 0n;
       if (ratio === 1) return undefined;

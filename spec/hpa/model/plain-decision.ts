@@ -108,3 +108,72 @@ export function plainBehavior(
 function round(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
+
+/** A pod as it is grouped: ages in seconds, all before the decision. */
+export interface PlainAges {
+  readonly isDeleting: boolean;
+  readonly isPending: boolean;
+  readonly isReady: boolean;
+  readonly startedAgo: number;
+  /** When it became ready or unready. */
+  readonly changedAgo: number;
+  /** When its sample was taken, and over which time; `undefined` is a pod without one. */
+  readonly sample: { readonly ago: number; readonly window: number } | undefined;
+}
+
+/** What the CPU of a pod counts as, by its ages. */
+export function plainState(
+  { isDeleting, isPending, isReady, startedAgo, changedAgo, sample }: PlainAges,
+  { initialization, readinessDelay }: { readonly initialization: number; readonly readinessDelay: number },
+): PlainPod['state'] {
+  if (isDeleting) return 'ignored';
+  if (isPending) return 'unready';
+  if (!sample) return 'missing';
+  const isInitializing = startedAgo < initialization;
+  const secondsOfSampleAfterChange = changedAgo - sample.ago;
+  if (isInitializing) return isReady && secondsOfSampleAfterChange >= sample.window ? 'ready' : 'unready';
+  const changedAfterStart = startedAgo - changedAgo;
+  return isReady || changedAfterStart >= readinessDelay ? 'ready' : 'unready';
+}
+
+/**
+ * Replicas that an average asks for, counted in whole numbers alone; `undefined` where it cannot tell.
+ *
+ * @param tolerance in eighths of the target, each way
+ */
+export function plainAverage(
+  pods: readonly Omit<PlainPod, 'requested'>[],
+  {
+    target,
+    tolerance,
+    current,
+  }: {
+    readonly target: number;
+    readonly tolerance: { readonly down: number; readonly up: number };
+    readonly current: number;
+  },
+): number | undefined {
+  const usedBy = (state: PlainPod['state']) =>
+    pods.filter((pod) => pod.state === state).map(({ used }) => used);
+  const meanOf = (values: readonly number[]) =>
+    Math.trunc(values.reduce((sum, one) => sum + one, 0) / values.length);
+  const isTolerable = (mean: number) =>
+    mean * 8 >= target * (8 - tolerance.down) && mean * 8 <= target * (8 + tolerance.up);
+  const replicasFor = (mean: number, count: number) => Math.ceil((mean * count) / target);
+
+  const ready = usedBy('ready');
+  if (ready.length === 0) return undefined;
+  const mean = meanOf(ready);
+  if (mean === target) return current; // whatever is missing: nothing speaks for another number
+  const isRising = mean > target;
+  const assumed = [
+    ...usedBy('missing').map(() => (isRising ? 0 : target)),
+    ...(isRising ? usedBy('unready').map(() => 0) : []),
+  ];
+  if (assumed.length === 0) return isTolerable(mean) ? current : replicasFor(mean, ready.length);
+  const counted = [...ready, ...assumed];
+  const careful = meanOf(counted);
+  const replicas = replicasFor(careful, counted.length);
+  if (isTolerable(careful) || careful > target !== isRising) return current;
+  return (isRising ? replicas < current : replicas > current) ? current : replicas;
+}
