@@ -2,7 +2,7 @@ import type { Decision, HpaEvent, Outcome } from './decision.ts';
 import { rememberScaling } from './limits/scale-events.ts';
 import { type HorizontalPodAutoscaler, targetOf } from './objects/horizontal-pod-autoscaler.ts';
 import type { HpaStatus } from './objects/hpa-status.ts';
-import { type ConditionChange, withConditions } from './status/hpa-conditions.ts';
+import { type ConditionChange, type ConditionRemoval, withConditions } from './status/hpa-conditions.ts';
 import { isSameStatus } from './status/same-status.ts';
 import { objectTime } from './status/timestamp.ts';
 
@@ -23,7 +23,7 @@ export function conclude(
   const before: HpaStatus = hpa.status ?? { desiredReplicas: 0 };
   const conditions = withConditions(
     before.conditions ?? [],
-    attempt ? [...decision.conditions, attempt.condition] : decision.conditions,
+    attempt ? [...decision.conditions, ...attempt.conditions] : decision.conditions,
     now,
   );
   const status = !decided
@@ -59,14 +59,14 @@ function lastScaleTime(time: string | undefined): Pick<HpaStatus, 'lastScaleTime
 }
 
 interface Attempt {
-  readonly condition: ConditionChange;
+  readonly conditions: readonly (ConditionChange | ConditionRemoval)[];
   readonly event: HpaEvent;
   readonly error?: string;
 }
 
 /** What is said of writing the scale. */
 function attemptOf(
-  { scaleReason }: Decision,
+  { scaleReason, scaledToZero }: Decision,
   replicas: number,
   {
     hpa,
@@ -76,22 +76,27 @@ function attemptOf(
   const size = `New size: ${replicas}; reason: ${scaleReason}`;
   if (error === undefined) {
     return {
-      condition: {
-        type: 'AbleToScale',
-        isTrue: true,
-        reason: 'SucceededRescale',
-        message: `the HPA controller was able to update the target scale to ${replicas}`,
-      },
+      conditions: [
+        {
+          type: 'AbleToScale',
+          isTrue: true,
+          reason: 'SucceededRescale',
+          message: `the HPA controller was able to update the target scale to ${replicas}`,
+        },
+        ...(scaledToZero ? [scaledToZero] : []),
+      ],
       event: { type: 'Normal', reason: 'SuccessfulRescale', message: size },
     };
   }
   return {
-    condition: {
-      type: 'AbleToScale',
-      isTrue: false,
-      reason: 'FailedUpdateScale',
-      message: `the HPA controller was unable to update the target scale: ${error}`,
-    },
+    conditions: [
+      {
+        type: 'AbleToScale',
+        isTrue: false,
+        reason: 'FailedUpdateScale',
+        message: `the HPA controller was unable to update the target scale: ${error}`,
+      },
+    ],
     event: { type: 'Warning', reason: 'FailedRescale', message: `${size}; error: ${error}` },
     error: `failed to rescale ${targetOf(hpa)}: ${error}`,
   };

@@ -3,7 +3,7 @@ import type { Explanation } from './explanation.ts';
 import { limitReplicas } from './limit-replicas.ts';
 import { targetOf } from './objects/horizontal-pod-autoscaler.ts';
 import { tolerancesOf } from './proposals/tolerance.ts';
-import { minReplicasOf } from './replica-bounds.ts';
+import { minReplicasOf, scaledToZeroAfter } from './replica-bounds.ts';
 import type { Scale } from './scale-reading.ts';
 import { type SelectionProblem, selectionProblem } from './selected-pods.ts';
 import { evaluateMetrics, type MetricsOutcome } from './several-metrics.ts';
@@ -26,7 +26,9 @@ export function decideByMetrics(input: DecisionInput, scale: Scale, scaleWasRead
 
   const proposed = Math.max(proposal.replicas, 0);
   const limited = limitReplicas(proposed, scale, input);
-  const { replicas } = limited.limit;
+  // What was recommended at zero does not hold an HPA there that may not stay.
+  const replicas =
+    specReplicas === 0 ? Math.max(limited.limit.replicas, minReplicasOf(hpa)) : limited.limit.replicas;
   const isScaling = replicas !== specReplicas;
   return {
     scaleTo: isScaling ? replicas : undefined,
@@ -41,6 +43,7 @@ export function decideByMetrics(input: DecisionInput, scale: Scale, scaleWasRead
       },
       ...limited.conditions,
     ],
+    scaledToZero: scaledToZeroAfter(replicas, hpa, config),
     events: eventsOf(outcome),
     error: outcome.error,
     status: {

@@ -2,28 +2,33 @@ import { decideByMetrics } from './decide-by-metrics.ts';
 import type { Decision, DecisionInput } from './decision.ts';
 import type { Explanation } from './explanation.ts';
 import { type HorizontalPodAutoscaler, targetOf } from './objects/horizontal-pod-autoscaler.ts';
+import type { HpaConfig } from './objects/hpa-config.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
-import { type BoundsStep, boundsStep, minReplicasOf } from './replica-bounds.ts';
+import { type BoundsStep, boundsStep, minReplicasOf, scaledToZeroAfter } from './replica-bounds.ts';
 import { type Scale, type ScaleFailure, scaleError } from './scale-reading.ts';
-import type { ConditionChange } from './status/hpa-conditions.ts';
+import { type ConditionChange, NO_SCALED_TO_ZERO } from './status/hpa-conditions.ts';
 
 /**
- * Decides how many replicas the target of an HPA is to have, as Kubernetes 1.34's controller does.
+ * Decides how many replicas the target of an HPA is to have, as Kubernetes 1.36's controller does.
  *
  * It reads nothing and writes nothing: who calls it reads before (`needsMetrics` tells what), writes the scale if the
  * decision says so, and gives what came of that to `conclude`.
  */
 export function decide(input: DecisionInput): Decision {
-  const { hpa, scale, nowMs } = input;
+  const { hpa, scale, config, nowMs } = input;
   if (!isScale(scale)) return withoutScale(input, scale);
-  const step = boundsStep(hpa, scale);
+  const step = boundsStep(hpa, scale, config);
   const seen = { ...input, memory: withFirstRecommendation(input.memory, scale.specReplicas, nowMs) };
   return step === undefined ? decideByMetrics(seen, scale, SCALE_WAS_READ) : byBounds(seen, scale, step);
 }
 
 /** Whether metrics have to be read to decide. */
-export function needsMetrics(hpa: HorizontalPodAutoscaler, scale: Scale | ScaleFailure): boolean {
-  return isScale(scale) && boundsStep(hpa, scale) === undefined;
+export function needsMetrics(
+  hpa: HorizontalPodAutoscaler,
+  scale: Scale | ScaleFailure,
+  config: Pick<HpaConfig, 'scaleToZero'>,
+): boolean {
+  return isScale(scale) && boundsStep(hpa, scale, config) === undefined;
 }
 
 const SCALE_WAS_READ: ConditionChange = {
@@ -51,14 +56,18 @@ function isScale(scale: Scale | ScaleFailure): scale is Scale {
 }
 
 function byBounds(input: DecisionInput, { specReplicas }: Scale, step: BoundsStep): Decision {
-  const { hpa, memory } = input;
+  const { hpa, memory, config } = input;
   const scaleTo =
     step === 'switched-off' ? undefined : step === 'above-max' ? hpa.spec.maxReplicas : minReplicasOf(hpa);
   const desiredReplicas = scaleTo ?? specReplicas;
   return {
     scaleTo,
     scaleReason: REASONS[step],
-    conditions: step === 'switched-off' ? [SCALE_WAS_READ, SWITCHED_OFF] : [SCALE_WAS_READ],
+    conditions:
+      step !== 'switched-off'
+        ? [SCALE_WAS_READ]
+        : [SCALE_WAS_READ, SWITCHED_OFF, ...(config.scaleToZero ? [] : [NO_SCALED_TO_ZERO])],
+    scaledToZero: scaledToZeroAfter(desiredReplicas, hpa, config),
     events: [],
     error: undefined,
     status: { currentReplicas: specReplicas, desiredReplicas, currentMetrics: null },

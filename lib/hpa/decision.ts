@@ -6,7 +6,7 @@ import type { HpaStatus, MetricStatus } from './objects/hpa-status.ts';
 import type { MetricReading } from './objects/metric-reading.ts';
 import type { ScaledPod } from './objects/scaled-pod.ts';
 import type { Scale, ScaleFailure } from './scale-reading.ts';
-import type { ConditionChange } from './status/hpa-conditions.ts';
+import type { ConditionChange, ConditionRemoval } from './status/hpa-conditions.ts';
 
 /** Everything that a decision follows from. */
 export interface DecisionInput {
@@ -29,7 +29,9 @@ export interface Decision {
   readonly scaleTo: number | undefined;
   /** Why, as the event puts it. */
   readonly scaleReason: string;
-  readonly conditions: readonly ConditionChange[];
+  readonly conditions: readonly (ConditionChange | ConditionRemoval)[];
+  /** What becomes of the condition ScaledToZero once the scale is written. */
+  readonly scaledToZero?: ConditionChange | ConditionRemoval;
   readonly events: readonly HpaEvent[];
   /** What the reconcile reports even if it scales. */
   readonly error: string | undefined;

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { conclude } from '#lib/hpa/conclude.ts';
 import { decide, needsMetrics } from '#lib/hpa/decide.ts';
+import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
 import type { Scale } from '#lib/hpa/scale-reading.ts';
 import { builtInput, NOW_MS } from './built-world.ts';
 
@@ -77,11 +79,10 @@ describe('decide', () => {
     expect(down.scaleTo).to.equal(1);
   });
 
-  it('is off where the target has no replicas, unless its minimum is none', () => {
+  it('is off where the target has no replicas', () => {
     const off = decide(builtInput(scaled(0)));
     expect(off.scaleTo).to.equal(undefined);
     expect(off.conditions[1]).to.include({ type: 'ScalingActive', isTrue: false, reason: 'ScalingDisabled' });
-    expect(decide(builtInput({ ...scaled(0), spec: { minReplicas: 0 } })).scaleTo).to.equal(3);
   });
 
   it('says why it does not know the scale', () => {
@@ -134,8 +135,54 @@ describe('decide', () => {
 describe('needsMetrics', () => {
   it('is so only within the bounds', () => {
     const { hpa } = builtInput();
-    expect(needsMetrics(hpa, scaled(3).scale)).to.equal(true);
-    for (const replicas of [0, 11]) expect(needsMetrics(hpa, scaled(replicas).scale)).to.equal(false);
-    expect(needsMetrics(hpa, { step: 'scale', message: 'gone' })).to.equal(false);
+    expect(needsMetrics(hpa, scaled(3).scale, DEFAULT_HPA_CONFIG)).to.equal(true);
+    for (const replicas of [0, 11])
+      expect(needsMetrics(hpa, scaled(replicas).scale, DEFAULT_HPA_CONFIG)).to.equal(false);
+    expect(needsMetrics(hpa, { step: 'scale', message: 'gone' }, DEFAULT_HPA_CONFIG)).to.equal(false);
+  });
+});
+
+describe('decide, with a target that may be scaled to zero', () => {
+  const SCALED_TO_ZERO = { type: 'ScaledToZero', status: 'True' } as const;
+  const decided = ({
+    replicas = 0,
+    minReplicas = 0,
+    queue = '0',
+    status = SCALED_TO_ZERO as { readonly type: string; readonly status: string } | null,
+    scaleToZero = true,
+  }) => {
+    const input = builtInput({ ...scaled(replicas), spec: { minReplicas }, readings: [{ values: [queue] }] });
+    const hpa = { ...input.hpa, status: { desiredReplicas: 0, ...(status && { conditions: [status] }) } };
+    const config = { ...DEFAULT_HPA_CONFIG, downscaleStabilizationMs: 0, scaleToZero };
+    const decision = decide({ ...input, hpa, config });
+    const outcome = conclude(decision, hpa, { nowMs: NOW_MS });
+    const condition = outcome.status.conditions?.find(({ type }) => type === 'ScaledToZero')?.status;
+    return { scaleTo: decision.scaleTo, step: decision.explanation.step, condition };
+  };
+
+  it('scales to zero, says so, and up again', () => {
+    const down = decided({ replicas: 3, status: null });
+    expect(down).to.deep.equal({ scaleTo: 0, step: 'metrics', condition: 'True' });
+    expect(decided({})).to.deep.equal({ scaleTo: undefined, step: 'metrics', condition: 'True' });
+    expect(decided({ queue: '15' })).to.deep.equal({ scaleTo: 2, step: 'metrics', condition: 'False' });
+    expect(decided({ minReplicas: 1 }).scaleTo).to.equal(1);
+  });
+
+  it('leaves alone what something else has scaled to zero', () => {
+    for (const status of [null, { type: 'ScaledToZero', status: 'False' }])
+      for (const minReplicas of [0, 1])
+        expect(decided({ status, minReplicas, queue: '15' })).to.include({
+          ...{ scaleTo: undefined, step: 'switched-off' },
+        });
+  });
+
+  it('neither leaves zero nor says it with the feature off', () => {
+    const off = { scaleToZero: false };
+    expect(decided({ ...off, queue: '15' })).to.deep.equal({
+      ...{ scaleTo: undefined, step: 'switched-off', condition: undefined },
+    });
+    expect(decided({ ...off, replicas: 3, queue: '50' })).to.deep.equal({
+      ...{ scaleTo: 5, step: 'metrics', condition: undefined },
+    });
   });
 });

@@ -4,19 +4,40 @@ import type { MetricReading } from '#lib/hpa/objects/metric-reading.ts';
 import { evaluateMetrics } from '#lib/hpa/several-metrics.ts';
 import { builtInput } from './built-world.ts';
 
+const TARGET = { type: 'AverageValue', averageValue: '10' };
+
 /** Evaluates external metrics of which each is to be 10 per replica; `undefined` is one that failed. */
 function evaluate(...values: readonly (string | undefined)[]) {
-  const { pods, config, nowMs } = builtInput();
   const metrics = values.map(
     (_, place): MetricSpec => ({
       type: 'External',
-      external: { metric: { name: `m${place}` }, target: { type: 'AverageValue', averageValue: '10' } },
+      external: { metric: { name: `m${place}` }, target: TARGET },
     }),
   );
-  const readings = values.map(
-    (value): MetricReading =>
-      value === undefined ? { error: 'gone' } : { values: [value], takenAtMs: nowMs - 5 },
+  const takenAtMs = builtInput().nowMs - 5;
+  return evaluateAll(
+    metrics,
+    values.map((value) => (value === undefined ? { error: 'gone' } : { values: [value], takenAtMs })),
   );
+}
+
+/** The same of metrics of an object, which may be below zero. */
+function evaluateObjects(...values: readonly string[]) {
+  const describedObject = { kind: 'Ingress', name: 'front' };
+  const metrics = values.map(
+    (_, place): MetricSpec => ({
+      type: 'Object',
+      object: { metric: { name: `m${place}` }, target: TARGET, describedObject },
+    }),
+  );
+  return evaluateAll(
+    metrics,
+    values.map((value) => ({ value })),
+  );
+}
+
+function evaluateAll(metrics: readonly MetricSpec[], readings: readonly MetricReading[]) {
+  const { pods, config, nowMs } = builtInput();
   return evaluateMetrics(metrics, readings, {
     ...{ pods, config, nowMs, namespace: 'default', specReplicas: 3, statusReplicas: 3 },
     tolerances: { scaleDown: 0.1, scaleUp: 0.1 },
@@ -31,8 +52,8 @@ describe('evaluateMetrics', () => {
   });
 
   it('takes what follows in place of nothing, even less', () => {
-    expect(evaluate('0', '-50').proposal).to.include({ replicas: -5, leadingMetric: 1 });
-    expect(evaluate('-50', '0').proposal).to.include({ replicas: 0, leadingMetric: 1 });
+    expect(evaluateObjects('0', '-50').proposal).to.include({ replicas: -5, leadingMetric: 1 });
+    expect(evaluateObjects('-50', '0').proposal).to.include({ replicas: 0, leadingMetric: 1 });
   });
 
   it('scales up, and stays, by what remains, and reports what failed', () => {

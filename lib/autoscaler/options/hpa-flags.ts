@@ -4,8 +4,12 @@ import { notNegative, positive } from '#lib/flags/number-rules.ts';
 import { AUTO_MIN_MODES, AUTO_MIN_REPLICAS } from '#lib/hpa/auto-min/auto-min-settings.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** The feature gates of Kubernetes' HPA controller that change decisions, and their defaults in Kubernetes 1.34. */
-const HPA_FEATURE_GATES = { HPAConfigurableTolerance: false, PodLevelResources: true } as const;
+/** The feature gates of Kubernetes' HPA controller that change decisions, and our defaults. */
+const HPA_FEATURE_GATES = {
+  HPAConfigurableTolerance: false,
+  HPAScaleToZero: true,
+  PodLevelResources: true,
+} as const;
 
 /** One of them. */
 export type HpaFeatureGate = keyof typeof HPA_FEATURE_GATES;

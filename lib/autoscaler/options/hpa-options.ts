@@ -10,7 +10,9 @@ export interface HpaOptions {
 
 /** What flags say of that. */
 export function hpaOptionsOf(values: FlagValues<typeof hpaFlags>): HpaOptions {
-  const { HPAConfigurableTolerance, PodLevelResources } = hpaFeatureGates(values.hpaFeatureGates);
+  const { HPAConfigurableTolerance, HPAScaleToZero, PodLevelResources } = hpaFeatureGates(
+    values.hpaFeatureGates,
+  );
   return {
     options: {
       concurrentSyncs: values.concurrentHpaSyncs,
@@ -25,6 +27,7 @@ export function hpaOptionsOf(values: FlagValues<typeof hpaFlags>): HpaOptions {
         downscaleStabilizationMs: values.hpaDownscaleStabilizationMs,
         configurableTolerance: HPAConfigurableTolerance,
         podLevelResources: PodLevelResources,
+        scaleToZero: HPAScaleToZero,
       },
     },
   };

@@ -112,7 +112,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       const controller = hpaController({
         ...environment,
         ...{ hpas, pods, others, decisions, series, scales },
-        readWorld: new ReadWorld({ ...environment, pods, reader, scales }),
+        readWorld: new ReadWorld({ ...environment, pods, reader, scales, config: options.config }),
         statuses: new StatusClient({ hpas: hpaClient, version, others }),
         memories: new HpaMemories({
           ...{ store, clock },

@@ -6,6 +6,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { needsMetrics } from '../decide.ts';
 import type { DecisionInput } from '../decision.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
+import type { HpaConfig } from '../objects/hpa-config.ts';
 import { type FollowedPod, selectPods } from '../pods/pod-lister.ts';
 import { SelectorRegistry } from '../pods/selector-registry.ts';
 import type { MetricReaderOptions, ReadingContext } from '../readings/metric-reader.ts';
@@ -19,6 +20,7 @@ export interface ReadWorldOptions {
   readonly scales: Pick<FollowedScales, 'get'>;
   readonly reader: MetricReaderOptions;
   readonly clock: Clock;
+  readonly config: HpaConfig;
 }
 
 /** All that a decision follows from and that has to be read. */
@@ -57,7 +59,7 @@ export class ReadWorld {
     const read = await readTargetScale(hpa, this.#options.scales, { signal, ...(isFresh && { isFresh }) });
     if ('step' in read) return { ...NOTHING, scale: read, target: undefined, isFollowed: false };
     const { scale, isFollowed } = read;
-    const selector = needsMetrics(hpa, scale) ? selectorOf(scale.selector) : undefined;
+    const selector = needsMetrics(hpa, scale, this.#options.config) ? selectorOf(scale.selector) : undefined;
     if (!selector) return { ...NOTHING, scale, target: scale, isFollowed };
     const key = `${namespace}/${name}`;
     this.#selectors.set(key, { namespace, name, selector });

@@ -1,6 +1,6 @@
 import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import { FAILED_METRIC_STATUS, type MetricStatus } from '../objects/hpa-status.ts';
-import { MetricFailure } from '../proposals/metric-failure.ts';
+import { MetricFailure, SelectorFailure } from '../proposals/metric-failure.ts';
 import type { Proposal } from '../proposals/proposal.ts';
 import { QuantityError } from '../quantities/parse-quantity.ts';
 import { externalMetric } from './external-metric.ts';
@@ -39,8 +39,9 @@ export function evaluateMetric(spec: MetricSpec, context: MetricContext): Metric
     if (!(error instanceof MetricFailure || error instanceof QuantityError)) throw error;
     const { message } = error;
     const isRefusal = error instanceof QuantityError || error.isRefusal;
-    const { failureReason: reason, errorPrefix, name } = rule;
-    const failure = { reason, message, error: errorPrefix + message, isRefusal };
+    const { failureReason: reason, errorPrefix, step = '', name } = rule;
+    const prefix = error instanceof SelectorFailure ? errorPrefix : errorPrefix + step;
+    const failure = { reason, message, error: prefix + message, isRefusal };
     return { name, status: FAILED_METRIC_STATUS, failure };
   }
 }

@@ -2,13 +2,14 @@ import type { NamedMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import { MetricFailure } from '../proposals/metric-failure.ts';
 import { proposeByAverage, proposeByValue } from '../proposals/proposal-by-total.ts';
 import { formatThousandths } from '../quantities/format-thousandths.ts';
-import { toInt64 } from '../quantities/go-integers.ts';
+import { MAX_INT64, toInt64 } from '../quantities/go-integers.ts';
 import { parseThousandths } from '../quantities/parse-quantity.ts';
 import {
   failingAs,
   type MetricContext,
   type MetricRule,
   missingTarget,
+  requireSelector,
   targetThousandths,
 } from './metric-rule.ts';
 import { selectorText } from './selector-text.ts';
@@ -30,8 +31,11 @@ export function externalMetric(spec: NamedMetricSpec): MetricRule {
     propose(context) {
       const value = targetThousandths(target, isAverage ? 'averageValue' : 'value');
       if (value === undefined) throw missingTarget('external', 'a value target nor an average value target');
+      requireSelector(metric);
       const { tolerances, statusReplicas } = context;
-      const input = { total: sumOf(spec, context), target: value, tolerances };
+      const values = valuesOf(spec, context);
+      const total = isAverage ? sumForAverage(values) : sumForValue(values);
+      const input = { total, target: value, tolerances };
       return isAverage
         ? proposeByAverage(input, { statusReplicas, isCapped: true })
         : proposeByValue(input, context);
@@ -45,7 +49,8 @@ export function externalMetric(spec: NamedMetricSpec): MetricRule {
   };
 }
 
-function sumOf({ metric }: NamedMetricSpec, { reading, namespace }: MetricContext): bigint {
+/** @returns thousandths */
+function valuesOf({ metric }: NamedMetricSpec, { reading, namespace }: MetricContext): readonly bigint[] {
   const asked = `${namespace}/${metric.name}/${selectorText(metric.selector)}`;
   return failingAs(`unable to get external metric ${asked}: `, () => {
     if ('error' in reading) {
@@ -53,8 +58,26 @@ function sumOf({ metric }: NamedMetricSpec, { reading, namespace }: MetricContex
     }
     const values = 'values' in reading ? reading.values : [];
     if (values.length === 0) throw new MetricFailure('no metrics returned from external metrics API');
-    let sum = 0n;
-    for (const value of values) sum += parseThousandths(value);
-    return toInt64(sum);
+    return values.map(parseThousandths);
   });
+}
+
+/** A sum that would exceed 64 bits ends at the largest integer. */
+function sumForValue(values: readonly bigint[]): bigint {
+  let sum = 0n;
+  for (const value of values) {
+    if (value > 0n && sum + value > MAX_INT64) return MAX_INT64;
+    sum = toInt64(sum + value);
+  }
+  return sum;
+}
+
+/** Here Kubernetes takes every sum below zero for one that exceeded 64 bits, values below zero among them. */
+function sumForAverage(values: readonly bigint[]): bigint {
+  let sum = 0n;
+  for (const value of values) {
+    sum = toInt64(sum + value);
+    if (sum < 0n) return MAX_INT64;
+  }
+  return sum;
 }

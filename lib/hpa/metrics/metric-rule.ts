@@ -1,12 +1,15 @@
+import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import type { MetricTarget } from '../objects/horizontal-pod-autoscaler.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
 import type { MetricStatus } from '../objects/hpa-status.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';
+import type { MetricIdentifier } from '../objects/references.ts';
 import type { ScaledPod } from '../objects/scaled-pod.ts';
-import { MetricFailure } from '../proposals/metric-failure.ts';
+import { MetricFailure, SelectorFailure } from '../proposals/metric-failure.ts';
 import type { Proposal } from '../proposals/proposal.ts';
 import type { Tolerances } from '../proposals/tolerance.ts';
 import { parseThousandths, QuantityError } from '../quantities/parse-quantity.ts';
+import { metricSelector } from '../readings/metric-selector.ts';
 
 /** What one kind of metric does with its part of the spec. */
 export interface MetricRule {
@@ -16,6 +19,8 @@ export interface MetricRule {
   readonly failureReason: string;
   /** What the reconcile's error puts before the failure. */
   readonly errorPrefix: string;
+  /** What it puts between these, unless it is the selector that failed. */
+  readonly step?: string;
 
   /** @throws {MetricFailure} with the message of condition and event */
   propose(context: MetricContext): Proposal;
@@ -40,6 +45,16 @@ export interface MetricContext {
 /** Fails a metric whose target has neither of the values that its kind takes. */
 export function missingTarget(kind: string, values: string): MetricFailure {
   return new MetricFailure(`invalid ${kind} metric source: neither ${values} was set`);
+}
+
+/** @throws {SelectorFailure} when the selector of a metric cannot be used */
+export function requireSelector({ selector }: MetricIdentifier): void {
+  try {
+    metricSelector(selector);
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    throw new SelectorFailure(error.message);
+  }
 }
 
 /** Reads what a target is to be, in thousandths. */

@@ -8,6 +8,7 @@ import {
   type MetricContext,
   type MetricRule,
   missingTarget,
+  requireSelector,
   targetThousandths,
 } from './metric-rule.ts';
 import { selectorText } from './selector-text.ts';
@@ -23,9 +24,11 @@ export function objectMetric(spec: ObjectMetricSpec): MetricRule {
       ? `external metric ${metric.name}(${selectorText(metric.selector)})`
       : `${describedObject.kind} metric ${metric.name}`,
     failureReason: 'FailedGetObjectMetric',
-    errorPrefix: `failed to get object metric value: ${step}`,
+    errorPrefix: 'failed to get object metric value: ',
+    step,
 
     propose(context) {
+      requireSelector(metric);
       const value = isAverage
         ? targetThousandths(target, 'averageValue')
         : target.type === 'Value'

@@ -9,6 +9,7 @@ import {
   type MetricContext,
   type MetricRule,
   missingTarget,
+  requireSelector,
   targetThousandths,
 } from './metric-rule.ts';
 
@@ -20,6 +21,7 @@ export function podsMetric({ metric, target }: NamedMetricSpec): MetricRule {
     errorPrefix: 'failed to get pods metric value: ',
 
     propose(context) {
+      requireSelector(metric);
       const { pods, tolerances, config, nowMs, specReplicas } = context;
       const average = targetThousandths(target, 'averageValue');
       if (average === undefined) throw missingTarget('pods', 'a value target nor an average value target');

@@ -12,9 +12,11 @@ export interface HpaConfig {
   readonly configurableTolerance: boolean;
   /** Feature gate PodLevelResources. */
   readonly podLevelResources: boolean;
+  /** Feature gate HPAScaleToZero. */
+  readonly scaleToZero: boolean;
 }
 
-/** The defaults of Kubernetes 1.34. */
+/** The defaults of Kubernetes 1.36; a minimum of 0 works, as by default since 1.37. */
 export const DEFAULT_HPA_CONFIG: HpaConfig = {
   tolerance: 0.1,
   cpuInitializationPeriodMs: 300_000,
@@ -22,4 +24,5 @@ export const DEFAULT_HPA_CONFIG: HpaConfig = {
   downscaleStabilizationMs: 300_000,
   configurableTolerance: false,
   podLevelResources: true,
+  scaleToZero: true,
 };

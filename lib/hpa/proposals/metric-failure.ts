@@ -9,3 +9,6 @@ export class MetricFailure extends Error {
     this.isRefusal = isRefusal;
   }
 }
+
+/** A selector of a metric that cannot be used: nothing is read or compared then. */
+export class SelectorFailure extends MetricFailure {}

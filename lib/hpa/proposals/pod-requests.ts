@@ -16,7 +16,8 @@ export interface RequestedPart {
 /**
  * What each pod requests, in thousandths: the base of its utilization.
  *
- * @throws {MetricFailure} when a container that counts requests nothing, whatever state its pod is in
+ * @throws {MetricFailure} when a container that counts requests nothing, or a pod has no container of that name,
+ *   whatever state the pod is in
  */
 export function requestsOfPods(pods: readonly ScaledPod[], part: RequestedPart): Map<string, bigint> {
   const requests = new Map<string, bigint>();
@@ -26,16 +27,15 @@ export function requestsOfPods(pods: readonly ScaledPod[], part: RequestedPart):
 
 function requestOf(pod: ScaledPod, { resource, container, podLevelResources }: RequestedPart): bigint {
   if (container === undefined && podLevelResources && hasPodRequests(pod)) return podRequest(pod, resource);
-  let sum = 0n;
-  for (const one of pod.containers) if (counts(one, container)) sum += containerRequest(pod, one, resource);
-  for (const one of pod.initContainers) {
-    if (one.isSidecar && counts(one, container)) sum += containerRequest(pod, one, resource);
+  const running = [...pod.containers, ...pod.initContainers.filter(({ isSidecar }) => isSidecar)];
+  if (container !== undefined) {
+    const named = running.find(({ name }) => name === container);
+    if (!named) throw new MetricFailure(`container ${container} not found in Pod ${pod.name}`);
+    return containerRequest(pod, named, resource);
   }
+  let sum = 0n;
+  for (const one of running) sum += containerRequest(pod, one, resource);
   return toInt64(sum);
-}
-
-function counts({ name }: ContainerRequests, container: string | undefined): boolean {
-  return container === undefined || container === name;
 }
 
 function containerRequest(pod: ScaledPod, { name, requests }: ContainerRequests, resource: string): bigint {

@@ -1,5 +1,5 @@
 import type { ScaledPod } from '../objects/scaled-pod.ts';
-import { MOST_REPLICAS, toInt64 } from '../quantities/go-integers.ts';
+import { MAX_INT64, MOST_REPLICAS, toInt64 } from '../quantities/go-integers.ts';
 import { MetricFailure } from './metric-failure.ts';
 import { type Proposal, wholeReplicas } from './proposal.ts';
 import { noPods } from './proposal-by-pods.ts';
@@ -15,7 +15,8 @@ export interface TotalMetricInput {
 /**
  * Proposes replicas by a value that is to stay at its target: ready pods times value over target.
  *
- * From zero replicas it proposes the ratio itself.
+ * From zero replicas it proposes the ratio itself. More replicas than can be counted are as many as can be, as in
+ * Kubernetes since 1.36.
  *
  * @param specReplicas what the scale asks for
  * @throws {MetricFailure}
@@ -30,7 +31,7 @@ export function proposeByValue(
   if (isWithin(ratio, tolerances)) return { ...common, replicas: specReplicas, why: 'within-tolerance' };
   if (pods.length === 0) throw new MetricFailure(`unable to calculate ready pods: ${noPods().message}`);
   const readyPods = countReady(pods);
-  return { ...common, replicas: wholeReplicas(ratio * readyPods), why: 'off-target', readyPods };
+  return { ...common, replicas: cappedReplicas(ratio * readyPods), why: 'off-target', readyPods };
 }
 
 /**
@@ -48,12 +49,21 @@ export function proposeByAverage(
   const common = { current: meanRoundedUp(total, statusReplicas), ratio, tolerances };
   if (isWithin(ratio, tolerances)) return { ...common, replicas: statusReplicas, why: 'within-tolerance' };
   const wanted = Number(total) / Number(target);
-  const replicas = isCapped && wanted > MOST_REPLICAS ? MOST_REPLICAS : wholeReplicas(wanted);
+  const replicas = isCapped ? cappedReplicas(wanted) : wholeReplicas(wanted);
   return { ...common, replicas, why: 'off-target' };
 }
 
-/** Kubernetes divides floating-point numbers here, so beyond 2^53 the last digits are theirs. */
+/** More replicas than can be counted are as many as can be. */
+function cappedReplicas(replicas: number): number {
+  return replicas > MOST_REPLICAS ? MOST_REPLICAS : wholeReplicas(replicas);
+}
+
+/**
+ * Kubernetes divides floating-point numbers here, so beyond 2^53 the last digits are theirs. The largest integer, at which
+ * sums end, stays what it is, for nobody knows the mean then.
+ */
 function meanRoundedUp(total: bigint, replicas: number): bigint | undefined {
+  if (Number(total) >= Number(MAX_INT64)) return MAX_INT64;
   const mean = Math.ceil(Number(total) / replicas);
   if (!Number.isFinite(mean)) return undefined;
   const thousandths = BigInt(mean);

@@ -1,3 +1,6 @@
+/** The largest integer of 64 bits. */
+export const MAX_INT64 = 2n ** 63n - 1n;
+
 /** Keeps the low 64 bits, as Go's `int64` does when a sum or product exceeds it. */
 export function toInt64(amount: bigint): bigint {
   return BigInt.asIntN(64, amount);

@@ -17,34 +17,43 @@ export interface LabelRequirement {
 /**
  * Makes a requirement of its parsed parts.
  *
- * @throws {SelectorError} when a value is no label value, or is compared and is no integer
+ * @throws {SelectorError} when the key is no label key, a value is no label value, or is compared and is no integer, or
+ *   there are values where there may be none, or none where there must be some
  */
 export function labelRequirement(
   key: string,
   operator: LabelOperator,
   values: readonly string[],
 ): LabelRequirement {
-  const errors: string[] = [];
+  const keyErrors = labelKeyErrors(key, 'a valid label key');
+  const errors = keyErrors.length > 0 ? [invalid('key', goQuote(key), keyErrors.join('; '))] : [];
+  if ((operator === 'in' || operator === 'notin') && values.length === 0)
+    errors.push(invalid('values', 'null', "for 'in', 'notin' operators, values set can't be empty"));
+  if ((operator === 'exists' || operator === '!') && values.length > 0)
+    errors.push(
+      invalid('values', JSON.stringify(values), 'values set must be empty for exists and does not exist'),
+    );
   if (operator === 'gt' || operator === 'lt') {
     values.forEach((value, index) => {
       if (toInt64(value) !== undefined) return;
       errors.push(
-        invalid(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"),
+        invalid(`values[${index}]`, goQuote(value), "for 'Gt', 'Lt' operators, the value must be an integer"),
       );
     });
   }
   values.forEach((value, index) => {
     const reasons = labelValueErrors(value);
-    if (reasons.length > 0) errors.push(invalid(`values[${index}][${key}]`, value, reasons.join('; ')));
+    if (reasons.length > 0)
+      errors.push(invalid(`values[${index}][${key}]`, goQuote(value), reasons.join('; ')));
   });
   if (errors.length > 0) throw new SelectorError(errors.length === 1 ? errors[0] : `[${errors.join(', ')}]`);
-  return { key, operator, values };
+  return { key, operator, values: [...new Set(values)].sort() };
 }
 
 /** @throws {SelectorError} when the key is no label key */
 export function requireLabelKey(key: string): void {
   const errors = labelKeyErrors(key);
-  if (errors.length > 0) throw new SelectorError(invalid('<nil>', key, errors.join('; ')));
+  if (errors.length > 0) throw new SelectorError(invalid('<nil>', goQuote(key), errors.join('; ')));
 }
 
 /** Whether labels satisfy a requirement; a label whose key is missing satisfies only the negative ones. */
@@ -112,7 +121,7 @@ function toInt64(text: string): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-/** One `field.Invalid` of Kubernetes. */
+/** One `field.Invalid` of Kubernetes, of a value as that prints it. */
 function invalid(path: string, value: string, reason: string): string {
-  return `${path}: Invalid value: ${goQuote(value)}: ${reason}`;
+  return `${path}: Invalid value: ${value}: ${reason}`;
 }

@@ -20,14 +20,13 @@ const MAX_SUBDOMAIN_BYTES = 253;
 /**
  * What is wrong with a label key (`[DNS subdomain "/"] name`), in the words of Kubernetes' `IsQualifiedName`.
  *
+ * @param what the key is to be: `a valid label key` in newer releases of Kubernetes
  * @returns one sentence a broken rule; empty when the key is valid
  */
-export function labelKeyErrors(key: string): readonly string[] {
+export function labelKeyErrors(key: string, what = 'a qualified name'): readonly string[] {
   const parts = key.split('/');
   if (parts.length > 2) {
-    return [
-      `a qualified name ${NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
-    ];
+    return [`${what} ${NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   const name = parts.at(-1) ?? '';
   return [...(parts.length === 2 ? prefixErrors(parts[0] ?? '') : []), ...nameErrors(name)];

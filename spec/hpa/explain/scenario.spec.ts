@@ -183,6 +183,7 @@ describe('parseScenario', () => {
     expect(config).to.deep.equal({
       ...{ tolerance: 0.2, downscaleStabilizationMs: 60_000, configurableTolerance: true },
       ...{ cpuInitializationPeriodMs: 300_000, initialReadinessDelayMs: 30_000, podLevelResources: true },
+      scaleToZero: true,
     });
     expect(parseScenario(SCENARIO.replace('requests: { cpu: 100m }\n', '')).requests).to.deep.equal({});
   });

@@ -26,6 +26,7 @@ describe('hpaController', () => {
       'AbleToScale SucceededRescale',
       'ScalingActive ValidMetricFound',
       'ScalingLimited DesiredWithinRange',
+      'ScaledToZero NotScaledToZero',
     ]);
     expect(status.currentMetrics[0].external.current).to.deep.equal({ averageValue: '20' });
     expect(cluster.events).to.deep.equal([

@@ -35,7 +35,7 @@ describe('OtherControllers', () => {
     await cluster.elapse(25);
     expect(await cluster.replicas('web')).to.equal(4);
     const types = (await cluster.get('web')).status.conditions.map(({ type }: { type: string }) => type);
-    expect(types).to.deep.equal(['AbleToScale', 'ScalingActive', 'ScalingLimited']);
+    expect(types).to.deep.equal(['AbleToScale', 'ScalingActive', 'ScalingLimited', 'ScaledToZero']);
   });
 
   it('knows what it has sent again where the server does not tell who wrote', () => {

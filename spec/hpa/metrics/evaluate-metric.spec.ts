@@ -104,6 +104,69 @@ describe('evaluateMetric', () => {
     );
   });
 
+  it('fails by an invalid selector, whatever was read', () => {
+    const selecting = (matchExpression: { key: string; operator: string; values?: string[] }) => {
+      const metric = { name: 'queue', selector: { matchExpressions: [matchExpression] } };
+      const describedObject = { kind: 'Ingress', name: 'front' };
+      const average = { metric, target: { type: 'AverageValue', averageValue: '10' } };
+      const value = { metric, target: { type: 'Value', value: '10' } };
+      const specs: MetricSpec[] = [
+        { type: 'Pods', pods: average },
+        { type: 'Object', object: { ...average, describedObject } },
+        { type: 'Object', object: { ...value, describedObject } },
+        { type: 'External', external: average },
+        { type: 'External', external: value },
+      ];
+      const readings: MetricReading[] = [
+        { podValues: [{ pod: 'a', value: '90' }] },
+        { value: '90' },
+        { value: '90' },
+        { values: ['90'] },
+        { values: ['90'] },
+      ];
+      return specs.map((spec, place) => evaluate(spec, readings[place] ?? { error: 'not read' }).failure);
+    };
+    const message = '"constructor" is not a valid label selector operator';
+    const unknown = selecting({ key: 'a', operator: 'constructor', values: ['b'] });
+    expect(unknown.map((failure) => failure?.message)).to.deep.equal(Array(5).fill(message));
+    expect(unknown.map((failure) => failure?.error)).to.deep.equal([
+      `failed to get pods metric value: ${message}`,
+      `failed to get object metric value: ${message}`,
+      `failed to get object metric value: ${message}`,
+      `failed to get queue external metric value: failed to get queue external metric: ${message}`,
+      `failed to get queue external metric value: failed to get external metric queue: ${message}`,
+    ]);
+    const messageOf = (operator: string, values?: string[]) =>
+      selecting({ key: 'a', operator, ...(values && { values }) })[3]?.message;
+    for (const operator of ['In', 'NotIn'])
+      for (const values of [undefined, []])
+        expect(messageOf(operator, values)).to.equal(
+          "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
+        );
+    for (const operator of ['Exists', 'DoesNotExist'])
+      expect(messageOf(operator, ['b', 'c'])).to.equal(
+        'values: Invalid value: ["b","c"]: values set must be empty for exists and does not exist',
+      );
+    expect(messageOf('In', ['ok', '-x'])).to.match(
+      /^values\[1\]\[a\]: Invalid value: "-x": a valid label must /,
+    );
+    expect(selecting({ key: 'a key', operator: 'Exists' })[0]?.message).to.match(
+      /^key: Invalid value: "a key": name part must consist of /,
+    );
+    expect(messageOf('In', ['ok'])).to.equal(undefined);
+  });
+
+  it('ends a sum of external values at the largest integer', () => {
+    const [most, largest] = ['9223372036854775807m', 2n ** 63n - 1n];
+    const currentOf = (target: { value?: string; averageValue?: string }, ...values: string[]) =>
+      evaluate(external(target), { values }).proposal?.current;
+    expect(currentOf({ value: '1' }, '4P', '4P', '4P')).to.equal(largest);
+    expect(currentOf({ value: '1' }, most, '-5')).to.equal(largest - 5000n);
+    expect(currentOf({ value: '1' }, '-1m')).to.equal(-1n);
+    expect(currentOf({ averageValue: '1' }, '9223372036854775806m', '1m')).to.equal(largest);
+    expect(currentOf({ averageValue: '1' }, '4P', '4P', '4P')).to.equal(largest);
+  });
+
   it('takes a metric of an object by value and by average', () => {
     const byValue = evaluate(object('Value', { value: '10' }), { value: '20' });
     expect([byValue.name, byValue.proposal?.replicas]).to.deep.equal(['Ingress metric hits', 4]);

@@ -33,7 +33,15 @@ describe('requestsOfPods', () => {
     const initContainers = [init('proxy', '10m', true)];
     expect(requestOf({ containers, initContainers }, { container: 'side' })).to.equal(7n);
     expect(requestOf({ containers, initContainers }, { container: 'proxy' })).to.equal(10n);
-    expect(requestOf({ containers }, { container: 'nobody' })).to.equal(0n);
+  });
+
+  it('fails where a pod has no container of the name, or an init container that does not go on running', () => {
+    const initContainers = [init('setup', '2', false)];
+    for (const container of ['absent', 'setup'])
+      expect(() => requestOf({ containers, initContainers }, { container })).to.throw(
+        MetricFailure,
+        `container ${container} not found in Pod a`,
+      );
   });
 
   it('fails where a container that counts requests nothing', () => {

@@ -31,8 +31,12 @@ describe('proposeByValue', () => {
     );
   });
 
-  it('refuses more replicas than can be counted', () => {
-    expect(() => proposeByValue(input(3n * 10n ** 9n, 1n), { specReplicas: 0, pods: [] }))
+  it('proposes the most that can be counted in place of more, but from zero', () => {
+    const [ready, large] = [[builtPod('a')], input(3n * 10n ** 9n, 1n)];
+    const proposal = proposeByValue(large, { specReplicas: 1, pods: ready });
+    expect(proposal).to.include({ replicas: 2 ** 31 - 1, readyPods: 1 });
+
+    expect(() => proposeByValue(large, { specReplicas: 0, pods: [] }))
       .to.throw(MetricFailure, 'the metric asks for 3000000000 replicas')
       .that.includes({ isRefusal: true });
   });
@@ -47,6 +51,16 @@ describe('proposeByAverage', () => {
   it('keeps the replicas that there are while the mean is tolerable', () => {
     const proposal = proposeByAverage(input(330n, 100n), { statusReplicas: 3, isCapped: false });
     expect(proposal).to.include({ replicas: 3, why: 'within-tolerance' });
+  });
+
+  it('shows the largest integer, at which sums end, for the mean', () => {
+    const largest = input(2n ** 63n - 1n, 1000n);
+    for (const statusReplicas of [0, 1, 3])
+      expect(proposeByAverage(largest, { statusReplicas, isCapped: true })).to.include({
+        ...{ current: 2n ** 63n - 1n, replicas: 2 ** 31 - 1 },
+      });
+    const below = proposeByAverage(input(2n ** 62n, 1000n), { statusReplicas: 2, isCapped: true });
+    expect(below.current).to.equal(2n ** 61n);
   });
 
   it('has no mean over no replicas', () => {

@@ -1,35 +1,34 @@
 import type { Explanation } from '#lib/hpa/explanation.ts';
 import type { DifferingField } from './differing-fields.ts';
-import type { RecordedCase } from './recorded-case.ts';
+import type { RecordedCase, RecordedOutcome } from './recorded-case.ts';
 
 /** A kind of case in which we do not decide as the recorded controller did, and mean it. */
 export interface DeliberateDifference {
   /** As the table in docs/hpa.md has it. */
   readonly name: string;
-  /** Whether this is what the fields differ by. */
-  covers(differing: readonly DifferingField[], of: ReplayedDifference): boolean;
+  /** Whether this is why a field differs. */
+  covers(field: DifferingField, of: ReplayedDifference): boolean;
 }
 
 export interface ReplayedDifference {
   readonly recorded: RecordedCase;
+  readonly outcome: RecordedOutcome;
   readonly explanation: Explanation;
 }
 
 /** What Go on amd64 makes of a division by zero, in thousandths. */
 const SMALLEST = '-9223372036854775808m';
+const MOST_REPLICAS = 2 ** 31 - 1;
 
-/** All of them; whatever else differs is a mistake. */
+/** All of them; whatever else differs is a mistake. The last three are what Kubernetes has changed between 1.34 and 1.36. */
 export const DELIBERATE_DIFFERENCES: readonly DeliberateDifference[] = [
   {
     name: 'mean over no replicas',
-    covers: (differing, { recorded }) =>
-      differing.every(
-        (field) =>
-          (/^status\.currentMetrics\.\d+\.(object|external)\.current\.averageValue$/.test(field.path) &&
-            field.recorded === SMALLEST &&
-            field.replayed === undefined) ||
-          (field.path === 'statusWritten' && JSON.stringify(recorded.hpa.status).includes(SMALLEST)),
-      ),
+    covers: (field, { recorded }) =>
+      (/^status\.currentMetrics\.\d+\.(object|external)\.current\.averageValue$/.test(field.path) &&
+        field.recorded === SMALLEST &&
+        field.replayed === undefined) ||
+      (field.path === 'statusWritten' && JSON.stringify(recorded.hpa.status).includes(SMALLEST)),
   },
   {
     name: 'more replicas than can be counted',
@@ -40,7 +39,46 @@ export const DELIBERATE_DIFFERENCES: readonly DeliberateDifference[] = [
     name: 'quantities beyond 64 bits',
     covers: (_, { explanation }) => refusals(explanation).some((why) => why.includes('than 64 bits count')),
   },
+  {
+    name: 'no replicas and a minimum of 0',
+    covers: (_, { recorded, explanation }) =>
+      isLeftAtZero(recorded) &&
+      explanation.step === 'switched-off' &&
+      !recorded.expected.status.conditions?.some(({ reason }) => reason === 'ScalingDisabled'),
+  },
+  {
+    name: 'condition of scaling to zero',
+    covers: ({ path, recorded: before, replayed }, { recorded, outcome }) =>
+      recorded.config.features?.scaleToZero === true &&
+      outcome.desiredReplicas !== null &&
+      /^status\.conditions\.\d+$/.test(path) &&
+      before === undefined &&
+      (replayed as { readonly type?: string }).type === 'ScaledToZero',
+  },
+  {
+    name: 'a value that asks for more than 32 bits',
+    covers: (_, { recorded, explanation }) =>
+      explanation.metrics.some(
+        ({ proposal }) => proposal?.replicas === MOST_REPLICAS && proposal.readyPods !== undefined,
+      ) && recorded.expected.historyAfter.recommendations?.some(({ replicas }) => replicas <= 0) === true,
+  },
 ];
+
+/** Finds the difference that a case is one of; `undefined` where a field differs that none of them covers. */
+export function deliberateDifference(
+  fields: readonly DifferingField[],
+  of: ReplayedDifference,
+): string | undefined {
+  const reasons = fields.map((field) => DELIBERATE_DIFFERENCES.find(({ covers }) => covers(field, of))?.name);
+  return reasons.includes(undefined) ? undefined : reasons[0];
+}
+
+/** Whether Kubernetes since 1.36 leaves a target without replicas alone, where 1.34 read its metrics. */
+function isLeftAtZero({ hpa, scale, config }: RecordedCase): boolean {
+  const scaledToZero = hpa.status?.conditions?.find(({ type }) => type === 'ScaledToZero');
+  const mayLeave = config.features?.scaleToZero === true && scaledToZero?.status === 'True';
+  return scale.specReplicas === 0 && hpa.spec.minReplicas === 0 && !mayLeave;
+}
 
 function refusals({ metrics }: Explanation): string[] {
   return metrics.flatMap(({ failure }) => (failure?.isRefusal ? failure.message : []));

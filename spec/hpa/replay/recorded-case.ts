@@ -11,7 +11,11 @@ export interface RecordedCase {
     readonly cpuInitializationPeriodSeconds: number;
     readonly initialReadinessDelaySeconds: number;
     readonly downscaleStabilisationSeconds: number;
-    readonly features?: { readonly configurableTolerance?: boolean; readonly podLevelResources?: boolean };
+    readonly features?: {
+      readonly configurableTolerance?: boolean;
+      readonly podLevelResources?: boolean;
+      readonly scaleToZero?: boolean;
+    };
   };
   readonly hpa: {
     readonly spec: HpaSpec;

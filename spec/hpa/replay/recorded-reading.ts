@@ -1,5 +1,7 @@
 import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading, PodUsage } from '#lib/hpa/objects/metric-reading.ts';
+import { metricSelector } from '#lib/hpa/readings/metric-selector.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import type { RecordedMetrics, RecordedUsage } from './recorded-case.ts';
 
 interface ReadingOptions {
@@ -7,12 +9,18 @@ interface ReadingOptions {
   readonly momentOf: (ageSeconds: number) => number;
 }
 
-/** What the metrics APIs of a recorded world say about one metric of its HPA. */
+/** What the metrics APIs of a recorded world say about one metric of its HPA; an invalid selector asks none. */
 export function recordedReading(
   metric: MetricSpec,
   metrics: RecordedMetrics,
   options: ReadingOptions,
 ): MetricReading {
+  try {
+    requireSelector(metric);
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    return { error: error.message };
+  }
   const { errors = {} } = metrics;
   const failed = (asked: string) => {
     const error = errors[asked];
@@ -41,6 +49,13 @@ export function recordedReading(
       return failed(`external/${name}`) ?? { values: metrics.external?.[name] ?? [] };
     }
   }
+}
+
+/** Reads the selector as the reader of metrics does. @throws {SelectorError} */
+function requireSelector(metric: MetricSpec): void {
+  if (metric.type === 'Pods') metricSelector(metric.pods.metric.selector);
+  if (metric.type === 'Object') metricSelector(metric.object.metric.selector);
+  if (metric.type === 'External') metricSelector(metric.external.metric.selector);
 }
 
 /** One object a pod, with all of its containers, whichever resource tells of them. */

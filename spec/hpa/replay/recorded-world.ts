@@ -38,6 +38,7 @@ export function decisionInput(recorded: RecordedCase): DecisionInput {
       downscaleStabilizationMs: config.downscaleStabilisationSeconds * 1000,
       configurableTolerance: config.features?.configurableTolerance ?? false,
       podLevelResources: config.features?.podLevelResources ?? true,
+      scaleToZero: config.features?.scaleToZero ?? false,
     },
     nowMs: NOW_MS,
   };

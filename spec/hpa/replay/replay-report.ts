@@ -1,5 +1,5 @@
 import { defaultedSpec } from '#lib/hpa/defaulted-spec.ts';
-import { DELIBERATE_DIFFERENCES } from './deliberate-differences.ts';
+import { deliberateDifference } from './deliberate-differences.ts';
 import { type DifferingField, differingFields } from './differing-fields.ts';
 import type { PlacedCase } from './read-cases.ts';
 import { replayCase } from './replay-case.ts';
@@ -45,9 +45,8 @@ function differingCase({ recorded, place }: PlacedCase): DifferingCase | undefin
     ...(submittedSpec ? differingFields(spec, defaultedSpec(submittedSpec), 'spec') : []),
   ];
   if (fields.length === 0) return undefined;
-  const { name } =
-    DELIBERATE_DIFFERENCES.find(({ covers }) => covers(fields, { recorded, explanation })) ?? {};
-  return { id: recorded.id, fields, deliberate: name };
+  const deliberate = deliberateDifference(fields, { recorded, outcome, explanation });
+  return { id: recorded.id, fields, deliberate };
 }
 
 function replayed(recorded: PlacedCase['recorded'], place: string): ReturnType<typeof replayCase> {
