@@ -1,8 +1,13 @@
 // Runs every acceptance spec, or those of some files: node scripts/run-acceptance.ts [files]. Each file has a mocha of its own, as it has
-// a cluster of its own: what fails in one is no reason to pass over what others would find.
+// a cluster of its own: what fails in one is no reason to pass over what others would find. A run of all fails, too, where the manifests
+// grant a permission that no control plane has seen used; RECORDED_REQUESTS names a folder that retains what each has seen.
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { basename } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { unexplainedPermissions } from '#spec/acceptance/permissions/recorded-requests.ts';
+import { formatPermission } from '#spec/acceptance/permissions/unused-permissions.ts';
 import { processes, startMocha } from './run-mocha.ts';
 
 /**
@@ -22,7 +27,15 @@ const startMs = performance.now();
 const files = process.argv.slice(2);
 const left = (files.length > 0 ? files : globSync('spec/acceptance/**/*.acceptance.ts')).sort(byPlace);
 const failed: string[] = [];
-await Promise.all(Array.from({ length: processes }, runNext));
+const skipped: string[] = [];
+const { RECORDED_REQUESTS: retained } = process.env;
+const requests = retained ?? (await mkdtemp(join(tmpdir(), 'requests-')));
+try {
+  await Promise.all(Array.from({ length: processes }, runNext));
+  if (files.length === 0) await comparePermissions();
+} finally {
+  if (retained === undefined) await rm(requests, { recursive: true });
+}
 if (failed.length > 0) process.exitCode = 1;
 const outcome = failed.length > 0 ? `Failed: ${failed.sort().join(', ')};` : 'All passed;';
 console.log(`${outcome} ${secondsSince(startMs)} s, ${processes} files at a time`);
@@ -31,7 +44,11 @@ console.log(`${outcome} ${secondsSince(startMs)} s, ${processes} files at a time
 async function runNext(): Promise<void> {
   for (let file = left.shift(); file; file = left.shift()) {
     const fileStartMs = performance.now();
-    const mocha = startMocha(['--reporter', 'spec', file], { stdio: 'pipe' });
+    const mocha = startMocha(['--reporter', 'spec', file], {
+      stdio: 'pipe',
+      env: { ...process.env, RECORDED_REQUESTS: requests },
+      onMessage: ({ skipped: reason }) => reason !== undefined && skipped.push(reason),
+    });
     const output: Buffer[] = []; // told as a whole, and not mixed with that of another
     mocha.stdout?.on('data', (part: Buffer) => output.push(part));
     mocha.stderr?.on('data', (part: Buffer) => output.push(part));
@@ -40,6 +57,16 @@ async function runNext(): Promise<void> {
     process.stdout.write(Buffer.concat(output));
     console.log(`${file} ${status === 0 ? 'passed' : 'failed'} in ${secondsSince(fileStartMs)} s\n`);
   }
+}
+
+/** Fails the run for each permission that no request took; not where specs that would have taken it did not run to their end. */
+async function comparePermissions(): Promise<void> {
+  const unused = (await unexplainedPermissions(requests)).map(formatPermission);
+  if (unused.length === 0) return;
+  console.log(
+    `Permissions that no request took, and explained-permissions.ts does not explain:\n${unused.join('\n')}`,
+  );
+  if (failed.length === 0 && skipped.length === 0) failed.push('the permissions of the manifests');
 }
 
 function byPlace(one: string, other: string): number {

@@ -9,6 +9,7 @@ import { type ClusterPki, createClusterPki } from '#simulator/pki/cluster-pki.ts
 import { freePort } from '#spec/support/free-port.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
+import { recordRequests } from '../permissions/recorded-requests.ts';
 import { type AuditEvent, parseAuditLog } from './audit-log.ts';
 import { ControlPlaneClient } from './control-plane-client.ts';
 import { apiServerFlags, controllerManagerFlags } from './control-plane-flags.ts';
@@ -145,6 +146,8 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    const { RECORDED_REQUESTS: folder } = process.env;
+    if (folder) await recordRequests(folder, await this.auditEvents());
     await this.#controllerManager?.program[Symbol.asyncDispose]();
     await this.#programs.disposeAsync();
   }

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kustomize } from '#spec/support/manifest-objects.ts';
+import type { AuditEvent } from '../control-plane/audit-log.ts';
+import { explanationOf } from './explained-permissions.ts';
+import { type GrantedPermission, grantedPermissions } from './granted-permissions.ts';
+import { type PermissionRequest, permittedRequests, unusedPermissions } from './unused-permissions.ts';
+
+/** Adds the requests of one control plane to those of others in a folder. */
+export async function recordRequests(folder: string, events: readonly AuditEvent[]): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `${randomUUID()}.json`), JSON.stringify(permittedRequests(events)));
+}
+
+/** Every overlay that runs a program; the accounts of doctors are used by people alone. */
+const FOLDERS = [
+  'overlays/release',
+  'overlays/autoscaler',
+  'overlays/autoscaler-hpa',
+  'overlays/autoscaler-scaled-objects',
+];
+/** With a component that no overlay has. */
+const COMPONENTS = ['components/scaling-schedule'];
+const ACCOUNTS = ['kube-system:metrics-server', 'kube-system:autoscaler'];
+
+/**
+ * What the manifests grant to our accounts, and no recorded request made use of, apart from what is explained.
+ *
+ * @param folder which {@link recordRequests} wrote
+ */
+export async function unexplainedPermissions(folder: string): Promise<readonly GrantedPermission[]> {
+  const files = await readdir(folder);
+  const requests = await Promise.all(
+    files.map(
+      async (file): Promise<readonly PermissionRequest[]> =>
+        JSON.parse(await readFile(join(folder, file), 'utf8')),
+    ),
+  );
+  return unusedPermissions(await manifestPermissions(), requests.flat()).filter(
+    (permission) => explanationOf(permission) === undefined,
+  );
+}
+
+/** What the manifests grant to the accounts of our programs, each permission once. */
+export async function manifestPermissions(): Promise<readonly GrantedPermission[]> {
+  return (await allManifestPermissions()).filter(({ account }) => ACCOUNTS.includes(account));
+}
+
+/** The same, with what they grant to accounts of Kubernetes. */
+export async function allManifestPermissions(): Promise<readonly GrantedPermission[]> {
+  const objects = await Promise.all(
+    [...FOLDERS, ...COMPONENTS].map((path) => kustomize(`manifests/${path}`)),
+  );
+  const granted = objects.flatMap(grantedPermissions);
+  return [...new Map(granted.map((permission) => [JSON.stringify(permission), permission])).values()];
+}
