@@ -1,4 +1,4 @@
-import { formsOf, isForbidden } from './forbidden-addresses.ts';
+import { embeddedIn, isForbidden } from './forbidden-addresses.ts';
 import {
   type AddressRange,
   type IpAddress,
@@ -49,6 +49,12 @@ export class AllowedHosts {
     return isNamed || (!isForbidden(dialled) && (this.#isOpen || this.#hasName(host)));
   }
 
+  /** Whether an entry names this host, be it a name or an address, wherever it leads. */
+  names(host: string): boolean {
+    const address = parseIpAddress(host.replace(/^\[|\]$/g, ''));
+    return address ? this.#hasAddress(address) : this.#isOpen || this.#hasName(host);
+  }
+
   /** The error of a host that must not be asked at any of its addresses; names the flag, and which rule it breaks. */
   refusal(host: string, addresses: readonly string[]): Error {
     const dialled = addresses.map(parseIpAddress).filter((address) => address !== undefined);
@@ -56,9 +62,11 @@ export class AllowedHosts {
     return new Error(`${host} must not be asked: ${isForbiddenEverywhere ? FORBIDDEN_RULE : NAMES_RULE}`);
   }
 
-  /** A mapped address is named by the IPv4 address in it, too. */
+  /** An address is named by the IPv4 addresses in it, too, where all of them are: which of them is dialled, the network decides. */
   #hasAddress(address: IpAddress): boolean {
-    return formsOf(address).some((form) => this.#ranges.some((range) => isInRange(form, range)));
+    const isNamed = (form: IpAddress) => this.#ranges.some((range) => isInRange(form, range));
+    const embedded = embeddedIn(address);
+    return isNamed(address) || (embedded.length > 0 && embedded.every(isNamed));
   }
 
   #hasName(host: string): boolean {

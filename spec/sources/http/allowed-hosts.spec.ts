@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { FORBIDDEN_RANGES } from '#lib/sources/http/forbidden-addresses.ts';
 
 /** Addresses that lead to this machine, its link, several machines, or a cloud's metadata, in all forms. */
 const FORBIDDEN = [
@@ -14,9 +16,11 @@ const FORBIDDEN = [
     '100.100.100.200',
   ],
   ...['168.63.129.16', '::', '::1', 'fe80::1', 'fe80::1%eth0', 'ff02::1', 'fd00:ec2::254', 'fd20:ce::254'],
+  ...['192.0.0.192', 'fd00:ec2::23', 'fd00:ec2::253', 'fd00:42::42', 'fd00:c1::a9fe:a9fe'],
   ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:169.254.169.254', '::127.0.0.1', '::ffff:0:127.0.0.1'],
   ...['64:ff9b::a9fe:a9fe', '64:ff9b::127.0.0.1', '64:ff9b:1::169.254.169.254', '64:ff9b:1:a9fe:a9:fe00::'],
-  ...['2002:7f00:1::', '2002:a9fe:a9fe::1'],
+  ...['2002:7f00:1::', '2002:a9fe:a9fe::1', '2002:c000:c0::', '64:ff9b::192.0.0.192'],
+  ...['2001:0:a9fe:a9fe::', '2001:0:808:808:0:0:5601:5601', '2001:0:7f00:1:0:0:f7f7:f7f7'], // Teredo: server, inverted client
 ];
 
 const PLAIN = [
@@ -27,6 +31,10 @@ const PLAIN = [
   'fd12:3456::1',
   '::ffff:10.0.0.1',
   '64:ff9b::8.8.8.8',
+  '192.0.0.191',
+  'fd00:ec3::254',
+  '2001:0:808:808:0:0:f7f7:f7f7',
+  '2001:1::1',
 ];
 
 describe('AllowedHosts', () => {
@@ -48,6 +56,15 @@ describe('AllowedHosts', () => {
     for (const address of ['127.0.0.1', '127.9.9.9', '169.254.169.254', '::1', '::ffff:127.0.0.1'])
       expect(hosts.allows('a.example', address), address).to.equal(true);
     expect(hosts.allows('a.example', '169.254.169.253')).to.equal(false);
+  });
+
+  it('takes an address for named only where all are that it may lead to', () => {
+    const hosts = new AllowedHosts(['10.0.0.0/8']);
+    const allows = (address: string) => hosts.allows('a.example', address);
+    expect(allows('64:ff9b:1:a9fe:a9:fe00:a00:1'), 'NAT64 behind 96 or 48 bits').to.equal(false);
+    expect(allows('2001:0:a00:1::5601:5601'), 'Teredo, of another client').to.equal(false);
+    for (const address of ['64:ff9b::10.0.0.1', '2002:a00:1::', '::ffff:10.0.0.1', '2001:0:a00:1::f5ff:fffe'])
+      expect(allows(address), address).to.equal(true);
   });
 
   it('lets ask only what entries name, where there are some', () => {
@@ -95,5 +112,15 @@ describe('AllowedHosts', () => {
         expect(hosts.allows('a', `64:ff9b::${address}`)).to.equal(hosts.allows('a', address));
       }),
     );
+  });
+});
+
+describe('FORBIDDEN_RANGES', () => {
+  it('are the table of docs/security.md', () => {
+    const page = readFileSync('docs/security.md', 'utf8');
+    const rows = FORBIDDEN_RANGES.map(({ range, what, source }) => `| \`${range}\` | ${what} | ${source} |`);
+    const [, table = ''] =
+      /\| addresses \| what is there \| source \|\n\| --- \| --- \| --- \|\n((?:\|.*\n)+)/.exec(page) ?? [];
+    expect(table.trim().split('\n')).to.deep.equal(rows);
   });
 });
