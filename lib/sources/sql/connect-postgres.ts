@@ -21,9 +21,11 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
   // The client dials by `connect`, which does not say who may be dialled.
   Object.defineProperty(socket, 'connect', { value: socket.dial });
   const client = new Client({
-    ...{ host, port, user, password, database },
+    ...{ host, port, user, database },
+    // The client takes an empty one, or TLS that is left out, from the environment or a file of this process.
+    password: () => password,
     stream: () => socket,
-    ssl: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, rejectUnauthorized: !tls.isUnverified },
+    ssl: tls ? { ca: tls.ca, cert: tls.cert, key: tls.key, rejectUnauthorized: !tls.isUnverified } : false,
     application_name: 'autoscaler',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });

@@ -21,6 +21,25 @@ describe('connectPostgres', () => {
       expect(await server.failure()).to.include('asks for one step of logging in twice');
     });
 
+  it("shows a server no password of this process's environment where it is to have none", async () => {
+    const received: string[] = [];
+    await using server = await start((socket) => {
+      socket.on('data', (bytes: Buffer) => {
+        received.push(bytes.toString('latin1'));
+        socket.destroy();
+      });
+      socket.write(authentication(CLEARTEXT, ''));
+    });
+    process.env.PGPASSWORD = 'of the operator';
+    try {
+      await server.failure('');
+    } finally {
+      delete process.env.PGPASSWORD;
+    }
+    expect(received.join('')).to.not.contain('of the operator');
+    expect(received).to.have.length.below(2);
+  });
+
   it('proves its password once, however often a server asks for that', async () => {
     await using server = await start((socket) => {
       socket.write(authentication(SASL, 'SCRAM-SHA-256\0\0'));
@@ -49,10 +68,10 @@ async function start(respond: (socket: Socket) => void) {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    failure: () =>
+    failure: (password = 'secret') =>
       connectPostgres({
         ...{ system: 'postgres', host: '127.0.0.1', port, tls: undefined },
-        ...{ user: 'reader', password: 'secret', database: 'shop' },
+        ...{ user: 'reader', password, database: 'shop' },
         allowedHosts: new AllowedHosts(['127.0.0.1']),
       }).then(() => 'none', describeError),
     async [Symbol.asyncDispose]() {
