@@ -227,6 +227,7 @@ function optionsOf(values: FlagValues<typeof FLAGS>, ownNamespace: string | unde
     scaledObjects: {
       workers: values.concurrentScaledObjectSyncs,
       httpTimeoutMs: values.triggerHttpTimeoutMs,
+      awsIdentityHosts: values.awsIdentityHosts,
       allowedHosts: values.allowedHosts,
       webhook: webhookOf(values),
       options: {

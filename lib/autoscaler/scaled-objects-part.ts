@@ -33,6 +33,8 @@ export interface ScaledObjectsPartOptions {
   readonly allowedHosts: readonly string[];
   /** By default of one HTTP request of a trigger. */
   readonly httpTimeoutMs: number;
+  /** Which hosts, beside those of SQS, see the AWS identity of this program. */
+  readonly awsIdentityHosts: readonly string[];
   /** Where reviews are taken, and with which certificate; `undefined` where they are not. */
   readonly webhook: WebhookOptions | undefined;
 }
@@ -70,6 +72,7 @@ export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironmen
   const sources = starting.use(
     openTriggerSources({
       ...{ clock, userAgent, allowedHosts, findAddresses, timeoutMs: environment.httpTimeoutMs },
+      awsIdentityHosts: environment.awsIdentityHosts,
       ...{ listPods: listPods(client), listEndpoints: listEndpoints(client) },
     }),
   );

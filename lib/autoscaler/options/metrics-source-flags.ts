@@ -99,14 +99,17 @@ export const metricsSourceFlags = {
     description:
       'Which hosts HPAs may have asked: names, *.suffix, addresses and CIDRs. By default any; loopback, link-local, ' +
       'multicast and metadata addresses only where an address or CIDR names them.',
-    ruleBrokenBy: (entries) => {
-      const wrong = entries.find((entry) => !AllowedHosts.isEntry(entry));
-      return wrong === undefined
-        ? undefined
-        : `${JSON.stringify(wrong)} must be a host name, *.suffix, IP address or CIDR`;
-    },
+    ruleBrokenBy: ruleBrokenByHosts,
   }),
 };
+
+/** The rule that a list of hosts breaks. */
+export function ruleBrokenByHosts(entries: readonly string[]): string | undefined {
+  const wrong = entries.find((entry) => !AllowedHosts.isEntry(entry));
+  return wrong === undefined
+    ? undefined
+    : `${JSON.stringify(wrong)} must be a host name, *.suffix, IP address or CIDR`;
+}
 
 /** Splits `NAME=VALUE`; `undefined` for what is none. */
 export function splitEntry(entry: string): readonly [name: string, value: string] | undefined {

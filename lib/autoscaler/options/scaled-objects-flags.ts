@@ -2,6 +2,7 @@ import { flag } from '#lib/flags/flag.ts';
 import { boolean, duration, integer, text, texts } from '#lib/flags/flag-kinds.ts';
 import { positive } from '#lib/flags/number-rules.ts';
 import { parseListenAddress } from './listen-address.ts';
+import { ruleBrokenByHosts } from './metrics-source-flags.ts';
 
 /** What clusters usually have as the API server's audience; that of each token is verified beside that. */
 const OF_API_SERVER = /^(?:https?:\/\/)?kubernetes(?:\.default(?:\.svc(?:\.cluster\.local)?)?)?\/?$/;
@@ -38,6 +39,13 @@ export const scaledObjectsFlags = {
     default: '',
     description:
       'Folder with tls.crt and tls.key that are shown there, for the name SERVICE.NAMESPACE.svc; read again as they change.',
+  }),
+  awsIdentityHosts: flag('aws-identity-hosts', texts, {
+    default: [],
+    description:
+      'Hosts that see the AWS identity of this program by HTTPS where a trigger has identityOwner operator and names one as its awsEndpoint, ' +
+      'beside endpoints of SQS: names, *.suffix, addresses and CIDRs.',
+    ruleBrokenBy: ruleBrokenByHosts,
   }),
   triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
     default: 3000,

@@ -30,6 +30,7 @@ export interface TriggersCheckOptions {
   readonly options: ScaledObjectsOptions;
   readonly allowedHosts: readonly string[];
   readonly httpTimeoutMs: number;
+  readonly awsIdentityHosts: readonly string[];
   /** The one namespace to look at; `undefined` for all. */
   readonly namespace: string | undefined;
 }
@@ -64,7 +65,7 @@ export function triggers(
       const { client, clock } = context;
       await using sources = openTriggerSources({
         ...{ clock, userAgent: 'autoscaler-doctor', allowedHosts: how.allowedHosts },
-        ...{ timeoutMs: how.httpTimeoutMs },
+        ...{ timeoutMs: how.httpTimeoutMs, awsIdentityHosts: how.awsIdentityHosts },
         findAddresses: NameResolver.ofSystem({ clock, timeoutMs: LOOKUP_TIMEOUT_MS }).findAddresses,
         ...{ listPods: listPods(client), listEndpoints: listEndpoints(client) },
       });

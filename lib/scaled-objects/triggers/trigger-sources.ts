@@ -22,6 +22,8 @@ export interface TriggerSourcesOptions {
   readonly allowedHosts: readonly string[];
   /** `undefined` where only addresses are dialled, and no names. */
   readonly findAddresses: FindAddresses | undefined;
+  /** Which hosts, beside those of SQS, see the AWS identity of this program; by default none. */
+  readonly awsIdentityHosts?: readonly string[];
   /** By default of one HTTP request. */
   readonly timeoutMs: number;
   readonly listPods: ListPods;
@@ -47,7 +49,7 @@ export function openTriggerSources(
     ),
     brokers: stack.use(new AmqpBrokers({ clock, ...network })),
     scalers: stack.use(new ExternalScalers({ clock, ...network })),
-    regions: stack.use(new SqsRegions()),
+    regions: stack.use(new SqsRegions({ hosts: options.awsIdentityHosts ?? [] })),
     redis: stack.use(new RedisServers({ clock, ...network })),
     databases: stack.use(new SqlDatabases({ clock })),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -43,7 +43,13 @@ describe('scaledObjectsDoctor, check by check', () => {
 
   const checksOf = (namespace: string | undefined, options: Partial<typeof OPTIONS> = {}) =>
     scaledObjectsDoctor({
-      ...{ options: { ...OPTIONS, ...options }, namespace, allowedHosts: [], httpTimeoutMs: 1000 },
+      ...{
+        options: { ...OPTIONS, ...options },
+        namespace,
+        allowedHosts: [],
+        httpTimeoutMs: 1000,
+        awsIdentityHosts: [],
+      },
     });
 
   it('looks at each permission that the manifests give, but for those that matter with one admission plugin alone', () => {

@@ -39,7 +39,8 @@ const parameters = z.object({
   awsRegion: parameter(text, { from: ['metadata', 'authentication'], description: 'As in eu-central-1.' }),
   awsEndpoint: parameter(text.optional(), {
     from: METADATA,
-    description: 'Where SQS is, in place of that of the region.',
+    description:
+      'Where SQS is, in place of that of the region; for operator an endpoint of SQS, or of --aws-identity-hosts.',
   }),
   scaleOnInFlight: parameter(boolean.default(true), {
     from: METADATA,

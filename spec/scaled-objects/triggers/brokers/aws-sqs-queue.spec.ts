@@ -63,6 +63,18 @@ describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
     ]);
   });
 
+  it('shows the identity of the operator to no endpoint that a tenant names', async () => {
+    await using server = await LoopbackServer.start((_, response) => void response.end('{}'));
+    const operator = { identityOwner: 'operator', queueURL: 'jobs' };
+    for (const endpoint of [server.url.href, 'https://evil.example/', 'https://sqs.eu.evilamazonaws.com/'])
+      expect(await errorOf(plan({ ...operator, awsEndpoint: endpoint }))).to.match(
+        /must not see the AWS identity of this program: identityOwner operator is for HTTPS endpoints of SQS/,
+      );
+    expect(server.requests).to.deep.equal([]);
+    const metric = await plan({ ...operator, awsEndpoint: 'https://sqs.eu-central-1.amazonaws.com' });
+    expect(metric.name).to.equal('aws-sqs-jobs');
+  });
+
   it('says which parameter cannot be used', async () => {
     const refusal = (metadata: Record<string, string>, authentication?: Record<string, string>) =>
       errorOf(plan(metadata, authentication));
