@@ -35,5 +35,6 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'read-settings.ts': 'hands settings of bounded length to the readers of the table, once for each HPA',
   'read-json-as.ts': 'hands JSON to the reader of the table and checks its form',
   'parse-json.ts': 'is JSON.parse, for readers of bounded length',
+  'in-cluster-source.ts': 'trims the name of a namespace, which the kubelet mounts',
   'own-files.ts': 'reads bytes, up to its own bound, and does not look into them',
 };

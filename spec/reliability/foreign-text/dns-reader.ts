@@ -18,6 +18,7 @@ export const DNS_READER: ForeignReader = {
   name: 'DNS response',
   files: ['name-resolver.ts'],
   bound: { length: 60_000, by: 'UDP' },
+  parts: 8, // each has a server of its own
   shapes: {
     'long names': response((index) =>
       record(name(`${'a'.repeat(60)}.${index}`), CNAME, name('b'.repeat(63))),

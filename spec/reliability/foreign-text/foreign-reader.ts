@@ -7,6 +7,8 @@ export interface ForeignReader {
   readonly bound: { readonly length: number; readonly by: string };
   /** The worst texts, each by its length. */
   readonly shapes: Readonly<Record<string, Shape>>;
+  /** Into how many its longest text is divided to compare the cost; 64 unless each read costs much beside the text. */
+  readonly parts?: number;
   /** Errors are proper responses here: what is measured is what they cost. */
   read(text: string): unknown;
 }

@@ -16,42 +16,53 @@ export async function costOf(run: () => unknown, leastMs = MEASURED_MS): Promise
   }
 }
 
-/**
- * What eight times the length may cost: as much more, and four times that for the noise of caches and collections, which took up to
- * 24 times of long texts on a loaded machine.
- */
-const MOST_GROWTH = 8 * 4;
-
-/** Whatever grows to this much at its bound holds up nothing; of less, memory that is touched first and caches are most. */
+/** Whatever grows to this much at its bound delays nothing; of less, memory that is touched first and caches are most. */
 const NEGLIGIBLE_MS = 10;
 
-const ATTEMPTS = 5;
+const ATTEMPTS = 7;
 
-/** How the cost of reading grows from a text, or anything else, to one of eight times its length. */
+/** How the cost of reading grows from short texts, or anything else, to one as long as all of them. */
 export interface Growth {
   readonly isLinear: boolean;
-  /** Of the longer one, at the best of several attempts. */
+  /** Of the long one, at the best of several attempts. */
   readonly costMs: number;
+  /** That, as a multiple of what all short ones cost. */
   readonly ratio: number;
 }
 
 /**
- * Compares the costs of two texts, each the least of several attempts by turns: what disturbs only ever adds. It goes on
- * until the growth is good, so that noise alone can never make it bad, while what grows with the square stays at 64.
+ * Compares the CPU time of one long text with that of `parts` short ones of as many characters altogether. Results are retained
+ * until all are read, so both take the same memory: what caches, page faults and collections cost beside other load, they cost
+ * both. Each is the least of several alternating attempts, since load only ever adds; they end once the growth is linear, so
+ * noise alone cannot make it worse. The long one may cost the square root of `parts` as much: linear time is at 1, the square
+ * of the length at `parts`, and this is as far from the one as from the other.
  */
 export async function growthOf<T>(
   read: (of: T) => unknown,
-  { short, long }: { readonly short: T; readonly long: T },
+  { short, long, parts }: { readonly short: T; readonly long: T; readonly parts: number },
 ): Promise<Growth> {
-  let [shortMs, costMs] = [Number.POSITIVE_INFINITY, await costOf(() => read(long), 0)];
+  const maxRatio = Math.sqrt(parts);
+  let [partsMs, costMs] = [Number.POSITIVE_INFINITY, await costOf(() => read(long), 0)];
   if (costMs <= NEGLIGIBLE_MS / 2) return { isLinear: true, costMs, ratio: 0 }; // far enough from it for a single run
   if (costMs < MEASURED_MS) costMs = await costOf(() => read(long));
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (costMs <= NEGLIGIBLE_MS) return { isLinear: true, costMs, ratio: 0 };
-    shortMs = Math.min(shortMs, await costOf(() => read(short)));
-    if (costMs <= MOST_GROWTH * shortMs) break;
+    partsMs = Math.min(partsMs, await costOf(() => readParts(() => read(short), parts)));
+    if (costMs <= maxRatio * partsMs) break;
     costMs = Math.min(costMs, await costOf(() => read(long)));
   }
-  const ratio = costMs / shortMs;
-  return { isLinear: ratio <= MOST_GROWTH, costMs, ratio };
+  const ratio = costMs / partsMs;
+  return { isLinear: ratio <= maxRatio, costMs, ratio };
+}
+
+async function readParts(read: () => unknown, parts: number): Promise<readonly unknown[]> {
+  const results: unknown[] = [];
+  for (let part = 0; part < parts; part++) {
+    try {
+      results.push(await read());
+    } catch (error) {
+      results.push(error);
+    }
+  }
+  return results;
 }

@@ -65,7 +65,7 @@ describe('completePod', () => {
       running('last', -10),
     ];
     expect(completePod(pod(1_000)).incompleteBecause).to.equal(undefined);
-    const growth = await growthOf(completePod, { short: pod(2_500), long: pod(20_000) });
+    const growth = await growthOf(completePod, { short: pod(313), long: pod(20_032), parts: 64 });
     expect(growth).to.include({ isLinear: true });
   });
 });

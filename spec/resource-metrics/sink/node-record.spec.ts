@@ -80,7 +80,9 @@ describe('nextNodeRecord', () => {
         held: recordOf(responseAt(0, Object.fromEntries(cpu('c', count)))),
         next: responseAt(60, Object.fromEntries(change(count))),
       });
-      expect(await growthOf(read, { short: of(500), long: of(4_000) })).to.include({ isLinear: true });
+      expect(await growthOf(read, { short: of(63), long: of(4_032), parts: 64 })).to.include({
+        isLinear: true,
+      });
     }
   });
 
