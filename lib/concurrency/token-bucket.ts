@@ -30,6 +30,12 @@ export class TokenBucket {
     this.#countedAtMs = clock.monotonicMs();
   }
 
+  /** Whether no token is missing, nor promised. */
+  get isFull(): boolean {
+    this.#refill();
+    return this.#tokens >= this.#burst;
+  }
+
   /** Takes a token if there is one now. */
   tryTake(): boolean {
     this.#refill();

@@ -220,7 +220,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     jobController() {
       const jobCollection = newCollection();
       const asked = new KeySignal();
-      const pushes = new PushFollowers({ clock });
+      const pushes = new PushFollowers({ clock, collection: jobCollection });
       const jobMemories = new JobMemories({ clock, onEvaluate: (key) => asked.tell(key) });
       const term = { collection: jobCollection, memories: jobMemories };
       jobTerm = term;

@@ -101,7 +101,5 @@ export function collect(
   ]);
   collection.replace(key, new Map(collectors));
   // All are asked: Jobs are made when all have told something, and what is pushed need not wait for the others' interval.
-  pushes.replace(key, plan.triggers, () => {
-    for (const { metricName } of plannedMetrics(plan)) collection.askSoon(key, metricName);
-  });
+  pushes.replace(key, plan.triggers, { pollsAll: true });
 }

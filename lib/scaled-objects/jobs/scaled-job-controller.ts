@@ -21,7 +21,7 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
     dependencies;
   const stopAsking = (key: string) => {
     collection.replace(key, new Map());
-    pushes.replace(key, [], () => {});
+    pushes.replace(key, [], {});
   };
   const stop = (key: string, own?: ObjectEvents) => {
     stopAsking(key);

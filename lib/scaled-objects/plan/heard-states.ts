@@ -45,9 +45,11 @@ export class HeardStates {
 /** `undefined` where a metric has no value. */
 function textOf(observed: readonly ObservedMetric[], countsValues: boolean): string | undefined {
   const parts: string[] = [];
-  for (const { metric, state } of observed) {
+  for (const { metric, state, isPushed } of observed) {
     if (state.kind !== 'value') return undefined;
-    parts.push(`${metric.metricName} ${state.isActive}${countsValues ? ` ${state.values.join()}` : ''}`);
+    parts.push(
+      `${metric.metricName} ${state.isActive}${isPushed ? ' pushed' : ''}${countsValues ? ` ${state.values.join()}` : ''}`,
+    );
   }
   return parts.join('\n');
 }

@@ -1,68 +1,133 @@
+import type { Collection } from '#lib/collection/collection.ts';
+import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
+import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { PlannedTrigger } from '../triggers/planned-object.ts';
 import type { PushSource } from '../triggers/trigger.ts';
 
-interface Following {
+export interface PushFollowersOptions {
+  readonly clock: Clock;
+  /** Polls the metrics of triggers that were pushed. */
+  readonly collection: Pick<Collection, 'askSoon'>;
+}
+
+/** What a push does. */
+export interface PushActions {
+  /** Called for every push; must be cheap. */
+  readonly onPushed?: () => void;
+  /** Polls all metrics of the owner, not only those of the triggers that were pushed. */
+  readonly pollsAll?: true;
+}
+
+interface Stream {
   readonly ended: AbortController;
-  pushed: () => void;
+  triggers: readonly PlannedTrigger[];
   pushedAtMs: number | undefined;
 }
 
-/** For so long what was pushed counts by itself; by then its trigger was asked. */
+interface Owner {
+  readonly streams: ReadonlyMap<string, Stream>;
+  readonly triggers: readonly PlannedTrigger[];
+  readonly actions: PushActions;
+  /** Streams that have pushed since the owner was polled last. */
+  readonly pushed: Set<Stream>;
+}
+
+/** For so long what was pushed counts by itself. */
 const COUNTS_MS = 5000;
-/** What is pushed again sooner changes nothing. */
-const QUIET_MS = 1000;
+/** What an owner's streams push within this time is polled once. */
+const MIN_PAUSE_MS = 1000;
+/** How many metrics of a namespace pushes have polled: what is beyond this waits, and is polled once however often it is pushed. */
+const POLLS = { perSecond: 20, burst: 100 };
 
-/** Follows the sources of objects that push. */
+/**
+ * Subscribes to the sources of objects that push. A push counts at once; the polls that it causes coalesce by owner and
+ * have a budget for each namespace, so that a flood of pushes costs no more than a steady trickle.
+ */
 export class PushFollowers implements Disposable {
-  readonly #clock: Clock;
-  readonly #owners = new Map<string, Map<string, Following>>();
+  readonly #options: PushFollowersOptions;
+  readonly #owners = new Map<string, Owner>();
+  /** By namespaces. */
+  readonly #budgets: TokenBuckets;
+  readonly #polls: PacedKeys;
 
-  constructor({ clock }: { readonly clock: Clock }) {
-    this.#clock = clock;
+  constructor(options: PushFollowersOptions) {
+    this.#options = options;
+    this.#budgets = new TokenBuckets({ clock: options.clock, ...POLLS });
+    this.#polls = new PacedKeys({
+      clock: options.clock,
+      pauseMs: (owner) => this.#pauseMs(owner),
+      release: (owner) => this.#poll(owner),
+    });
   }
 
-  /** Has these sources of an owner followed, and no others of its; one that is followed goes on. */
-  replace(
-    owner: string,
-    triggers: readonly PlannedTrigger[],
-    onActive: (triggers: readonly PlannedTrigger[]) => void,
-  ): void {
-    const before = this.#owners.get(owner) ?? new Map<string, Following>();
-    const now = new Map<string, Following>();
+  /** Subscribes to these sources of an owner (`namespace/name`), and to no others of its; one that is subscribed to goes on. */
+  replace(key: string, triggers: readonly PlannedTrigger[], actions: PushActions): void {
+    const before = this.#owners.get(key);
+    const left = new Map(before?.streams);
+    const streams = new Map<string, Stream>();
     for (const { push } of triggers) {
-      if (!push || now.has(push.key)) continue;
-      const pushed = () => onActive(triggers.filter((trigger) => trigger.push?.key === push.key));
-      const following = before.get(push.key) ?? this.#follow(push);
-      following.pushed = pushed;
-      now.set(push.key, following);
-      before.delete(push.key);
+      if (!push || streams.has(push.key)) continue;
+      const stream = left.get(push.key) ?? this.#subscribe(key, push);
+      stream.triggers = triggers.filter((trigger) => trigger.push?.key === push.key);
+      streams.set(push.key, stream);
+      left.delete(push.key);
     }
-    for (const { ended } of before.values()) ended.abort(new Error('nobody wants to know any more'));
-    if (now.size > 0) this.#owners.set(owner, now);
-    else this.#owners.delete(owner);
+    for (const { ended } of left.values()) ended.abort(new Error('nobody wants to know any more'));
+    if (streams.size > 0) {
+      const pushed = new Set(streams.values().filter((stream) => before?.pushed.has(stream)));
+      this.#owners.set(key, { streams, triggers, actions, pushed });
+    } else if (before) {
+      this.#owners.delete(key);
+      this.#polls.delete(key);
+    }
   }
 
-  /** Whether the source of a trigger has told just now that there is something to do. */
+  /** Whether the source of a trigger has pushed just now that there is something to do. */
   isPushed(owner: string, { push }: Pick<PlannedTrigger, 'push'>): boolean {
-    const pushedAtMs = push && this.#owners.get(owner)?.get(push.key)?.pushedAtMs;
-    return pushedAtMs !== undefined && this.#clock.monotonicMs() - pushedAtMs < COUNTS_MS;
+    const pushedAtMs = push && this.#owners.get(owner)?.streams.get(push.key)?.pushedAtMs;
+    return pushedAtMs !== undefined && this.#options.clock.monotonicMs() - pushedAtMs < COUNTS_MS;
   }
 
-  /** Follows nothing any more. */
+  /** Ends all subscriptions. */
   [Symbol.dispose](): void {
-    for (const owner of [...this.#owners.keys()]) this.replace(owner, [], () => {});
+    for (const owner of [...this.#owners.keys()]) this.replace(owner, [], {});
+    this.#polls[Symbol.dispose]();
   }
 
-  #follow(push: PushSource): Following {
-    const following: Following = { ended: new AbortController(), pushed: () => {}, pushedAtMs: undefined };
+  #subscribe(key: string, push: PushSource): Stream {
+    const stream: Stream = { ended: new AbortController(), triggers: [], pushedAtMs: undefined };
     const onActive = () => {
-      const nowMs = this.#clock.monotonicMs();
-      if (following.pushedAtMs !== undefined && nowMs - following.pushedAtMs < QUIET_MS) return;
-      following.pushedAtMs = nowMs;
-      following.pushed();
+      const owner = this.#owners.get(key);
+      if (!owner || stream.ended.signal.aborted) return;
+      stream.pushedAtMs = this.#options.clock.monotonicMs();
+      owner.pushed.add(stream);
+      owner.actions.onPushed?.();
+      this.#polls.add(key);
     };
-    void push.follow(onActive, following.ended.signal).catch(() => {}); // it ends with the signal
-    return following;
+    void push.follow(onActive, stream.ended.signal).catch(() => {}); // it ends with the signal
+    return stream;
   }
+
+  #poll(key: string): void {
+    const owner = this.#owners.get(key);
+    if (!owner) return;
+    for (const metricName of polledMetrics(owner)) this.#options.collection.askSoon(key, metricName);
+    owner.pushed.clear();
+  }
+
+  #pauseMs(key: string): number {
+    const owner = this.#owners.get(key);
+    if (!owner || owner.pushed.size === 0) return 0;
+    const [namespace = ''] = key.split('/');
+    const budget = this.#budgets.of(namespace);
+    let pauseMs = MIN_PAUSE_MS;
+    for (const _ of polledMetrics(owner)) pauseMs = Math.max(pauseMs, budget.reserve());
+    return pauseMs;
+  }
+}
+
+function polledMetrics({ actions, triggers, pushed }: Owner): readonly string[] {
+  const polled = actions.pollsAll ? triggers : [...pushed].flatMap((stream) => stream.triggers);
+  return polled.flatMap(({ metrics }) => metrics.map(({ metricName }) => metricName));
 }

@@ -144,11 +144,7 @@ export class ScaledObjectPlans implements Disposable {
       return metrics.map(({ metricName, query }): [string, Collector] => [metricName, { query, ...wish }]);
     });
     collection.replace(key, new Map(collectors));
-    this.#pushes.replace(key, plan.triggers, (pushed) => {
-      for (const { metricName } of pushed.flatMap(({ metrics }) => metrics))
-        collection.askSoon(key, metricName);
-      this.changed.tell(key);
-    });
+    this.#pushes.replace(key, plan.triggers, { onPushed: onAsked });
     const valuesOf = (metricName: string) => this.#values(key, metricName);
     store.put(`ScaledObject ${key}`, { external: servedMetrics(object, plan, valuesOf) });
   }
@@ -162,7 +158,7 @@ export class ScaledObjectPlans implements Disposable {
     return listener;
   }
 
-  /** Takes in what polls have left since it was called last. */
+  /** Takes in what polls and pushes have left since it was called last. */
   #evaluate(key: string): void {
     const object = this.#options.objects.find(key);
     const plan = this.#plans.find(key);
@@ -236,7 +232,7 @@ export class ScaledObjectPlans implements Disposable {
   #drop(key: string): void {
     const { collection, store } = this.#options;
     collection.replace(key, new Map());
-    this.#pushes.replace(key, [], () => {});
+    this.#pushes.replace(key, [], {});
     store.remove(`ScaledObject ${key}`);
     this.#listeners.delete(key);
     this.#evaluations.delete(key);

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { digestOf } from '../digest.ts';
 import { findAllowedAddresses, type NetworkOptions } from '../http/allowed-lookup.ts';
@@ -28,15 +29,20 @@ const LONGEST_REOPEN_MS = 60_000;
 /** Of one that tells more, the rest waits. */
 const MOST_MESSAGES_A_SECOND = 100;
 const SECOND_MS = 1000;
+/** Of all streams of a namespace together: each message costs some ten microseconds, however little it says. */
+const NAMESPACE_MESSAGES = { perSecond: 500, burst: 1000 };
 
 /** Scalers that are called by gRPC, over connections that are kept and shared. */
 export class ExternalScalers implements Disposable {
   readonly #options: ExternalScalersOptions;
   readonly #channels: KeptClients<ScalerChannel>;
+  /** Of messages that streams push, by namespaces. */
+  readonly #messages: TokenBuckets;
 
   constructor(options: ExternalScalersOptions) {
     this.#options = options;
     this.#channels = new KeptClients(options);
+    this.#messages = new TokenBuckets({ clock: options.clock, ...NAMESPACE_MESSAGES });
   }
 
   /** What a scaler counts for an object. @throws an Error that names the server and the call, with the cause */
@@ -86,6 +92,7 @@ export class ExternalScalers implements Disposable {
               if (signal.aborted) return;
               waitMs = REOPEN_MS;
               if (isActive) onActive();
+              await this.#messages.of(object.namespace).take(signal); // of who sends more, the rest waits
             }
           },
           signal,

@@ -33,8 +33,6 @@ describe('collect', () => {
     const metric = (metricName: string) => ({ metricName, query: { key: metricName } });
     const triggers = [{ metrics: [metric('s0'), metric('s1')] }, { metrics: [metric('s2')] }];
     const found: Record<string, unknown> = {};
-    const soon: string[] = [];
-    let push = () => {};
     const collected = (spec: object) =>
       collect('default/work', { metadata: { name: 'work', namespace: 'default' }, spec } as never, {
         ...{ plan: { triggers } as never, memory },
@@ -42,13 +40,10 @@ describe('collect', () => {
           replace: (key: string, collectors: ReadonlyMap<string, Collector>) => {
             found[key] = Object.fromEntries(collectors);
           },
-          askSoon: (key: string, name: string) => soon.push(`${key} ${name}`),
         } as never,
         pushes: {
-          replace: (key: string, given: unknown, onPush: () => void) => {
-            expect([key, given]).to.deep.equal(['default/work', triggers]);
-            push = onPush;
-          },
+          replace: (...given: readonly unknown[]) =>
+            expect(given).to.deep.equal(['default/work', triggers, { pollsAll: true }]),
         } as never,
       });
     const wanted = (intervalMs: number) =>
@@ -65,9 +60,6 @@ describe('collect', () => {
     expect(found['default/work']).to.deep.equal(wanted(30_000));
     collected({ pollingInterval: 5 });
     expect(found['default/work']).to.deep.equal(wanted(5000));
-    expect(soon).to.deep.equal([]);
-    push();
-    expect(soon).to.deep.equal(['default/work s0', 'default/work s1', 'default/work s2']);
   });
 });
 

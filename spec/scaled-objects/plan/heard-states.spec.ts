@@ -31,6 +31,17 @@ describe('HeardStates', () => {
     expect(heard.lastActiveAtMs('n/web')).to.equal(undefined);
   });
 
+  it('tells that a push begins and ends to count', () => {
+    const heard = new HeardStates();
+    const confirms = (isPushed: boolean) =>
+      heard.confirms(
+        'n/web',
+        observed(value(false, 0)).map((one) => ({ ...one, isPushed })),
+        { monotonicMs: 1, countsValues: false, isActive: isPushed },
+      );
+    expect([false, false, true, true, false].map(confirms)).to.deep.equal([false, true, false, true, false]);
+  });
+
   it('confirms no failure: each is counted', () => {
     const heard = new HeardStates();
     const failing: MetricState = { kind: 'failing', error: new Error('gone') };

@@ -1,75 +1,113 @@
 import { expect } from 'chai';
-import { PushFollowers } from '#lib/scaled-objects/plan/push-followers.ts';
+import { type PushActions, PushFollowers } from '#lib/scaled-objects/plan/push-followers.ts';
 import type { PlannedTrigger } from '#lib/scaled-objects/triggers/planned-object.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('PushFollowers', () => {
   const setUp = () => {
     const clock = new ManualClock();
-    const followers = new PushFollowers({ clock });
+    const polled: string[] = [];
+    const askSoon = (owner: string, metric: string) => void polled.push(`${owner} ${metric}`);
+    const followers = new PushFollowers({ clock, collection: { askSoon } });
     const followed = new Map<string, { readonly onActive: () => void; readonly signal: AbortSignal }>();
-    const trigger = (key: string, index = 0): PlannedTrigger => ({
-      ...{
-        index,
-        type: 'external-push',
-        name: undefined,
-        isCached: false,
-        unmatched: [],
-        missing: [],
-        metrics: [],
-        resource: undefined,
-      },
-      error: undefined,
-      push: {
-        key,
-        follow: async (onActive, signal) => void followed.set(key, { onActive, signal }),
-      },
-    });
-    const heard: number[][] = [];
-    const replace = (triggers: readonly PlannedTrigger[]) =>
-      followers.replace('default/web', triggers, (pushed) => heard.push(pushed.map(({ index }) => index)));
-    return { clock, followers, followed, trigger, replace, heard };
+    const trigger = (key: string, ...metricNames: readonly string[]) =>
+      ({
+        metrics: metricNames.map((metricName) => ({ metricName })),
+        push: {
+          key,
+          follow: async (onActive: () => void, signal: AbortSignal) =>
+            void followed.set(key, { onActive, signal }),
+        },
+      }) as unknown as PlannedTrigger;
+    const replace = (triggers: readonly PlannedTrigger[], actions: PushActions = {}) =>
+      followers.replace('default/web', triggers, actions);
+    return { clock, followers, followed, trigger, replace, polled };
   };
 
-  it('tells which triggers were pushed, for five seconds', async () => {
-    const { clock, followers, followed, trigger, replace, heard } = setUp();
-    const [a, b, other] = [trigger('a'), trigger('a', 1), trigger('b', 2)];
-    replace([a, b, other]);
+  it('polls the metrics of the triggers that were pushed, which count for five seconds', async () => {
+    const { clock, followers, followed, trigger, replace, polled } = setUp();
+    const [a, b, other] = [trigger('a', 's0'), trigger('a', 's1', 't1'), trigger('b', 's2')];
+    let pushed = 0;
+    replace([a, b, other], { onPushed: () => void pushed++ });
     expect(followed.size).to.equal(2);
     expect(followers.isPushed('default/web', a)).to.equal(false);
     followed.get('a')?.onActive();
-    expect(heard).to.deep.equal([[0, 1]]);
+    expect(pushed).to.equal(1);
+    expect(polled).to.deep.equal(['default/web s0', 'default/web s1', 'default/web t1']);
     await clock.advance(4999);
-    expect([a, b, other].map((one) => followers.isPushed('default/web', one))).to.deep.equal([
-      true,
-      true,
-      false,
-    ]);
+    const isPushed = () => [a, b, other].map((one) => followers.isPushed('default/web', one));
+    expect(isPushed()).to.deep.equal([true, true, false]);
     expect(followers.isPushed('default/other', a)).to.equal(false);
     await clock.advance(1);
-    expect(followers.isPushed('default/web', a)).to.equal(false);
+    expect(isPushed()).to.deep.equal([false, false, false]);
   });
 
-  it('tells no more than once a second, however often is pushed', async () => {
-    const { clock, followed, trigger, replace, heard } = setUp();
-    replace([trigger('a')]);
+  it('polls once a second, however often is pushed, and loses no last push', async () => {
+    const { clock, followed, trigger, replace, polled } = setUp();
+    replace([trigger('a', 's0'), trigger('b', 's1')]);
     for (let millisecond = 0; millisecond < 2500; millisecond += 10) {
       followed.get('a')?.onActive();
       await clock.advance(10);
     }
-    expect(heard).to.have.length(3);
+    followed.get('b')?.onActive();
+    expect(polled).to.deep.equal(Array(3).fill('default/web s0'));
+    await clock.advance(500);
+    expect(polled.slice(3)).to.deep.equal(['default/web s0', 'default/web s1']);
+    await clock.advance(5000);
+    expect(polled).to.have.length(5);
   });
 
-  it('goes on with what stays, and ends what does not', () => {
-    const { followers, followed, trigger, replace, heard } = setUp();
-    replace([trigger('a'), trigger('b', 1)]);
+  it('polls all metrics of an owner once, whichever of its streams push', async () => {
+    const { clock, followed, trigger, replace, polled } = setUp();
+    replace([trigger('a', 's0'), trigger('b', 's1')], { pollsAll: true });
+    followed.get('a')?.onActive();
+    followed.get('b')?.onActive();
+    await clock.advance(999);
+    expect(polled).to.deep.equal(['default/web s0', 'default/web s1']);
+    await clock.advance(1);
+    expect(polled).to.have.length(4);
+  });
+
+  it('polls 20 metrics a second of a namespace that floods, in turns, and others as if it were not there', async () => {
+    const { clock, followers, followed, trigger, polled } = setUp();
+    const owners = Array.from({ length: 1000 }, (_, index) => `flood/o${index}`);
+    for (const owner of owners) followers.replace(owner, [trigger(owner, 's0')], {});
+    followers.replace('calm/web', [trigger('calm', 's0')], {});
+    const flood = async (seconds: number) => {
+      for (let time = 0; time < 10 * seconds; time++) {
+        for (const owner of owners) followed.get(owner)?.onActive();
+        await clock.advance(100);
+      }
+    };
+    await flood(5);
+    polled.length = 0;
+    await flood(60);
+    expect(polled.length).to.be.within(1000, 1400);
+    expect(new Set(polled).size).to.be.at.least(1000);
+    polled.length = 0;
+    followed.get('calm')?.onActive();
+    await clock.advance(1000);
+    followed.get('calm')?.onActive();
+    expect(polled.filter((one) => one.startsWith('calm'))).to.have.length(2);
+  });
+
+  it('goes on with what stays, and ends what does not', async () => {
+    const { clock, followers, followed, trigger, replace, polled } = setUp();
+    replace([trigger('a', 's0'), trigger('b', 's1')]);
     const [a, b] = [followed.get('a'), followed.get('b')];
-    replace([trigger('a', 3)]);
+    a?.onActive();
+    b?.onActive();
+    replace([trigger('a', 's3')]);
     expect(followed.get('a')).to.equal(a);
     expect([a?.signal.aborted, b?.signal.aborted]).to.deep.equal([false, true]);
+    b?.onActive();
+    await clock.advance(1000);
+    expect(polled).to.deep.equal(['default/web s0']);
     a?.onActive();
-    expect(heard).to.deep.equal([[3]]);
+    expect(polled).to.deep.equal(['default/web s0', 'default/web s3']);
+    a?.onActive();
     followers[Symbol.dispose]();
-    expect(a?.signal.aborted).to.equal(true);
+    await clock.advance(10_000);
+    expect([a?.signal.aborted, polled.length, clock.sleeperCount]).to.deep.equal([true, 2, 0]);
   });
 });

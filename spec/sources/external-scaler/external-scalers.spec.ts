@@ -38,6 +38,35 @@ describe('ExternalScalers', () => {
     ended.abort(new Error('done'));
     await following;
   });
+
+  it('reads 500 messages a second of all streams of a namespace, and those of others as if there were none', async () => {
+    const clock = new ManualClock();
+    using scalers = new ExternalScalers({ clock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) });
+    await using server = await ExternalScalerServer.start(NOTHING);
+    const at = { host: '127.0.0.1', port: server.port, tls: undefined };
+    const ended = new AbortController();
+    const read = new Map<string, number>();
+    const followed = Array.from({ length: 21 }, async (_, index) => {
+      const namespace = index === 20 ? 'calm' : 'flood';
+      const object = { name: `o${index}`, namespace, metadata: {}, secrets: [] };
+      const onActive = () => void read.set(namespace, (read.get(namespace) ?? 0) + 1);
+      await scalers.follow(at, { object, onActive }, ended.signal);
+    });
+    const reads = (namespace: string) => read.get(namespace) ?? 0;
+    await eventually(() => server.streams.size === 21);
+    for (let count = 0; count < 90; count++) server.push(true); // less than each stream may push
+    await eventually(() => reads('calm') === 90);
+    await eventually(() => reads('flood') >= 1000);
+    const atOnce = reads('flood');
+    expect(atOnce).to.be.at.most(1020); // each stream waits behind one message
+    for (let time = 1; time <= 10; time++) {
+      await clock.advance(100);
+      await eventually(() => reads('flood') >= atOnce + 50 * time - 20);
+    }
+    expect(reads('flood')).to.be.at.most(atOnce + 520);
+    ended.abort(new Error('done'));
+    await Promise.all(followed);
+  });
 });
 
 /** Knows how long it was slept by it. */
