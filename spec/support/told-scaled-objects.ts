@@ -1,5 +1,6 @@
 import type { ScaledJob } from '#lib/scaled-objects/objects/scaled-job.ts';
 import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import type { DebugOptions } from '#lib/scaled-objects/told/debug-scaled-objects.ts';
 import type { PlannedTrigger } from '#lib/scaled-objects/triggers/planned-object.ts';
 import type { MetricState } from '#lib/scaled-objects/values/metric-state.ts';
@@ -61,6 +62,7 @@ export function toldOf(known: KnownObjects): DebugOptions {
     ...{ objects, jobs, collection },
     clock: new ManualClock(Date.parse(TOLD_AT)),
     plans: {
+      compiled: compileScaledObject,
       find: plan,
       activity: () => activity,
       failedCount: (key: string) => failedPlans[key] ?? 0,

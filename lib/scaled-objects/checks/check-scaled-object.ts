@@ -1,6 +1,6 @@
 import type { Workload } from '../follow/workloads.ts';
 import { DEFAULT_MAX_REPLICAS, hpaNameOf, type ScaledObject } from '../objects/scaled-object.ts';
-import { modifiersOf } from '../values/modifiers.ts';
+import { type CompiledScaledObject, compileScaledObject } from '../preparation/prepared-scaled-object.ts';
 import { CheckFailure, STEPS } from './check-failure.ts';
 import { checkRivals, type Rivals } from './check-rivals.ts';
 import { brokenByTriggers } from './check-triggers.ts';
@@ -14,6 +14,8 @@ export interface Neighbours extends Rivals {
   readonly workload: Workload | undefined;
   /** Resources of which a LimitRange of the namespace gives containers a default. */
   readonly limitedByDefault: readonly string[];
+  /** The object itself, compiled; absent where that was not done yet. */
+  readonly compiled?: CompiledScaledObject;
 }
 
 /** Checks what a schema cannot. @throws {CheckFailure} for the first rule that is broken */
@@ -24,7 +26,7 @@ export function checkScaledObject(object: ScaledObject, neighbours: Neighbours):
   checkTriggers(object);
   checkResources(object, neighbours);
   checkFallback(object);
-  checkModifiers(object);
+  checkModifiers(neighbours.compiled ?? compileScaledObject(object));
 }
 
 function checkNames(object: ScaledObject): void {
@@ -115,12 +117,6 @@ function checkFallback({ spec }: ScaledObject): void {
     );
 }
 
-function checkModifiers(object: ScaledObject): void {
-  try {
-    modifiersOf(object);
-  } catch (cause) {
-    throw new CheckFailure(STEPS.triggers, cause instanceof Error ? cause.message : String(cause), {
-      ...{ cause, rule: 'scaling-modifiers' as const },
-    });
-  }
+function checkModifiers({ modifiersError: cause }: CompiledScaledObject): void {
+  if (cause) throw new CheckFailure(STEPS.triggers, cause.message, { cause, rule: 'scaling-modifiers' });
 }

@@ -1,9 +1,8 @@
-import type { ScaledObject } from '../objects/scaled-object.ts';
+import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';
 import type { PlannedObject } from '../triggers/planned-object.ts';
 import { compositeOf } from '../values/composite.ts';
-import { fallbackReplicas, validFallback } from '../values/fallback.ts';
+import { fallbackReplicas } from '../values/fallback.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
-import { modifiersOf } from '../values/modifiers.ts';
 
 /** What triggers say together. */
 export interface Evaluation {
@@ -26,14 +25,13 @@ export interface TargetState {
 
 /** Brings together what is known of the triggers of an object. */
 export function evaluate(
-  object: ScaledObject,
+  { modifiers, fallback }: CompiledScaledObject,
   {
     plan,
     observed,
     target,
   }: { plan: PlannedObject; observed: readonly ObservedMetric[]; target: TargetState },
 ): Evaluation {
-  const fallback = validFallback(object);
   const wanted = fallback ? (fallbackReplicas(fallback, target.replicas) ?? 0) : 0;
   const activity = observed.map(({ metric, state, isPushed }) => ({
     name: metric.metricName,
@@ -47,7 +45,6 @@ export function evaluate(
       activity.filter(({ isKnown }) => isKnown).map(({ name, isActive }) => [name, { isActive }]),
     ),
   };
-  const modifiers = modifiersOf(object);
   if (modifiers) {
     const composite = compositeOf(observed, { ...target, modifiers, fallback });
     return {

@@ -10,7 +10,6 @@ import { wantedHpa } from '../hpa/wanted-hpa.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { tellStarted } from '../plan/tell-started.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
-import { modifiersOf } from '../values/modifiers.ts';
 import type { ReconcileOptions } from './dependencies.ts';
 import { type TargetReading, targetReading } from './scale-target.ts';
 
@@ -58,6 +57,7 @@ async function check(object: ScaledObject, options: Options): Promise<void> {
     objects: options.objects.rivalsOf(object),
     hpas: options.hpas.beside(object),
     workload: options.workloads.find(targetOf(object)),
+    compiled: options.plans.compiled(object),
   };
   const namespace = object.metadata.namespace ?? '';
   await checkWithDefaults(object, neighbours, () => options.limitedByDefault(namespace, options.signal));
@@ -80,7 +80,7 @@ async function ensureHpa(
   const { namespace = '', uid, generation } = object.metadata;
   const memory = options.memories.of(options.key);
   try {
-    const modifiers = modifiersOf(object);
+    const { modifiers } = options.plans.compiled(object);
     const wanted = wantedHpa(object, { plan, resource: target.resource, modifiers, version });
     const before = object.status?.hpaName;
     const renamed = before && before !== hpaNameOf(object) ? hpas.find(`${namespace}/${before}`) : undefined;

@@ -11,7 +11,6 @@ import {
   targetOf,
 } from '../objects/scaled-object.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
-import { validFallback } from '../values/fallback.ts';
 import type { ReconcileOptions } from './dependencies.ts';
 import { describedStatus } from './described-status.ts';
 import type { Prepared } from './prepare.ts';
@@ -37,7 +36,8 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   const memory = memories.of(key);
   const counted = withHealth(object, options);
   const observed = plans.observe(key, counted, plan);
-  const evaluation = evaluate(counted, {
+  const compiled = plans.compiled(object);
+  const evaluation = evaluate(compiled, {
     ...{ plan, observed },
     target: { replicas: target.replicas, readyPods: options.workloads.find(targetOf(object))?.readyReplicas },
   });
@@ -75,7 +75,7 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
     minReplicas: object.spec.minReplicaCount,
     idleReplicas: object.spec.idleReplicaCount,
     ...evaluation,
-    hasFallback: validFallback(object) !== undefined,
+    hasFallback: compiled.fallback !== undefined,
     isForced: requestsOf(object).isActivationForced,
     ...requestsOf(object),
     ...periodsOf(object),
@@ -105,8 +105,8 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
 }
 
 /** The object with the failures of its metrics counted, where they matter. */
-function withHealth(object: ScaledObject, { plan, collection, memories, key }: Options): ScaledObject {
-  const fallback = validFallback(object);
+function withHealth(object: ScaledObject, { plan, plans, collection, memories, key }: Options): ScaledObject {
+  const { fallback } = plans.compiled(object);
   if (!fallback) return object;
   const asked = plannedMetrics(plan).map(({ metricName }) => ({
     metricName,

@@ -10,9 +10,11 @@ import { ReadScales } from '../follow/read-scales.ts';
 import { isWorkload, type Workloads } from '../follow/workloads.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { periodsOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { PreparedObjects } from '../preparation/prepared-objects.ts';
+import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { ActivityLog } from '../values/activity-log.ts';
-import { asksForReplicas, validFallback } from '../values/fallback.ts';
+import { asksForReplicas } from '../values/fallback.ts';
 import { evaluationPauseMs, type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import { HeardStates } from './heard-states.ts';
@@ -43,6 +45,7 @@ const VALID_INTERVALS = 3;
 export class ScaledObjectPlans implements Disposable {
   readonly #options: ScaledObjectPlansOptions;
   readonly #plans: KeptPlans;
+  readonly #prepared = new PreparedObjects();
   readonly #stale = new KeySignal();
   readonly #listeners = new Map<string, () => void>();
   readonly #pushes: PushFollowers;
@@ -72,6 +75,11 @@ export class ScaledObjectPlans implements Disposable {
     return plan?.uid === metadata.uid && plan?.generation === metadata.generation ? plan : undefined;
   }
 
+  /** What the spec of an object means. */
+  compiled(object: ScaledObject): CompiledScaledObject {
+    return this.#prepared.compiled(object);
+  }
+
   /** How the external metrics of an object are now. */
   observe(
     key: string,
@@ -82,7 +90,7 @@ export class ScaledObjectPlans implements Disposable {
     return observeMetrics(plan, {
       owner: key,
       collection,
-      fallback: validFallback(object),
+      fallback: this.compiled(object).fallback,
       health: object.status?.health,
       isPushed: (trigger) => this.#pushes.isPushed(key, trigger),
     });
@@ -146,7 +154,9 @@ export class ScaledObjectPlans implements Disposable {
     collection.replace(key, new Map(collectors));
     this.#pushes.replace(key, plan.triggers, { onPushed: onAsked });
     const valuesOf = (metricName: string) => this.#values(key, metricName);
-    store.put(`ScaledObject ${key}`, { external: servedMetrics(object, plan, valuesOf) });
+    store.put(`ScaledObject ${key}`, {
+      external: servedMetrics(object, { ...this.compiled(object), plan }, valuesOf),
+    });
   }
 
   /** The same function for as long as the object is there: collectors that stay the same go on. */
@@ -166,7 +176,7 @@ export class ScaledObjectPlans implements Disposable {
     const observed = this.observe(key, object, plan);
     const { clock } = this.#options;
     const monotonicMs = clock.monotonicMs();
-    const countsValues = Boolean(object.spec.advanced?.scalingModifiers?.formula);
+    const countsValues = this.compiled(object).modifiers !== undefined;
     // What is confirmed is looked at again by the loop itself, once an interval.
     const isActive = this.#isActive(object, plan, observed);
     if (!this.#heard.confirms(key, observed, { countsValues, isActive, monotonicMs })) this.changed.tell(key);
@@ -179,18 +189,16 @@ export class ScaledObjectPlans implements Disposable {
   #isActive(object: ScaledObject, plan: PlannedObject, observed: readonly ObservedMetric[]): boolean {
     const workload = this.#options.workloads.find(targetOf(object));
     const target = { replicas: workload?.replicas, readyPods: workload?.readyReplicas };
-    try {
-      const { isActive, hasError } = evaluate(object, { plan, observed, target });
-      return isActive && !hasError && !planError(plan);
-    } catch {
-      return false; // a formula that cannot be used: told in the condition
-    }
+    const compiled = this.compiled(object);
+    if (compiled.modifiersError) return false; // reported in the condition
+    const { isActive, hasError } = evaluate(compiled, { plan, observed, target });
+    return isActive && !hasError && !planError(plan);
   }
 
   /** Learns how many replicas a target has that nobody follows, while a fallback wants to know it. */
   #readScale(key: string, object: ScaledObject, freshMs = 0): void {
     const target = targetOf(object);
-    const fallback = validFallback(object);
+    const { fallback } = this.compiled(object);
     if (!fallback || !asksForReplicas(fallback) || isWorkload(target)) return;
     if (this.#plans.isFailing(key)) this.#scales.read(key, target, freshMs);
   }
@@ -216,7 +224,7 @@ export class ScaledObjectPlans implements Disposable {
       metricName === COMPOSITE_METRIC ? plan : onlyMetric(plan, metricName),
     );
     return servedValues(metricName, {
-      ...{ object, observed },
+      ...{ compiled: this.compiled(object), observed },
       target: { replicas, readyPods: workload?.readyReplicas },
       nowMs: this.#options.clock.nowMs(),
     });
@@ -235,6 +243,7 @@ export class ScaledObjectPlans implements Disposable {
     this.#pushes.replace(key, [], {});
     store.remove(`ScaledObject ${key}`);
     this.#listeners.delete(key);
+    this.#prepared.delete(key);
     this.#evaluations.delete(key);
     this.#scales.forget(key);
     this.#activities.delete(key);

@@ -4,12 +4,17 @@ import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
 import { NAME_LABEL } from '../objects/resources.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
+import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';
 import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
 import { formatAmount, formatTruncated } from '../values/amount.ts';
 import { compositeOf } from '../values/composite.ts';
-import { fallbackValue, validFallback } from '../values/fallback.ts';
+import { fallbackValue } from '../values/fallback.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
-import { COMPOSITE_METRIC, type Modifiers, modifiersOf } from '../values/modifiers.ts';
+import { COMPOSITE_METRIC } from '../values/modifiers.ts';
+
+type ServedMetricsOptions = Pick<CompiledScaledObject, 'modifiers' | 'modifiersError'> & {
+  readonly plan: PlannedObject;
+};
 
 /**
  * The external metrics that are served of an object: one where a formula makes one of all.
@@ -18,7 +23,7 @@ import { COMPOSITE_METRIC, type Modifiers, modifiersOf } from '../values/modifie
  */
 export function servedMetrics(
   object: ScaledObject,
-  plan: PlannedObject,
+  { plan, modifiers, modifiersError }: ServedMetricsOptions,
   valuesOf: (metricName: string) => readonly MetricValue[],
 ): readonly StoredExternalMetric[] {
   const { namespace = '', name } = object.metadata;
@@ -29,19 +34,14 @@ export function servedMetrics(
     identity: `${keyOf(object.metadata)} ${metricName}`,
     values: () => valuesOf(metricName),
   });
-  let modifiers: Modifiers | undefined;
-  try {
-    modifiers = modifiersOf(object);
-  } catch {
-    return []; // told in the condition
-  }
+  if (modifiersError) return []; // reported in the condition
   if (modifiers) return [stored(COMPOSITE_METRIC)];
   return plannedMetrics(plan).map(({ metricName }) => stored(metricName));
 }
 
 /** What is known as a request is served. */
 export interface ServedState {
-  readonly object: ScaledObject;
+  readonly compiled: Pick<CompiledScaledObject, 'modifiers' | 'fallback'>;
   readonly observed: readonly ObservedMetric[];
   readonly target: { readonly replicas: number | undefined; readonly readyPods: number | undefined };
   readonly nowMs: number;
@@ -54,12 +54,11 @@ export interface ServedState {
  */
 export function servedValues(
   metricName: string,
-  { object, observed, target, nowMs }: ServedState,
+  { compiled, observed, target, nowMs }: ServedState,
 ): readonly MetricValue[] {
   const failed = (cause?: Error) =>
     new StatusError(500, 'InternalError', `metric:${metricName} encountered error`, { cause });
-  const fallback = validFallback(object);
-  const modifiers = modifiersOf(object);
+  const { modifiers, fallback } = compiled;
   if (modifiers) {
     const composite = compositeOf(observed, { ...target, modifiers, fallback });
     if (composite.kind !== 'value') throw failed(composite.kind === 'failing' ? composite.error : undefined);

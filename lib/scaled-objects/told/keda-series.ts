@@ -1,11 +1,9 @@
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
 import { requestsOf } from '../objects/annotations.ts';
-import type { ScaledObject } from '../objects/scaled-object.ts';
 import { scalerName } from '../triggers/scaler-names.ts';
 import { compositeOf } from '../values/composite.ts';
-import { validFallback } from '../values/fallback.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
-import { COMPOSITE_METRIC, type Modifiers, modifiersOf } from '../values/modifiers.ts';
+import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import { exposition, type SeriesFamily, type SeriesSample } from './exposition.ts';
 import {
   type ToldObject,
@@ -119,13 +117,10 @@ function labelsOf(
 }
 
 function* composite(told: ToldObject): Iterable<SeriesSample> {
-  if (told.kind !== 'ScaledObject' || told.observed.length === 0) return;
-  const object = told.object as ScaledObject;
-  if (!object.spec.advanced?.scalingModifiers?.formula) return;
-  const modifiers = readModifiers(object);
-  if (!modifiers) return;
+  const { modifiers, fallback } = told.compiled ?? {};
+  if (!modifiers || told.observed.length === 0) return;
   const unknown = { replicas: undefined, readyPods: undefined };
-  const found = compositeOf(told.observed, { ...unknown, modifiers, fallback: validFallback(object) });
+  const found = compositeOf(told.observed, { ...unknown, modifiers, fallback });
   const labels = labelsOf(told, { metric: COMPOSITE_METRIC, name: COMPOSITE_METRIC, type: '', index: 0 });
   if (found.kind === 'value') yield { labels, value: found.value };
 }
@@ -170,13 +165,4 @@ function* errors(told: ToldObject, kind: ToldObject['kind'], label: string): Ite
   const { namespace = '', name } = told.object.metadata;
   const failed = told.observed.reduce((sum, one) => sum + failedCount(told, one), 0);
   yield { labels: { namespace, [label]: name }, value: failed + told.failedPlans };
-}
-
-/** `undefined` for a formula that cannot be used, which the condition tells. */
-function readModifiers(object: ScaledObject): Modifiers | undefined {
-  try {
-    return modifiersOf(object);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@ import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
+import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';
 import type { PlannedObject } from '../triggers/planned-object.ts';
 import type { ActivityLog } from '../values/activity-log.ts';
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
@@ -15,6 +16,8 @@ export interface ToldObject {
   /** `undefined` while it is not known what its triggers ask for, and where nobody asks them here. */
   readonly plan: PlannedObject | undefined;
   readonly observed: readonly ObservedMetric[];
+  /** Of a ScaledObject. */
+  readonly compiled?: CompiledScaledObject;
   readonly collection: Collection;
   readonly activity: ActivityLog | undefined;
   /** How often its triggers could not be planned. */
@@ -47,7 +50,8 @@ export function* toldScaledObjects({ objects, plans, collection }: ToldObjectsOp
     const plan = plans.find(key, object);
     const observed = plan ? plans.observe(key, object, plan) : [];
     const known = { activity: plans.activity(key), failedPlans: plans.failedCount(key) };
-    yield { kind: 'ScaledObject', key, object, plan, observed, collection, ...known };
+    const compiled = plans.compiled(object);
+    yield { kind: 'ScaledObject', key, object, plan, observed, compiled, collection, ...known };
   }
 }
 

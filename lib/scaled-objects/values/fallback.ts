@@ -1,12 +1,6 @@
-import type { Fallback, ScaledObject } from '../objects/scaled-object.ts';
+import type { Fallback } from '../objects/scaled-object.ts';
 import type { PlannedMetric } from '../triggers/planned-object.ts';
 import type { Modifiers } from './modifiers.ts';
-
-/** The fallback of an object that counts; `undefined` where it has none, or none that can be used. */
-export function validFallback({ spec }: ScaledObject): Fallback | undefined {
-  const { fallback } = spec;
-  return fallback && fallback.failureThreshold >= 0 && fallback.replicas >= 0 ? fallback : undefined;
-}
 
 /** Whether what a fallback asks for depends on how many replicas there are. */
 export function asksForReplicas({ behavior = 'static' }: Fallback): boolean {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { evaluate } from '#lib/scaled-objects/decision/evaluate.ts';
 import type { Fallback } from '#lib/scaled-objects/objects/scaled-object.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import type { MetricState } from '#lib/scaled-objects/values/metric-state.ts';
 
 const error = new Error('connection refused');
@@ -96,5 +97,9 @@ function evaluated(states: readonly MetricState[], given: Given = {}) {
   const object = { metadata: { name: 'web' }, spec };
   const plan = { triggers: [...triggers, ...resources.map((resource) => ({ resource }))] };
   const target = { replicas: 'replicas' in given ? given.replicas : 2, readyPods: 2 };
-  return evaluate(object as never, { plan: plan as never, observed: observed as never, target });
+  return evaluate(compileScaledObject(object as never), {
+    plan: plan as never,
+    observed: observed as never,
+    target,
+  });
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
 import { step } from '#lib/scaled-objects/loop/step.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import type { ObservedMetric } from '#lib/scaled-objects/values/metric-state.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -125,7 +126,11 @@ async function stepped({
         resource: { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
       },
       ...{ hpa: {}, own, workloads: { find: () => undefined } },
-      plans: { observe: () => observed, lastActiveAtMs: () => heardActiveAtMs },
+      plans: {
+        compiled: compileScaledObject,
+        observe: () => observed,
+        lastActiveAtMs: () => heardActiveAtMs,
+      },
       scales: {
         get: async () => ({ specReplicas: replicasByNow }),
         set: set ?? (async (_: unknown, size: number) => sizes.push(size)),

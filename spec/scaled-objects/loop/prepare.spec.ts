@@ -4,6 +4,7 @@ import { UnreadReference } from '#lib/scaled-objects/authentication/unread-refer
 import { CheckFailure } from '#lib/scaled-objects/checks/check-failure.ts';
 import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
 import { prepare } from '#lib/scaled-objects/loop/prepare.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { toldTrigger } from '#spec/support/told-scaled-objects.ts';
 
 const HPA = 'failed to ensure HPA is correctly created for ScaledObject';
@@ -49,7 +50,10 @@ describe('prepare', () => {
           objects: { rivalsOf: () => [] },
           hpas: { beside: () => [], find: (key: string) => state.hpas[key] },
           limitedByDefault: async () => [],
-          plans: { find: () => state.triggers && { triggers: state.triggers } },
+          plans: {
+            compiled: compileScaledObject,
+            find: () => state.triggers && { triggers: state.triggers },
+          },
           hpaClient: {
             apply: async (wanted: { metadata: { name: string } }) => {
               if (state.refusal) throw state.refusal;

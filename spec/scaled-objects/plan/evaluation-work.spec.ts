@@ -41,6 +41,19 @@ describe('ScaledObjectPlans, of an object with many triggers', () => {
     expect(built.judged).to.equal(1);
   });
 
+  it('reads the formula no more after the object was reconciled, by whichever poll or request', async () => {
+    await using built = new ManyTriggers(10, 'm1 + m2');
+    await built.reconcile();
+    const { formulaReads } = built;
+    expect(formulaReads).to.be.at.least(1);
+    await built.clock.advance(POLLING_S * 1000);
+    built.valueOf = () => 4;
+    built.askAll();
+    await built.clock.advance(1000);
+    expect(built.served('composite-metric')).to.deep.equal(['8']);
+    expect(built.formulaReads).to.equal(formulaReads);
+  });
+
   it('takes in a change at the end of the pause at the latest', async () => {
     await using built = new ManyTriggers(100);
     await built.reconcile();
@@ -67,6 +80,7 @@ class ManyTriggers implements AsyncDisposable {
   planned = 0;
   asked = 0;
   judged = 0;
+  formulaReads = 0;
   valueOf = (index: number): number => index;
   readonly clock = new ManualClock();
   readonly #count: number;
@@ -74,7 +88,7 @@ class ManyTriggers implements AsyncDisposable {
   readonly #collection: Collection;
   readonly plans: ScaledObjectPlans;
 
-  constructor(count: number) {
+  constructor(count: number, formula?: string) {
     this.#count = count;
     const { clock } = this;
     const logger = new RecordingLogger();
@@ -82,6 +96,17 @@ class ManyTriggers implements AsyncDisposable {
     const random = () => (drawn++ % 97) / 97; // spreads polls
     this.#collection = new Collection({ clock, logger, random, timeoutMs: 1000, onAsked: () => {} });
     const object = scaledObject(count);
+    const onRead = () => void this.formulaReads++;
+    if (formula !== undefined) {
+      const scalingModifiers = {
+        get formula() {
+          onRead();
+          return formula;
+        },
+        target: '5',
+      };
+      Object.assign(object.spec, { advanced: { scalingModifiers } });
+    }
     this.plans = new ScaledObjectPlans({
       ...{ clock, collection: this.#collection, store: this.#store },
       types: new TriggerTypes([this.#trigger()]),
@@ -137,7 +162,7 @@ class ManyTriggers implements AsyncDisposable {
 
 function scaledObject(count: number): ScaledObject {
   const triggers = Array.from({ length: count }, (_, index) => ({
-    ...{ type: 'queue', metadata: { index: `${index}` } },
+    ...{ type: 'queue', name: `m${index}`, metadata: { index: `${index}` } },
   }));
   return {
     metadata: { namespace: 'default', name: 'web', uid: 'a', generation: 1 },

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import { servedMetrics, servedValues } from '#lib/scaled-objects/plan/served-metrics.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import type { MetricState } from '#lib/scaled-objects/values/metric-state.ts';
 
 const ERROR = new Error('refused');
@@ -20,7 +21,8 @@ const object = (spec: object = {}) =>
 
 describe('servedMetrics', () => {
   const plan = { triggers: [{ metrics: [{ metricName: 's0-a' }] }, { metrics: [{ metricName: 's1-b' }] }] };
-  const served = (spec: object = {}) => servedMetrics(object(spec), plan as never, () => []);
+  const served = (spec: object = {}) =>
+    servedMetrics(object(spec), { ...compileScaledObject(object(spec)), plan: plan as never }, () => []);
 
   it('are those of the triggers, found by the label of the object, or the one that a formula makes', () => {
     const [first, second] = served();
@@ -42,7 +44,12 @@ describe('servedValues', () => {
     const observed = [{ trigger: { name: 'a' }, metric, state }] as never;
     const target = { replicas, readyPods: 2 };
     try {
-      const values = servedValues(name, { object: object(spec), observed, target, nowMs: 9 });
+      const values = servedValues(name, {
+        compiled: compileScaledObject(object(spec)),
+        observed,
+        target,
+        nowMs: 9,
+      });
       return values.map((one) => `${one.value} at ${one.takenAtMs}`).join(', ');
     } catch (error) {
       const { code, reason, message, cause } = error as StatusError;

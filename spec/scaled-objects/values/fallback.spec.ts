@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fallbackReplicas, fallbackValue, validFallback } from '#lib/scaled-objects/values/fallback.ts';
+import { fallbackReplicas, fallbackValue } from '#lib/scaled-objects/values/fallback.ts';
 
 const average = { target: 2.5, targetType: 'AverageValue' } as const;
 const total = { target: 10, targetType: 'Value' } as const;
@@ -49,13 +49,5 @@ describe('fallbackValue', () => {
   it('goes by the target of a formula where there is one, of whatever fraction', () => {
     const modifiers = { target: 0.5, metricType: 'AverageValue' } as never;
     expect(fallbackValue(average, fallback, { ...at(1), modifiers })).to.equal(2);
-  });
-});
-
-describe('validFallback', () => {
-  it('is none with a number below zero', () => {
-    const object = (fallback: object) => ({ metadata: { name: 'a' }, spec: { fallback } }) as never;
-    expect(validFallback(object({ failureThreshold: -1, replicas: 1 }))).to.equal(undefined);
-    expect(validFallback(object({ failureThreshold: 0, replicas: 0 }))).to.not.equal(undefined);
   });
 });
