@@ -8,7 +8,9 @@ import { growthOf } from './foreign-text/growth.ts';
 /** What a reader is called where it is exported; what reads text otherwise is named in the table by hand. */
 const READER = /^export (?:async )?(?:function\*?|const) (?:parse|read|decode|percentDecode|takes)(?![a-z])/m;
 
-describe('foreign text', () => {
+describe('foreign text', function () {
+  this.timeout(600_000); // seconds of CPU time, of which a loaded machine gives little
+
   for (const { name, bound, shapes, read, parts = 64 } of FOREIGN_READERS as readonly ForeignReader[]) {
     it(`takes linear time as ${name}, at its worst and up to its bound`, async () => {
       for (const [what, shape] of Object.entries(shapes)) {
