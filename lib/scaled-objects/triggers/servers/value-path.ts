@@ -1,6 +1,9 @@
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { Budget } from '#lib/sources/json/expression/budget.ts';
 
 const MOST_STEPS = 64;
+/** Of a path, to one step of the budget: to take one is cheaper than what expressions do. */
+const PATH_STEPS_A_STEP = 4;
 const QUERY = /^#\(([^=!<>%]+)(==|!=|<=|>=|<|>)("[^"]*"|[^")]*)\)(#?)$/;
 
 /**
@@ -9,10 +12,18 @@ const QUERY = /^#\(([^=!<>%]+)(==|!=|<=|>=|<|>)("[^"]*"|[^")]*)\)(#?)$/;
  * which that holds, and `#(key>1)#` for all of them.
  *
  * @returns `undefined` where nothing is there
- * @throws where the path has too many steps
+ * @throws where the path has too many steps, or takes too many in the document
  */
 export function valueAtPath(document: unknown, path: string): unknown {
-  return walk(document, stepsOf(path));
+  const steps = stepsOf(path);
+  return walk(document, { steps, from: 0, budget: new Budget('the valueLocation') });
+}
+
+interface Walk {
+  readonly steps: readonly Step[];
+  /** Which step is the first. */
+  readonly from: number;
+  readonly budget: Budget;
 }
 
 /** A step of a path, read once however many values it is tried on. */
@@ -31,20 +42,26 @@ interface Choice {
   readonly isOfAll: boolean;
 }
 
-function walk(value: unknown, steps: readonly Step[]): unknown {
+function walk(value: unknown, { steps, from, budget }: Walk): unknown {
+  budget.spend((steps.length - from) / PATH_STEPS_A_STEP);
   let current = value;
-  for (const [index, { text, choice }] of steps.entries()) {
+  for (let index = from; index < steps.length; index++) {
+    const { text = '', choice } = steps[index] ?? {};
     if (current === undefined || current === null) return undefined;
     if (!Array.isArray(current)) {
       current = propertyOf(current, text);
       continue;
     }
-    const rest = steps.slice(index + 1);
-    if (text === '#') return rest.length === 0 ? current.length : collect(current, rest);
+    const rest = { steps, from: index + 1, budget };
+    const next = steps[index + 1];
+    if (text === '#') return next ? collect(current, rest) : current.length;
     if (choice) {
-      const holds = (item: unknown) => compare(walk(item, choice.key), choice);
-      if (choice.isOfAll)
-        return rest[0]?.text === '#' ? current.filter(holds).length : collect(current.filter(holds), rest);
+      const key = { steps: choice.key, from: 0, budget };
+      const holds = (item: unknown) => compare(walk(item, key), choice);
+      if (choice.isOfAll) {
+        const chosen = current.filter(holds);
+        return next?.text === '#' ? chosen.length : collect(chosen, rest);
+      }
       current = current.find(holds);
       continue;
     }
@@ -53,11 +70,13 @@ function walk(value: unknown, steps: readonly Step[]): unknown {
   return current;
 }
 
-function collect(items: readonly unknown[], rest: readonly Step[]): unknown {
+function collect(items: readonly unknown[], rest: Walk): unknown {
   return items.map((item) => walk(item, rest)).filter((item) => item !== undefined);
 }
 
+/** Lists and objects match nothing: as text, they would cost what is in them. */
 function compare(value: unknown, { operator, wanted, isText }: Choice): boolean {
+  if (typeof value === 'object' && value !== null) return false;
   const given = isText || typeof wanted === 'string' ? String(value) : value;
   if (operator === '==') return given === wanted;
   if (operator === '!=') return given !== wanted;

@@ -12,14 +12,20 @@ const PATTERN_STEPS = 2_000;
  * for ever.
  */
 export class Budget {
+  readonly #subject: string;
   #left = MAX_STEPS;
   readonly #patterns = new Map<string, RE2JS>();
   readonly #sizes = new Map<object, number>();
 
+  /** @param subject what takes the steps, as errors name it */
+  constructor(subject = 'the expression') {
+    this.#subject = subject;
+  }
+
   /** @throws when there is no more */
   spend(steps: number): void {
     this.#left -= steps;
-    if (!(this.#left >= 0)) throw new ExhaustedBudget(`the expression takes more than ${MAX_STEPS} steps`);
+    if (!(this.#left >= 0)) throw new ExhaustedBudget(`${this.#subject} takes more than ${MAX_STEPS} steps`);
   }
 
   /** How many members an object has, which are counted once. */
