@@ -1,4 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+
 /** Something that is wrong, and what to do about it. */
 export interface Diagnosis {
   /** A claim; the page about troubleshooting has a section of this title. */

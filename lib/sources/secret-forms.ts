@@ -1,4 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+
 /** Of longer secrets only so much is looked for, in UTF-16 units: forms take dozens of times what the secret does. */
 export const LONGEST_LOOKED_FOR = 1024;
 

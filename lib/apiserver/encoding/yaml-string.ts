@@ -1,4 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+
 /** Where a string stands in the document. */
 export interface YamlPlace {
   /** The column at which it begins. */

@@ -1,4 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+
 /** The environment, as far as KEDA's deployments say in it what a flag says here. */
 export type KedaEnvironment = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+
 /** What an expression may be. */
 export type FormulaValue = number | boolean | string | null | readonly FormulaValue[];
 

@@ -104,13 +104,19 @@ function nameIn(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('utf8');
 }
 
-/** Groups are from before proto3, and lie in one another as deep as anybody likes. */
+/** Groups are from before proto3, and lie in one another as deep as anybody likes. @throws an Error for what is broken off */
 function eachField(bytes: Uint8Array, take: (number: number, reader: BinaryReader) => boolean): void {
   const reader = new BinaryReader(bytes);
-  while (reader.pos < reader.len) {
-    const [number, type] = reader.tag();
-    if (type === WireType.StartGroup || type === WireType.EndGroup)
-      throw new Error('it is no message of proto3');
-    if (!take(number, reader)) reader.skip(type, number);
+  try {
+    while (reader.pos < reader.len) {
+      const [number, type] = reader.tag();
+      if (type === WireType.StartGroup || type === WireType.EndGroup)
+        throw new Error('it is no message of proto3');
+      if (!take(number, reader)) reader.skip(type, number);
+    }
+  } catch (cause) {
+    if (cause instanceof RangeError)
+      throw new Error(`it is no message of proto3: ${cause.message}`, { cause });
+    throw cause;
   }
 }

@@ -14,9 +14,8 @@ import {
   der,
   EXTENDED_KEY_USAGE,
 } from '#spec/support/hostile-certificates.ts';
-import type { FuzzTarget } from './fuzz-target.ts';
+import { type FuzzTarget, never } from './fuzz-target.ts';
 
-const never = () => false;
 const { identifier, integer, sequence } = DER_TAGS;
 
 const CERTIFICATES = [

@@ -3,16 +3,18 @@ import { fuzz } from './fuzz.ts';
 import { keepFailure, readKeptFailures } from './kept-failures.ts';
 import { FUZZ_TARGETS } from './targets.ts';
 
-// Fuzzes everything for a while (1m unless the first argument is another duration), an equal part for each target.
+// Fuzzes everything for a while (1m unless the first argument is another duration), an equal part for each target; or the
+// targets alone whose names contain the second argument.
 const durationMs = parseDurationMs(process.argv[2] ?? '1m');
 if (durationMs === undefined || durationMs <= 0) {
   process.stderr.write(`TIME=${process.argv[2]} is no duration such as 30s or 10m\n`);
   process.exit(1);
 }
 const kept = readKeptFailures();
-for (const target of FUZZ_TARGETS) {
-  const timeMs = durationMs / FUZZ_TARGETS.length;
-  const { runs, failure } = fuzz(target, { runs: 1e9, timeMs, kept: kept[target.name] ?? [] });
+const targets = FUZZ_TARGETS.filter(({ name }) => name.includes(process.argv[3] ?? ''));
+for (const target of targets) {
+  const timeMs = durationMs / targets.length;
+  const { runs, failure } = await fuzz(target, { runs: 1e9, timeMs, kept: kept[target.name] ?? [] });
   process.stdout.write(`${target.name}: ${runs} texts, ${failure ? 'FAILED' : 'no failure'}\n`);
   if (!failure) continue;
   keepFailure(target.name, failure.text);

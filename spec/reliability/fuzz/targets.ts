@@ -16,8 +16,11 @@ import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.
 import { OtherNodesResponse } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import type { FuzzTarget } from './fuzz-target.ts';
+import { type FuzzTarget, isPlainError, never, parseJson } from './fuzz-target.ts';
 import { HEADER_TARGETS } from './header-targets.ts';
+import { OBJECT_TARGETS } from './object-targets.ts';
+import { SOURCE_TARGETS } from './source-targets.ts';
+import { TRIGGER_TARGETS } from './trigger-targets.ts';
 
 const KUBELET = 'spec/fixtures/kubelet/series';
 const recorded = (name: string) => readFileSync(`${KUBELET}/${name}`, 'utf8');
@@ -28,13 +31,10 @@ const ORIGIN = {
   receivedAtWallMs: 1_795_251_662_000,
 };
 
-/** Our own errors are plain; the language's are faults of the program. */
-const isPlainError = (error: unknown) => error instanceof Error && error.constructor === Error;
 const isResponseRefusal = (error: unknown) =>
   isPlainError(error) || error instanceof ExcessiveResponse || error instanceof OtherNodesResponse;
 const isSelectorError = (error: unknown) => error instanceof SelectorError;
 const isStatusError = (error: unknown) => error instanceof StatusError;
-const never = () => false;
 
 const SELECTORS = [
   'app=web',
@@ -113,12 +113,7 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     read: (text) => parseOptions(text.split(' ')),
     isRefusal: (error) => error instanceof FlagError,
   },
+  ...OBJECT_TARGETS,
+  ...TRIGGER_TARGETS,
+  ...SOURCE_TARGETS,
 ];
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { decodeIsActive } from '#lib/sources/external-scaler/messages.ts';
+import {
+  decodeIsActive,
+  decodeMetricSpecs,
+  decodeMetricValues,
+} from '#lib/sources/external-scaler/messages.ts';
 
 describe('decodeIsActive', () => {
   it('reads whether an object is active', () => {
@@ -12,3 +16,18 @@ describe('decodeIsActive', () => {
     expect(() => decodeIsActive(long)).to.throw('IsActiveResponse has 1048576 bytes, more than 1024');
   });
 });
+
+for (const decode of [decodeIsActive, decodeMetricSpecs, decodeMetricValues])
+  describe(decode.name, () => {
+    it('refuses what is broken off by an error of its own', () => {
+      for (const bytes of [[10], [10, 200], [8]].map((one) => Uint8Array.from(one))) {
+        try {
+          decode(bytes);
+        } catch (error) {
+          expect(error).to.have.property('constructor', Error);
+          continue;
+        }
+        expect(bytes, `${decode.name} reads [${bytes}]`).to.deep.equal(undefined);
+      }
+    });
+  });
